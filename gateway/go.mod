@@ -1,0 +1,3 @@
+module frontdesk/gateway
+
+go 1.26.0
