@@ -1,0 +1,202 @@
+// Package fault is the one error that callers see: a code, a message, facts and a status.
+//
+// Handlers return faults for everything that a caller did or met; any other error is a bug or an
+// outage, is logged with the request id and shown as svc_internal or svc_unavailable.
+package fault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Fault is an error in the shape that every endpoint answers with.
+type Fault struct {
+	Code    string
+	Message string
+	Status  int
+	// Data holds facts beyond status and request_id.
+	Data map[string]any
+}
+
+func (f *Fault) Error() string { return f.Code + ": " + f.Message }
+
+// StatusCode is the HTTP status.
+func (f *Fault) StatusCode() int { return f.Status }
+
+// RetryAfter is the wait that a 429 asks for, else zero.
+func (f *Fault) RetryAfter() time.Duration {
+	s, _ := f.Data["retry_after"].(int)
+	return time.Duration(s) * time.Second
+}
+
+// Body is the JSON of the error. The request id goes in when it is not empty.
+func (f *Fault) Body(requestID string) []byte {
+	data := map[string]any{}
+	maps.Copy(data, f.Data)
+	data["status"] = f.Status
+	if requestID != "" {
+		data["request_id"] = requestID
+	}
+	b, err := json.Marshal(map[string]any{"code": f.Code, "message": f.Message, "data": data})
+	if err != nil {
+		return []byte(`{"code":"svc_internal","message":"Something went wrong on our side.","data":{"status":500}}`)
+	}
+	return b
+}
+
+// New makes a fault; facts are name and value in turn.
+func New(status int, code, message string, facts ...any) *Fault {
+	f := &Fault{Code: code, Message: message, Status: status}
+	for i := 0; i+1 < len(facts); i += 2 {
+		if f.Data == nil {
+			f.Data = map[string]any{}
+		}
+		f.Data[facts[i].(string)] = facts[i+1]
+	}
+	return f
+}
+
+// Param refuses one parameter: 400 svc_invalid_param.
+func Param(name, format string, args ...any) *Fault {
+	return Params(map[string]string{name: fmt.Sprintf(format, args...)})
+}
+
+// Params refuses several parameters at once: 400 svc_invalid_param.
+func Params(params map[string]string) *Fault {
+	names := slices.Sorted(maps.Keys(params))
+	message := "Some parameters are not valid: " + strings.Join(names, ", ") + "."
+	if len(names) == 1 {
+		message = names[0] + " " + params[names[0]] + "."
+	}
+	return New(http.StatusBadRequest, "svc_invalid_param", message, "params", params)
+}
+
+// InvalidToken refuses a token, time token or honeypot: 400 svc_invalid_token.
+func InvalidToken(message string) *Fault {
+	return New(http.StatusBadRequest, "svc_invalid_token", message)
+}
+
+// InvalidJSON says that the body could not be read: 400 svc_invalid_json.
+func InvalidJSON(message string) *Fault {
+	return New(http.StatusBadRequest, "svc_invalid_json", message)
+}
+
+// InvalidCursor refuses a cursor that this list did not give to this caller: 400 svc_invalid_cursor.
+func InvalidCursor() *Fault {
+	return New(http.StatusBadRequest, "svc_invalid_cursor", "The cursor does not belong to this list.")
+}
+
+// Unauthorized says that nobody is signed in: 401 svc_unauthorized.
+func Unauthorized(message string) *Fault {
+	return New(http.StatusUnauthorized, "svc_unauthorized", message)
+}
+
+// Forbidden names the permission that is missing: 403 svc_forbidden.
+func Forbidden(permission string) *Fault {
+	return New(http.StatusForbidden, "svc_forbidden", "This needs the permission "+permission+".", "permission", permission)
+}
+
+// Refused is 403 svc_forbidden for a reason other than a missing permission.
+func Refused(reason, message string) *Fault {
+	return New(http.StatusForbidden, "svc_forbidden", message, "reason", reason)
+}
+
+// NotFound says that a record does not exist, or not for this caller: 404 svc_not_found.
+func NotFound(what string) *Fault {
+	return New(http.StatusNotFound, "svc_not_found", "There is no such "+what+".")
+}
+
+// NoRoute says that the path, or its app, is not there: 404 svc_no_route.
+func NoRoute() *Fault {
+	return New(http.StatusNotFound, "svc_no_route", "Nothing answers at this path.")
+}
+
+// Duplicate carries the id of the record that is in the way, or none when the caller may not see it:
+// 409 svc_duplicate.
+func Duplicate(message string, id any) *Fault {
+	if id == nil {
+		return New(http.StatusConflict, "svc_duplicate", message)
+	}
+	return New(http.StatusConflict, "svc_duplicate", message, "id", id)
+}
+
+// InvalidStatus says that the record's status does not allow it: 409 svc_invalid_status.
+func InvalidStatus(current, message string) *Fault {
+	return New(http.StatusConflict, "svc_invalid_status", message, "current", current)
+}
+
+// SlotTaken lists the nearest free times: 409 svc_slot_taken. Nil alternatives become an empty list.
+func SlotTaken(alternatives any) *Fault {
+	return New(http.StatusConflict, "svc_slot_taken", "This time is not free.", "alternatives", alternatives)
+}
+
+// Conflict is 409 svc_conflict with a reason for programs.
+func Conflict(reason, message string) *Fault {
+	return New(http.StatusConflict, "svc_conflict", message, "reason", reason)
+}
+
+// Expired says that a link was used, replaced or is too old: 410 svc_token_expired.
+func Expired() *Fault {
+	return New(http.StatusGone, "svc_token_expired", "This link is no longer valid.")
+}
+
+// TooLarge says that the body exceeds limit bytes: 413 svc_too_large.
+func TooLarge(limit int64) *Fault {
+	return New(http.StatusRequestEntityTooLarge, "svc_too_large", fmt.Sprintf("The body is larger than %d bytes.", limit))
+}
+
+// RateLimited asks to wait, rounded up to whole seconds: 429 svc_rate_limited.
+func RateLimited(wait time.Duration) *Fault {
+	s := max(1, int((wait+time.Second-1)/time.Second))
+	return New(http.StatusTooManyRequests, "svc_rate_limited", fmt.Sprintf("Too many requests. Try again in %d seconds.", s), "retry_after", s)
+}
+
+// Unavailable says that it may work a little later: 503 svc_unavailable.
+func Unavailable() *Fault {
+	return New(http.StatusServiceUnavailable, "svc_unavailable", "The service is not available at the moment. Try again shortly.")
+}
+
+// From returns the fault inside err. An outage of the database is svc_unavailable, everything else
+// svc_internal; neither says more.
+func From(err error) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	if Transient(err) {
+		return Unavailable()
+	}
+	return New(http.StatusInternalServerError, "svc_internal", "Something went wrong on our side.")
+}
+
+// Transient tells whether err is an outage that may pass: a lost or refused connection, a deadline, a
+// deadlock or a server that is shutting down.
+func Transient(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return true
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "53"):
+			return true
+		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03", pg.Code == "57014":
+			return true
+		}
+		return false
+	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+		return true
+	}
+	var net interface{ Timeout() bool }
+	return errors.As(err, &net) || strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF")
+}
