@@ -1,3 +1,5 @@
 module frontdesk/gateway
 
 go 1.26.0
+
+replace frontdesk => ../
