@@ -1,0 +1,137 @@
+// Package bus is the only user of Kafka: it sends the outbox, follows topics with the position kept in
+// the transaction of the effect, parks what cannot be handled, and holds small topics as tables.
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// Bus is a connection to the brokers.
+type Bus struct {
+	brokers []string
+	writer  *kafka.Writer
+	client  *kafka.Client
+}
+
+// New takes a comma-separated list of brokers. It connects when it is first used.
+func New(brokers string) *Bus {
+	addrs := strings.Split(brokers, ",")
+	transport := &kafka.Transport{DialTimeout: 3 * time.Second, MetadataTTL: 10 * time.Second}
+	return &Bus{
+		brokers: addrs,
+		client:  &kafka.Client{Addr: kafka.TCP(addrs...), Transport: transport, Timeout: 10 * time.Second},
+		writer: &kafka.Writer{
+			Addr:         kafka.TCP(addrs...),
+			Transport:    transport,
+			Balancer:     &kafka.Hash{},
+			RequiredAcks: kafka.RequireAll,
+			// The outbox already is a batch: waiting for more only adds latency.
+			BatchTimeout: time.Millisecond,
+			BatchSize:    1000,
+			MaxAttempts:  3,
+			WriteTimeout: 5 * time.Second,
+			ReadTimeout:  5 * time.Second,
+		},
+	}
+}
+
+// Close flushes and disconnects.
+func (b *Bus) Close() error { return b.writer.Close() }
+
+// Send writes messages and returns when the brokers have acknowledged all of them. After an error any
+// of them may have been written; the same messages are then sent again.
+func (b *Bus) Send(ctx context.Context, batch []db.Message) error {
+	messages := make([]kafka.Message, len(batch))
+	for i, m := range batch {
+		messages[i] = kafka.Message{Topic: m.Topic, Key: []byte(m.Key), Value: m.Value}
+	}
+	return b.writer.WriteMessages(ctx, messages...)
+}
+
+// Ensure creates the topics that do not exist yet.
+func (b *Bus) Ensure(ctx context.Context, topics []proto.Topic) error {
+	req := &kafka.CreateTopicsRequest{}
+	for _, t := range topics {
+		c := kafka.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: -1}
+		entries := map[string]string{"retention.ms": "604800000"}
+		if t.Compacted {
+			// A reader that was away for less than the lag still sees every change, and the tombstones.
+			entries = map[string]string{"cleanup.policy": "compact", "min.compaction.lag.ms": "604800000", "delete.retention.ms": "604800000"}
+		}
+		for name, value := range entries {
+			c.ConfigEntries = append(c.ConfigEntries, kafka.ConfigEntry{ConfigName: name, ConfigValue: value})
+		}
+		req.Topics = append(req.Topics, c)
+	}
+	res, err := b.client.CreateTopics(ctx, req)
+	if err != nil {
+		return fmt.Errorf("bus: create topics: %w", err)
+	}
+	for topic, err := range res.Errors {
+		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+			return fmt.Errorf("bus: create topic %s: %w", topic, err)
+		}
+	}
+	return nil
+}
+
+// partitions asks the brokers how many partitions topic has.
+func (b *Bus) partitions(ctx context.Context, topic string) ([]int, error) {
+	res, err := b.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Topics) != 1 || res.Topics[0].Error != nil {
+		return nil, fmt.Errorf("bus: topic %s: %w", topic, res.Topics[0].Error)
+	}
+	var ids []int
+	for _, p := range res.Topics[0].Partitions {
+		ids = append(ids, p.ID)
+	}
+	return ids, nil
+}
+
+// bounds are the first offset that is kept and the one that the next message will get.
+func (b *Bus) bounds(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	res, err := b.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
+		topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}}})
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, p := range res.Topics[topic] {
+		if p.Error != nil {
+			return 0, 0, p.Error
+		}
+		if p.Partition == partition {
+			return p.FirstOffset, p.LastOffset, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("bus: no offsets for %s/%d", topic, partition)
+}
+
+// reader follows one partition from offset.
+func (b *Bus) reader(topic string, partition int, offset int64) (*kafka.Reader, error) {
+	r := kafka.NewReader(kafka.ReaderConfig{
+		Brokers:               b.brokers,
+		Topic:                 topic,
+		Partition:             partition,
+		MinBytes:              1,
+		MaxBytes:              4 << 20,
+		MaxWait:               2 * time.Second,
+		QueueCapacity:         200,
+		ReadBackoffMin:        5 * time.Millisecond,
+		ReadBackoffMax:        500 * time.Millisecond,
+		ReadBatchTimeout:      10 * time.Second,
+		OffsetOutOfRangeError: true,
+	})
+	return r, r.SetOffset(offset)
+}

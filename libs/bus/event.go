@@ -1,0 +1,65 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/segmentio/kafka-go"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// Event is a change or command as a consumer gets it.
+type Event struct {
+	// ID is the same each time the event arrives. A tombstone has an id made of its place.
+	ID      uuid.UUID
+	Topic   string
+	Kind    string
+	Key     string
+	Version int64
+	At      time.Time
+	Actor   db.Actor
+	Changed []string
+	// Tombstone tells that the record was erased: nothing but Topic and Key is known.
+	Tombstone bool
+	// Data is the record as JSON, or an encoded command.
+	Data  []byte
+	Extra json.RawMessage
+
+	traceparent string
+}
+
+// Decode reads the record or command into v, a protobuf message or a pointer to a struct.
+func (e Event) Decode(v any) error {
+	if m, ok := v.(protobuf.Message); ok {
+		return protobuf.Unmarshal(e.Data, m)
+	}
+	return json.Unmarshal(e.Data, v)
+}
+
+func decode(m kafka.Message) (Event, error) {
+	e := Event{Topic: m.Topic, Key: string(m.Key)}
+	if m.Value == nil {
+		e.Tombstone = true
+		e.ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s/%d/%d", m.Topic, m.Partition, m.Offset))
+		e.At = m.Time
+		e.Actor = db.Actor{Channel: db.ChannelSystem}
+		return e, nil
+	}
+	var env proto.Envelope
+	if err := protobuf.Unmarshal(m.Value, &env); err != nil {
+		return e, fmt.Errorf("bus: not an envelope: %w", err)
+	}
+	id, err := uuid.Parse(env.GetId())
+	if err != nil {
+		return e, fmt.Errorf("bus: envelope without id: %w", err)
+	}
+	e.ID, e.Kind, e.Version, e.Changed = id, env.GetKind(), env.GetVersion(), env.GetChanged()
+	e.At, e.Data, e.Extra, e.traceparent = env.GetOccurredAt().AsTime(), env.GetData(), env.GetExtra(), env.GetTraceparent()
+	e.Actor = db.Actor{UserID: env.GetActor().GetUserId(), Label: env.GetActor().GetLabel(), Channel: env.GetActor().GetChannel()}
+	return e, nil
+}

@@ -1,0 +1,60 @@
+package db
+
+import "context"
+
+// Channels through which a change can come, as the timeline and the audit log name them.
+const (
+	ChannelApp     = "app"
+	ChannelPortal  = "portal"
+	ChannelAPI     = "api"
+	ChannelAbility = "ability"
+	ChannelForm    = "form"
+	ChannelBooking = "booking"
+	ChannelImport  = "import"
+	ChannelEmail   = "email"
+	ChannelSystem  = "system"
+)
+
+// Actor is who does the work, and through which channel. The zero value is the system itself.
+type Actor struct {
+	UserID int64 // 0 for visitors and the system
+	// Label names the key, agent or person for people who read logs.
+	Label   string
+	Channel string
+	// Capabilities are the permissions held.
+	Capabilities map[string]bool
+	// Own limits the actor to records of their own.
+	Own bool
+	// Roles of the user.
+	Roles []string
+	// Assistant marks a credential that may only run abilities.
+	Assistant bool
+	// Session marks a person who signed in with a browser.
+	Session bool
+	// Credential identifies the key or session without revealing it.
+	Credential string
+	// Address of the visitor, for rate limits.
+	Address string
+}
+
+// Can tells whether the actor holds the permission.
+func (a Actor) Can(permission string) bool { return a.Capabilities[permission] }
+
+// SignedIn tells whether a user is behind the request.
+func (a Actor) SignedIn() bool { return a.UserID != 0 }
+
+type actorKey struct{}
+
+// WithActor makes a the actor of all transactions under ctx.
+func WithActor(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorFrom is the actor of ctx, or the system.
+func ActorFrom(ctx context.Context) Actor {
+	a, ok := ctx.Value(actorKey{}).(Actor)
+	if !ok {
+		return Actor{Channel: ChannelSystem}
+	}
+	return a
+}

@@ -1,0 +1,129 @@
+// Package db is the mechanism around a service's schema: transactions that know who acts and when,
+// the outbox and its relay, the inbox, migrations, keyset pages, idempotency keys and rate limits.
+package db
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/exaring/otelpgx"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// DB is the pool of one service. Every connection works in the service's schema, in UTC.
+type DB struct {
+	Pool *pgxpool.Pool
+	// Schema is the service's name.
+	Schema string
+	// Now is the clock of all transactions; time.Now unless a test sets it.
+	Now func() time.Time
+
+	// Secret signs cursors; all replicas have the same.
+	Secret []byte
+
+	poke chan struct{}
+}
+
+// Open connects to url. The schema has to exist, see Migrate for its tables.
+func Open(ctx context.Context, url, schema string) (*DB, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("db: DATABASE_URL is not a valid address of a database")
+	}
+	params := cfg.ConnConfig.RuntimeParams
+	params["search_path"] = schema + ", ext"
+	params["timezone"] = "UTC"
+	params["application_name"] = schema
+	// A statement nobody waits for any more must not hold locks.
+	params["idle_in_transaction_session_timeout"] = "30s"
+	params["lock_timeout"] = "10s"
+	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	cfg.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName())
+	if cfg.MaxConns < 16 {
+		cfg.MaxConns = 16
+	}
+	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		c.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
+			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{Pool: pool, Schema: schema, Now: time.Now, poke: make(chan struct{}, 1)}, nil
+}
+
+// Close gives the connections back.
+func (d *DB) Close() { d.Pool.Close() }
+
+// Tx is one unit of work: a transaction, who does it and when.
+type Tx struct {
+	pgx.Tx
+	Who Actor
+	// Now is the time of the work, UTC, whole seconds as the interface shows them.
+	Now time.Time
+
+	secret  []byte
+	emitted int
+}
+
+const attempts = 4
+
+// Do runs f in one transaction and commits when f returns nil. A deadlock or serialization failure
+// runs f again, so f must have no effect beside the transaction.
+func (d *DB) Do(ctx context.Context, f func(*Tx) error) error {
+	return d.run(ctx, pgx.TxOptions{}, f)
+}
+
+// Read runs f in one read-only transaction that sees a single state of the data.
+func (d *DB) Read(ctx context.Context, f func(*Tx) error) error {
+	return d.run(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}
+
+func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		var tx *Tx
+		err := pgx.BeginTxFunc(ctx, d.Pool, opts, func(inner pgx.Tx) error {
+			tx = &Tx{Tx: inner, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), secret: d.Secret}
+			return f(tx)
+		})
+		if err == nil && tx.emitted > 0 {
+			d.wake()
+		}
+		if !again(err) || attempt == attempts {
+			return err
+		}
+		slog.DebugContext(ctx, "transaction runs again", "attempt", attempt, "cause", err)
+		time.Sleep(time.Duration(rand.IntN(10*attempt)+1) * time.Millisecond)
+	}
+}
+
+func again(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// wake tells the relay that there is something to send.
+func (d *DB) wake() {
+	select {
+	case d.poke <- struct{}{}:
+	default:
+	}
+}
+
+// NewID makes a UUIDv7: ids of later records sort after those of earlier ones.
+func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// Violates tells whether err breaks the named constraint or unique index.
+func Violates(err error, constraint string) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.ConstraintName == constraint
+}

@@ -1,0 +1,143 @@
+package db
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/fault"
+)
+
+// Page is the part of a list's input that pages through it. Embed it.
+type Page struct {
+	PerPage int    `json:"per_page,omitempty" minimum:"1" maximum:"100" doc:"Records per page, 20 when left out."`
+	Cursor  string `json:"cursor,omitempty" maxLength:"64" doc:"next_cursor of the page before."`
+}
+
+// List is the answer of every list.
+type List[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null on the last."`
+	Total      int64   `json:"total" doc:"Records in the whole list, counted with its first page."`
+}
+
+// All is a list that fits on one page.
+func All[T any](items []T) List[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return List[T]{Items: items, Total: int64(len(items))}
+}
+
+// Cursor is an opened page: where it starts and how long it is.
+type Cursor struct {
+	// First tells that the list starts here, so that its total has to be counted.
+	First bool
+	// At and ID are the sort key of the last record of the page before; microseconds are kept.
+	At time.Time
+	ID uuid.UUID
+	// Total is the count that the first page took.
+	Total int64
+	// Limit is how many rows to fetch: one more than the page shows, to know whether there is a next.
+	Limit int
+
+	bind []byte
+	key  []byte
+}
+
+const defaultPerPage = 20
+
+// Page opens a page of a list. The cursor is bound to the list, to the filters in and to what the actor
+// may see; any other cursor is svc_invalid_cursor.
+func (tx *Tx) Page(p Page, list string, in any) (*Cursor, error) {
+	c := &Cursor{First: true, Limit: defaultPerPage + 1, key: tx.secret}
+	if p.PerPage > 0 {
+		c.Limit = p.PerPage + 1
+	}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	filters := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &filters); err != nil {
+		return nil, err
+	}
+	delete(filters, "cursor")
+	delete(filters, "per_page")
+	var user int64
+	if tx.Who.Own {
+		user = tx.Who.UserID
+	}
+	if c.bind, err = json.Marshal([]any{list, filters, user}); err != nil {
+		return nil, err
+	}
+	if p.Cursor != "" {
+		return c, c.open(p.Cursor)
+	}
+	return c, nil
+}
+
+const macSize = 12
+
+func (c *Cursor) mac(payload []byte) []byte {
+	m := hmac.New(sha256.New, c.key)
+	m.Write(payload)
+	m.Write(c.bind)
+	return m.Sum(nil)[:macSize]
+}
+
+func (c *Cursor) open(text string) error {
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(b) < 8+16+1+macSize {
+		return fault.InvalidCursor()
+	}
+	payload, mac := b[:len(b)-macSize], b[len(b)-macSize:]
+	if !hmac.Equal(mac, c.mac(payload)) {
+		return fault.InvalidCursor()
+	}
+	c.First = false
+	c.At = time.UnixMicro(int64(binary.BigEndian.Uint64(payload))).UTC()
+	copy(c.ID[:], payload[8:24])
+	total, n := binary.Uvarint(payload[24:])
+	if n <= 0 {
+		return fault.InvalidCursor()
+	}
+	c.Total = int64(total)
+	return nil
+}
+
+func (c *Cursor) text(at time.Time, id uuid.UUID) string {
+	payload := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro()))
+	payload = append(payload, id[:]...)
+	payload = binary.AppendUvarint(payload, uint64(c.Total))
+	return base64.RawURLEncoding.EncodeToString(append(payload, c.mac(payload)...))
+}
+
+// Close makes the answer of rows, which were fetched with c.Limit; key gives a row's sort key.
+// Set c.Total before on a first page.
+func Close[T any](c *Cursor, rows []T, key func(T) (time.Time, uuid.UUID)) List[T] {
+	l := List[T]{Items: rows, Total: c.Total}
+	if rows == nil {
+		l.Items = []T{}
+	}
+	if len(rows) == c.Limit {
+		l.Items = rows[:c.Limit-1]
+		next := c.text(key(l.Items[len(l.Items)-1]))
+		l.NextCursor = &next
+	}
+	return l
+}
+
+// NumberID is an integer id as the uuid of a cursor, and Number the way back.
+func NumberID(n int64) (id uuid.UUID) {
+	binary.BigEndian.PutUint64(id[8:], uint64(n))
+	return id
+}
+
+// Number is the integer inside an id that NumberID made.
+func Number(id uuid.UUID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) }

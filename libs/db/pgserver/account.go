@@ -1,0 +1,96 @@
+package pgserver
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// capDacOverride lets a process pass folders that its user may not enter.
+const capDacOverride = 1
+
+// account is the user the server runs as, because PostgreSQL refuses to run as root; nil where we are not root.
+type account struct {
+	uid, gid uint32
+	// closed: a folder above the data lets only its owner pass (a clone below /root, say).
+	closed bool
+}
+
+func serverAccount(dir string) (*account, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	name := "postgres"
+	u, err := user.Lookup(name)
+	if err != nil {
+		name = "nobody"
+		if u, err = user.Lookup(name); err != nil {
+			return nil, fmt.Errorf("PostgreSQL does not run as root and there is neither a user postgres nor nobody: start this as another user")
+		}
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	a := &account{uid: uint32(uid), gid: uint32(gid)}
+	for p := filepath.Dir(dir); ; p = filepath.Dir(p) {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode()&0o001 == 0 {
+			a.closed = true
+		}
+		if p == filepath.Dir(p) {
+			return a, nil
+		}
+	}
+}
+
+// own gives dir and all in it to the account.
+func (a *account) own(dir string) error {
+	if a == nil {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(a.uid), int(a.gid))
+	})
+}
+
+// owns says whether dir belongs to whom the server will run as.
+func (a *account) owns(dir string) (bool, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false, err
+	}
+	uid := os.Geteuid()
+	if a != nil {
+		uid = int(a.uid)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == uid, nil
+}
+
+// take makes cmd run as the account.
+func (a *account) take(cmd *exec.Cmd) {
+	if a == nil {
+		return
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: a.uid, Gid: a.gid}}
+	if a.closed {
+		// One right of root's, so that the data may lie where it was asked for instead of being moved behind the user's back.
+		cmd.SysProcAttr.AmbientCaps = []uintptr{capDacOverride}
+	}
+}
