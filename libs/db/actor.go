@@ -33,6 +33,8 @@ type Actor struct {
 	Session bool
 	// Credential identifies the key or session without revealing it.
 	Credential string
+	// TwoFactorMissing tells that the site asks for a second factor that this session was not given.
+	TwoFactorMissing bool
 	// Address of the visitor, for rate limits.
 	Address string
 }

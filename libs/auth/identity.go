@@ -1,0 +1,181 @@
+// Package auth tells who calls: from a service's own copy of the identity topic, without asking anyone.
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/bus"
+	"frontdesk/proto"
+)
+
+// Identity is a service's copy of people, keys, sessions, roles and API access.
+type Identity struct {
+	Table *bus.Table[*proto.Identity]
+
+	mu       sync.RWMutex
+	users    map[int64]*proto.User
+	logins   map[string]int64 // lower-case login or email
+	keys     map[[sha256.Size]byte]*proto.ApplicationPassword
+	sessions map[[sha256.Size]byte]*proto.Session
+	roles    map[string]*proto.Role
+	access   *proto.Access
+	rights   map[int64]rights // of each user; emptied by any change
+}
+
+// rights are what all roles of a user add up to.
+type rights struct {
+	capabilities map[string]bool
+	own          bool
+	api          bool
+}
+
+// NewIdentity makes the copy; its Table has to run.
+func NewIdentity(b *bus.Bus) *Identity {
+	i := &Identity{
+		users: map[int64]*proto.User{}, logins: map[string]int64{}, rights: map[int64]rights{}, roles: map[string]*proto.Role{},
+		keys:     map[[sha256.Size]byte]*proto.ApplicationPassword{},
+		sessions: map[[sha256.Size]byte]*proto.Session{},
+		access:   &proto.Access{},
+	}
+	i.Table = bus.NewTable(b, proto.IdentityTopic, func(_ string, value []byte) (*proto.Identity, error) {
+		var m proto.Identity
+		return &m, protobuf.Unmarshal(value, &m)
+	})
+	i.Table.Watch(i.take)
+	return i
+}
+
+// UserKey and the others are the keys of the identity topic.
+func UserKey(id string) string      { return "user/" + id }
+func KeyKey(id string) string       { return "key/" + id }
+func RoleKey(name string) string    { return "role/" + name }
+func SessionKey(hash []byte) string { return "session/" + hex.EncodeToString(hash) }
+
+// AccessKey is the key of the one access record.
+const AccessKey = "access"
+
+func (i *Identity) take(key string, m *proto.Identity, gone bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch r := m.GetRecord().(type) {
+	case *proto.Identity_User:
+		if old := i.users[r.User.GetId()]; old != nil {
+			i.forget(old)
+		}
+		if !gone {
+			i.users[r.User.GetId()] = r.User
+			i.logins[strings.ToLower(r.User.GetEmail())] = r.User.GetId()
+			i.logins[strings.ToLower(r.User.GetLogin())] = r.User.GetId()
+		}
+		delete(i.rights, r.User.GetId())
+	case *proto.Identity_Key:
+		hash := [sha256.Size]byte(r.Key.GetHash())
+		if gone {
+			delete(i.keys, hash)
+		} else {
+			i.keys[hash] = r.Key
+		}
+	case *proto.Identity_Session:
+		hash := [sha256.Size]byte(r.Session.GetHash())
+		if gone {
+			delete(i.sessions, hash)
+		} else {
+			i.sessions[hash] = r.Session
+		}
+	case *proto.Identity_Role:
+		if gone {
+			delete(i.roles, r.Role.GetName())
+		} else {
+			i.roles[r.Role.GetName()] = r.Role
+		}
+		clear(i.rights)
+	case *proto.Identity_Access:
+		i.access = r.Access
+		clear(i.rights)
+	}
+}
+
+func (i *Identity) forget(u *proto.User) {
+	delete(i.users, u.GetId())
+	for _, name := range []string{strings.ToLower(u.GetEmail()), strings.ToLower(u.GetLogin())} {
+		if i.logins[name] == u.GetId() {
+			delete(i.logins, name)
+		}
+	}
+}
+
+// User is the user with this id.
+func (i *Identity) User(id int64) (*proto.User, bool) {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	u, ok := i.users[id]
+	return u, ok
+}
+
+// Users are all users by id.
+func (i *Identity) Users() []*proto.User {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	users := slices.Collect(maps.Values(i.users))
+	slices.SortFunc(users, func(a, b *proto.User) int { return int(a.GetId() - b.GetId()) })
+	return users
+}
+
+// Team are the users who hold a permission, by id: those who can own contacts and take appointments.
+func (i *Identity) Team() []*proto.User {
+	return slices.DeleteFunc(i.Users(), func(u *proto.User) bool { return len(i.Rights(u.GetId())) == 0 })
+}
+
+// OnTeam tells whether the user exists and holds a permission.
+func (i *Identity) OnTeam(id int64) bool { return len(i.Rights(id)) > 0 }
+
+// Rights are the permissions that a user's roles add up to. The map must not be changed.
+func (i *Identity) Rights(id int64) map[string]bool { return i.rightsOf(id).capabilities }
+
+// Own tells whether the user sees only records of their own.
+func (i *Identity) Own(id int64) bool { return i.rightsOf(id).own }
+
+// Access is the API access as it is set.
+func (i *Identity) Access() *proto.Access {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.access
+}
+
+func (i *Identity) rightsOf(id int64) rights {
+	i.mu.RLock()
+	r, ok := i.rights[id]
+	i.mu.RUnlock()
+	if ok {
+		return r
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	u, ok := i.users[id]
+	if !ok {
+		return rights{}
+	}
+	r = rights{capabilities: map[string]bool{}, own: true}
+	for _, name := range u.GetRoles() {
+		role := i.roles[name]
+		if name == SiteAdmin {
+			role = &proto.Role{Capabilities: Permissions, Visibility: "all"}
+		}
+		for _, c := range role.GetCapabilities() {
+			r.capabilities[c] = true
+		}
+		if len(role.GetCapabilities()) > 0 && role.GetVisibility() == "all" {
+			r.own = false
+		}
+		r.api = r.api || slices.Contains(i.access.GetRoles(), name)
+	}
+	i.rights[id] = r
+	return r
+}
