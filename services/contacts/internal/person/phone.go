@@ -1,0 +1,44 @@
+// Package person holds the rules for what people and organizations are written with: phone numbers,
+// email addresses, VAT numbers, websites, countries and names. It keeps no state.
+//
+// Every function takes what somebody typed and gives the form that is stored. Each is idempotent:
+// a stored form is stored unchanged. Errors are phrases such as "must be an email address", to be
+// put behind the name of the parameter.
+package person
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+var (
+	// A national number as people type it; anything with a letter in it is text about a number.
+	national      = regexp.MustCompile(`^0[0-9 ().\-/]*$`)
+	international = regexp.MustCompile(`^00[ .\-/]*([1-9].*)$`)
+)
+
+// Phone is the stored form of a phone number. A number that starts with 00 starts with + instead. One
+// that starts with a single 0 becomes E.164 with the calling code of country (ISO alpha-2, empty for
+// none), when it can be a number of that country by its length. Any other stays as typed, trimmed.
+func Phone(typed, country string) string {
+	typed = line(typed)
+	if rest := international.FindStringSubmatch(typed); rest != nil {
+		return "+" + rest[1]
+	}
+	if country == "" || len(typed) > 50 || !national.MatchString(typed) {
+		return typed
+	}
+	number, err := phonenumbers.Parse(typed, country)
+	if err != nil || !phonenumbers.IsPossibleNumber(number) {
+		return typed
+	}
+	return phonenumbers.Format(number, phonenumbers.E164)
+}
+
+// line is s on one line: spaces of every kind and control characters become single blanks, none of
+// them at the ends.
+func line(s string) string {
+	return strings.Join(strings.FieldsFunc(s, isBlank), " ")
+}
