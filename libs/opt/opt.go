@@ -4,6 +4,9 @@ package opt
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Value is a field of a PATCH body: absent (the zero value), null, or a value.
@@ -54,8 +57,16 @@ func (o Value[T]) ApplyPtr(target **T) {
 // IsZero makes omitzero leave an absent field out.
 func (o Value[T]) IsZero() bool { return !o.Set }
 
-// Elem is the type inside, for the schema of the field.
-func (o Value[T]) Elem() any { return o.V }
+// Schema is that of T, or null.
+func (o Value[T]) Schema(r huma.Registry) *huma.Schema {
+	inner := r.Schema(reflect.TypeFor[T](), true, "")
+	if inner.Ref != "" {
+		return &huma.Schema{AnyOf: []*huma.Schema{inner, {Type: "null"}}}
+	}
+	s := *inner
+	s.Nullable = true
+	return &s
+}
 
 func (o *Value[T]) UnmarshalJSON(b []byte) error {
 	*o = Value[T]{Set: true}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+)
+
+// admin serves what operators need, on a port that must not be public: /livez, /readyz, /metrics,
+// /parked (GET lists, POST /parked/{id}/replay), /debug/pprof/ and the service's own under /admin/.
+func (r *runner) admin(metrics http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !r.ready() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /parked", func(w http.ResponseWriter, req *http.Request) {
+		parked := []bus.Parked{}
+		if r.consumer != nil {
+			var err error
+			if parked, err = r.consumer.Parked(req.Context()); err != nil {
+				op.WriteFault(req.Context(), w, err)
+				return
+			}
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_ = json.NewEncoder(w).Encode(db.All(parked))
+	})
+	mux.HandleFunc("POST /parked/{id}/replay", func(w http.ResponseWriter, req *http.Request) {
+		id, err := strconv.ParseInt(req.PathValue("id"), 10, 64)
+		if err != nil || r.consumer == nil {
+			op.WriteFault(req.Context(), w, fault.NotFound("parked message"))
+			return
+		}
+		if err := r.consumer.Replay(req.Context(), id); err != nil {
+			op.WriteFault(req.Context(), w, err)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("/admin/", func(w http.ResponseWriter, req *http.Request) {
+		if !r.ready() || r.parts.Admin == nil {
+			http.NotFound(w, req)
+			return
+		}
+		r.parts.Admin.ServeHTTP(w, req)
+	})
+	return mux
+}
+
+// sendMessage writes a message that no transaction depends on.
+func sendMessage(ctx context.Context, b *bus.Bus, topic, key string, m protobuf.Message) error {
+	value, err := protobuf.Marshal(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return b.Send(ctx, []db.Message{{Topic: topic, Key: key, Value: value}})
+}

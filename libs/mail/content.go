@@ -1,0 +1,200 @@
+// Package mail renders the branded mail with its plain-text twin, and hands mails to an SMTP server.
+//
+// A service fills in a Content, renders it and puts the result into its outbox (db.Tx.Mail), in the
+// transaction of the change that the mail tells of. The settings service alone sends, with Send.
+package mail
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/ics"
+	"frontdesk/proto"
+)
+
+// Content is what a mail says. All text is plain: both forms of the mail show it as it stands, and
+// line breaks, control characters and marks that turn the direction of writing are taken out of it.
+// Paragraphs may keep line breaks.
+type Content struct {
+	// Kind says what the mail is for, such as appointment.confirmed. Administrators see it.
+	Kind string
+	To   Person
+	// Business is the name that heads the mail.
+	Business string
+	Subject  string
+	// Preview is what an inbox shows beside the subject; the first paragraph when empty.
+	Preview    string
+	Greeting   string
+	Paragraphs []string
+	Rows       []Row
+	Buttons    []Link
+	// Closing are the paragraphs after the buttons.
+	Closing []string
+	// Footer is the small print: why the mail came, where the business is.
+	Footer      []string
+	FooterLinks []Link
+	// ReplyTo is a bare address; the site's own when empty.
+	ReplyTo string
+	// Calendar is the file of an appointment; nil for none.
+	Calendar *Calendar
+	// UnsubscribeURL makes it a marketing mail. A mail program posts to it without showing a page (RFC
+	// 8058), so it carries its token where a server can see it.
+	UnsubscribeURL string
+	// NotBefore holds the mail back until then; zero for at once.
+	NotBefore time.Time
+	// Language of the text, "en" when empty.
+	Language string
+}
+
+// Person is someone a mail goes to. Address is bare, Name may be empty.
+type Person struct{ Name, Address string }
+
+// Row is a fact: "When", "Friday 3 April at 10:00".
+type Row struct{ Label, Value string }
+
+// Link is a button or a link in the footer, to an absolute http or https address.
+type Link struct{ Text, URL string }
+
+// Calendar is a calendar file and the method that it asks for.
+type Calendar struct {
+	File   []byte
+	Method ics.Method
+}
+
+// ErrContent is the error of a mail that can never be sent as it is.
+var ErrContent = errors.New("mail: not fit to send")
+
+// Render makes the message, under a new id. Nothing in the content can add a header, a recipient or
+// markup. The error is ErrContent with what is wrong.
+func Render(c Content) (*proto.Mail, error) {
+	c = c.clean()
+	if c.Subject == "" || c.Business == "" || c.Kind == "" {
+		return nil, fmt.Errorf("%w: it needs a kind, a subject and a business", ErrContent)
+	}
+	if err := bare(c.To.Address); err != nil {
+		return nil, fmt.Errorf("recipient: %w", err)
+	}
+	if c.ReplyTo != "" {
+		if err := bare(c.ReplyTo); err != nil {
+			return nil, fmt.Errorf("reply address: %w", err)
+		}
+	}
+	links := append(append([]Link{}, c.Buttons...), c.FooterLinks...)
+	if c.UnsubscribeURL != "" {
+		links = append(links, Link{"unsubscribe", c.UnsubscribeURL})
+	}
+	for _, l := range links {
+		if err := web(l.URL); err != nil || l.Text == "" {
+			return nil, fmt.Errorf("%w: the link %q has no text or no web address", ErrContent, l.Text)
+		}
+	}
+
+	var html bytes.Buffer
+	if err := page.Execute(&html, c); err != nil {
+		return nil, fmt.Errorf("mail: render: %w", err)
+	}
+	m := &proto.Mail{
+		Id: uuid.Must(uuid.NewV7()).String(), Kind: c.Kind,
+		To: c.To.Address, ToName: c.To.Name, ReplyTo: c.ReplyTo,
+		Subject: c.Subject, Text: c.text(), Html: html.String(),
+		UnsubscribeUrl: c.UnsubscribeURL,
+	}
+	if c.Calendar != nil {
+		if c.Calendar.Method != ics.Request && c.Calendar.Method != ics.Cancel || len(c.Calendar.File) == 0 {
+			return nil, fmt.Errorf("%w: calendar file", ErrContent)
+		}
+		m.Calendar, m.CalendarMethod = c.Calendar.File, string(c.Calendar.Method)
+	}
+	if !c.NotBefore.IsZero() {
+		m.NotBefore = c.NotBefore.Unix()
+	}
+	return m, nil
+}
+
+// clean returns the content with every text made safe, and empty ones left out.
+func (c Content) clean() Content {
+	c.Subject, c.Preview, c.Greeting = cut(line(c.Subject), 200), cut(line(c.Preview), 200), line(c.Greeting)
+	c.Business, c.To.Name, c.Kind = cut(line(c.Business), 190), cut(line(c.To.Name), 190), line(c.Kind)
+	c.Paragraphs, c.Closing, c.Footer = paragraphs(c.Paragraphs), paragraphs(c.Closing), paragraphs(c.Footer)
+	if c.Preview == "" && len(c.Paragraphs) > 0 {
+		c.Preview = cut(line(c.Paragraphs[0]), 200)
+	}
+	if c.Language = line(c.Language); c.Language == "" {
+		c.Language = "en"
+	}
+	var rows []Row
+	for _, r := range c.Rows {
+		if r = (Row{line(r.Label), line(r.Value)}); r.Value != "" {
+			rows = append(rows, r)
+		}
+	}
+	c.Rows = rows
+	c.Buttons, c.FooterLinks = links(c.Buttons), links(c.FooterLinks)
+	return c
+}
+
+func links(in []Link) (out []Link) {
+	for _, l := range in {
+		out = append(out, Link{line(l.Text), l.URL})
+	}
+	return out
+}
+
+func paragraphs(in []string) (out []string) {
+	for _, p := range in {
+		var kept []string
+		for l := range strings.SplitSeq(strings.ReplaceAll(p, "\r\n", "\n"), "\n") {
+			kept = append(kept, line(l))
+		}
+		if p = strings.TrimSpace(strings.Join(kept, "\n")); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// line is s on one line.
+func line(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))), " ")
+}
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return strings.TrimSpace(string(r[:most-1])) + "…"
+	}
+	return s
+}
+
+// bare checks a single address without a name.
+func bare(address string) error {
+	a, err := mail.ParseAddress(address)
+	if err != nil || a.Name != "" || a.Address != address || len(address) > 254 || line(address) != address {
+		return fmt.Errorf("%w: no email address", ErrContent)
+	}
+	return nil
+}
+
+func web(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) }) {
+		return fmt.Errorf("%w: no web address", ErrContent)
+	}
+	return nil
+}

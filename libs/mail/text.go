@@ -1,0 +1,34 @@
+package mail
+
+import "strings"
+
+// text is the plain twin: the same words in the same order, and each link's address under its text.
+func (c Content) text() string {
+	parts := []string{c.Business}
+	add := func(p ...string) { parts = append(parts, p...) }
+	if c.Greeting != "" {
+		add(c.Greeting)
+	}
+	add(c.Paragraphs...)
+	if len(c.Rows) > 0 {
+		rows := make([]string, len(c.Rows))
+		for i, r := range c.Rows {
+			rows[i] = r.Label + ": " + r.Value
+		}
+		add(strings.Join(rows, "\n"))
+	}
+	for _, b := range c.Buttons {
+		add(b.Text + ":\n" + b.URL)
+	}
+	add(c.Closing...)
+	var foot []string
+	foot = append(foot, c.Footer...)
+	for _, l := range c.FooterLinks {
+		foot = append(foot, l.Text+": "+l.URL)
+	}
+	if len(foot) > 0 {
+		// A line of two dashes and a space begins what mail programs fold away.
+		add("-- \n" + strings.Join(foot, "\n"))
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}

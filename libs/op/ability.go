@@ -1,0 +1,175 @@
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// tools are the entries that run as abilities: of several with one name, the first.
+func (s *Set) tools() []*entry {
+	var tools []*entry
+	for _, e := range s.ops {
+		name := e.ability()
+		if name == "" || e.Perm == Public || slices.ContainsFunc(tools, func(t *entry) bool { return t.ability() == name }) {
+			continue
+		}
+		tools = append(tools, e)
+	}
+	return tools
+}
+
+// runMethod is how an ability is run: reading with GET, what destroys and may be repeated with DELETE,
+// all else with POST.
+func (e *entry) runMethod() string {
+	switch {
+	case e.reads() && !e.csv && !e.Audited:
+		return http.MethodGet
+	case e.destructive() && e.idempotent():
+		return http.MethodDelete
+	}
+	return http.MethodPost
+}
+
+func (e *entry) destructive() bool { return e.Destructive || e.method() == http.MethodDelete }
+func (e *entry) idempotent() bool {
+	return e.Idempotent || e.method() == http.MethodDelete || e.method() == http.MethodPut
+}
+
+// abilities serves /v1/abilities/svc/{name} and its run.
+func (s *Set) abilities(mux *http.ServeMux) {
+	for _, e := range s.tools() {
+		if e.Hidden {
+			continue
+		}
+		path := "/v1/abilities/svc/" + e.ability()
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			if _, err := s.agent(r, e); err != nil {
+				writeFault(r.Context(), err, w)
+				return
+			}
+			body, err := encode(s.describe(e))
+			if err != nil {
+				writeFault(r.Context(), err, w)
+				return
+			}
+			_ = write(w, http.StatusOK, body)
+		})
+		mux.HandleFunc(e.runMethod()+" "+path+"/run", func(w http.ResponseWriter, r *http.Request) {
+			ctx := r.Context()
+			out, err := s.runAbility(ctx, w, r, e)
+			if err != nil {
+				writeFault(ctx, err, w)
+				return
+			}
+			if out == nil {
+				out = json.RawMessage("null")
+			}
+			_ = write(w, http.StatusOK, out)
+		})
+	}
+}
+
+func (s *Set) agent(r *http.Request, e *entry) (db.Actor, error) {
+	if !e.on() {
+		return db.Actor{}, fault.NotFound("ability")
+	}
+	actor, err := s.Auth.Authenticate(r.Context(), r)
+	if err != nil {
+		return actor, err
+	}
+	if !actor.SignedIn() {
+		return actor, fault.Unauthorized("Sign in, or use an application password.")
+	}
+	actor.Channel = db.ChannelAbility
+	return actor, nil
+}
+
+func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *entry) (json.RawMessage, error) {
+	actor, err := s.agent(r, e)
+	if err != nil {
+		return nil, err
+	}
+	actor.Address = s.Auth.Address(r)
+	call := &request{http: r, w: w, agent: true, actor: actor, args: map[string]json.RawMessage{}}
+	// Permission before body: the input is read once the call is allowed.
+	if err := e.allowed(call); err != nil {
+		e.refused(db.WithActor(ctx, actor), call)
+		return nil, err
+	}
+	if call.args, err = e.input(w, r); err != nil {
+		return nil, err
+	}
+	out, err := e.call(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if stream, ok := out.(streamer); ok {
+		rec := httptest.NewRecorder()
+		if err := stream(rec); err != nil {
+			return nil, err
+		}
+		return encode(rec.Body.String())
+	}
+	if e.status(out) == http.StatusNoContent {
+		return nil, nil
+	}
+	return encode(out)
+}
+
+var inputKey = regexp.MustCompile(`^input\[([a-z0-9_]+)\](\[\])?$`)
+
+// input reads {"input": {…}} or input[key]=value.
+func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	values := map[string][]string{}
+	for k, v := range r.URL.Query() {
+		if k == "input" {
+			if json.Unmarshal([]byte(v[0]), &args) != nil || args == nil {
+				return nil, fault.Param("input", "must be a JSON object")
+			}
+			continue
+		}
+		if m := inputKey.FindStringSubmatch(k); m != nil {
+			values[m[1]] = append(values[m[1]], v...)
+		}
+	}
+	for name, v := range values {
+		if i := slices.IndexFunc(e.in, func(f *field) bool { return f.name == name }); i >= 0 {
+			args[name] = e.raw(e.in[i], v)
+		} else {
+			args[name], _ = json.Marshal(v[0])
+		}
+	}
+	if r.Method == http.MethodGet {
+		return args, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.MaxBody))
+	if err != nil {
+		return nil, fault.TooLarge(e.MaxBody)
+	}
+	if len(body) == 0 {
+		return args, nil
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return nil, fault.New(http.StatusUnsupportedMediaType, "svc_unsupported_media_type", "Send the body as application/json.")
+	}
+	var in struct {
+		Input map[string]json.RawMessage `json:"input"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, fault.InvalidJSON(`The body must be {"input": {…}}.`)
+	}
+	for k, v := range in.Input {
+		args[k] = v
+	}
+	return args, nil
+}

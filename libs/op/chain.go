@@ -1,0 +1,203 @@
+package op
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+)
+
+// observe opens a span named after the operation, times it by outcome and channel, and is the last to
+// see an error whole: callers get no more than a fault.
+func (e *entry) observe() endpoint.Middleware {
+	tracer := otel.Tracer("frontdesk")
+	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.op.seconds", metric.WithUnit("s"),
+		metric.WithDescription("time of an operation by outcome"),
+		metric.WithExplicitBucketBoundaries(.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10))
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, req any) (resp any, err error) {
+			start, code := time.Now(), "ok"
+			r := req.(*request)
+			ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.http.Header))
+			ctx, span := tracer.Start(ctx, e.ID, trace.WithSpanKind(trace.SpanKindServer))
+			defer func() {
+				if p := recover(); p != nil {
+					slog.ErrorContext(ctx, "panic", "op", e.ID, "request_id", RequestID(ctx), "panic", p, "stack", string(debug.Stack()))
+					err = fault.New(http.StatusInternalServerError, "svc_internal", "Something went wrong on our side.")
+				}
+				if err != nil {
+					f := fault.From(err)
+					code = f.Code
+					if f.Status >= 500 {
+						span.SetStatus(codes.Error, f.Code)
+						slog.ErrorContext(ctx, "operation failed", "op", e.ID, "request_id", RequestID(ctx), "error", err)
+					}
+					err = f
+				}
+				span.SetAttributes(attribute.String("svc.code", code))
+				span.End()
+				seconds.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(attribute.String("op", e.ID),
+					attribute.String("code", code), attribute.String("channel", r.actor.Channel)))
+			}()
+			return next(ctx, r)
+		}
+	}
+}
+
+// admit decides whether the caller may make this call at all, before anything of it is read: app (404),
+// who (401), permission (403), rate (429).
+func (e *entry) admit() endpoint.Middleware {
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, req any) (any, error) {
+			r := req.(*request)
+			if !e.on() {
+				return nil, fault.NoRoute()
+			}
+			if !r.agent {
+				actor, err := e.who(ctx, r.http)
+				if err != nil {
+					return nil, err
+				}
+				r.actor = actor
+			}
+			ctx = db.WithActor(ctx, r.actor)
+			if err := e.allowed(r); err != nil {
+				e.refused(ctx, r)
+				return nil, err
+			}
+			if len(e.Limits) > 0 && e.set.RateFactor > 0 {
+				wait, err := e.set.DB.Allow(ctx, e.LimitKey+"/"+r.actor.Address, e.set.RateFactor, e.Limits...)
+				if err != nil {
+					return nil, err
+				}
+				if wait > 0 {
+					return nil, fault.RateLimited(wait)
+				}
+			}
+			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
+				if e.method() != http.MethodPost || e.reads() || r.agent {
+					r.key = ""
+				} else if len(r.key) > 255 {
+					return nil, fault.Param("Idempotency-Key", "must have at most 255 characters")
+				}
+			}
+			return next(ctx, r)
+		}
+	}
+}
+
+func (e *entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.AppOn(e.App) }
+
+// who authenticates. A public operation does not care who calls: a stale cookie must not keep a visitor
+// from booking.
+func (e *entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
+	visitor := db.Actor{Channel: e.Channel, Address: e.set.Auth.Address(r)}
+	if visitor.Channel == "" {
+		visitor.Channel = db.ChannelApp
+	}
+	if e.Perm == Public {
+		return visitor, nil
+	}
+	actor, err := e.set.Auth.Authenticate(ctx, r)
+	if err != nil {
+		return visitor, err
+	}
+	if !actor.SignedIn() {
+		return visitor, fault.Unauthorized("Sign in, or use an application password.")
+	}
+	actor.Address = visitor.Address
+	return actor, nil
+}
+
+var crossOrigin = http.NewCrossOriginProtection()
+
+func (e *entry) allowed(r *request) error {
+	if (r.actor.Session || e.SameOrigin) && crossOrigin.Check(r.http) != nil {
+		return fault.Refused("cross_origin", "This cannot be done from another site.")
+	}
+	if e.Perm == Public {
+		return nil
+	}
+	if r.actor.Assistant && !r.agent {
+		return fault.Refused("assistant", "This application password is for assistants: it reaches abilities only.")
+	}
+	if e.PersonOnly && !r.actor.Session {
+		return fault.Refused("person_only", "Only a person who is signed in may do this.")
+	}
+	if e.Perm == SignedIn {
+		return nil
+	}
+	if r.actor.TwoFactorMissing {
+		return fault.New(http.StatusForbidden, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
+	}
+	for _, p := range []string{"svc_view_contacts", e.Perm} {
+		if !r.actor.Can(p) {
+			return fault.Forbidden(e.Perm)
+		}
+	}
+	return nil
+}
+
+// refused writes the audit entry of a call that was not allowed. The refusal stands even if it cannot.
+func (e *entry) refused(ctx context.Context, r *request) {
+	if !r.actor.SignedIn() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := e.set.DB.Do(ctx, func(tx *db.Tx) error {
+		return tx.Audit(ctx, &proto.Audit{Action: e.action(), RecordType: e.Record, RecordId: e.pathID(r), Outcome: "refused"})
+	})
+	if err != nil {
+		slog.ErrorContext(ctx, "refusal is not in the audit log", "op", e.ID, "error", err)
+	}
+}
+
+// audit writes the entry of a change, in its transaction.
+func (e *entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error {
+	if e.Unaudited {
+		return nil
+	}
+	id := e.pathID(r)
+	if id == "" {
+		id = e.answerID(out)
+	}
+	return tx.Audit(ctx, &proto.Audit{Action: e.action(), RecordType: e.Record, RecordId: id, Outcome: "done"})
+}
+
+// Audit writes the entry of a change that AddOutside's function makes, in its transaction.
+func Audit(ctx context.Context, tx *db.Tx, action, recordType, recordID string) error {
+	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: recordType, RecordId: recordID, Outcome: "done"})
+}
+
+func (e *entry) action() string {
+	if name := e.ability(); name != "" {
+		return name
+	}
+	return e.ID
+}
+
+func (e *entry) pathID(r *request) string {
+	i := slices.IndexFunc(e.in, func(f *field) bool { return f.inPath })
+	if i < 0 {
+		return ""
+	}
+	if r.agent {
+		return trimQuotes(r.args[e.in[i].name])
+	}
+	return r.http.PathValue(e.in[i].name)
+}

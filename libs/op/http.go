@@ -1,0 +1,240 @@
+package op
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	httptransport "github.com/go-kit/kit/transport/http"
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// Handler serves every operation under /v1, the abilities beside them, and our error shape for all else.
+func (s *Set) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, e := range s.ops {
+		mux.Handle(e.method()+" /v1"+e.path(), e.server())
+	}
+	s.abilities(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-Id")
+		if !requestID.MatchString(id) {
+			id = uuid.NewString()
+		}
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("Cache-Control", "no-store")
+		ctx := context.WithValue(r.Context(), requestKey{}, id)
+		r = r.WithContext(context.WithValue(ctx, writerKey{}, w))
+		if r.URL.Path != path.Clean(r.URL.Path) {
+			writeFault(ctx, fault.NoRoute(), w)
+			return
+		}
+		if h, pattern := mux.Handler(r); pattern == "" {
+			probe := &headerOnly{header: http.Header{}}
+			h.ServeHTTP(probe, r)
+			f := fault.NoRoute()
+			if probe.status == http.StatusMethodNotAllowed {
+				allow := strings.Split(probe.header.Get("Allow"), ", ")
+				w.Header().Set("Allow", probe.header.Get("Allow"))
+				f = fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This path does not answer to "+r.Method+".", "allow", allow)
+			}
+			writeFault(ctx, f, w)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// headerOnly learns what the mux would have said.
+type headerOnly struct {
+	header http.Header
+	status int
+}
+
+func (h *headerOnly) Header() http.Header         { return h.header }
+func (h *headerOnly) Write(b []byte) (int, error) { return len(b), nil }
+func (h *headerOnly) WriteHeader(status int)      { h.status = status }
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
+
+type requestKey struct{}
+type writerKey struct{}
+
+// RequestID is the id that was taken from the request, or made for it.
+func RequestID(ctx context.Context) string { id, _ := ctx.Value(requestKey{}).(string); return id }
+
+func (e *entry) server() http.Handler {
+	return httptransport.NewServer(e.call, e.decode, e.encode, httptransport.ServerErrorEncoder(writeFault))
+}
+
+// decode hands the request on unread: whether it may be read is decided first.
+func (e *entry) decode(ctx context.Context, r *http.Request) (any, error) {
+	if accept := r.Header.Get("Accept"); !accepts(accept, e.csv) {
+		return nil, fault.New(http.StatusNotAcceptable, "svc_not_acceptable", "This answers with JSON.")
+	}
+	w, _ := ctx.Value(writerKey{}).(http.ResponseWriter)
+	return &request{http: r, w: w}, nil
+}
+
+func accepts(accept string, csv bool) bool {
+	if accept == "" || csv {
+		return true
+	}
+	for part := range strings.SplitSeq(accept, ",") {
+		media, _, _ := strings.Cut(strings.TrimSpace(part), ";")
+		switch strings.ToLower(media) {
+		case "*/*", "application/*", "application/json", "text/html", "application/problem+json":
+			return true
+		}
+	}
+	return false
+}
+
+type streamer func(http.ResponseWriter) error
+
+func (e *entry) encode(ctx context.Context, w http.ResponseWriter, out any) error {
+	switch o := out.(type) {
+	case *db.Answer:
+		w.Header().Set("Idempotent-Replayed", "true")
+		return write(w, o.Status, o.Body)
+	case streamer:
+		d := &download{ResponseWriter: w}
+		err := o(d)
+		if err != nil && d.started {
+			panic(http.ErrAbortHandler)
+		}
+		return err
+	}
+	if h, ok := out.(httptransport.Headerer); ok {
+		for k, vs := range h.Headers() {
+			for _, v := range vs {
+				w.Header().Add(k, v)
+			}
+		}
+	}
+	body, err := encode(out)
+	if err != nil {
+		return fmt.Errorf("op: answer of %s: %w", e.ID, err)
+	}
+	return write(w, e.status(out), body)
+}
+
+func write(w http.ResponseWriter, status int, body []byte) error {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	// A client that has gone is no failure of ours.
+	_, _ = w.Write(body)
+	return nil
+}
+
+func writeFault(ctx context.Context, err error, w http.ResponseWriter) {
+	WriteFault(ctx, w, err)
+}
+
+// WriteFault answers with err in the one shape of errors.
+func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
+	f := fault.From(err)
+	if wait := f.RetryAfter(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	}
+	if f.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "2")
+	}
+	if f.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Frontdesk", charset="UTF-8"`)
+	}
+	body := f.Body(RequestID(ctx))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(body)
+}
+
+// Download is a CSV file on its way to the client.
+type Download struct {
+	w    http.ResponseWriter
+	csv  *csv.Writer
+	rows int
+}
+
+// Start names the file and sets the separator; call it before the first row. A separator of "" is a comma.
+func (d *Download) Start(fileName, separator string) {
+	h := d.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, fileName))
+	d.csv = csv.NewWriter(d.w)
+	if separator == ";" {
+		d.csv.Comma = ';'
+	}
+}
+
+// Row writes one row; every hundred go out at once, so that memory stays flat.
+func (d *Download) Row(cells []string) error {
+	if err := d.csv.Write(cells); err != nil {
+		return err
+	}
+	if d.rows++; d.rows == 1 || d.rows%100 == 0 {
+		d.csv.Flush()
+		if d.rows == 1 {
+			_ = http.NewResponseController(d.w).Flush()
+		}
+	}
+	return d.csv.Error()
+}
+
+func (d *Download) close() error {
+	if d.csv == nil {
+		return nil
+	}
+	d.csv.Flush()
+	return d.csv.Error()
+}
+
+type download struct {
+	http.ResponseWriter
+	started bool
+}
+
+func (d *download) Write(b []byte) (int, error) {
+	d.started = true
+	return d.ResponseWriter.Write(b)
+}
+
+func (d *download) WriteHeader(status int) {
+	d.started = true
+	d.ResponseWriter.WriteHeader(status)
+}
+
+func (d *download) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+// answerID finds the id of the record in an answer.
+func (e *entry) answerID(out any) string {
+	if r, ok := out.(interface{ RecordID() string }); ok {
+		return r.RecordID()
+	}
+	if e.outKey == nil || out == nil {
+		return ""
+	}
+	v, err := reflect.ValueOf(out).FieldByIndexErr(e.outKey)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+func trimQuotes(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }

@@ -1,0 +1,301 @@
+// Package op turns one declaration per operation into its route, permission check, validation, OpenAPI
+// entry, assistant ability, gateway route, audit entry, span and metrics, by way of go-kit's endpoint
+// and HTTP transport. The function behind an operation is a plain one.
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-kit/kit/endpoint"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+)
+
+// Op is everything that the outside sees of one operation.
+type Op struct {
+	// ID is the operationId, and the ability's name unless Ability says otherwise.
+	ID string
+	// Route is method and path without /v1: "POST /contacts/{id}/merge".
+	Route string
+	// Perm is one of the permissions of libs/auth, Public or SignedIn.
+	Perm string
+	// App that has to be on; empty for none.
+	App string
+	// Status of success when the answer does not say: 200 when zero.
+	Status int
+	// Also is another status of success, for answers that tell their own with StatusCode.
+	Also int
+	// Doc is one sentence for the OpenAPI description and for assistants.
+	Doc string
+	// Ability is the name without svc/; empty means ID, "-" means none. Several operations may share
+	// one: the first declared is the one that runs.
+	Ability string
+	// Record is the kind of record in the audit log. Its id is the path's, else the answer's.
+	Record string
+	// Reads marks a POST that changes nothing: it runs in a read-only transaction.
+	Reads bool
+	// Audited marks a read that is recorded in the audit log, as exports are.
+	Audited bool
+	// Unaudited marks a write that is none of the team's doing and keeps its own record.
+	Unaudited bool
+	// PersonOnly refuses application passwords and assistants.
+	PersonOnly bool
+	// Hidden keeps the ability from assistants.
+	Hidden bool
+	// Destructive and Idempotent are hints for assistants; DELETE implies both.
+	Destructive, Idempotent bool
+	// Channel of what visitors do, for Public operations.
+	Channel string
+	// SameOrigin refuses writes from other sites although nobody needs to be signed in.
+	SameOrigin bool
+	// Limits apply per visitor address. Operations with the same LimitKey share them.
+	Limits   []db.Limit
+	LimitKey string
+	// MaxBody in bytes: 1 MiB when zero.
+	MaxBody int64
+}
+
+const (
+	// Public operations need no login.
+	Public = "public"
+	// SignedIn operations need a user, with whatever permissions.
+	SignedIn = "signed in"
+)
+
+// None is the input or answer of an operation without one. As an answer it is 204.
+type None struct{}
+
+// StatusCode is 204.
+func (None) StatusCode() int { return http.StatusNoContent }
+
+const maxBody = 1 << 20
+
+// Set is the operations of one service.
+type Set struct {
+	// Service is its name.
+	Service string
+	DB      *db.DB
+	Auth    *auth.Auth
+	// AppOn tells whether an app is switched on; nil means that all are.
+	AppOn func(app string) bool
+	// RateFactor multiplies every limit; 0 is none.
+	RateFactor float64
+
+	ops      []*entry
+	answers  huma.Registry
+	requests huma.Registry
+}
+
+// NewSet makes an empty set.
+func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
+	return &Set{Service: service, DB: d, Auth: a, RateFactor: 1,
+		answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+		requests: huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
+	}
+}
+
+type entry struct {
+	Op
+	set    *Set
+	in     []*field
+	out    *huma.Schema
+	csv    bool
+	call   endpoint.Endpoint
+	outKey []int // index of the answer's id
+}
+
+// Add declares o and binds it to f, which runs in one transaction: read-only when the operation reads,
+// else together with the audit entry and the stored answer of an Idempotency-Key.
+func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, error)) {
+	e := newEntry[In, Out](s, o)
+	e.bindTo(func(ctx context.Context, r *request) (any, error) {
+		var in In
+		if err := e.bind(r, &in); err != nil {
+			return nil, err
+		}
+		if e.reads() && !e.Audited {
+			var out Out
+			err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+				out, err = f(ctx, tx, in)
+				return err
+			})
+			return out, err
+		}
+		var done any
+		err := s.DB.Do(ctx, func(tx *db.Tx) error {
+			if r.key != "" {
+				stored, err := tx.Claim(ctx, r.claim(e))
+				if err != nil || stored != nil {
+					done = stored
+					return err
+				}
+			}
+			out, err := f(ctx, tx, in)
+			if err != nil {
+				return err
+			}
+			done = out
+			if err := e.audit(ctx, tx, r, out); err != nil || r.key == "" {
+				return err
+			}
+			return tx.Keep(ctx, r.claim(e), e.stored(out))
+		})
+		return done, err
+	})
+}
+
+// AddOutside is Add for functions that talk to the network, and so open their own transactions with
+// s.DB. They write their own audit entry with Audit in the transaction of their change.
+func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (Out, error)) {
+	e := newEntry[In, Out](s, o)
+	e.bindTo(func(ctx context.Context, r *request) (any, error) {
+		var in In
+		if err := e.bind(r, &in); err != nil {
+			return nil, err
+		}
+		if r.key == "" {
+			return f(ctx, s.DB, in)
+		}
+		var out Out
+		stored, err := s.DB.Exclusive(ctx, r.claim(e), func() (db.Answer, error) {
+			var err error
+			if out, err = f(ctx, s.DB, in); err != nil {
+				return db.Answer{}, err
+			}
+			return e.stored(out), nil
+		})
+		if err != nil || stored != nil {
+			return stored, err
+		}
+		return out, nil
+	})
+}
+
+// AddDownload is Add for an answer that is a CSV file, written while it is read. An error before the
+// first byte is answered as ever; after it the connection is cut, so that no half file passes for one.
+func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
+	e := newEntry[In, None](s, o)
+	e.csv = true
+	e.bindTo(func(ctx context.Context, r *request) (any, error) {
+		var in In
+		if err := e.bind(r, &in); err != nil {
+			return nil, err
+		}
+		if e.Audited {
+			err := s.DB.Do(ctx, func(tx *db.Tx) error { return e.audit(ctx, tx, r, nil) })
+			if err != nil {
+				return nil, err
+			}
+		}
+		return streamer(func(w http.ResponseWriter) error {
+			return s.DB.Read(ctx, func(tx *db.Tx) error {
+				d := &Download{w: w}
+				if err := f(ctx, tx, in, d); err != nil {
+					return err
+				}
+				return d.close()
+			})
+		}), nil
+	})
+}
+
+func newEntry[In, Out any](s *Set, o Op) *entry {
+	if o.ID == "" || o.Perm == "" || o.Doc == "" {
+		panic("op: " + o.Route + " needs an ID, a permission and a sentence")
+	}
+	for _, e := range s.ops {
+		if e.ID == o.ID || e.Route == o.Route {
+			panic("op: declared twice: " + o.ID)
+		}
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = maxBody
+	}
+	if o.LimitKey == "" {
+		o.LimitKey = o.ID
+	}
+	e := &entry{Op: o, set: s}
+	e.in = e.plan(reflect.TypeFor[In]())
+	out := reflect.TypeFor[Out]()
+	if out != reflect.TypeFor[None]() {
+		e.out = s.answers.Schema(out, true, o.ID+"Answer")
+	}
+	if out.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(out) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == "id" {
+				e.outKey = f.Index
+			}
+		}
+	}
+	s.ops = append(s.ops, e)
+	return e
+}
+
+func (e *entry) bindTo(run func(context.Context, *request) (any, error)) {
+	e.call = endpoint.Chain(e.observe(), e.admit())(func(ctx context.Context, r any) (any, error) {
+		if !e.csv {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, 20*time.Second)
+			defer cancel()
+		}
+		return run(ctx, r.(*request))
+	})
+}
+
+// Once is implemented by answers that hold a secret: what is stored for a repeated call leaves it out.
+type Once interface{ WithoutSecret() any }
+
+func (e *entry) stored(out any) db.Answer {
+	status := e.status(out)
+	if o, ok := out.(Once); ok {
+		out = o.WithoutSecret()
+	}
+	body, err := encode(out)
+	if err != nil {
+		slog.Error("answer cannot be stored", "op", e.ID, "error", err)
+	}
+	return db.Answer{Status: status, Body: body}
+}
+
+func (e *entry) status(out any) int {
+	if s, ok := out.(interface{ StatusCode() int }); ok && s.StatusCode() != 0 {
+		return s.StatusCode()
+	}
+	if e.Status != 0 {
+		return e.Status
+	}
+	return http.StatusOK
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (o Op) method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
+func (o Op) path() string   { _, p, _ := strings.Cut(o.Route, " "); return p }
+func (o Op) reads() bool    { return o.Reads || o.method() == http.MethodGet }
+
+func (o Op) ability() string {
+	switch o.Ability {
+	case "-":
+		return ""
+	case "":
+		return o.ID
+	}
+	return o.Ability
+}
