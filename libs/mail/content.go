@@ -73,7 +73,8 @@ type Calendar struct {
 var ErrContent = errors.New("mail: not fit to send")
 
 // Render makes the message, under a new id. Nothing in the content can add a header, a recipient or
-// markup. The error is ErrContent with what is wrong.
+// markup. The error is ErrContent with what is wrong: an address that is none, a link that leads
+// nowhere, no subject.
 func Render(c Content) (*proto.Mail, error) {
 	c = c.clean()
 	if c.Subject == "" || c.Business == "" || c.Kind == "" {
@@ -87,14 +88,21 @@ func Render(c Content) (*proto.Mail, error) {
 			return nil, fmt.Errorf("reply address: %w", err)
 		}
 	}
-	links := append(append([]Link{}, c.Buttons...), c.FooterLinks...)
-	if c.UnsubscribeURL != "" {
-		links = append(links, Link{"unsubscribe", c.UnsubscribeURL})
-	}
-	for _, l := range links {
-		if err := web(l.URL); err != nil || l.Text == "" {
-			return nil, fmt.Errorf("%w: the link %q has no text or no web address", ErrContent, l.Text)
+	for _, list := range [][]Link{c.Buttons, c.FooterLinks} {
+		for i, l := range list {
+			address, err := web(l.URL)
+			if err != nil || l.Text == "" {
+				return nil, fmt.Errorf("%w: the link %q has no text or no web address", ErrContent, l.Text)
+			}
+			list[i].URL = address
 		}
+	}
+	if c.UnsubscribeURL != "" {
+		address, err := web(c.UnsubscribeURL)
+		if err != nil {
+			return nil, fmt.Errorf("unsubscribe: %w", err)
+		}
+		c.UnsubscribeURL = address
 	}
 
 	var html bytes.Buffer
@@ -190,11 +198,11 @@ func bare(address string) error {
 	return nil
 }
 
-func web(address string) error {
+// web checks a web address and returns it fit for a header, an attribute and a line of text.
+func web(address string) (string, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
-		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) }) {
-		return fmt.Errorf("%w: no web address", ErrContent)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return "", fmt.Errorf("%w: no web address", ErrContent)
 	}
-	return nil
+	return u.String(), nil
 }

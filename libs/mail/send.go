@@ -30,7 +30,7 @@ const patience = 30 * time.Second
 // loopback; ?tls=none never asks for it. The error does not repeat the address, which may hold a
 // password.
 func CheckURL(smtpURL string) error {
-	_, _, err := options(smtpURL)
+	_, _, err := options(smtpURL, patience)
 	return err
 }
 
@@ -42,12 +42,14 @@ func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string) error
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRejected, err)
 	}
-	host, opts, err := options(smtpURL)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	// The library looks at the context only while connecting, so the time left is its time-out too.
+	until, _ := ctx.Deadline()
+	host, opts, err := options(smtpURL, max(time.Until(until), time.Millisecond))
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	client, err := gomail.NewClient(host, opts...)
 	if err != nil {
 		return fmt.Errorf("mail: client: %w", err)
@@ -99,10 +101,11 @@ func message(m *proto.Mail, from string) (*gomail.Msg, error) {
 	// Keeps holiday answers and other robots from replying (RFC 3834).
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	if u := m.GetUnsubscribeUrl(); u != "" {
-		if err := web(u); err != nil {
+		address, err := web(u)
+		if err != nil {
 			return nil, fmt.Errorf("unsubscribe: %w", err)
 		}
-		msg.SetListUnsubscribe(u)
+		msg.SetListUnsubscribe(address)
 		msg.SetListUnsubscribePost()
 	}
 
@@ -140,7 +143,7 @@ func domainID(id, sender string) (string, error) {
 	return id + "@" + domain, nil
 }
 
-func options(smtpURL string) (host string, opts []gomail.Option, err error) {
+func options(smtpURL string, timeout time.Duration) (host string, opts []gomail.Option, err error) {
 	u, err := url.Parse(smtpURL)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.Fragment != "" {
 		return "", nil, errors.New("mail: the SMTP address is not of the form smtp://user:password@host:port")
@@ -148,7 +151,7 @@ func options(smtpURL string) (host string, opts []gomail.Option, err error) {
 	host = u.Hostname()
 	port := 25
 	policy := gomail.TLSOpportunistic
-	opts = []gomail.Option{gomail.WithTimeout(patience), gomail.WithoutNoop()}
+	opts = []gomail.Option{gomail.WithTimeout(timeout), gomail.WithoutNoop()}
 	switch u.Scheme {
 	case "smtp":
 		if u.User != nil {
