@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"frontdesk/libs/db/pgserver"
+)
+
+// withServers runs a command with TEST_DATABASE_URL (a superuser's) and TEST_KAFKA_BROKERS set to servers that live as long
+// as the command does and are fast because they keep nothing. A variable that is set already is left as it is.
+func withServers(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("env", flag.ExitOnError)
+	_ = flags.Parse(args)
+	if flags.NArg() == 0 {
+		return errors.New("env: which command? local env -- go test ./…")
+	}
+	// The command is in this process group, so a Ctrl-C reaches it directly and this process must outlive it to clean up.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+
+	dir, err := os.MkdirTemp("", "frontdesk-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // the server runs as another user when we are root
+		return err
+	}
+	environment := os.Environ()
+	if os.Getenv("TEST_DATABASE_URL") == "" {
+		root, err := projectRoot()
+		if err != nil {
+			return err
+		}
+		pg, err := pgserver.Start(ctx, pgserver.Options{
+			Dir: filepath.Join(dir, "postgres"), Tools: filepath.Join(root, ".run", "tools"),
+			Progress: func(s string) { fmt.Fprintln(os.Stderr, s) },
+		})
+		if err != nil {
+			return err
+		}
+		defer pg.Stop()
+		environment = append(environment, "TEST_DATABASE_URL="+pg.URL())
+	}
+	if os.Getenv("TEST_KAFKA_BROKERS") == "" {
+		broker, err := startBroker("", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer broker.Close()
+		environment = append(environment, "TEST_KAFKA_BROKERS="+broker.ListenAddrs()[0])
+	}
+	cmd := exec.Command(flags.Arg(0), flags.Args()[1:]...)
+	cmd.Env = environment
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if s == syscall.SIGTERM {
+				_ = cmd.Process.Signal(s)
+			}
+		case err := <-ended:
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				if exit.Exited() {
+					return exitStatus(exit.ExitCode())
+				}
+				return exitStatus(1)
+			}
+			return err
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// knobs are what a person sets for the local run; every other setting of the processes follows from them.
+type knobs struct {
+	HTTPPort      int     `env:"SVC_HTTP_PORT" envDefault:"8080" help:"the gateway's port; the others follow it (README.md); 0 takes free ones"`
+	DataDir       string  `env:"SVC_DATA_DIR" envDefault:".run" help:"folder of all data, logs and secrets"`
+	AdminLogin    string  `env:"SVC_ADMIN_LOGIN" envDefault:"admin" help:"login of the first administrator"`
+	AdminPassword string  `env:"SVC_ADMIN_PASSWORD" help:"password of the first administrator; made and printed when empty"`
+	SMTPURL       string  `env:"SVC_SMTP_URL" help:"smtp://host:port that sends real mail, instead of the mail page"`
+	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" help:"1 allows webhook receivers on http and on this machine"`
+	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" help:"multiplies every rate limit; 0 switches them off"`
+	MasterKey     string  `env:"SVC_MASTER_KEY" help:"64 hex digits that encrypt secrets at rest; made and kept when empty"`
+	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" help:"time zone of the business"`
+	PublicURL     string  `env:"SVC_PUBLIC_URL" help:"address in links and mails; http://localhost:$SVC_HTTP_PORT when empty"`
+	DatabaseURL   string  `env:"DATABASE_URL" help:"an administrator of an existing PostgreSQL, instead of one of our own"`
+	KafkaBrokers  string  `env:"KAFKA_BROKERS" help:"host:port,… of an existing Kafka, instead of one of our own"`
+	Kafka         string  `env:"SVC_KAFKA" envDefault:"embedded" help:"our own broker: embedded, or apache (needs Java and Maven)"`
+	OTLPEndpoint  string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces go; nowhere when empty"`
+	PGBin         string  `env:"PG_BIN" help:"bin folder of the PostgreSQL to use"`
+}
+
+// readKnobs takes the environment; its errors name the variable and what it takes.
+func readKnobs() (knobs, error) {
+	var k knobs
+	if err := env.Parse(&k); err != nil {
+		return k, err
+	}
+	var err error
+	if k.DataDir, err = filepath.Abs(k.DataDir); err != nil {
+		return k, err
+	}
+	if k.HTTPPort != 0 && (k.HTTPPort < 1 || k.HTTPPort+lastOffset > 65535) {
+		return k, fmt.Errorf("SVC_HTTP_PORT is %d and takes 1 to %d, or 0 for free ports", k.HTTPPort, 65535-lastOffset)
+	}
+	if k.RateFactor < 0 {
+		return k, fmt.Errorf("SVC_RATE_FACTOR is %v and takes 0 or more", k.RateFactor)
+	}
+	if k.WebhookLocal != "0" && k.WebhookLocal != "1" {
+		return k, fmt.Errorf("SVC_WEBHOOK_LOCAL is %q and takes 0 or 1", k.WebhookLocal)
+	}
+	if b, err := hex.DecodeString(k.MasterKey); err != nil || len(b) != 0 && len(b) != 32 {
+		return k, errors.New("SVC_MASTER_KEY takes 64 hex digits")
+	}
+	if _, err := time.LoadLocation(k.Timezone); err != nil || k.Timezone == "" || k.Timezone == "Local" {
+		return k, fmt.Errorf("SVC_TIMEZONE is %q, which is no time zone; Europe/Brussels is one", k.Timezone)
+	}
+	if err := address("SVC_PUBLIC_URL", k.PublicURL, "http", "https"); err != nil {
+		return k, err
+	}
+	if err := address("SVC_SMTP_URL", k.SMTPURL, "smtp", "smtps"); err != nil {
+		return k, err
+	}
+	if err := address("DATABASE_URL", k.DatabaseURL, "postgres", "postgresql"); err != nil {
+		return k, err
+	}
+	for _, b := range strings.Split(k.KafkaBrokers, ",") {
+		if _, _, err := net.SplitHostPort(strings.TrimSpace(b)); err != nil && k.KafkaBrokers != "" {
+			return k, fmt.Errorf("KAFKA_BROKERS: %q is no host:port", b)
+		}
+	}
+	if k.Kafka != "embedded" && k.Kafka != "apache" {
+		return k, fmt.Errorf("SVC_KAFKA is %q and takes embedded or apache", k.Kafka)
+	}
+	return k, nil
+}
+
+// address does not repeat the value in its error: it may hold a password.
+func address(name, value string, schemes ...string) error {
+	if value == "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	if err == nil && u.Host != "" {
+		for _, s := range schemes {
+			if u.Scheme == s {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%s takes %s://host:port", name, schemes[0])
+}
+
+func printKnobs() {
+	fmt.Println("Usage: local run\n\nEnvironment, with defaults:")
+	fields := reflect.VisibleFields(reflect.TypeFor[knobs]())
+	for _, f := range fields {
+		fmt.Printf("  %-28s %-16s %s\n", f.Tag.Get("env"), f.Tag.Get("envDefault"), f.Tag.Get("help"))
+	}
+}
+
+// projectRoot is the folder with go.work, from the working directory upward.
+func projectRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.work")); missing == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("start this inside the project's folder: go.work is not in sight")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
+
+func formatFactor(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

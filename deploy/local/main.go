@@ -1,0 +1,57 @@
+// Command local runs the whole system on one machine, and what its tests need. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+var commands = []struct {
+	name, help string
+	run        func(ctx context.Context, args []string) error
+}{
+	{"run", "build and start everything, until Ctrl-C", run},
+	{"env", "-- command: run a command with a PostgreSQL and a Kafka of its own", withServers},
+	{"kafka", "the embedded broker", embeddedKafka},
+	{"mailsink", "the SMTP sink with its page", mailSink},
+	{"apache-kafka", "one node of Apache Kafka, fetched with Maven", apacheKafka},
+}
+
+func main() {
+	name := ""
+	if len(os.Args) > 1 {
+		name = os.Args[1]
+	}
+	for _, c := range commands {
+		if c.name != name {
+			continue
+		}
+		err := c.run(context.Background(), os.Args[2:])
+		var status exitStatus
+		switch {
+		case err == nil:
+			return
+		case errors.As(err, &status):
+			os.Exit(int(status))
+		case errors.Is(err, syscall.ENOSPC):
+			err = fmt.Errorf("the disk is full: free some space and start again (%w)", err)
+		}
+		fmt.Fprintln(os.Stderr, "frontdesk: "+err.Error())
+		os.Exit(1)
+	}
+	fmt.Println("Usage: local <command> [-help]")
+	for _, c := range commands {
+		fmt.Printf("  %-14s %s\n", c.name, c.help)
+	}
+	if name != "" && name != "help" && name != "-help" && name != "--help" {
+		os.Exit(2)
+	}
+}
+
+// exitStatus is the error of a command that ended by itself and has said why.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Offsets from the gateway's port.
+const (
+	mailPageOffset        = 1
+	smtpOffset            = 2
+	postgresOffset        = 3
+	kafkaOffset           = 4
+	traefikOffset         = 5
+	controllerOffset      = 6
+	controllerAdminOffset = 7
+	apacheControlOffset   = 8
+	serviceOffset         = 11
+	serviceAdminOffset    = 21
+	lastOffset            = 29
+)
+
+type port struct {
+	number int
+	of     string
+}
+
+func loopback(number int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)) }
+
+// freeBase finds a gateway port of which all the offsets are free. It stays below the range from which the kernel serves
+// outgoing connections, so that none of these takes one of the ports in between.
+func freeBase() (int, error) {
+	for range 200 {
+		base := 10000 + rand.IntN(20000)
+		ok := true
+		for n := base; n <= base+lastOffset && ok; n++ {
+			ok = free(n) == nil
+		}
+		if ok {
+			return base, nil
+		}
+	}
+	return 0, errors.New("no block of free ports found")
+}
+
+func free(number int) error {
+	l, err := net.Listen("tcp", loopback(number))
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// checkPorts waits a moment for ports that a run which was just killed still holds.
+func checkPorts(ports []port) error {
+	patience := time.Now().Add(3 * time.Second)
+	for _, p := range ports {
+		for {
+			err := free(p.number)
+			if err == nil {
+				break
+			}
+			if time.Now().Before(patience) {
+				time.Sleep(50 * time.Millisecond)
+				continue
+			}
+			if errors.Is(err, syscall.EACCES) {
+				return fmt.Errorf("port %d (%s) needs more rights than you have: choose another with SVC_HTTP_PORT, for instance SVC_HTTP_PORT=9080 make run", p.number, p.of)
+			}
+			return fmt.Errorf("port %d (%s) is taken: stop the program that listens there, or choose other ports, for instance SVC_HTTP_PORT=9080 make run", p.number, p.of)
+		}
+	}
+	return nil
+}

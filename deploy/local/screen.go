@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func (l *launch) screen() {
+	password := l.knobs.AdminPassword
+	if !l.own {
+		password = "as in SVC_ADMIN_PASSWORD"
+	}
+	mail := "http://localhost:" + fmt.Sprint(l.HTTPPort+mailPageOffset)
+	if l.SMTPURL != "" {
+		mail = "real mail goes out through SVC_SMTP_URL"
+	}
+	cookies := filepath.Join(l.DataDir, "cookies")
+	body := fmt.Sprintf(`{"login":"%s","password":"%s"}`, l.AdminLogin, password)
+	if !l.own {
+		body = fmt.Sprintf(`{"login":"%s","password":"…"}`, l.AdminLogin)
+	}
+	fmt.Printf(`
+Frontdesk is ready after %s.
+
+  API                 %[2]s/v1
+  API description     %[2]s/v1/openapi.json
+  Booking page        %[2]s/portal/book
+  Mail page           %[3]s
+  Gateway dashboard   http://localhost:%[4]d
+  Administrator       %[5]s    password  %[6]s
+  Logs, data          %[7]s
+
+Three lines to try:
+  curl -c %[8]s -H 'Content-Type: application/json' -d '%[9]s' %[2]s/v1/auth/login
+  curl -b %[8]s %[2]s/v1/me
+  curl -b %[8]s '%[2]s/v1/contacts?per_page=5'
+
+Ctrl-C stops it; the data stays.
+`, time.Since(l.started).Round(100*time.Millisecond), l.PublicURL, mail, l.HTTPPort+controllerAdminOffset, l.AdminLogin, password,
+		filepath.Join(l.DataDir, "log")+", "+l.DataDir, cookies, strings.ReplaceAll(body, `'`, `'\''`))
+}
+
+// inDatabase is an administrator's URL with another database.
+func inDatabase(admin, database string) string {
+	u, err := url.Parse(admin)
+	if err != nil {
+		return admin
+	}
+	u.Path = "/" + database
+	return u.String()
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// secrets are made once per data folder and kept in it, readable by its owner only.
+type secrets struct {
+	MasterKey        string            `json:"master_key"`
+	AdminPassword    string            `json:"admin_password"`
+	PostgresPassword string            `json:"postgres_password"`
+	RolePasswords    map[string]string `json:"role_passwords"`
+}
+
+func loadSecrets(dir string, services []string) (secrets, error) {
+	var s secrets
+	path := filepath.Join(dir, "secrets.json")
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {
+			return s, fmt.Errorf("%s is gone, but the data it opens is there: put it back, or start anew with 'make clean'", path)
+		}
+	case err != nil:
+		return s, err
+	default:
+		if err := json.Unmarshal(b, &s); err != nil {
+			return s, fmt.Errorf("%s cannot be read: %w", path, err)
+		}
+	}
+	if s.RolePasswords == nil {
+		s.RolePasswords = map[string]string{}
+	}
+	if s.MasterKey == "" {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails, says crypto/rand
+		s.MasterKey = hex.EncodeToString(key)
+	}
+	made := []*string{&s.AdminPassword, &s.PostgresPassword}
+	for _, p := range made {
+		if *p == "" {
+			*p = rand.Text()
+		}
+	}
+	for _, name := range services {
+		if s.RolePasswords[name] == "" {
+			s.RolePasswords[name] = rand.Text()
+		}
+	}
+	return s, writeJSON(path, s)
+}
+
+// writeJSON replaces a file whole, for its owner's eyes.
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(b, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

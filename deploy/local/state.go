@@ -1,0 +1,72 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// state is what run.json tells other programs, tests above all. It holds passwords, so only its owner can read it.
+type state struct {
+	PID       int    `json:"pid"`
+	Ready     bool   `json:"ready"`
+	DataDir   string `json:"data_dir"`
+	Gateway   string `json:"gateway"`    // the entry point on loopback
+	PublicURL string `json:"public_url"` // what links and mails say
+	MailPage  string `json:"mail_page"`  // empty with SVC_SMTP_URL
+	Dashboard string `json:"dashboard"`  // the controller's page
+	Traefik   string `json:"traefik"`    // its API
+	Kafka     string `json:"kafka"`      // host:port,…
+	// Database is the administrator's URL of the database that holds all schemas.
+	Database  string                  `json:"database_url"`
+	Admin     stateAdmin              `json:"admin"`
+	Processes map[string]stateProcess `json:"processes"`
+}
+
+type stateAdmin struct {
+	Login string `json:"login"`
+	// Password is empty when SVC_ADMIN_PASSWORD gave it.
+	Password string `json:"password"`
+}
+
+type stateProcess struct {
+	PID      int    `json:"pid"` // 0 while it is not running for the first time yet
+	Restarts int    `json:"restarts"`
+	URL      string `json:"url"`
+	Admin    string `json:"admin"`
+	Log      string `json:"log"`
+}
+
+// stateFile keeps run.json as things are.
+type stateFile struct {
+	path string
+	mu   sync.Mutex
+	now  state
+}
+
+func newStateFile(dir string, now state) *stateFile {
+	return &stateFile{path: filepath.Join(dir, "run.json"), now: now}
+}
+
+func (f *stateFile) change(set func(*state)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(&f.now)
+	return writeJSON(f.path, f.now)
+}
+
+func (f *stateFile) remove() { os.Remove(f.path) }
+
+// processes is how the supervised processes are now.
+func (s *supervisor) processes() map[string]stateProcess {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]stateProcess{}
+	for _, name := range slices.Sorted(maps.Keys(s.running)) {
+		r := s.running[name]
+		all[name] = stateProcess{PID: r.pid, Restarts: r.restarts, URL: r.url, Admin: r.admin, Log: filepath.Join(s.logs, name+".log")}
+	}
+	return all
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"frontdesk/libs/db/pgserver/tether"
+)
+
+// process is a program that the launcher keeps running.
+type process struct {
+	name string
+	// command makes a new command for each start.
+	command func() *exec.Cmd
+	// ready answers nil once the process does its work.
+	ready func(ctx context.Context) error
+	// stop asks it to end in good order.
+	stop syscall.Signal
+	// onDeath is what the kernel sends it when the launcher is killed.
+	onDeath syscall.Signal
+	// url and admin are where it listens; either may be empty.
+	url, admin string
+}
+
+// supervisor runs processes, starts again those that end, and stops them.
+type supervisor struct {
+	logs    string
+	say     func(format string, args ...any)
+	changed func() // called after each start
+
+	mu       sync.Mutex
+	running  map[string]*running
+	stopping bool
+}
+
+type running struct {
+	process
+	log      *logFile
+	end      chan struct{} // closed to stop it for good
+	ended    chan struct{} // closed when it has stopped for good
+	pid      int
+	restarts int
+}
+
+func newSupervisor(logs string, say func(string, ...any), changed func()) *supervisor {
+	return &supervisor{logs: logs, say: say, changed: changed, running: map[string]*running{}}
+}
+
+const (
+	firstPause = 200 * time.Millisecond
+	longPause  = 10 * time.Second
+	// steady is how long a process must have run for its next end to count as the first.
+	steady = 30 * time.Second
+	// grace is more than the ten seconds that a service takes at most.
+	grace = 12 * time.Second
+)
+
+// start runs the process until stopAll, over and over.
+func (s *supervisor) start(p process) error {
+	r := &running{process: p, end: make(chan struct{}), ended: make(chan struct{})}
+	log, err := openLog(filepath.Join(s.logs, p.name+".log"), func(line string) {
+		if !s.isStopping() {
+			s.say("%-10s | %s", p.name, line)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	r.log = log
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return context.Canceled
+	}
+	s.running[p.name] = r
+	go s.keep(r)
+	return nil
+}
+
+func (s *supervisor) keep(r *running) {
+	defer close(r.ended)
+	pause := firstPause
+	for {
+		started := time.Now()
+		err := s.once(r)
+		select {
+		case <-r.end:
+			return
+		default:
+		}
+		if time.Since(started) > steady {
+			pause = firstPause
+		}
+		s.say("%-10s | ended (%v); starting it again in %s; its log is %s", r.name, err, pause, filepath.Join(s.logs, r.name+".log"))
+		select {
+		case <-r.end:
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longPause)
+	}
+}
+
+// once runs the process to its end, which it asks for when r.end is closed.
+func (s *supervisor) once(r *running) error {
+	cmd := r.command()
+	cmd.Stdout, cmd.Stderr = r.log, r.log
+	cmd.WaitDelay = time.Second // descendants may hold the pipe
+	if err := tether.Start(cmd, r.onDeath); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if r.pid != 0 {
+		r.restarts++
+	}
+	r.pid = cmd.Process.Pid
+	s.mu.Unlock()
+	s.changed()
+	result := make(chan error, 1)
+	go func() { result <- cmd.Wait() }()
+	select {
+	case err := <-result:
+		if err == nil {
+			err = errors.New("exit status 0")
+		}
+		return err
+	case <-r.end:
+	}
+	_ = cmd.Process.Signal(r.stop)
+	select {
+	case err := <-result:
+		return err
+	case <-time.After(grace):
+		s.say("%-10s | does not stop; killing it", r.name)
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		return <-result
+	}
+}
+
+// stopAll stops the groups in their order, the processes of one together. Names that do not run are passed over.
+func (s *supervisor) stopAll(groups ...[]string) {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	for _, names := range groups {
+		var waiting []*running
+		for _, n := range names {
+			if r := s.running[n]; r != nil {
+				close(r.end)
+				waiting = append(waiting, r)
+			}
+		}
+		for _, r := range waiting {
+			<-r.ended
+		}
+	}
+}
+
+// kill ends everything at once, for a person who asks a second time.
+func (s *supervisor) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.running {
+		if r.pid != 0 {
+			_ = syscall.Kill(-r.pid, syscall.SIGKILL)
+		}
+	}
+}
+
+func (s *supervisor) isStopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopping
+}
+
+// waitReady returns when every named process is ready.
+func (s *supervisor) waitReady(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		s.mu.Lock()
+		ready := s.running[name].ready
+		s.mu.Unlock()
+		if err := s.await(ctx, name, ready); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await returns when the check on a process succeeds. It gives up when ctx ends, or when the process keeps ending.
+func (s *supervisor) await(ctx context.Context, name string, check func(context.Context) error) error {
+	s.mu.Lock()
+	r := s.running[name]
+	s.mu.Unlock()
+	log := filepath.Join(s.logs, name+".log")
+	for told := time.Now(); ; {
+		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := check(probe)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		s.mu.Lock()
+		restarts := r.restarts
+		s.mu.Unlock()
+		if restarts >= 5 {
+			return fmt.Errorf("%s does not stay up: %s; its log is %s", name, r.log.lastProblem(), log)
+		}
+		if time.Since(told) > 10*time.Second {
+			told = time.Now()
+			s.say("waiting for %s: %s", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w; its log is %s", name, err, log)
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
+}
+
+// answers200 is the ready of a process with an address that answers 200 when it is.
+func answers200(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s", url, resp.Status)
+		}
+		return nil
+	}
+}
