@@ -132,6 +132,9 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	defer d.Close()
 	keys := NewKeys(cfg.MasterKey)
 	d.Secret = keys.For("cursor")
+	if cfg.Now != nil {
+		d.Now = cfg.Now
+	}
 	b := bus.New(cfg.Brokers)
 	defer b.Close()
 
@@ -151,6 +154,7 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	k.Auth = auth.New(k.Identity)
 	k.Auth.PerMinute = int(600 * cfg.RateFactor)
 	k.Auth.IPHeader = k.ipHeader
+	k.Auth.Now = d.Now
 	k.Apps = NewApps(b, r.applied)
 	r.kit = k
 	parts, err := s.Build(ctx, k)

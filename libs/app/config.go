@@ -37,6 +37,8 @@ type Config struct {
 	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces are sent; empty is nowhere"`
 
 	Zone *time.Location `env:"-"`
+	// Now is the clock of the service; nil is the real one.
+	Now func() time.Time `env:"-"`
 }
 
 // ReadConfig reads and checks the environment; its error is for a person, and one line per knob.

@@ -16,6 +16,9 @@ import (
 //go:embed migrations/*.sql
 var mechanism embed.FS
 
+// Mechanism is the migrations of this package.
+var Mechanism fs.FS = mechanism
+
 // Migrate brings the schema up to date: first the tables of this package, then the service's own from
 // migrations/*.sql in files. Replicas that start at once wait for each other.
 func (d *DB) Migrate(ctx context.Context, files fs.FS) error {

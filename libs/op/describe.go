@@ -241,5 +241,15 @@ func (s *Set) Operations() map[string]Op {
 	return m
 }
 
+// Statuses are the codes of success that a route is described with.
+func (s *Set) Statuses(route string) []int {
+	for _, e := range s.ops {
+		if e.Route == route {
+			return e.statuses()
+		}
+	}
+	return nil
+}
+
 // Routes are the routes of all operations, sorted.
 func (s *Set) Routes() []string { return slices.Sorted(maps.Keys(s.Operations())) }

@@ -290,6 +290,14 @@ func (o Op) method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
 func (o Op) path() string   { _, p, _ := strings.Cut(o.Route, " "); return p }
 func (o Op) reads() bool    { return o.Reads || o.method() == http.MethodGet }
 
+// AbilityName is "svc/" and the ability's name, or empty for an operation that is none.
+func (o Op) AbilityName() string {
+	if name := o.ability(); name != "" && o.Perm != Public {
+		return "svc/" + name
+	}
+	return ""
+}
+
 func (o Op) ability() string {
 	switch o.Ability {
 	case "-":

@@ -1,0 +1,192 @@
+package apptest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+// sample is an event as proto/samples keeps it: what a producer really sent, for the tests of those who
+// take it in.
+type sample struct {
+	Kind    string          `json:"kind"`
+	Key     string          `json:"record_id"`
+	Version int64           `json:"version"`
+	Changed []string        `json:"changed,omitempty"`
+	Channel string          `json:"channel"`
+	Label   string          `json:"label,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+	Extra   json.RawMessage `json:"extra,omitempty"`
+}
+
+// commands are the kinds whose data is a message, not JSON.
+var commands = map[string]func() protobuf.Message{
+	"ensure_contact":    func() protobuf.Message { return &proto.EnsureContact{} },
+	"ensure_fields":     func() protobuf.Message { return &proto.EnsureFields{} },
+	"record_submission": func() protobuf.Message { return &proto.RecordSubmission{} },
+	"mail":              func() protobuf.Message { return &proto.Mail{} },
+	"audit":             func() protobuf.Message { return &proto.Audit{} },
+}
+
+func samplePath(name string) string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "../../../proto/samples", name+".json")
+}
+
+// Sample holds the events that the service has sent to topic against proto/samples: each kind has the
+// same names and types there. With UPDATE_SAMPLES=1 it writes them.
+func (s *Service) Sample(topic string) {
+	s.t.Helper()
+	seen := map[string]bool{}
+	for _, e := range s.Events(topic) {
+		if e.GetKind() == "tombstone" || seen[e.GetKind()] {
+			continue
+		}
+		seen[e.GetKind()] = true
+		got := sample{Kind: e.GetKind(), Key: e.GetRecordId(), Version: e.GetVersion(), Changed: e.GetChanged(),
+			Channel: e.GetActor().GetChannel(), Label: e.GetActor().GetLabel(), Data: e.GetData(), Extra: e.GetExtra()}
+		if m, ok := commands[e.GetKind()]; ok {
+			msg := m()
+			require.NoError(s.t, protobuf.Unmarshal(e.GetData(), msg))
+			raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(msg)
+			require.NoError(s.t, err)
+			got.Data = raw
+		}
+		path := samplePath(topic + "/" + e.GetKind())
+		if os.Getenv("UPDATE_SAMPLES") != "" {
+			raw, err := json.MarshalIndent(got, "", "  ")
+			require.NoError(s.t, err)
+			require.NoError(s.t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(s.t, os.WriteFile(path, append(raw, '\n'), 0o644))
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		require.NoError(s.t, err, "no sample yet: run the test with UPDATE_SAMPLES=1")
+		var want sample
+		require.NoError(s.t, json.Unmarshal(raw, &want))
+		require.Equal(s.t, shape(s.t, want.Data), shape(s.t, got.Data), "the sample of %s is not what is sent any more", e.GetKind())
+		require.Equal(s.t, shape(s.t, want.Extra), shape(s.t, got.Extra), "the sample of %s is not what is sent any more", e.GetKind())
+	}
+	require.NotEmpty(s.t, seen, "nothing was sent to %s", topic)
+}
+
+// shape is the sorted names of a JSON value, at any depth but not inside arrays.
+func shape(t testing.TB, raw json.RawMessage) []string {
+	t.Helper()
+	if len(raw) == 0 {
+		return nil
+	}
+	var v any
+	require.NoError(t, json.Unmarshal(raw, &v))
+	var names []string
+	var walk func(prefix string, v any)
+	walk = func(prefix string, v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		for k, x := range m {
+			names = append(names, prefix+k)
+			if k != "fields" && k != "values" {
+				walk(prefix+k+".", x)
+			}
+		}
+	}
+	walk("", v)
+	slices.Sort(names)
+	return names
+}
+
+// SendSample sends the sample "topic/kind" as its producer would. change may adapt it first; its Data is
+// the sample's JSON as a map, or the command's message.
+func (s *Service) SendSample(name string, change func(e *Event)) {
+	s.t.Helper()
+	raw, err := os.ReadFile(samplePath(name))
+	require.NoError(s.t, err)
+	var have sample
+	require.NoError(s.t, json.Unmarshal(raw, &have))
+	e := Event{Topic: filepath.Dir(name), Kind: have.Kind, Key: have.Key, Version: have.Version, Changed: have.Changed,
+		Actor: &proto.Actor{Channel: have.Channel, Label: have.Label}}
+	if m, ok := commands[have.Kind]; ok {
+		msg := m()
+		require.NoError(s.t, protojson.Unmarshal(have.Data, msg))
+		e.Data = msg
+	} else {
+		data := map[string]any{}
+		require.NoError(s.t, json.Unmarshal(have.Data, &data))
+		e.Data = data
+	}
+	if have.Extra != nil {
+		extra := map[string]any{}
+		require.NoError(s.t, json.Unmarshal(have.Extra, &extra))
+		e.Extra = extra
+	}
+	if change != nil {
+		change(&e)
+	}
+	s.Send(e)
+}
+
+// CheckOperations holds a service's operations against proto/operations.json. Operations beyond the
+// list, such as signing in, are the service's own affair. missing are routes that are still to come.
+func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(samplePath("")), "operations.json"))
+	require.NoError(t, err)
+	var all []struct {
+		Method, Path, Service string
+		App, Permission       *string
+		Public                bool
+		PersonOnly            bool `json:"person_only"`
+		Ability               *string
+		AssistantDefault      *bool `json:"assistant_default"`
+		Success               []int
+	}
+	require.NoError(t, json.Unmarshal(raw, &all))
+	have := set.Operations()
+	for _, want := range all {
+		if want.Service != set.Service {
+			continue
+		}
+		route := want.Method + " " + want.Path
+		o, ok := have[route]
+		if slices.Contains(missing, route) {
+			require.False(t, ok, "%s is not missing", route)
+			continue
+		}
+		require.True(t, ok, "%s is not declared", route)
+		app, permission, ability := "", op.SignedIn, ""
+		if want.App != nil {
+			app = *want.App
+		}
+		if want.Public {
+			permission = op.Public
+		}
+		if want.Permission != nil {
+			permission = *want.Permission
+		}
+		if want.Ability != nil {
+			ability = *want.Ability
+		}
+		require.Equal(t, app, o.App, "%s: app", route)
+		if want.Permission != nil || want.Public {
+			require.Equal(t, permission, o.Perm, "%s: permission", route)
+		}
+		require.Equal(t, want.PersonOnly, o.PersonOnly, "%s: person only", route)
+		require.Equal(t, ability, o.AbilityName(), "%s: ability", route)
+		if want.AssistantDefault != nil {
+			require.Equal(t, *want.AssistantDefault, !o.Hidden, "%s: shown to assistants", route)
+		}
+		require.ElementsMatch(t, want.Success, set.Statuses(route), "%s: success", route)
+	}
+}

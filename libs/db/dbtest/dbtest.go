@@ -1,0 +1,121 @@
+// Package dbtest gives each test a database of its own on a real server: a copy of one that was migrated
+// once.
+package dbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/db"
+)
+
+// URL makes a fresh database whose schema is migrated, and answers its address. The server is the one
+// at TEST_DATABASE_URL, as a superuser; `make test` starts one.
+func URL(t testing.TB, schema string, migrations fs.FS) string {
+	t.Helper()
+	server := os.Getenv("TEST_DATABASE_URL")
+	require.NotEmpty(t, server, "run `make test`, or this test under `go run ./deploy/local env -- go test …`")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+
+	template := "template_" + schema + "_" + fingerprint(t, migrations)
+	// Test binaries of several packages run at once.
+	_, err = conn.Exec(ctx, `select pg_advisory_lock(7341)`)
+	require.NoError(t, err)
+	var exists bool
+	require.NoError(t, conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, template).Scan(&exists))
+	if !exists {
+		prepare(ctx, t, conn, server, template, schema, migrations)
+	}
+	name := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	_, err = conn.Exec(ctx, fmt.Sprintf(`create database %s template %s`, name, template))
+	require.NoError(t, err)
+	_, err = conn.Exec(ctx, `select pg_advisory_unlock(7341)`)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		conn, err := pgx.Connect(ctx, server)
+		if err != nil {
+			return
+		}
+		defer conn.Close(ctx)
+		_, _ = conn.Exec(ctx, fmt.Sprintf(`drop database %s with (force)`, name))
+	})
+	return with(t, server, name)
+}
+
+// New opens a fresh database.
+func New(t testing.TB, schema string, migrations fs.FS) *db.DB {
+	t.Helper()
+	d, err := db.Open(context.Background(), URL(t, schema, migrations), schema)
+	require.NoError(t, err)
+	d.Secret = []byte("a secret for the cursors of tests")
+	t.Cleanup(d.Close)
+	return d
+}
+
+// prepare makes the template under another name first, so that a test run that is cut off leaves none
+// half done.
+func prepare(ctx context.Context, t testing.TB, conn *pgx.Conn, server, template, schema string, migrations fs.FS) {
+	t.Helper()
+	draft := template + "_draft"
+	for _, q := range []string{"drop database if exists %s with (force)", "create database %s template template0 encoding 'UTF8'"} {
+		_, err := conn.Exec(ctx, fmt.Sprintf(q, draft))
+		require.NoError(t, err)
+	}
+	in, err := pgx.Connect(ctx, with(t, server, draft))
+	require.NoError(t, err)
+	_, err = in.Exec(ctx, `create schema ext; create extension btree_gist schema ext; create extension pg_trgm schema ext;
+		create extension unaccent schema ext; create extension citext schema ext; create schema `+schema)
+	require.NoError(t, err)
+	require.NoError(t, in.Close(ctx))
+	d, err := db.Open(ctx, with(t, server, draft), schema)
+	require.NoError(t, err)
+	err = d.Migrate(ctx, migrations)
+	d.Close()
+	require.NoError(t, err)
+	_, err = conn.Exec(ctx, fmt.Sprintf(`alter database %s rename to %s`, draft, template))
+	require.NoError(t, err)
+}
+
+func with(t testing.TB, server, database string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	require.NoError(t, err)
+	u.Path = "/" + database
+	return u.String()
+}
+
+func fingerprint(t testing.TB, migrations fs.FS) string {
+	t.Helper()
+	h := sha256.New()
+	for _, files := range []fs.FS{db.Mechanism, migrations} {
+		if files == nil {
+			continue
+		}
+		names, err := fs.Glob(files, "migrations/*.sql")
+		require.NoError(t, err)
+		for _, name := range names {
+			b, err := fs.ReadFile(files, name)
+			require.NoError(t, err)
+			h.Write(b)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}

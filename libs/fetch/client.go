@@ -1,0 +1,159 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Options of a client. The zero value is the one for every deployment but a local run.
+type Options struct {
+	// Local also allows loopback receivers, at any port and without TLS. Everything else stays refused.
+	Local bool
+	// Timeout covers a whole exchange, from looking the name up to the last byte kept; 5 s when zero.
+	Timeout time.Duration
+	// Keep is how much of a body is read, in bytes; 64 KiB when zero. The rest is cut off in silence.
+	Keep int64
+}
+
+const (
+	defaultTimeout = 5 * time.Second
+	defaultKeep    = 64 << 10
+	maxHeader      = 16 << 10
+)
+
+// ErrRefused is the error of a request that is not made because of where it leads.
+var ErrRefused = errors.New("the address is not one on the public internet")
+
+// Client returns an http.Client for addresses that are not trusted. Every address that a name stands
+// for has to be public, or none is tried; the connection goes to an address that was checked. Redirects
+// come back as answers. Bodies are as they were sent, compressed or not.
+func Client(o Options) *http.Client { return client(o, net.DefaultResolver.LookupNetIP) }
+
+type lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
+
+func client(o Options, look lookup) *http.Client {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Keep <= 0 {
+		o.Keep = defaultKeep
+	}
+	d := dialer{local: o.Local, lookup: look}
+	return &http.Client{
+		Timeout:       o.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &transport{o, &http.Transport{
+			Proxy:                  nil,
+			DialContext:            d.dial,
+			TLSHandshakeTimeout:    o.Timeout,
+			ResponseHeaderTimeout:  o.Timeout,
+			MaxResponseHeaderBytes: maxHeader,
+			MaxIdleConns:           64,
+			MaxIdleConnsPerHost:    2,
+			IdleConnTimeout:        30 * time.Second,
+			// A small answer that unpacks to a large one is not worth having.
+			DisableCompression: true,
+		}},
+	}
+}
+
+// transport refuses addresses before anything is looked up and cuts answers.
+type transport struct {
+	o    Options
+	base *http.Transport
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := parse(r.URL.String(), t.o); err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, fmt.Errorf("%w: it %w", ErrRefused, err)
+	}
+	res, err := t.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = &limited{io.LimitReader(res.Body, t.o.Keep), res.Body}
+	return res, nil
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+type dialer struct {
+	local  bool
+	lookup lookup
+}
+
+func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	host, portText, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	var ips []netip.Addr
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ips = []netip.Addr{ip}
+	} else if ips, err = d.lookup(ctx, "ip", host); err != nil {
+		return nil, err
+	}
+	targets := make([]netip.AddrPort, len(ips))
+	for i, ip := range ips {
+		// Resolvers give IPv4 addresses in either form.
+		targets[i] = netip.AddrPortFrom(ip.Unmap(), uint16(port))
+		if err := d.check(targets[i]); err != nil {
+			return nil, err
+		}
+	}
+
+	// The check is made once more on the socket itself, the last moment at which it can be.
+	sockets := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return ErrRefused
+		}
+		return d.check(at)
+	}}
+	last := error(&net.DNSError{Err: "no address", Name: host, IsNotFound: true})
+	for i, target := range targets {
+		// Each address gets its share of the time that is left.
+		attempt, cancel := ctx, context.CancelFunc(func() {})
+		if until, ok := ctx.Deadline(); ok {
+			attempt, cancel = context.WithTimeout(ctx, time.Until(until)/time.Duration(len(targets)-i))
+		}
+		conn, err := sockets.DialContext(attempt, "tcp", target.String())
+		cancel()
+		if err == nil {
+			return conn, nil
+		}
+		last = err
+	}
+	return nil, last
+}
+
+func (d dialer) check(at netip.AddrPort) error {
+	if d.local && at.Addr().IsLoopback() && at.Addr().Zone() == "" {
+		return nil
+	}
+	if guard.SafeAddrPort(at) != nil {
+		return ErrRefused
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// Package fetch reaches addresses that other people give us, and only those on the public internet:
+// https on port 443, to an address that was checked and is the one connected to, without proxy and
+// without following redirects.
+package fetch
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"code.dny.dev/ssrf"
+)
+
+// maxURL is the longest address taken; callers may allow less.
+const maxURL = 2048
+
+// guard knows the ranges that IANA sets aside. 168.63.129.16 is public by number, but inside one cloud
+// it is the address of the host that a machine runs on.
+var guard = ssrf.New(ssrf.WithPorts(443),
+	ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
+
+// CheckURL tells whether the client would try the address at all. Names are not looked up here: what
+// they stand for can change, and is checked when connecting. The error completes a sentence that begins
+// with the name of the parameter, and says nothing about the network.
+func CheckURL(raw string, o Options) error {
+	_, err := parse(raw, o)
+	return err
+}
+
+func parse(raw string, o Options) (*url.URL, error) {
+	if len(raw) > maxURL {
+		return nil, errors.New("is too long")
+	}
+	// Spaces, control characters and backslashes too: programs do not agree on what they mean.
+	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+		return nil, errors.New("must be written in plain ASCII without spaces or backslashes")
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Opaque != "" {
+		return nil, errors.New("is not a web address")
+	}
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || !o.Local):
+		return nil, errors.New("must begin with https://")
+	case u.User != nil || strings.Contains(u.Host, "@"):
+		return nil, errors.New("must not carry a user or password")
+	case u.Hostname() == "":
+		return nil, errors.New("has no host")
+	case strings.HasSuffix(u.Host, ":"):
+		return nil, errors.New("has no valid port")
+	}
+	// Receivers on this machine may use any port; the dialer sees to it that nobody else does.
+	if port := u.Port(); port != "" && port != "443" && !(o.Local && validPort(port)) {
+		return nil, errors.New("must use port 443")
+	}
+	if err := checkHost(u, o); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func validPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0 && s[0] != '0'
+}
+
+func checkHost(u *url.URL, o Options) error {
+	host := u.Hostname()
+	if strings.HasPrefix(u.Host, "[") || endsInNumber(host) {
+		ip, err := netip.ParseAddr(host)
+		// The one spelling that every program reads alike.
+		if err != nil || ip.Zone() != "" || ip.Is4In6() || ip.Is4() && ip.String() != host ||
+			strings.HasPrefix(u.Host, "[") != ip.Is6() {
+			return errors.New("must name its host by a name or a plain address")
+		}
+		if !public(ip) && !(o.Local && ip.IsLoopback()) {
+			return errors.New("must be on the public internet")
+		}
+		return nil
+	}
+	if len(host) > 253 {
+		return errors.New("has no valid host name")
+	}
+	labels := strings.Split(strings.ToLower(host), ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' ||
+			strings.ContainsFunc(l, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) {
+			return errors.New("has no valid host name")
+		}
+	}
+	if o.Local {
+		return nil
+	}
+	// Names that mean this machine or this network wherever they are looked up.
+	last := labels[len(labels)-1]
+	if len(labels) == 1 || last == "localhost" || last == "local" || last == "internal" ||
+		last == "arpa" && labels[len(labels)-2] == "home" {
+		return errors.New("must be on the public internet")
+	}
+	return nil
+}
+
+// endsInNumber is the test by which the URL standard takes a host for an address: its last label is a
+// number, in whatever base. What passes for one and is not plainly written is refused.
+func endsInNumber(host string) bool {
+	host = strings.TrimRight(strings.ToLower(host), ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if last == "" {
+		return true
+	}
+	digits := strings.Trim(last, "0123456789") == ""
+	hex, is := strings.CutPrefix(last, "0x")
+	return digits || is && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+func public(ip netip.Addr) bool { return guard.SafeAddr(ip) == nil }
