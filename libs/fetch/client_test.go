@@ -2,9 +2,11 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -220,4 +222,13 @@ func TestTheNextAddressIsTriedWhenOneDoesNotAnswer(t *testing.T) {
 	_, _, err = get(t, c, "http://unknown.test:"+port)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrRefused)
+}
+
+func TestACertificateHasToBeTrusted(t *testing.T) {
+	srv := httptest.NewTLSServer(http.NotFoundHandler())
+	defer srv.Close()
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	_, _, err := get(t, Client(Options{Local: true}), srv.URL)
+	var untrusted *tls.CertificateVerificationError
+	require.ErrorAs(t, err, &untrusted)
 }
