@@ -1,0 +1,312 @@
+// Package controller tells Traefik what to route. It learns the routes from the services' manifests and
+// the apps from settings, writes Traefik's dynamic configuration, sees to it that Traefik serves it, and
+// only then says so to the others.
+package controller
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+	protobuf "google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// Controller is the process. Make it with New, start it with Run.
+type Controller struct {
+	settings  Settings
+	bus       *bus.Bus
+	manifests *bus.Table[*proto.Manifest]
+	apps      *bus.Table[Apps]
+	presence  *bus.Table[*proto.Presence]
+	answers   *Answers
+	metrics   *metrics
+	instance  string
+	changed   chan struct{}
+
+	mu    sync.Mutex
+	state state
+}
+
+// state is how far Traefik has followed.
+type state struct {
+	// wanted is what the tables say; inForce whether Traefik serves just that.
+	wanted  *Configuration
+	inForce bool
+	apps    int64
+	since   time.Time
+	problem string
+}
+
+// New makes a controller that has not begun to do anything.
+func New(s Settings) *Controller {
+	b := bus.New(s.Brokers)
+	c := &Controller{settings: s, bus: b, changed: make(chan struct{}, 1), metrics: newMetrics(prometheus.NewRegistry())}
+	c.answers = NewAnswers(c.metrics.answered)
+	c.manifests = bus.NewTable(b, proto.ManifestTopic, message[proto.Manifest])
+	c.apps = bus.NewTable(b, proto.AppsTopic, decodeApps)
+	c.presence = bus.NewTable(b, proto.PresenceTopic, message[proto.Presence])
+	c.manifests.Watch(func(string, *proto.Manifest, bool) { c.wake() })
+	c.apps.Watch(func(string, Apps, bool) { c.wake() })
+	// The same after a restart, so that no dead instance of this gateway stays behind.
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	c.instance = "gateway@" + host + s.HTTPListen
+	return c
+}
+
+func message[T any, M interface {
+	*T
+	protobuf.Message
+}](_ string, value []byte) (*T, error) {
+	m := new(T)
+	return m, protobuf.Unmarshal(value, M(m))
+}
+
+func decodeApps(_ string, value []byte) (Apps, error) {
+	var e proto.Envelope
+	if err := protobuf.Unmarshal(value, &e); err != nil {
+		return Apps{}, err
+	}
+	var data struct {
+		Apps []App `json:"apps"`
+	}
+	err := json.Unmarshal(e.GetData(), &data)
+	return Apps{Version: e.GetVersion(), Items: data.Apps}, err
+}
+
+// appsKey is the only record of settings.apps.
+const appsKey = "apps"
+
+// Run serves and follows until ctx ends. template is the text of Traefik's static configuration.
+func (c *Controller) Run(ctx context.Context, template string) error {
+	if err := c.settings.WriteFiles(template); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	serve(ctx, g, c.settings.Listen, c.answers)
+	serve(ctx, g, c.settings.AdminListen, c.admin())
+	g.Go(func() error { c.follow(ctx); return nil })
+	err := g.Wait()
+	c.leave()
+	return errors.Join(err, c.bus.Close())
+}
+
+// serve runs a server until ctx ends, then lets its requests finish.
+func serve(ctx context.Context, g *errgroup.Group, addr string, h http.Handler) {
+	s := &http.Server{Addr: addr, Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
+	g.Go(func() error {
+		if err := s.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("gateway: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-ctx.Done()
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		return s.Shutdown(stop)
+	})
+}
+
+func (c *Controller) wake() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// heartbeat is how often we look whether Traefik still serves what we wrote, and say so.
+const heartbeat = 2 * time.Second
+
+func (c *Controller) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := c.bus.Ensure(ctx, proto.Topics); err == nil {
+			break
+		} else {
+			c.failed(ctx, "Kafka cannot be reached", err)
+		}
+		pause(ctx, time.Second)
+	}
+	var tables sync.WaitGroup
+	tables.Go(func() { c.manifests.Run(ctx) })
+	tables.Go(func() { c.apps.Run(ctx) })
+	tables.Go(func() { c.presence.Run(ctx) })
+	defer tables.Wait()
+	for ctx.Err() == nil && !(c.manifests.Ready() && c.apps.Ready()) {
+		pause(ctx, 5*time.Millisecond)
+	}
+
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		c.apply(ctx)
+		select {
+		case <-ctx.Done():
+		case <-c.changed:
+		case <-tick.C:
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// tables is what the tables hold now. The apps are read first: whoever sees a version of them in force
+// may count on it.
+func (c *Controller) tables() ([]*proto.Manifest, Apps) {
+	apps, _ := c.apps.Get(appsKey)
+	var manifests []*proto.Manifest
+	for _, m := range c.manifests.All() {
+		manifests = append(manifests, m)
+	}
+	return manifests, apps
+}
+
+// apply writes what the tables say, when it is new, waits until Traefik serves it, and announces that.
+// It returns early when the tables change in the meantime.
+func (c *Controller) apply(ctx context.Context) {
+	manifests, apps := c.tables()
+	config := Config(manifests, apps, c.settings.Options())
+	_, table := plan(manifests, apps)
+	c.answers.Know(table)
+
+	c.mu.Lock()
+	fresh := c.state.wanted == nil || c.state.wanted.Hash != config.Hash
+	if fresh {
+		c.state.inForce = false
+	}
+	c.state.wanted = config
+	c.mu.Unlock()
+
+	start := time.Now()
+	if fresh {
+		if err := c.settings.replace(c.settings.dynamicFile(), config.JSON()); err != nil {
+			c.failed(ctx, "the configuration cannot be written", err)
+			return
+		}
+	}
+	if !c.confirm(ctx, config) {
+		return
+	}
+	c.mu.Lock()
+	if fresh || !c.state.inForce {
+		c.metrics.applied(time.Since(start))
+		slog.InfoContext(ctx, "configuration in force", "hash", config.Hash, "apps_version", apps.Version,
+			"routers", len(config.HTTP.Routers), "after", time.Since(start).Round(time.Millisecond).String())
+	}
+	c.state = state{wanted: config, inForce: true, apps: apps.Version, since: start}
+	c.mu.Unlock()
+	if err := c.announce(ctx, apps.Version); err != nil && ctx.Err() == nil {
+		c.failed(ctx, "presence cannot be published", err)
+	}
+}
+
+// confirm asks Traefik until it serves config. While Traefik is away, or has missed the change of the
+// file, the file is written again now and then: that is a change too.
+func (c *Controller) confirm(ctx context.Context, config *Configuration) bool {
+	wait, rewrite := 4*time.Millisecond, time.Now().Add(time.Second)
+	for ctx.Err() == nil {
+		err := c.serves(ctx, config)
+		if err == nil {
+			return true
+		}
+		c.mu.Lock()
+		c.state.inForce = false
+		c.mu.Unlock()
+		if time.Now().After(rewrite) {
+			c.failed(ctx, "Traefik does not serve the configuration", err)
+			if err := c.settings.replace(c.settings.dynamicFile(), config.JSON()); err != nil {
+				c.failed(ctx, "the configuration cannot be written", err)
+			}
+			wait, rewrite = 250*time.Millisecond, time.Now().Add(5*time.Second)
+		}
+		select {
+		case <-ctx.Done():
+		case <-c.changed:
+			// Put back for the loop, which begins anew with the newer tables.
+			c.wake()
+			return false
+		case <-time.After(wait):
+		}
+	}
+	return false
+}
+
+var toTraefik = &http.Client{
+	Timeout:   2 * time.Second,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+}
+
+func (c *Controller) serves(ctx context.Context, config *Configuration) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.settings.GatewayURL.JoinPath(MarkerPath(config.Hash)).String(), nil)
+	if err != nil {
+		return err
+	}
+	res, err := toTraefik.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1024))
+	if err == nil && (res.StatusCode != http.StatusOK || !bytes.Equal(body, []byte("OK"))) {
+		err = fmt.Errorf("marker answers %d", res.StatusCode)
+	}
+	return err
+}
+
+func (c *Controller) announce(ctx context.Context, version int64) error {
+	value, err := protobuf.Marshal(&proto.Presence{Instance: c.instance, Service: "gateway", At: timestamppb.Now(), AppsVersion: version})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return c.bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: c.instance, Value: value}})
+}
+
+// leave removes our presence, so that nobody waits for us.
+func (c *Controller) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := c.bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: c.instance}}); err != nil {
+		slog.Warn("presence stays behind", "error", err)
+	}
+}
+
+// failed records a problem for the page. It is logged when it is new.
+func (c *Controller) failed(ctx context.Context, what string, err error) {
+	c.mu.Lock()
+	news := c.state.problem != what
+	c.state.problem = what
+	c.mu.Unlock()
+	if news && ctx.Err() == nil {
+		slog.WarnContext(ctx, what, "error", err)
+	}
+}
+
+func (c *Controller) current() state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}

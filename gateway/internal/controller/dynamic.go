@@ -1,0 +1,117 @@
+package controller
+
+// The part of Traefik's dynamic configuration that we write, field for field as Traefik's file
+// provider reads it; that provider refuses a file with a key it does not know. These few types stand
+// here because Traefik's own package brings Kubernetes' client, gRPC and an ACME client into the
+// process, and an older OpenTelemetry than the rest of this repository.
+
+// Configuration is one whole dynamic configuration.
+type Configuration struct {
+	HTTP HTTP `json:"http"`
+	// Hash names the configuration; Traefik answers at MarkerPath(Hash) while it serves it.
+	Hash string `json:"-"`
+}
+
+// HTTP holds everything by name.
+type HTTP struct {
+	Routers           map[string]Router           `json:"routers"`
+	Middlewares       map[string]Middleware       `json:"middlewares"`
+	Services          map[string]Service          `json:"services"`
+	ServersTransports map[string]ServersTransport `json:"serversTransports"`
+}
+
+// Router sends the requests that its rule matches through middlewares to a service.
+type Router struct {
+	EntryPoints   []string       `json:"entryPoints"`
+	Rule          string         `json:"rule"`
+	Priority      int            `json:"priority"`
+	Middlewares   []string       `json:"middlewares,omitempty"`
+	Service       string         `json:"service"`
+	Observability *Observability `json:"observability,omitempty"`
+}
+
+// Observability says what is recorded of a router's requests.
+type Observability struct {
+	AccessLogs bool `json:"accessLogs"`
+	Metrics    bool `json:"metrics"`
+	Tracing    bool `json:"tracing"`
+}
+
+// Service is a set of equal servers.
+type Service struct {
+	LoadBalancer LoadBalancer `json:"loadBalancer"`
+}
+
+// LoadBalancer takes its servers in turn.
+type LoadBalancer struct {
+	Servers            []Server            `json:"servers"`
+	ServersTransport   string              `json:"serversTransport"`
+	ResponseForwarding *ResponseForwarding `json:"responseForwarding,omitempty"`
+}
+
+// Server is the base URL of one replica.
+type Server struct {
+	URL string `json:"url"`
+}
+
+// ResponseForwarding with a negative interval flushes after every write.
+type ResponseForwarding struct {
+	FlushInterval string `json:"flushInterval"`
+}
+
+// Middleware is exactly one of its fields.
+type Middleware struct {
+	Headers     *Headers     `json:"headers,omitempty"`
+	Compress    *Compress    `json:"compress,omitempty"`
+	Errors      *Errors      `json:"errors,omitempty"`
+	AddPrefix   *AddPrefix   `json:"addPrefix,omitempty"`
+	ReplacePath *ReplacePath `json:"replacePath,omitempty"`
+}
+
+// Headers sets headers, or removes those with an empty value, and answers CORS.
+type Headers struct {
+	CustomRequestHeaders         map[string]string `json:"customRequestHeaders,omitempty"`
+	CustomResponseHeaders        map[string]string `json:"customResponseHeaders,omitempty"`
+	AccessControlAllowOriginList []string          `json:"accessControlAllowOriginList,omitempty"`
+	AccessControlAllowMethods    []string          `json:"accessControlAllowMethods,omitempty"`
+	AccessControlAllowHeaders    []string          `json:"accessControlAllowHeaders,omitempty"`
+	AccessControlExposeHeaders   []string          `json:"accessControlExposeHeaders,omitempty"`
+	AccessControlMaxAge          int               `json:"accessControlMaxAge,omitempty"`
+}
+
+// Compress compresses answers of the named types.
+type Compress struct {
+	IncludedContentTypes []string `json:"includedContentTypes"`
+	Encodings            []string `json:"encodings"`
+}
+
+// Errors replaces answers of the given statuses by those of another service.
+type Errors struct {
+	Status         []string       `json:"status"`
+	StatusRewrites map[string]int `json:"statusRewrites"`
+	Service        string         `json:"service"`
+	Query          string         `json:"query"`
+}
+
+// AddPrefix puts a prefix before the path.
+type AddPrefix struct {
+	Prefix string `json:"prefix"`
+}
+
+// ReplacePath sends everything to one path.
+type ReplacePath struct {
+	Path string `json:"path"`
+}
+
+// ServersTransport is how Traefik reaches servers.
+type ServersTransport struct {
+	MaxIdleConnsPerHost int                `json:"maxIdleConnsPerHost"`
+	ForwardingTimeouts  ForwardingTimeouts `json:"forwardingTimeouts"`
+}
+
+// ForwardingTimeouts are durations such as "2s".
+type ForwardingTimeouts struct {
+	DialTimeout           string `json:"dialTimeout"`
+	ResponseHeaderTimeout string `json:"responseHeaderTimeout"`
+	IdleConnTimeout       string `json:"idleConnTimeout"`
+}

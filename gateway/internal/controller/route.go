@@ -1,0 +1,233 @@
+package controller
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/proto"
+)
+
+// App is a switchable part of the product, as settings.apps holds it.
+type App struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Enabled  bool   `json:"enabled"`
+	AlwaysOn bool   `json:"always_on"`
+}
+
+// Apps is one version of settings.apps.
+type Apps struct {
+	Version int64
+	Items   []App
+}
+
+// On tells whether the app's routes exist. The empty app and an app without record are on.
+func (a Apps) On(id string) bool {
+	for _, app := range a.Items {
+		if app.ID == id {
+			return app.Enabled || app.AlwaysOn
+		}
+	}
+	return true
+}
+
+// The classes of routes; each has its own middlewares.
+const (
+	classRest   = "rest"
+	classPublic = "public"
+	classStream = "stream"
+	classPage   = "page"
+	classAsset  = "asset"
+)
+
+// target is where a route leads: to one class of an app's routes in a service, or to us when the
+// service is empty.
+type target struct {
+	service, app, class string
+}
+
+func (t target) compare(o target) int {
+	return cmp.Or(cmp.Compare(t.service, o.service), cmp.Compare(t.app, o.app), cmp.Compare(t.class, o.class))
+}
+
+// route is a shape that leads to a target. Of two routes that hold a path, the one on the higher level
+// gets it.
+type route struct {
+	shape  shape
+	target target
+	// methods, when the shape leads elsewhere for others; nil for any.
+	methods []string
+	level   int
+}
+
+// assetPrefix is where pages keep scripts, styles and fonts. Other sites load the widgets' modules from
+// there, which browsers allow only with CORS headers.
+const assetPrefix = "/_ui/"
+
+// plan reads the manifests: which paths lead where, and which methods each path of the API takes.
+// Where two services claim one path and method, the first by name gets it. What cannot be routed is
+// left out.
+func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
+	type place struct {
+		shape shape
+		// Methods by target; "" for all.
+		targets map[target][]string
+		methods []string
+		off     bool
+	}
+	places := map[string]*place{}
+	at := func(s shape) *place {
+		p := places[s.key()]
+		if p == nil {
+			p = &place{shape: s, targets: map[target][]string{}}
+			places[s.key()] = p
+		}
+		return p
+	}
+
+	// Whatever is unknown under /v1 is ours, however general the pages of a service are.
+	api, _ := parseShape("/v1/")
+	at(api).off = true
+
+	for _, m := range manifests {
+		for _, r := range m.GetRoutes() {
+			s, err := parseShape("/v1" + r.GetPath())
+			if err != nil {
+				continue
+			}
+			p := at(s)
+			if !apps.On(r.GetApp()) {
+				p.off = true
+				continue
+			}
+			if slices.Contains(p.methods, r.GetMethod()) {
+				continue
+			}
+			t := target{m.GetService(), r.GetApp(), classRest}
+			switch {
+			case r.GetPublic():
+				t.class = classPublic
+			case r.GetStream():
+				t.class = classStream
+			}
+			p.targets[t] = append(p.targets[t], r.GetMethod())
+			p.methods = append(p.methods, r.GetMethod())
+		}
+		for _, page := range m.GetPages() {
+			s, err := parseShape(page.GetPath())
+			if err != nil {
+				continue
+			}
+			p := at(s)
+			if !apps.On(page.GetApp()) {
+				p.off = true
+				continue
+			}
+			t := target{m.GetService(), page.GetApp(), classPage}
+			if strings.HasPrefix(page.GetPath(), assetPrefix) {
+				t.class = classAsset
+			}
+			if len(p.targets) == 0 {
+				p.targets[t] = nil
+			}
+		}
+	}
+
+	var routes []route
+	var table []accepted
+	for _, key := range slices.Sorted(maps.Keys(places)) {
+		p := places[key]
+		targets := slices.SortedFunc(maps.Keys(p.targets), target.compare)
+		if len(p.methods) > 0 {
+			table = append(table, accept(p.shape, p.methods))
+		}
+		switch len(targets) {
+		case 0:
+			routes = append(routes, route{shape: p.shape})
+		case 1:
+			routes = append(routes, route{shape: p.shape, target: targets[0]})
+		default:
+			// Several share the path: each takes its methods. What is left gets 405, from the service
+			// when there is but one, else from us, for only we know all methods.
+			rest := targets[0]
+			for _, t := range targets {
+				if t.service != rest.service {
+					rest = target{}
+				}
+				routes = append(routes, route{shape: p.shape, target: t, methods: withImplied(p.targets[t], t.class)})
+			}
+			routes = append(routes, route{shape: p.shape, target: rest})
+		}
+	}
+	slices.SortFunc(table, func(a, b accepted) int { return b.shape.compare(a.shape) })
+	return levels(routes), table
+}
+
+// withImplied adds the methods that come with others: HEAD with GET, and for public routes the OPTIONS
+// that a browser asks with.
+func withImplied(methods []string, class string) []string {
+	methods = slices.Clone(methods)
+	if slices.Contains(methods, http.MethodGet) {
+		methods = append(methods, http.MethodHead)
+	}
+	if class == classPublic {
+		methods = append(methods, http.MethodOptions)
+	}
+	slices.Sort(methods)
+	return slices.Compact(methods)
+}
+
+// levels orders the routes that share paths but not target. Routes to us that stand above nothing are
+// left out: what nobody takes comes to us anyway.
+func levels(routes []route) []route {
+	slices.SortStableFunc(routes, func(a, b route) int {
+		return cmp.Or(a.shape.compare(b.shape), cmp.Compare(len(a.methods), len(b.methods)))
+	})
+	kept := routes[:0]
+	for _, r := range routes {
+		for _, below := range kept {
+			if below.target != r.target && below.shape.overlaps(r.shape) && !disjoint(below.methods, r.methods, below.shape, r.shape) {
+				r.level = max(r.level, below.level+1)
+			}
+		}
+		if r.target.service != "" || r.level > 0 || len(r.methods) > 0 {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// disjoint tells whether two routes of one shape share no method. A more specific shape hides the other
+// whatever their methods.
+func disjoint(a, b []string, of, than shape) bool {
+	if a == nil || b == nil || of.key() != than.key() {
+		return false
+	}
+	return !slices.ContainsFunc(a, func(m string) bool { return slices.Contains(b, m) })
+}
+
+// accepted is the methods that a path of the API takes.
+type accepted struct {
+	shape   shape
+	path    *regexp.Regexp
+	methods []string
+}
+
+func accept(s shape, methods []string) accepted {
+	return accepted{s, regexp.MustCompile("^" + s.regexp() + "$"), withImplied(methods, classRest)}
+}
+
+// methodsAt gives the methods that a path takes, none when it does not exist. The table runs from the
+// most specific shape to the most general.
+func methodsAt(table []accepted, path string) []string {
+	for _, a := range table {
+		if a.path.MatchString(path) {
+			return a.methods
+		}
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+// Gateway keeps Traefik's configuration in step with the services and the apps. See README.md.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"frontdesk/gateway/internal/controller"
+)
+
+//go:embed traefik.yml
+var static string
+
+func main() {
+	only := flag.Bool("static", false, "write Traefik's files and end")
+	flag.Usage = func() { controller.Help(os.Stdout) }
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	settings, err := controller.SettingsFrom(os.Getenv)
+	switch {
+	case err != nil:
+	case *only:
+		err = settings.WriteFiles(static)
+	default:
+		err = controller.New(settings).Run(ctx, static)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
