@@ -21,6 +21,23 @@ type builder struct {
 	say       func(format string, args ...any)
 }
 
+// build is what run does before it starts anything.
+func build(ctx context.Context, _ []string) error {
+	root, err := projectRoot()
+	if err != nil {
+		return err
+	}
+	b := builder{root: root, bin: filepath.Join(root, ".run", "bin"), say: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }}
+	if err := os.MkdirAll(b.bin, 0o755); err != nil {
+		return err
+	}
+	if err := b.ours(ctx, services); err != nil {
+		return err
+	}
+	_, err = b.traefik(ctx)
+	return err
+}
+
 // ours builds the services and the controller. Go itself skips what is fresh.
 func (b builder) ours(ctx context.Context, services []string) error {
 	if _, err := exec.LookPath("go"); err != nil {

@@ -14,6 +14,7 @@ var commands = []struct {
 	run        func(ctx context.Context, args []string) error
 }{
 	{"run", "build and start everything, until Ctrl-C", run},
+	{"build", "build the services, the controller and Traefik", build},
 	{"env", "-- command: run a command with a PostgreSQL and a Kafka of its own", withServers},
 	{"kafka", "the embedded broker", embeddedKafka},
 	{"mailsink", "the SMTP sink with its page", mailSink},

@@ -1,0 +1,106 @@
+# Everything is run from here; `make` alone lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+DATA  := $(or $(SVC_DATA_DIR),.run)
+BIN   := .run/bin
+TOOLS := .run/tools
+KAFKA_PORT ?= 9092
+
+GOLANGCI := $(TOOLS)/golangci-lint-v2.15.0
+BUF      := $(TOOLS)/buf-1.75.0/node_modules/.bin/buf
+PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: launcher ## build and start everything; Ctrl-C stops it; the data stays in .run
+	@exec $(BIN)/local run
+
+.PHONY: test
+test: build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
+	@status=0; \
+	$(BIN)/local env -- go test $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
+	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
+	exit $$status
+
+.PHONY: verify
+verify: format vet lint generated rules ## check format, vet, lint, generated files, proto compatibility and import rules
+
+.PHONY: format
+format:
+	@unformatted=$$(git ls-files -z --cached --others --exclude-standard -- '*.go' | xargs -0 -r ls 2>/dev/null | xargs -r gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: vet
+vet: go
+	go vet ./... ./gateway/...
+
+.PHONY: lint
+lint: $(GOLANGCI)
+	$(GOLANGCI) run ./... ./gateway/...
+
+.PHONY: generated
+generated: $(BUF) $(PROTOC_GEN_GO)
+	@rm -rf .run/generated && mkdir -p .run/generated
+	cd proto && $(CURDIR)/$(BUF) lint
+	cd proto && PATH="$(CURDIR)/$(TOOLS):$$PATH" $(CURDIR)/$(BUF) generate -o $(CURDIR)/.run/generated
+	@for f in proto/*.pb.go .run/generated/*.pb.go; do \
+		cmp -s proto/$$(basename $$f) .run/generated/$$(basename $$f) || { echo "$$f is not what proto/*.proto generates: run make proto"; exit 1; }; \
+	done
+	@base=$$(git rev-parse -q --verify origin/main || git rev-parse -q --verify main || true); \
+	if [ -n "$$base" ] && git cat-file -e $$base:proto/buf.yaml 2>/dev/null; then \
+		rm -rf .run/before && mkdir -p .run/before && git archive $$base proto | tar -x -C .run/before && \
+		cd proto && $(CURDIR)/$(BUF) breaking --against $(CURDIR)/.run/before/proto; \
+	else echo "no main branch to compare proto/ with"; fi
+
+.PHONY: rules
+rules: go
+	go test -count=1 ./libs
+
+.PHONY: proto
+proto: $(BUF) $(PROTOC_GEN_GO) ## generate Go from proto/*.proto
+	cd proto && PATH="$(CURDIR)/$(TOOLS):$$PATH" $(CURDIR)/$(BUF) generate
+
+.PHONY: kafka
+kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT), for KAFKA_BROKERS
+	@exec $(BIN)/local apache-kafka -port $(KAFKA_PORT)
+
+.PHONY: bench
+bench: build ## measure the running parts against limits of the same machine
+	go run ./deploy/bench
+
+.PHONY: clean
+clean: ## delete the local run's data, and keep what was built
+	@if [ -e $(DATA)/lock ] && ! flock -n $(DATA)/lock true; then echo "It is running: stop it first."; exit 1; fi
+	rm -rf $(addprefix $(DATA)/,postgres postgres.new kafka apache-kafka mail gateway log secrets.json run.json cookies lock)
+
+.PHONY: build
+build: launcher ## build the services, the controller and Traefik
+	@$(BIN)/local build
+
+.PHONY: launcher
+launcher: go
+	@go build -o $(BIN)/local ./deploy/local
+
+.PHONY: go
+go:
+	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl and start again."; exit 1; }
+
+# A tool is built in its own module, with the versions that its authors tested.
+$(GOLANGCI): | go
+	@echo "building golangci-lint, once; this takes minutes"
+	@mkdir -p $(TOOLS)
+	@dir=$$(cd / && GOWORK=off go mod download -json github.com/golangci/golangci-lint/v2@v2.15.0 | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
+	cd "$$dir" && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go build -trimpath -ldflags '-s -w -X main.version=2.15.0' -o $(CURDIR)/$@ ./cmd/golangci-lint
+
+$(BUF):
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
+	@mkdir -p $(TOOLS)/buf-1.75.0
+	npm install --prefix $(TOOLS)/buf-1.75.0 --ignore-scripts --no-save --no-audit --no-fund @bufbuild/buf@1.75.0
+
+$(PROTOC_GEN_GO): go.mod | go
+	@mkdir -p $(TOOLS)
+	go build -o $@ google.golang.org/protobuf/cmd/protoc-gen-go
