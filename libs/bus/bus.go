@@ -135,3 +135,7 @@ func (b *Bus) reader(topic string, partition int, offset int64) (*kafka.Reader, 
 	})
 	return r, r.SetOffset(offset)
 }
+
+// leave lets a reader go without waiting for the fetch that it has at the broker: nothing that comes
+// back from it is looked at.
+func leave(r *kafka.Reader) { go func() { _ = r.Close() }() }

@@ -138,7 +138,7 @@ func (c *Consumer) read(ctx context.Context, f Follow, partition int) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer leave(r)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	fetched := make(chan kafka.Message, batchSize)

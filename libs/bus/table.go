@@ -97,7 +97,7 @@ func (t *Table[T]) read(ctx context.Context, next *int64) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer leave(r)
 	for {
 		m, err := r.FetchMessage(ctx)
 		if err != nil {
