@@ -1,0 +1,192 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/libs/fault"
+)
+
+// The most problems that one answer names.
+const maxProblems = 20
+
+// problems collects what is wrong, by the path of the value.
+type problems map[string]string
+
+func (p problems) add(path, format string, args ...any) {
+	if _, there := p[path]; !there && len(p) < maxProblems {
+		p[path] = fmt.Sprintf(format, args...)
+	}
+}
+
+func (p problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return fault.Params(p)
+}
+
+// object is a JSON object at a path, whose values are read by key with their type and limits checked. Absent
+// and null are the same: the zero value, without a problem.
+type object struct {
+	path   string
+	values map[string]json.RawMessage
+	found  problems
+}
+
+// readObject reads raw and reports keys that are not known.
+func readObject(found problems, path string, raw json.RawMessage, known ...string) object {
+	o := object{path: path, found: found}
+	if isNull(raw) {
+		return o
+	}
+	if err := json.Unmarshal(raw, &o.values); err != nil {
+		found.add(path, "must be an object")
+		return o
+	}
+	for key := range o.values {
+		if !slices.Contains(known, key) {
+			found.add(path+"."+clip(key), "is not a known key")
+		}
+	}
+	return o
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+func (o object) at(key string) string { return o.path + "." + key }
+
+func (o object) has(key string) bool { return !isNull(o.values[key]) }
+
+// text is a string of at most max characters, trimmed, of one line unless lines is true.
+func (o object) text(key string, max int, lines bool) string {
+	raw := o.values[key]
+	if isNull(raw) {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		o.found.add(o.at(key), "must be a string")
+		return ""
+	}
+	return o.found.text(o.at(key), s, max, lines)
+}
+
+func (p problems) text(path, s string, max int, lines bool) string {
+	s = strings.TrimSpace(s)
+	switch {
+	case utf8.RuneCountInString(s) > max:
+		p.add(path, "must have at most %d characters", max)
+	case !printable(s, lines):
+		p.add(path, "%s", unprintable(lines))
+	default:
+		return s
+	}
+	return ""
+}
+
+func (o object) flag(key string, otherwise bool) bool {
+	raw := o.values[key]
+	if isNull(raw) {
+		return otherwise
+	}
+	var b bool
+	if json.Unmarshal(raw, &b) != nil {
+		o.found.add(o.at(key), "must be true or false")
+	}
+	return b
+}
+
+func (o object) oneOf(key, otherwise string, allowed ...string) string {
+	s := o.text(key, 100, false)
+	if s == "" {
+		return otherwise
+	}
+	if !slices.Contains(allowed, s) {
+		o.found.add(o.at(key), "must be one of %s", strings.Join(allowed, ", "))
+		return otherwise
+	}
+	return s
+}
+
+func (o object) integer(key string, low, high int64) (n int64, given bool) {
+	raw := o.values[key]
+	if isNull(raw) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || n < low || n > high {
+		o.found.add(o.at(key), "must be a whole number from %d to %d", low, high)
+		return 0, false
+	}
+	return n, true
+}
+
+// list is an array of at most max values.
+func (o object) list(key string, max int) []json.RawMessage {
+	raw := o.values[key]
+	if isNull(raw) {
+		return nil
+	}
+	var out []json.RawMessage
+	if json.Unmarshal(raw, &out) != nil {
+		o.found.add(o.at(key), "must be an array")
+		return nil
+	}
+	if len(out) > max {
+		o.found.add(o.at(key), "must have at most %d entries", max)
+		return nil
+	}
+	return out
+}
+
+// texts is an array of strings, none of them empty and no two the same.
+func (o object) texts(key string, count, max int) []string {
+	out := []string{}
+	for i, raw := range o.list(key, count) {
+		path := o.at(key) + "[" + strconv.Itoa(i) + "]"
+		var s string
+		if isNull(raw) || json.Unmarshal(raw, &s) != nil {
+			o.found.add(path, "must be a string")
+			continue
+		}
+		s = o.found.text(path, s, max, false)
+		switch {
+		case s == "":
+			o.found.add(path, "must not be empty")
+		case slices.Contains(out, s):
+			o.found.add(path, "is there twice")
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// printable tells whether s has no control characters besides tabs and, where lines are allowed, line ends.
+func printable(s string, lines bool) bool {
+	for _, r := range s {
+		if (r < ' ' && r != '\t' && !(lines && (r == '\n' || r == '\r'))) || r == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func unprintable(lines bool) string {
+	if lines {
+		return "must not have control characters"
+	}
+	return "must be one line, without control characters"
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}
