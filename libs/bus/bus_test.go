@@ -1,0 +1,243 @@
+package bus_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/dbtest"
+	"frontdesk/proto"
+)
+
+// brokers are the ones at TEST_KAFKA_BROKERS, an Apache Kafka for instance, or one in the process.
+func brokers(t *testing.T) string {
+	t.Helper()
+	if b := os.Getenv("TEST_KAFKA_BROKERS"); b != "" {
+		return b
+	}
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Close)
+	return strings.Join(cluster.ListenAddrs(), ",")
+}
+
+// topic makes one of the test's own.
+func topic(t *testing.T, b *bus.Bus, partitions int) string {
+	t.Helper()
+	name := "test." + db.NewID().String()
+	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: name, Partitions: partitions, Compacted: true}}))
+	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: name, Partitions: partitions, Compacted: true}}), "twice is once")
+	return name
+}
+
+func open(t *testing.T) *bus.Bus {
+	t.Helper()
+	b := bus.New(brokers(t))
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+// seen is what handlers have noted, in order.
+func seen(t *testing.T, d *db.DB) (keys []string) {
+	t.Helper()
+	rows, err := d.Pool.Query(t.Context(), `select key from noted order by n`)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var k string
+		require.NoError(t, rows.Scan(&k))
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+func notes(t *testing.T) *db.DB {
+	t.Helper()
+	d := dbtest.New(t, "desk", nil)
+	_, err := d.Pool.Exec(t.Context(), `create table noted (n bigint generated always as identity, key text)`)
+	require.NoError(t, err)
+	return d
+}
+
+func note(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	_, err := tx.Exec(ctx, `insert into noted (key) values ($1)`, e.Key+"/"+e.Kind)
+	return err
+}
+
+func emit(t *testing.T, d *db.DB, topic, key, kind string) {
+	t.Helper()
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		return tx.Emit(t.Context(), db.Event{Topic: topic, Kind: kind, Key: key, Version: 1, Data: map[string]int{"a": 1}})
+	}))
+}
+
+func run(t *testing.T, f func(context.Context)) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); f(ctx) }()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestWhatIsCommittedArrivesOnceAndInTheOrderOfItsKey(t *testing.T) {
+	b, d := open(t), notes(t)
+	name := topic(t, b, 4)
+	// Two relays and two consumers: two replicas.
+	for range 2 {
+		run(t, func(ctx context.Context) { d.Relay(ctx, b.Send, func(err error) { t.Log(err) }) })
+		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
+		run(t, c.Run)
+	}
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			for i := range 25 {
+				emit(t, d, name, fmt.Sprint("key", k), fmt.Sprintf("%03d", i))
+			}
+		})
+	}
+	wg.Wait()
+	require.Eventually(t, func() bool { return len(seen(t, d)) >= 100 }, 20*time.Second, 10*time.Millisecond)
+	next := map[string]int{}
+	for _, line := range seen(t, d) {
+		key, n, _ := strings.Cut(line, "/")
+		require.Equal(t, fmt.Sprintf("%03d", next[key]), n, key)
+		next[key]++
+	}
+	var left int
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) from outbox`).Scan(&left))
+	require.Zero(t, left)
+}
+
+func TestARelayThatDiesAfterSendingCausesNoSecondEffect(t *testing.T) {
+	b, d := open(t), notes(t)
+	name := topic(t, b, 1)
+	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
+	run(t, c.Run)
+	emit(t, d, name, "a", "first")
+	// The brokers have it, the relay fails before it can say so.
+	require.Error(t, d.Flush(t.Context(), func(ctx context.Context, m []db.Message) error {
+		require.NoError(t, b.Send(ctx, m))
+		return context.DeadlineExceeded
+	}))
+	require.NoError(t, d.Flush(t.Context(), b.Send))
+	emit(t, d, name, "a", "last")
+	require.NoError(t, d.Flush(t.Context(), b.Send))
+	require.Eventually(t, func() bool { return len(seen(t, d)) >= 2 }, 10*time.Second, 5*time.Millisecond)
+	require.Equal(t, []string{"a/first", "a/last"}, seen(t, d))
+}
+
+func TestAConsumerThatLosesItsConnectionIsReplacedAndChangesNothingMore(t *testing.T) {
+	b, d := open(t), notes(t)
+	name := topic(t, b, 2)
+	for range 2 {
+		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
+		run(t, c.Run)
+	}
+	run(t, func(ctx context.Context) { d.Relay(ctx, b.Send, func(error) {}) })
+	for i := range 60 {
+		emit(t, d, name, fmt.Sprint(i%7), fmt.Sprint(i))
+		if i%20 == 10 {
+			_, err := d.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
+				and database = (select oid from pg_database where datname = current_database())`)
+			require.NoError(t, err)
+		}
+	}
+	require.Eventually(t, func() bool { return len(seen(t, d)) >= 60 }, 20*time.Second, 10*time.Millisecond)
+	once := map[string]bool{}
+	for _, line := range seen(t, d) {
+		require.False(t, once[line], line)
+		once[line] = true
+	}
+}
+
+func TestAPositionOutsideTheTopicStartsAtWhatThereIs(t *testing.T) {
+	b, d := open(t), notes(t)
+	name := topic(t, b, 1)
+	emit(t, d, name, "a", "kept")
+	require.NoError(t, d.Flush(t.Context(), b.Send))
+	_, err := d.Pool.Exec(t.Context(), `insert into position (topic, partition, next) values ($1, 0, 99)`, name)
+	require.NoError(t, err)
+	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
+	run(t, c.Run)
+	require.Eventually(t, func() bool { return len(seen(t, d)) == 1 }, 10*time.Second, 5*time.Millisecond)
+}
+
+func TestATableHoldsTheNewestValueOfEachKey(t *testing.T) {
+	b := open(t)
+	name := topic(t, b, 1)
+	send := func(key, value string) {
+		m := db.Message{Topic: name, Key: key}
+		if value != "" {
+			m.Value = []byte(value)
+		}
+		require.NoError(t, b.Send(context.Background(), []db.Message{m}))
+	}
+	for _, m := range [][2]string{{"a", "1"}, {"b", "1"}, {"a", "2"}, {"b", ""}, {"c", "bad"}} {
+		send(m[0], m[1])
+	}
+	table := bus.NewTable(b, name, func(_ string, v []byte) (string, error) {
+		if string(v) == "bad" {
+			return "", fmt.Errorf("cannot be read")
+		}
+		return string(v), nil
+	})
+	var changes []string
+	table.Watch(func(key, value string, gone bool) { changes = append(changes, fmt.Sprint(key, value, gone)) })
+	run(t, table.Run)
+	require.Eventually(t, table.Ready, 10*time.Second, time.Millisecond)
+	require.Equal(t, map[string]string{"a": "2"}, table.All())
+	require.Equal(t, []string{"a1false", "b1false", "a2false", "b1true"}, changes)
+
+	var sent sync.WaitGroup
+	sent.Go(func() { time.Sleep(20 * time.Millisecond); send("d", "4") })
+	defer sent.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	require.True(t, table.Wait(ctx, func() bool { v, _ := table.Get("d"); return v == "4" }))
+}
+
+func TestABrokerThatGoesAndComesBackLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	start := func(port int) *kfake.Cluster {
+		options := []kfake.Opt{kfake.NumBrokers(1), kfake.DataDir(dir), kfake.SyncWrites()}
+		if port > 0 {
+			options = append(options, kfake.Ports(port))
+		}
+		cluster, err := kfake.NewCluster(options...)
+		require.NoError(t, err)
+		return cluster
+	}
+	cluster := start(0)
+	addr := cluster.ListenAddrs()[0]
+	var port int
+	_, err := fmt.Sscanf(addr[strings.LastIndex(addr, ":")+1:], "%d", &port)
+	require.NoError(t, err)
+	b, d := bus.New(addr), notes(t)
+	defer b.Close()
+	name := topic(t, b, 1)
+	run(t, func(ctx context.Context) { d.Relay(ctx, b.Send, func(error) {}) })
+	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
+	run(t, c.Run)
+	emit(t, d, name, "a", "before")
+	require.Eventually(t, func() bool { return len(seen(t, d)) == 1 }, 10*time.Second, 5*time.Millisecond)
+	cluster.Close()
+	emit(t, d, name, "a", "during")
+	time.Sleep(300 * time.Millisecond)
+	cluster = start(port)
+	defer func() { cluster.Close() }()
+	emit(t, d, name, "a", "after")
+	require.Eventually(t, func() bool { return len(seen(t, d)) == 3 }, 20*time.Second, 10*time.Millisecond)
+	require.Equal(t, []string{"a/before", "a/during", "a/after"}, seen(t, d))
+}
