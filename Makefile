@@ -22,7 +22,7 @@ run: launcher ## build and start everything; Ctrl-C stops it; the data stays in 
 .PHONY: test
 test: build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
-	$(BIN)/local env -- go test $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
+	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
 	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
 	exit $$status
 
@@ -36,7 +36,7 @@ format:
 
 .PHONY: vet
 vet: go
-	go vet ./... ./gateway/...
+	go vet -tags traefik ./... ./gateway/...
 
 .PHONY: lint
 lint: $(GOLANGCI)

@@ -123,7 +123,7 @@ func (b *apacheBroker) command() *exec.Cmd {
 // apacheKafka runs a node until it is told to stop.
 func apacheKafka(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("apache-kafka", flag.ExitOnError)
-	port := flags.Int("port", 9092, "port of the broker on 127.0.0.1; its controller takes the next one")
+	port := flags.Int("port", 9092, "port of the broker on 127.0.0.1, 0 for a free one; its controller takes the next one")
 	dir := flags.String("dir", filepath.Join(".run", "apache-kafka"), "folder of the data")
 	_ = flags.Parse(args)
 	root, err := projectRoot()
@@ -135,6 +135,11 @@ func apacheKafka(ctx context.Context, args []string) error {
 	data, err := filepath.Abs(*dir)
 	if err != nil {
 		return err
+	}
+	if *port == 0 {
+		if *port, err = freeBase(); err != nil {
+			return err
+		}
 	}
 	for n, of := range map[int]string{*port: "Kafka", *port + 1: "Kafka's controller"} {
 		if free(n) != nil {

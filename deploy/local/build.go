@@ -82,7 +82,7 @@ const (
 func (b builder) traefik(ctx context.Context) (string, error) {
 	program := filepath.Join(b.bin, "traefik-"+traefikVersion)
 	if _, err := os.Stat(program); err == nil {
-		return program, nil
+		return program, b.link(program)
 	}
 	if err := checkSpace(b.bin, 4*gigabyte, "building Traefik"); err != nil {
 		return "", err
@@ -125,7 +125,22 @@ func (b builder) traefik(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("Traefik does not build: %w: %s", err, strings.Join(last, " / "))
 	}
 	b.say("Traefik built in %s", time.Since(started).Round(time.Second))
-	return program, os.Rename(program+".new", program)
+	if err := os.Rename(program+".new", program); err != nil {
+		return "", err
+	}
+	return program, b.link(program)
+}
+
+// link gives the program the name that does not change with the version.
+func (b builder) link(program string) error {
+	name := filepath.Join(b.bin, "traefik")
+	if to, err := os.Readlink(name); err == nil && to == filepath.Base(program) {
+		return nil
+	}
+	if err := os.RemoveAll(name); err != nil {
+		return err
+	}
+	return os.Symlink(filepath.Base(program), name)
 }
 
 func (b builder) moduleDir(ctx context.Context) (string, error) {

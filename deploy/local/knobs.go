@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -23,10 +22,12 @@ type knobs struct {
 	DataDir       string  `env:"SVC_DATA_DIR" envDefault:".run" help:"folder of all data, logs and secrets"`
 	AdminLogin    string  `env:"SVC_ADMIN_LOGIN" envDefault:"admin" help:"login of the first administrator"`
 	AdminPassword string  `env:"SVC_ADMIN_PASSWORD" help:"password of the first administrator; made and printed when empty"`
+	AdminEmail    string  `env:"SVC_ADMIN_EMAIL" envDefault:"admin@example.com" help:"address of the first administrator"`
 	SMTPURL       string  `env:"SVC_SMTP_URL" help:"smtp://host:port that sends real mail, instead of the mail page"`
+	MailFrom      string  `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" help:"sender of mails"`
 	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" help:"1 allows webhook receivers on http and on this machine"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" help:"multiplies every rate limit; 0 switches them off"`
-	MasterKey     string  `env:"SVC_MASTER_KEY" help:"64 hex digits that encrypt secrets at rest; made and kept when empty"`
+	MasterKey     string  `env:"SVC_MASTER_KEY" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
 	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" help:"time zone of the business"`
 	PublicURL     string  `env:"SVC_PUBLIC_URL" help:"address in links and mails; http://localhost:$SVC_HTTP_PORT when empty"`
 	DatabaseURL   string  `env:"DATABASE_URL" help:"an administrator of an existing PostgreSQL, instead of one of our own"`
@@ -55,8 +56,8 @@ func readKnobs() (knobs, error) {
 	if k.WebhookLocal != "0" && k.WebhookLocal != "1" {
 		return k, fmt.Errorf("SVC_WEBHOOK_LOCAL is %q and takes 0 or 1", k.WebhookLocal)
 	}
-	if b, err := hex.DecodeString(k.MasterKey); err != nil || len(b) != 0 && len(b) != 32 {
-		return k, errors.New("SVC_MASTER_KEY takes 64 hex digits")
+	if k.MasterKey != "" && len(k.MasterKey) < 32 {
+		return k, errors.New("SVC_MASTER_KEY takes at least 32 characters")
 	}
 	if _, err := time.LoadLocation(k.Timezone); err != nil || k.Timezone == "" || k.Timezone == "Local" {
 		return k, fmt.Errorf("SVC_TIMEZONE is %q, which is no time zone; Europe/Brussels is one", k.Timezone)

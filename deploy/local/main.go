@@ -18,6 +18,7 @@ var commands = []struct {
 	{"env", "-- command: run a command with a PostgreSQL and a Kafka of its own", withServers},
 	{"kafka", "the embedded broker", embeddedKafka},
 	{"mailsink", "the SMTP sink with its page", mailSink},
+	{"provision", "make the roles and schemas of the services in an existing PostgreSQL", provision},
 	{"apache-kafka", "one node of Apache Kafka, fetched with Maven", apacheKafka},
 }
 

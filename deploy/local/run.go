@@ -320,7 +320,8 @@ func (l *launch) service(i int, name string) process {
 		"SVC_RATE_FACTOR="+formatFactor(l.RateFactor))
 	switch name {
 	case "settings":
-		variables = append(variables, "SVC_SMTP_URL="+smtp, "SVC_ADMIN_LOGIN="+l.AdminLogin, "SVC_ADMIN_PASSWORD="+l.knobs.AdminPassword)
+		variables = append(variables, "SVC_SMTP_URL="+smtp, "SVC_ADMIN_LOGIN="+l.AdminLogin, "SVC_ADMIN_PASSWORD="+l.knobs.AdminPassword,
+			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom)
 	case "webhooks":
 		variables = append(variables, "SVC_WEBHOOK_LOCAL="+l.WebhookLocal)
 	}
