@@ -156,8 +156,11 @@ func apacheKafka(ctx context.Context, args []string) error {
 	if err := tether.Start(cmd, syscall.SIGKILL); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
 	go func() {
 		for ctx.Err() == nil {
 			if c, err := net.DialTimeout("tcp", loopback(*port), time.Second); err == nil {
@@ -169,8 +172,8 @@ func apacheKafka(ctx context.Context, args []string) error {
 		}
 	}()
 	select {
-	case err := <-ended:
-		return fmt.Errorf("Apache Kafka ended by itself: %w", err)
+	case <-ended:
+		return fmt.Errorf("Apache Kafka ended by itself: %s", cmd.ProcessState)
 	case <-ctx.Done():
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)

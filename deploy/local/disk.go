@@ -11,7 +11,7 @@ const gigabyte = 1 << 30
 func checkSpace(dir string, need uint64, what string) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		return nil // where it cannot be told, the work itself will
+		return err
 	}
 	if have := fs.Bavail * uint64(fs.Bsize); have < need {
 		return fmt.Errorf("the disk of %s has %.1f GB left and %s needs %.1f GB: free some space and start again",

@@ -9,19 +9,16 @@ import (
 )
 
 func (l *launch) screen() {
-	password := l.knobs.AdminPassword
+	shown, sent := l.knobs.AdminPassword, l.knobs.AdminPassword
 	if !l.own {
-		password = "as in SVC_ADMIN_PASSWORD"
+		shown, sent = "as in SVC_ADMIN_PASSWORD", "…"
 	}
 	mail := "http://localhost:" + fmt.Sprint(l.HTTPPort+mailPageOffset)
 	if l.SMTPURL != "" {
 		mail = "real mail goes out through SVC_SMTP_URL"
 	}
 	cookies := filepath.Join(l.DataDir, "cookies")
-	body := fmt.Sprintf(`{"login":"%s","password":"%s"}`, l.AdminLogin, password)
-	if !l.own {
-		body = fmt.Sprintf(`{"login":"%s","password":"…"}`, l.AdminLogin)
-	}
+	body := fmt.Sprintf(`{"login":"%s","password":"%s"}`, l.AdminLogin, sent)
 	fmt.Printf(`
 Frontdesk is ready after %s.
 
@@ -39,7 +36,7 @@ Three lines to try:
   curl -b %[8]s '%[2]s/v1/contacts?per_page=5'
 
 Ctrl-C stops it; the data stays.
-`, time.Since(l.started).Round(100*time.Millisecond), l.PublicURL, mail, l.HTTPPort+controllerAdminOffset, l.AdminLogin, password,
+`, time.Since(l.started).Round(100*time.Millisecond), l.PublicURL, mail, l.HTTPPort+controllerAdminOffset, l.AdminLogin, shown,
 		filepath.Join(l.DataDir, "log")+", "+l.DataDir, cookies, strings.ReplaceAll(body, `'`, `'\''`))
 }
 

@@ -2,7 +2,6 @@ package pgserver
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,11 +16,11 @@ const capDacOverride = 1
 // account is the user the server runs as, because PostgreSQL refuses to run as root; nil where we are not root.
 type account struct {
 	uid, gid uint32
-	// closed: a folder above the data lets only its owner pass (a clone below /root, say).
+	// closed: a folder above the data or the programs lets only its owner pass (a clone below /root, say).
 	closed bool
 }
 
-func serverAccount(dir string) (*account, error) {
+func serverAccount(paths ...string) (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -42,31 +41,35 @@ func serverAccount(dir string) (*account, error) {
 		return nil, err
 	}
 	a := &account{uid: uint32(uid), gid: uint32(gid)}
-	for p := filepath.Dir(dir); ; p = filepath.Dir(p) {
-		info, err := os.Stat(p)
+	for _, path := range paths {
+		closed, err := closedAbove(path)
 		if err != nil {
 			return nil, err
 		}
-		if info.Mode()&0o001 == 0 {
-			a.closed = true
+		a.closed = a.closed || closed
+	}
+	return a, nil
+}
+
+// closedAbove says whether some folder above path lets only its owner or group pass.
+func closedAbove(path string) (bool, error) {
+	for p := filepath.Dir(path); ; p = filepath.Dir(p) {
+		info, err := os.Stat(p)
+		if err != nil || info.Mode()&0o001 == 0 {
+			return true, err
 		}
 		if p == filepath.Dir(p) {
-			return a, nil
+			return false, nil
 		}
 	}
 }
 
-// own gives dir and all in it to the account.
-func (a *account) own(dir string) error {
+// own gives a file or an empty folder to the account.
+func (a *account) own(path string) error {
 	if a == nil {
 		return nil
 	}
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, int(a.uid), int(a.gid))
-	})
+	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
 // owns says whether dir belongs to whom the server will run as.

@@ -59,10 +59,10 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{dir: dir, options: o, port: o.Port}
-	if c.account, err = serverAccount(dir); err != nil {
+	if c.bin, err = find(ctx, o.Tools, o.Progress); err != nil {
 		return nil, err
 	}
-	if c.bin, err = find(ctx, o.Tools, o.Progress); err != nil {
+	if c.account, err = serverAccount(dir, c.bin.program("postgres")); err != nil {
 		return nil, err
 	}
 	if c.port == 0 {

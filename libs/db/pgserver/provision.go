@@ -51,7 +51,7 @@ func Provision(ctx context.Context, adminURL string, passwords map[string]string
 	for _, e := range Extensions {
 		statements = append(statements, `CREATE EXTENSION IF NOT EXISTS `+e+` SCHEMA ext`, `ALTER EXTENSION `+e+` SET SCHEMA ext`)
 	}
-	if err := execute(ctx, tx, statements, "db", name); err != nil {
+	if err := execute(ctx, tx, statements, map[string]string{"db": name}); err != nil {
 		return nil, err
 	}
 	urls := map[string]string{}
@@ -105,18 +105,18 @@ func provisionService(ctx context.Context, tx pgx.Tx, database, service, passwor
 		`GRANT USAGE ON SCHEMA ext TO {role}`,
 		`ALTER ROLE {role} IN DATABASE {db} SET search_path = {schema}, ext`,
 	)
-	return execute(ctx, tx, statements, "role", Role(service), "schema", service, "db", database, "password", password)
+	return execute(ctx, tx, statements, map[string]string{"role": Role(service), "schema": service, "db": database, "password": password})
 }
 
 // execute fills the {names} of statements that take no parameters: values quoted as identifiers, the password as text.
-func execute(ctx context.Context, tx pgx.Tx, statements []string, names ...string) error {
+func execute(ctx context.Context, tx pgx.Tx, statements []string, values map[string]string) error {
 	var pairs []string
-	for i := 0; i < len(names); i += 2 {
-		quoted := pgx.Identifier{names[i+1]}.Sanitize()
-		if names[i] == "password" {
-			quoted = "'" + strings.ReplaceAll(names[i+1], "'", "''") + "'"
+	for name, value := range values {
+		quoted := pgx.Identifier{value}.Sanitize()
+		if name == "password" {
+			quoted = "'" + strings.ReplaceAll(value, "'", "''") + "'"
 		}
-		pairs = append(pairs, "{"+names[i]+"}", quoted)
+		pairs = append(pairs, "{"+name+"}", quoted)
 	}
 	fill := strings.NewReplacer(pairs...)
 	for _, s := range statements {
