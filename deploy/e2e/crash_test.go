@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// TestNothingAcknowledgedIsLostOrDoneTwice kills each process in turn in the middle of 200 submissions,
+// whose senders repeat what was not acknowledged under the same key.
+func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
+	for _, victim := range []string{"contacts", "forms", "webhooks", "settings", "booking", "kafka", "postgres"} {
+		t.Run(victim, func(t *testing.T) {
+			healthy(t)
+			d := setUp(t)
+			token := d.formToken(t)
+			wait()
+			const count = 200
+			mark := uuid.NewString()[:8]
+			sent := make([]string, count)
+			work := make(chan int, count)
+			for i := range count {
+				sent[i] = fmt.Sprintf("s%03d.%s@example.com", i, mark)
+				work <- i
+			}
+			close(work)
+			var senders sync.WaitGroup
+			half := make(chan struct{})
+			for range 8 {
+				senders.Go(func() {
+					for i := range work {
+						if i == count/4 {
+							close(half)
+						}
+						key := uuid.NewString()
+						for until := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+							a, err := visitor.with("Idempotency-Key", key).try("POST", "/forms/"+d.form+"/submit", d.submission(token, sent[i]))
+							if err == nil && a.Status == 200 {
+								break
+							}
+							if err == nil && a.Status < 500 || time.Now().After(until) {
+								t.Errorf("submission %d: %v %v", i, a, err)
+								return
+							}
+						}
+					}
+				})
+			}
+			<-half
+			kill(t, victim)
+			senders.Wait()
+			require.False(t, t.Failed())
+			healthy(t)
+
+			var total any
+			eventually(t, func() bool {
+				a := d.admin.get(t, "/contacts?per_page=1&search="+mark)
+				if a.Status == 200 {
+					total = a.field("total")
+				}
+				return total == float64(count)
+			}, fmt.Sprintf("not every contact came: %v", total))
+			perEmail := map[string]int{}
+			pending := func() (n int) {
+				perEmail = map[string]int{}
+				for cursor := ""; ; {
+					page := d.admin.get(t, "/submissions?per_page=100&form="+d.form+"&cursor="+cursor).is(200)
+					for _, s := range page.items() {
+						values := s["values"].(map[string]any)
+						email, _ := values["email"].(string)
+						perEmail[email]++
+						if result, _ := s["result"].(map[string]any); result["contact"] == "pending" {
+							n++
+						}
+					}
+					if cursor = page.text("next_cursor"); cursor == "" {
+						return n
+					}
+				}
+			}
+			eventually(t, func() bool { return pending() == 0 }, "submissions are still pending")
+			require.Len(t, perEmail, count)
+			for email, n := range perEmail {
+				require.Equal(t, 1, n, email)
+			}
+			eventually(t, func() bool {
+				return len(d.hook.events(func(e received) bool { return true })["form.submitted"]) >= count
+			}, "not every webhook came")
+			require.Len(t, d.hook.events(func(e received) bool { return true })["form.submitted"], count)
+		})
+	}
+}
