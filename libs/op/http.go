@@ -15,6 +15,7 @@ import (
 	httptransport "github.com/go-kit/kit/transport/http"
 	"github.com/google/uuid"
 
+	"frontdesk/libs/csvcell"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
@@ -167,9 +168,10 @@ func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
 
 // Download is a CSV file on its way to the client.
 type Download struct {
-	w    http.ResponseWriter
-	csv  *csv.Writer
-	rows int
+	w     http.ResponseWriter
+	csv   *csv.Writer
+	rows  int
+	cells []string
 }
 
 // Start names the file and sets the separator; call it before the first row. A separator of "" is a comma.
@@ -183,9 +185,14 @@ func (d *Download) Start(fileName, separator string) {
 	}
 }
 
-// Row writes one row; every hundred go out at once, so that memory stays flat.
+// Row writes one row, with no cell that a spreadsheet would run. A hundred rows go out at once, so that
+// memory stays flat.
 func (d *Download) Row(cells []string) error {
-	if err := d.csv.Write(cells); err != nil {
+	d.cells = d.cells[:0]
+	for _, cell := range cells {
+		d.cells = append(d.cells, csvcell.Neutral(cell))
+	}
+	if err := d.csv.Write(d.cells); err != nil {
 		return err
 	}
 	if d.rows++; d.rows == 1 || d.rows%100 == 0 {
