@@ -150,14 +150,15 @@ func TestEachKnobIsChecked(t *testing.T) {
 
 func TestOnlyErrorsReachTheTerminal(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"time":"t","level":"INFO","msg":"hello"}`:                    "",
-		`{"level":"WARN","msg":"slow"}`:                                "",
-		`{"level":"ERROR","msg":"relay stopped","err":"no broker"}`:    "relay stopped: no broker",
-		`{"level":"error","error":"no file","message":"provider"}`:     "provider: no file",
-		`2026-11-20 12:00:00 UTC FATAL:  password authentication`:      "FATAL:  password authentication",
-		`2026-11-20 12:00:00 UTC ERROR:  duplicate key value violates`: "",
-		`panic: runtime error`:                                         "panic: runtime error",
-		`ordinary`:                                                     "",
+		`{"time":"t","level":"INFO","msg":"hello"}`:                          "",
+		`{"level":"WARN","msg":"slow"}`:                                      "",
+		`{"level":"ERROR","msg":"relay stopped","err":"no broker"}`:          "relay stopped: no broker",
+		`{"level":"error","error":"no file","message":"provider"}`:           "provider: no file",
+		`2026-11-20 12:00:00 UTC FATAL:  password authentication`:            "FATAL:  password authentication",
+		`2026-11-20 12:00:00 UTC FATAL:  the database system is starting up`: "",
+		`2026-11-20 12:00:00 UTC ERROR:  duplicate key value violates`:       "",
+		`panic: runtime error`:                                               "panic: runtime error",
+		`ordinary`:                                                           "",
 	} {
 		short, _ := problem(line)
 		require.Equal(t, want, short, line)

@@ -114,6 +114,9 @@ func problem(line string) (string, bool) {
 		}
 		return clip(short), true
 	}
+	if strings.Contains(line, "FATAL:  the database system is ") {
+		return "", false // starting up or shutting down, to a client that will ask again
+	}
 	for _, mark := range []string{"panic: ", "fatal error: ", "FATAL:", "PANIC:", " ERROR ", "level=ERROR", "frontdesk: "} {
 		if i := strings.Index(line, mark); i >= 0 {
 			return clip(strings.TrimSpace(line[i:])), true

