@@ -1,0 +1,115 @@
+package auth
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+)
+
+func site(t testing.TB) *Auth {
+	t.Helper()
+	i := NewIdentity(bus.New("127.0.0.1:1"))
+	put := func(key string, m *proto.Identity) { i.Table.Put(key, m) }
+	put(RoleKey("staff"), &proto.Identity{Record: &proto.Identity_Role{Role: &proto.Role{Name: "staff", Capabilities: []string{ViewContacts}, Visibility: "own"}}})
+	put(RoleKey("editor"), &proto.Identity{Record: &proto.Identity_Role{Role: &proto.Role{Name: "editor"}}})
+	put(AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{"staff", SiteAdmin}}}})
+	for id, roles := range map[int64][]string{1: {SiteAdmin}, 2: {"staff"}, 3: {"editor"}} {
+		u := &proto.User{Id: id, Login: "User" + string(rune('0'+id)), Email: "u" + string(rune('0'+id)) + "@example.com", Roles: roles}
+		put(UserKey(u.GetLogin()), &proto.Identity{Record: &proto.Identity_User{User: u}})
+		hash := PasswordHash("pass of " + u.GetLogin())
+		put(KeyKey(u.GetLogin()), &proto.Identity{Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{Id: u.GetLogin(), UserId: id, Name: "a key", Hash: hash[:]}}})
+	}
+	return New(i)
+}
+
+func basic(login, password string) *http.Request {
+	r, _ := http.NewRequest(http.MethodGet, "http://localhost/v1/contacts", nil)
+	r.SetBasicAuth(login, password)
+	return r
+}
+
+func TestAnApplicationPasswordIsItsUsersOnly(t *testing.T) {
+	a := site(t)
+	actor, err := a.Authenticate(t.Context(), basic("user1", "passof User1"))
+	require.NoError(t, err, "spaces and the case of the login do not count")
+	require.True(t, actor.Can(ManageIntegrations) && !actor.Own && actor.UserID == 1)
+	actor, err = a.Authenticate(t.Context(), basic("u2@example.com", "pass of User2"))
+	require.NoError(t, err)
+	require.True(t, actor.Own && actor.Can(ViewContacts) && !actor.Can(EditContacts))
+	for _, r := range []*http.Request{basic("User1", "pass of User2"), basic("User1", ""), basic("", ""), basic("nobody", "pass of User1"), basic("User3", "pass of User3")} {
+		_, err := a.Authenticate(t.Context(), r)
+		require.Equal(t, 401, fault.From(err).Status)
+	}
+}
+
+func TestARenamedUserLosesTheOldLogin(t *testing.T) {
+	a := site(t)
+	a.Identity.Table.Put(UserKey("User1"), &proto.Identity{Record: &proto.Identity_User{User: &proto.User{Id: 1, Login: "boss", Roles: []string{SiteAdmin}}}})
+	_, err := a.Authenticate(t.Context(), basic("boss", "pass of User1"))
+	require.NoError(t, err)
+	_, err = a.Authenticate(t.Context(), basic("User1", "pass of User1"))
+	require.Error(t, err)
+}
+
+func TestAKeyIsLimited(t *testing.T) {
+	a := site(t)
+	a.PerMinute = 3
+	for range 3 {
+		_, err := a.Authenticate(t.Context(), basic("User1", "pass of User1"))
+		require.NoError(t, err)
+	}
+	_, err := a.Authenticate(t.Context(), basic("User1", "pass of User1"))
+	require.Equal(t, 429, fault.From(err).Status)
+}
+
+func TestTheAddressIsThePeerUnlessAProxyHeaderIsChosen(t *testing.T) {
+	a := site(t)
+	r := basic("", "")
+	r.RemoteAddr = "127.0.0.1:5"
+	require.Equal(t, "127.0.0.1", a.Address(r))
+	r.Header["X-Forwarded-For"] = []string{"198.51.100.1, 198.51.100.2", "192.0.2.1"}
+	r.Header.Set("Cf-Connecting-Ip", "203.0.113.9")
+	require.Equal(t, "192.0.2.1", a.Address(r))
+	a.IPHeader = func() string { return "CF-Connecting-IP" }
+	require.Equal(t, "203.0.113.9", a.Address(r))
+	r.Header.Set("Cf-Connecting-Ip", "not an address")
+	require.Equal(t, "192.0.2.1", a.Address(r))
+	a.IPHeader = func() string { return "x-forwarded-for" }
+	require.Equal(t, "198.51.100.2", a.Address(r))
+}
+
+func TestATimeTokenIsGoodForItsSubjectAndItsTime(t *testing.T) {
+	token, now := NewTimeToken([]byte("key")), time.Now()
+	text := token.Make("form 1", now)
+	require.NoError(t, token.Check("form 1", text, now.Add(4*time.Second)))
+	require.NoError(t, token.Check("form 1", text, now.Add(11*time.Hour)))
+	for _, err := range []error{token.Check("form 1", text, now.Add(2*time.Second)), token.Check("form 1", text, now.Add(13*time.Hour)),
+		token.Check("form 2", text, now.Add(time.Minute)), token.Check("form 1", "", now), token.Check("form 1", text+"A", now.Add(time.Minute)),
+		NewTimeToken([]byte("other")).Check("form 1", text, now.Add(time.Minute))} {
+		require.Equal(t, "svc_invalid_token", fault.From(err).Code)
+	}
+}
+
+// BenchmarkAuthenticate is what each request pays to know its caller.
+func BenchmarkAuthenticate(b *testing.B) {
+	a := site(b)
+	r := basic("user1", "pass of User1")
+	b.ReportAllocs()
+	times := make([]time.Duration, 0, b.N)
+	for b.Loop() {
+		start := time.Now()
+		if _, err := a.Authenticate(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
+}

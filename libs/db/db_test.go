@@ -1,0 +1,123 @@
+package db_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+)
+
+func TestADeadlockRunsAgain(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	tries := 0
+	require.NoError(t, d.Do(t.Context(), func(*db.Tx) error {
+		if tries++; tries < 3 {
+			return &pgconn.PgError{Code: "40P01"}
+		}
+		return nil
+	}))
+	require.Equal(t, 3, tries)
+}
+
+func TestOfManyCallsAsManyPassAsTheLimitAllows(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	var passed atomic.Int32
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			wait, err := d.Allow(t.Context(), "visitor", 1, db.Limit{N: 5, Per: time.Minute}, db.Limit{N: 30, Per: time.Hour})
+			require.NoError(t, err)
+			if wait == 0 {
+				passed.Add(1)
+			} else {
+				require.LessOrEqual(t, wait, 12*time.Second)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 5, passed.Load())
+	wait, err := d.Allow(t.Context(), "somebody else", 1, db.Limit{N: 1, Per: time.Hour})
+	require.NoError(t, err)
+	require.Zero(t, wait)
+	wait, err = d.Allow(t.Context(), "somebody else", 1, db.Limit{N: 1, Per: time.Hour})
+	require.NoError(t, err)
+	require.Greater(t, wait, 50*time.Minute)
+	wait, err = d.Allow(t.Context(), "somebody else", 0, db.Limit{N: 1, Per: time.Hour})
+	require.NoError(t, err)
+	require.Zero(t, wait, "a factor of 0 is no limit")
+}
+
+func TestAnErasedRecordLeavesNothingInTheOutboxButItsTombstone(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		for _, key := range []string{"a", "b", "a"} {
+			if err := tx.Emit(t.Context(), db.Event{Topic: proto.ContactTopic, Kind: "contact.updated", Key: key, Data: "secret"}); err != nil {
+				return err
+			}
+		}
+		return tx.Tombstone(t.Context(), proto.ContactTopic, "a")
+	}))
+	var a, empty int
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) filter (where key = 'a'), count(*) filter (where value is null) from outbox`).Scan(&a, &empty))
+	require.Equal(t, 1, a)
+	require.Equal(t, 1, empty)
+}
+
+type filters struct {
+	db.Page
+	Search string `json:"search"`
+}
+
+func TestACursorIsOfOneListOneFilterAndOneView(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	at, id := time.Now().UTC().Truncate(time.Microsecond), db.NewID()
+	open := func(who db.Actor, list string, in filters) (c *db.Cursor, err error) {
+		_ = d.Do(db.WithActor(t.Context(), who), func(tx *db.Tx) error { c, err = tx.Page(in.Page, list, in); return nil })
+		return c, err
+	}
+	boss, clerk := db.Actor{UserID: 1}, db.Actor{UserID: 2, Own: true}
+	first, err := open(boss, "notes", filters{Page: db.Page{PerPage: 1}, Search: "x"})
+	require.NoError(t, err)
+	require.True(t, first.First)
+	first.Total = 1 << 40
+	page := db.Close(first, []int{1, 2}, func(int) (time.Time, uuid.UUID) { return at, id })
+	require.Len(t, page.Items, 1)
+	require.LessOrEqual(t, len(*page.NextCursor), 64)
+	next := filters{Page: db.Page{PerPage: 5, Cursor: *page.NextCursor}, Search: "x"}
+	c, err := open(db.Actor{UserID: 9}, "notes", next)
+	require.NoError(t, err, "another page size and another caller who sees the same are welcome")
+	require.Equal(t, []any{at, id, int64(1 << 40), false}, []any{c.At, c.ID, c.Total, c.First})
+	for _, wrong := range []func() error{
+		func() error { _, err := open(clerk, "notes", next); return err },
+		func() error { _, err := open(boss, "other", next); return err },
+		func() error { n := next; n.Search = "y"; _, err := open(boss, "notes", n); return err },
+		func() error { n := next; n.Cursor = n.Cursor[1:]; _, err := open(boss, "notes", n); return err },
+	} {
+		require.Equal(t, "svc_invalid_cursor", fault.From(wrong()).Code)
+	}
+	require.EqualValues(t, 7, db.Number(db.NumberID(7)))
+}
+
+func TestCleaningRemovesWhatIsOldAndKeepsTheRest(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	_, err := d.Pool.Exec(t.Context(), `
+		insert into idempotency (caller, op, key, request, created_at) values ('a', 'b', 'old', '', now() - interval '25 hours'), ('a', 'b', 'new', '', now());
+		insert into inbox (event, handled_at) values (gen_random_uuid(), now() - interval '31 days'), (gen_random_uuid(), now());
+		insert into rate (key, full_at) values ('old', now() - interval '1 second'), ('new', now() + interval '1 minute')`)
+	require.NoError(t, err)
+	require.NoError(t, d.Clean(t.Context()))
+	for _, table := range []string{"idempotency", "inbox", "rate"} {
+		var n int
+		require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) from `+table).Scan(&n))
+		require.Equal(t, 1, n, table)
+	}
+}
