@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,11 +21,13 @@ func main() {
 	only := flag.Bool("static", false, "write Traefik's files and end")
 	flag.Usage = func() { controller.Help(os.Stdout) }
 	flag.Parse()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("service", "gateway"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	settings, err := controller.SettingsFrom(os.Getenv)
 	switch {
 	case err != nil:
+		err = fmt.Errorf("gateway cannot start:\n%w", err)
 	case *only:
 		err = settings.WriteFiles(static)
 	default:

@@ -97,6 +97,9 @@ type RouterView struct {
 	Priority            int
 }
 
+// forgotten is when an instance that left without a word is no longer shown.
+const forgotten = 5 * time.Minute
+
 // view describes the gateway as it is at now.
 func (c *Controller) view(now time.Time) View {
 	s := c.current()
@@ -109,6 +112,9 @@ func (c *Controller) view(now time.Time) View {
 	instances := map[string][]InstanceView{}
 	for _, p := range c.presence.All() {
 		age := now.Sub(p.GetAt().AsTime())
+		if age > forgotten {
+			continue
+		}
 		instances[p.GetService()] = append(instances[p.GetService()], InstanceView{
 			Name: p.GetInstance(), Seen: age.Round(time.Second).String() + " ago", AppsVersion: p.GetAppsVersion(), Late: age > 3*heartbeat,
 		})

@@ -174,10 +174,11 @@ func middlewares(opts Options) map[string]Middleware {
 		scheme = "https"
 	}
 	// Whatever a visitor says of these is not true. X-Forwarded-For stays, for its last element is the
-	// peer that Traefik saw.
+	// peer that Traefik saw; and so do headers with a visitor's address, such as X-Real-Ip, for the
+	// general settings may name one that a proxy before Traefik sets.
 	request := map[string]string{
 		"X-Forwarded-Host": "", "X-Forwarded-Port": "", "X-Forwarded-Server": "", "X-Forwarded-Uri": "",
-		"X-Forwarded-Method": "", "X-Forwarded-Prefix": "", "X-Real-Ip": "", "Forwarded": "",
+		"X-Forwarded-Method": "", "X-Forwarded-Prefix": "",
 		"X-Forwarded-Tls-Client-Cert": "", "X-Forwarded-Tls-Client-Cert-Info": "",
 		"X-Forwarded-Proto": scheme,
 	}

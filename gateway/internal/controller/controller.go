@@ -58,7 +58,11 @@ func New(s Settings) *Controller {
 	c := &Controller{settings: s, bus: b, changed: make(chan struct{}, 1), metrics: newMetrics(prometheus.NewRegistry())}
 	c.answers = NewAnswers(c.metrics.answered)
 	c.manifests = bus.NewTable(b, proto.ManifestTopic, message[proto.Manifest])
-	c.apps = bus.NewTable(b, proto.AppsTopic, decodeApps)
+	c.apps = bus.NewTable(b, proto.AppsTopic, func(key string, value []byte) (Apps, error) {
+		held, _ := c.apps.Get(key)
+		apps, err := decodeApps(value)
+		return held.orNewer(apps), err
+	})
 	c.presence = bus.NewTable(b, proto.PresenceTopic, message[proto.Presence])
 	c.manifests.Watch(func(string, *proto.Manifest, bool) { c.wake() })
 	c.apps.Watch(func(string, Apps, bool) { c.wake() })
@@ -79,7 +83,7 @@ func message[T any, M interface {
 	return m, protobuf.Unmarshal(value, M(m))
 }
 
-func decodeApps(_ string, value []byte) (Apps, error) {
+func decodeApps(value []byte) (Apps, error) {
 	var e proto.Envelope
 	if err := protobuf.Unmarshal(value, &e); err != nil {
 		return Apps{}, err
@@ -172,8 +176,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tables is what the tables hold now. The apps are read first: whoever sees a version of them in force
-// may count on it.
+// tables is what the tables hold now.
 func (c *Controller) tables() ([]*proto.Manifest, Apps) {
 	apps, _ := c.apps.Get(appsKey)
 	var manifests []*proto.Manifest

@@ -35,6 +35,14 @@ func (a Apps) On(id string) bool {
 	return true
 }
 
+// orNewer is b unless its version is lower: an outbox may send what it has sent before.
+func (a Apps) orNewer(b Apps) Apps {
+	if b.Version < a.Version {
+		return a
+	}
+	return b
+}
+
 // The classes of routes; each has its own middlewares.
 const (
 	classRest   = "rest"
