@@ -40,10 +40,14 @@ type knobs struct {
 // readKnobs takes the environment; its errors name the variable and what it takes.
 func readKnobs() (knobs, error) {
 	var k knobs
-	if err := env.Parse(&k); err != nil {
+	err := env.Parse(&k)
+	if wrong := (env.ParseError{}); errors.As(err, &wrong) {
+		field, _ := reflect.TypeFor[knobs]().FieldByName(wrong.Name)
+		return k, fmt.Errorf("%s takes a number", field.Tag.Get("env")) // all others are texts
+	}
+	if err != nil {
 		return k, err
 	}
-	var err error
 	if k.DataDir, err = filepath.Abs(k.DataDir); err != nil {
 		return k, err
 	}

@@ -128,6 +128,11 @@ func TestSecretsAreMadeOnceAndForTheOwnerOnly(t *testing.T) {
 }
 
 func TestEachKnobIsChecked(t *testing.T) {
+	t.Run("a word for a number", func(t *testing.T) {
+		t.Setenv("SVC_HTTP_PORT", "http")
+		_, err := readKnobs()
+		require.ErrorContains(t, err, "SVC_HTTP_PORT takes a number")
+	})
 	for name, value := range map[string]string{
 		"SVC_HTTP_PORT":     "65530",
 		"SVC_RATE_FACTOR":   "-1",

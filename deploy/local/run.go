@@ -249,7 +249,11 @@ func (l *launch) upPostgres(ctx context.Context) error {
 	}
 	urls, err := pgserver.Provision(ctx, admin, l.RolePasswords)
 	if err != nil {
-		return fmt.Errorf("the database cannot be prepared: %w", err)
+		const what = "the database cannot be prepared"
+		if l.DatabaseURL != "" {
+			return fmt.Errorf("%s; does DATABASE_URL name an administrator of a server that runs? %s", what, strings.Join(strings.Fields(err.Error()), " "))
+		}
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	l.urls = urls
 	config, err := pgx.ParseConfig(urls[services[0]])
