@@ -70,7 +70,7 @@ kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT)
 
 .PHONY: bench
 bench: build ## measure the running parts against limits of the same machine
-	go run ./deploy/bench
+	go run ./deploy/bench/system -data $(DATA)
 
 .PHONY: clean
 clean: ## delete the local run's data, and keep what was built

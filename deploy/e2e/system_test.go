@@ -56,7 +56,8 @@ func withSystem(m *testing.M) int {
 		return fail(err)
 	}
 	defer os.RemoveAll(dataDir)
-	if err := os.Chmod(dataDir, 0o755); err != nil { //nolint:gosec // Postgres runs as another user and has to get through
+	// Postgres runs as another user and has to get through.
+	if err := os.Chmod(dataDir, 0o755); err != nil {
 		return fail(err)
 	}
 	launcher := filepath.Join(root, ".run", "bin", "local")
@@ -171,7 +172,7 @@ func healthy(t testing.TB) {
 				return false
 			}
 			_ = res.Body.Close()
-			if res.StatusCode != 200 {
+			if res.StatusCode != http.StatusOK {
 				return false
 			}
 		}

@@ -183,10 +183,10 @@ func (k *Kit) NewSet() *op.Set {
 }
 
 func quiet(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil // told to stop before it was up
 }
 
 func untilItWorks(ctx context.Context, what string, f func() error) error {

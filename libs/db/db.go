@@ -45,7 +45,7 @@ func Open(ctx context.Context, url, schema string) (*DB, error) {
 	params["idle_in_transaction_session_timeout"] = "30s"
 	params["lock_timeout"] = "10s"
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
-	cfg.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName())
+	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	if cfg.MaxConns < 16 {
 		cfg.MaxConns = 16
 	}

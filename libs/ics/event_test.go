@@ -77,11 +77,11 @@ func read(file []byte) (calendar, event map[string]line, err error) {
 			}
 			l.params[key] = v
 		}
-		switch {
-		case l.name == "BEGIN":
+		switch l.name {
+		case "BEGIN":
 			open = append(open, value)
 			continue
-		case l.name == "END":
+		case "END":
 			if len(open) == 0 || open[len(open)-1] != value {
 				return nil, nil, fmt.Errorf("%q ends what is not open", value)
 			}

@@ -127,10 +127,10 @@ func signIn(r run) (key string, err error) {
 		return "", err
 	}
 	defer res.Body.Close()
-	if res.StatusCode != 200 {
+	if res.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("sign in: %s", res.Status)
 	}
-	req, _ := http.NewRequest("POST", r.Gateway+"/v1/me/application-passwords", strings.NewReader(`{"name":"bench"}`))
+	req, _ := http.NewRequest(http.MethodPost, r.Gateway+"/v1/me/application-passwords", strings.NewReader(`{"name":"bench"}`))
 	req.Header.Set("Content-Type", "application/json")
 	for _, c := range res.Cookies() {
 		req.AddCookie(c)
@@ -156,13 +156,13 @@ func load(url string, as func(*http.Request), length time.Duration) (float64, er
 	for range 16 {
 		wg.Go(func() {
 			for time.Since(start) < length {
-				req, _ := http.NewRequest("GET", url, nil)
+				req, _ := http.NewRequest(http.MethodGet, url, nil)
 				as(req)
 				res, err := client.Do(req)
 				if err == nil {
 					_, err = io.Copy(io.Discard, res.Body)
 					_ = res.Body.Close()
-					if res.StatusCode != 200 {
+					if res.StatusCode != http.StatusOK {
 						err = fmt.Errorf("%s: %s (run with SVC_RATE_FACTOR=0)", url, res.Status)
 					}
 				}
@@ -273,13 +273,13 @@ func appSwitch(r run, auth func(*http.Request)) error {
 	for i := range 100 {
 		on := i%2 == 1
 		start := time.Now()
-		status, err := call("PATCH", "/apps/booking", fmt.Sprintf(`{"enabled":%v}`, on))
+		status, err := call(http.MethodPatch, "/apps/booking", fmt.Sprintf(`{"enabled":%v}`, on))
 		if err != nil || status != 200 {
 			return fmt.Errorf("PATCH /apps/booking: %d %w", status, err)
 		}
 		took = append(took, float64(time.Since(start).Milliseconds()))
 		for range 5 {
-			status, err := call("GET", "/services", "")
+			status, err := call(http.MethodGet, "/services", "")
 			if err != nil {
 				return err
 			}

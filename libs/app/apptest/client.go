@@ -72,7 +72,7 @@ func (c *Client) Call(route string, body any) *Answer {
 		req.SetBasicAuth(c.Login, c.password)
 	}
 	if c.cookie != "" {
-		req.AddCookie(&http.Cookie{Name: "svc_session", Value: c.cookie})
+		req.Header.Set("Cookie", "svc_session="+c.cookie)
 	}
 	for k, v := range c.Header {
 		req.Header[k] = v
