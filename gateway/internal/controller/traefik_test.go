@@ -96,6 +96,7 @@ func (g *gateway) startTraefik() {
 	defer f.Close()
 	g.traefik = exec.Command(bin, "--configFile="+g.settings.staticFile())
 	g.traefik.Stdout, g.traefik.Stderr = f, f
+	g.traefik.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=512MiB")
 	g.traefik.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(g.t, g.traefik.Start())
 }
