@@ -1,0 +1,118 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+)
+
+type everything struct {
+	ID     uuid.UUID            `json:"id"`
+	Name   string               `json:"name" required:"true" maxLength:"10"`
+	Count  int                  `json:"count" minimum:"1" maximum:"9"`
+	Share  float64              `json:"share"`
+	On     bool                 `json:"on"`
+	At     time.Time            `json:"at"`
+	Day    string               `json:"day" format:"date"`
+	Owner  opt.Value[int64]     `json:"owner,omitzero" minimum:"1"`
+	Group  opt.Value[uuid.UUID] `json:"group,omitzero"`
+	Tags   []string             `json:"tags" maxItems:"3"`
+	Fields map[string]any       `json:"fields"`
+	Child  *child               `json:"child"`
+	Secret string               `json:"secret" ability:"-"`
+}
+
+type child struct {
+	Word string `json:"word" required:"true"`
+	More string `json:"more"`
+}
+
+func entryOf(t testing.TB) *entry {
+	t.Helper()
+	s := NewSet("desk", nil, auth.New(auth.NewIdentity(bus.New("127.0.0.1:1"))))
+	Add(s, Op{ID: "do-everything", Route: "POST /things/{id}", Perm: Public, Doc: "Everything."},
+		func(context.Context, *db.Tx, everything) (None, error) { return None{}, nil })
+	return s.ops[0]
+}
+
+func call(body []byte) *request {
+	r := httptest.NewRequest(http.MethodPost, "/v1/things/x", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.SetPathValue("id", "0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13")
+	return &request{http: r, w: httptest.NewRecorder()}
+}
+
+func TestEachKindOfFieldIsReadAndChecked(t *testing.T) {
+	e := entryOf(t)
+	var in everything
+	require.NoError(t, e.bind(call([]byte(`{"name":"a","count":3,"share":0.5,"on":true,"at":"2026-01-02T03:04:05+01:00","day":"2026-01-02",
+		"owner":null,"group":"0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13","tags":["x"],"fields":{"a":[1]},"child":{"word":"w"}}`)), &in))
+	require.Equal(t, "0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13", in.ID.String())
+	require.True(t, in.Owner.Null && in.Group.Given() && in.On && in.Child.Word == "w")
+	for body, param := range map[string]string{
+		`{"name":"a","id":"x"}`:                   "id",
+		`{"name":"a","count":0}`:                  "count",
+		`{"name":"a","count":1.5}`:                "count",
+		`{"name":"a","count":"1"}`:                "count",
+		`{"name":"a","on":"true"}`:                "on",
+		`{"name":"a","at":"yesterday"}`:           "at",
+		`{"name":"a","at":"2026-01-02T03:04:05"}`: "at",
+		`{"name":"a","day":"2026-02-30"}`:         "day",
+		`{"name":"a","owner":0}`:                  "owner",
+		`{"name":"a","owner":1e300}`:              "owner",
+		`{"name":"a","group":"x"}`:                "group",
+		`{"name":"a","tags":["1","2","3","4"]}`:   "tags",
+		`{"name":"a","tags":[null]}`:              "tags[0]",
+		`{"name":"a","fields":[]}`:                "fields",
+		`{"name":"a","child":{}}`:                 "child",
+		`{"name":"a","child":{"word":"w","x":1}}`: "child.x",
+		`{"name":"a","fields":{"\u0000":1}}`:      "fields",
+		`{"name":"12345678901"}`:                  "name",
+		`{"NAME":"a"}`:                            "NAME",
+	} {
+		err := e.bind(call([]byte(body)), &everything{})
+		require.Error(t, err, body)
+		require.Contains(t, fault.From(err).Data["params"], param, body)
+	}
+}
+
+func TestAnAgentDoesNotKnowWhatIsForPeople(t *testing.T) {
+	e := entryOf(t)
+	args := map[string]json.RawMessage{"id": json.RawMessage(`"0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13"`), "name": json.RawMessage(`"a"`), "secret": json.RawMessage(`"x"`)}
+	require.NoError(t, e.bind(&request{args: args}, &everything{}))
+	require.Error(t, e.bind(&request{args: args, agent: true}, &everything{}))
+}
+
+// FuzzBind feeds bodies of any kind: each is read, or refused with a fault that is the caller's.
+func FuzzBind(f *testing.F) {
+	for _, seed := range []string{`{"name":"a"}`, `{"name":null}`, `{"name":"a","child":{"word":""}}`, `[]`, `{"fields":{"a":{"b":[1,2]}}}`, `{"name":"\ud800"}`, `{"owner":1e999}`, `{"at":"0000-00-00T00:00:00Z"}`} {
+		f.Add([]byte(seed))
+	}
+	e := entryOf(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var in everything
+		r := call(body)
+		if err := e.bind(r, &in); err != nil {
+			if status := fault.From(err).Status; status < 400 || status > 499 {
+				t.Fatalf("%d: %v", status, err)
+			}
+			return
+		}
+		if len(r.hash) == 0 || in.Name == "" && !bytes.Contains(body, []byte(`"name"`)) {
+			t.Fatalf("read %q as %+v", body, in)
+		}
+	})
+}
