@@ -141,7 +141,7 @@ func (s *Service) SendSample(name string, change func(e *Event)) {
 // list, such as signing in, are the service's own affair. missing are routes that are still to come.
 func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(samplePath("")), "operations.json"))
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(samplePath(""))), "operations.json"))
 	require.NoError(t, err)
 	var all []struct {
 		Method, Path, Service string
