@@ -1,0 +1,93 @@
+package webhooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/bus"
+)
+
+// body is a request body in the making. It is written once, and every attempt sends the same bytes.
+type body struct {
+	event  string
+	id     uuid.UUID
+	at     time.Time
+	key    string // of the record in data; empty for a test
+	record uuid.UUID
+	// contact is the person whose data the record shows.
+	contact  *uuid.UUID
+	data     json.RawMessage
+	changed  []string
+	MergedID *uuid.UUID
+}
+
+func newBody(e bus.Event, record uuid.UUID) body {
+	b := body{event: e.Kind, id: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
+	switch b.key {
+	case "contact":
+		b.contact = &record
+	case "appointment", "submission":
+		var v struct {
+			Contact json.RawMessage `json:"contact"`
+		}
+		if json.Unmarshal(e.Data, &v) == nil {
+			b.contact = idOf(v.Contact)
+		}
+	}
+	if strings.HasSuffix(e.Kind, ".updated") {
+		b.changed = slices.Concat([]string{}, e.Changed)
+	}
+	if strings.HasSuffix(e.Kind, ".merged") && len(e.Extra) > 0 {
+		var v struct {
+			MergedID *uuid.UUID `json:"merged_id"`
+		}
+		if json.Unmarshal(e.Extra, &v) == nil {
+			b.MergedID = v.MergedID
+		}
+	}
+	if e.Kind == "contact.erased" {
+		b.strip()
+	}
+	return b
+}
+
+// strip leaves nothing of the record but its id.
+func (b *body) strip() {
+	b.data = json.RawMessage(`{"id":"` + b.record.String() + `"}`)
+	b.changed = nil
+}
+
+// text is the body as sent.
+func (b *body) text() (string, error) {
+	type data map[string]any
+	d := data{}
+	if b.key != "" {
+		d[b.key] = b.data
+	} else if err := json.Unmarshal(b.data, &d); err != nil {
+		return "", err
+	}
+	if b.changed != nil {
+		d["changed"] = b.changed
+	}
+	if b.MergedID != nil {
+		d["merged_id"] = b.MergedID
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Event      string `json:"event"`
+		ID         string `json:"id"`
+		OccurredAt string `json:"occurred_at"`
+		Data       data   `json:"data"`
+	}{b.event, eventID(b.id), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), d})
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// eventID is the id of an event as receivers see it.
+func eventID(id uuid.UUID) string { return "evt_" + id.String() }

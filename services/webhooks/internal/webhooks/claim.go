@@ -1,0 +1,96 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/webhooks/internal/signature"
+)
+
+// leaseFor is how long a claim counts: an attempt and writing down what came of it, with some to spare.
+// What a dead process had claimed is sent again after it.
+const leaseFor = 15 * time.Second
+
+// window is how many waiting deliveries of a webhook are looked at for one that may go: a backlog costs
+// no more than that.
+const window = 200
+
+// A claim sees at most so many deliveries in flight that they could not fail more often in a row than
+// pauses the webhook: twenty means twenty.
+const claimSQL = `
+with head as materialized (
+	select id, seq, record, next_attempt_at, coalesce(leased_until >= now(), false) as held
+	from delivery where webhook = @webhook and status = 'queued' order by seq limit @window
+), late as materialized (
+	select id, seq, next_attempt_at, coalesce(leased_until >= now(), false) as held
+	from delivery where webhook = @webhook and status = 'retrying' and next_attempt_at <= @now order by next_attempt_at limit @window
+), may as (
+	select id, seq, next_attempt_at, held from (select distinct on (record) * from head order by record, seq) as first
+	union all select id, seq, next_attempt_at, held from late
+), room as (
+	select least(@most, @pause - w.failures - (select count(*) from head where held) - (select count(*) from late where held)) as n
+	from webhook w where w.id = @webhook and w.active and w.paused is null
+), chosen as (
+	select id from may where not held order by next_attempt_at, seq limit greatest((select coalesce(max(n), 0) from room), 0)
+)
+update delivery d set lease = @lease, leased_until = now() + @for::interval
+from chosen c where d.id = c.id and d.status in ('queued', 'retrying') and (d.leased_until is null or d.leased_until < now())
+returning d.seq, d.id, d.event, d.event_id, d.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
+	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)`
+
+// claim takes the lease of up to most deliveries that may go now. more tells that others wait: for one of
+// these to be settled, or for room.
+func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to target, jobs []job, more bool, err error) {
+	lease := uuid.New()
+	// Both statements are one transaction. The lock makes the second see what another process has settled.
+	b := &pgx.Batch{}
+	b.Queue(`select id, url, secret from webhook where id = $1 for no key update`, webhook)
+	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "window": window, "now": e.s.DB.Now().UTC(), "most": most,
+		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
+	res := e.s.DB.Pool.SendBatch(ctx, b)
+	defer func() { err = errors.Join(err, res.Close()) }()
+	err = res.QueryRow().Scan(&to.id, &to.url, &to.sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return to, nil, false, nil
+	}
+	if err != nil {
+		return to, nil, false, err
+	}
+	rows, err := res.Query()
+	if err != nil {
+		return to, nil, false, err
+	}
+	var waiting int
+	jobs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (job, error) {
+		j := job{lease: lease}
+		var seq int64
+		err := row.Scan(&seq, &j.id, &j.event, &j.eventID, &j.payload, &j.status, &j.failed, &j.next, &j.once, &waiting)
+		return j, err
+	})
+	return to, jobs, waiting > len(jobs), err
+}
+
+// targetOf reads where a webhook's requests go.
+func targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (to target, err error) {
+	err = tx.QueryRow(ctx, `select id, url, secret from webhook where id = $1`, webhook).Scan(&to.id, &to.url, &to.sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return to, fault.NotFound("webhook")
+	}
+	return to, err
+}
+
+// jobByID reads a delivery whose lease is held already.
+func jobByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (j job, err error) {
+	err = tx.QueryRow(ctx, `select id, event, event_id, payload, status, failed_attempts, next_attempt_at, once from delivery where id = $1`, id).
+		Scan(&j.id, &j.event, &j.eventID, &j.payload, &j.status, &j.failed, &j.next, &j.once)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return j, fault.NotFound("delivery")
+	}
+	return j, err
+}

@@ -1,0 +1,294 @@
+package webhooks
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/fetch"
+)
+
+const (
+	// laneMax is how many requests one webhook has in flight at a time.
+	laneMax = 8
+	// hostMax is how many all webhooks of one host have.
+	hostMax = 16
+)
+
+// engine sends what is due. It keeps nothing that the delivery rows do not say.
+type engine struct {
+	s       *service
+	client  *http.Client
+	timers  *timers
+	seconds metric.Float64Histogram
+
+	results chan result
+	sending sync.WaitGroup // lanes and attempts
+
+	mu       sync.Mutex
+	stopping bool
+	lanes    map[uuid.UUID]*lane
+	hosts    map[string]int // requests in flight
+}
+
+// lane is a webhook that has something to do in this process.
+type lane struct {
+	id     uuid.UUID
+	host   string // empty until the first claim
+	flying int
+	due    bool // somebody said that there is something to claim
+	more   bool // the last claim left some behind
+	driven bool // a goroutine is claiming
+}
+
+func newEngine(s *service) *engine {
+	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.webhook.attempt.seconds", metric.WithUnit("s"),
+		metric.WithDescription("time of an attempt by outcome"),
+		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
+	return &engine{s: s, client: fetch.Client(s.fetchOptions()), seconds: seconds, results: make(chan result, 256),
+		lanes: map[uuid.UUID]*lane{}, hosts: map[string]int{}}
+}
+
+// run sends until ctx ends, and then finishes what is in flight.
+func (e *engine) run(ctx context.Context) {
+	var listening sync.WaitGroup
+	listening.Go(func() { e.listen(ctx) })
+	listening.Go(func() { e.timers.run(ctx) })
+	drained, settled := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(settled)
+		e.settle(context.WithoutCancel(ctx), drained)
+	}()
+	<-ctx.Done()
+	e.mu.Lock()
+	e.stopping = true
+	e.mu.Unlock()
+	listening.Wait()
+	e.sending.Wait()
+	close(drained)
+	<-settled
+	e.client.CloseIdleConnections()
+}
+
+// listen wakes lanes when a transaction commits something for them.
+func (e *engine) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := e.heed(ctx); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "notifications are followed again", "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(300 * time.Millisecond):
+			}
+		}
+	}
+}
+
+func (e *engine) heed(ctx context.Context) error {
+	pooled, err := e.s.DB.Pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	conn := pooled.Hijack()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(ctx)
+	}()
+	if _, err := conn.Exec(ctx, `listen `+wakeChannel); err != nil {
+		return err
+	}
+	// What was committed before, and what a process that died had claimed.
+	if err := e.sweep(ctx); err != nil {
+		return err
+	}
+	again := time.AfterFunc(leaseFor+time.Second, func() { _ = e.sweep(ctx) })
+	defer again.Stop()
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		if id, err := uuid.Parse(n.Payload); err == nil {
+			e.poke(id)
+		}
+	}
+}
+
+// sweep wakes every webhook that has something due.
+func (e *engine) sweep(ctx context.Context) error {
+	rows, err := e.s.DB.Pool.Query(ctx, `
+		select id from webhook w where active and paused is null and (
+			exists (select from delivery d where d.webhook = w.id and d.status = 'queued')
+			or exists (select from delivery d where d.webhook = w.id and d.status = 'retrying' and d.next_attempt_at <= $1))`, e.s.DB.Now().UTC())
+	if err != nil {
+		return err
+	}
+	due, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	for _, id := range due {
+		e.poke(id)
+	}
+	return err
+}
+
+// poke says that a webhook may have something due.
+func (e *engine) poke(id uuid.UUID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lanes[id]
+	if l == nil {
+		l = &lane{id: id}
+		e.lanes[id] = l
+	}
+	l.due = true
+	e.start(l)
+}
+
+// start sets a lane going that has a reason and is not. mu is held.
+func (e *engine) start(l *lane) {
+	if !l.due || l.driven || e.stopping || e.room(l) <= 0 {
+		return
+	}
+	l.driven = true
+	e.sending.Go(func() { e.drive(l) })
+}
+
+// room is how many more requests a lane may make. mu is held.
+func (e *engine) room(l *lane) int {
+	most := laneMax - l.flying
+	if l.host != "" {
+		most = min(most, hostMax-e.hosts[l.host])
+	}
+	return most
+}
+
+// drive claims for a lane until nothing is due or no room is left.
+func (e *engine) drive(l *lane) {
+	for {
+		e.mu.Lock()
+		most := e.room(l)
+		if !l.due || most <= 0 || e.stopping {
+			l.driven = false
+			e.drop(l)
+			e.mu.Unlock()
+			return
+		}
+		l.due = false
+		e.fly(l, most)
+		e.mu.Unlock()
+
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		to, jobs, more, err := e.claim(ctx, l.id, most)
+		cancel()
+		if err != nil {
+			// What may have been claimed all the same is found when its lease has run out.
+			jobs = nil
+		}
+		e.mu.Lock()
+		e.fly(l, len(jobs)-most)
+		if to.url != "" {
+			e.move(l, host(to.url))
+		}
+		// What is in flight may be all that holds back what waits behind it.
+		l.more = more || len(jobs) == 0 && l.flying > 0
+		if len(jobs) == most && more {
+			l.due = true
+		}
+		if err != nil {
+			l.driven = false
+			e.drop(l)
+		}
+		e.mu.Unlock()
+		for _, j := range jobs {
+			e.sending.Go(func() { e.results <- e.send(context.Background(), to, j) })
+		}
+		if err != nil {
+			slog.Warn("deliveries are claimed again", "webhook", l.id, "error", err)
+			time.AfterFunc(300*time.Millisecond, func() { e.poke(l.id) })
+			return
+		}
+	}
+}
+
+// fly counts n more requests in flight. mu is held.
+func (e *engine) fly(l *lane, n int) {
+	l.flying += n
+	if l.host == "" || n == 0 {
+		return
+	}
+	if e.hosts[l.host] += n; e.hosts[l.host] <= 0 {
+		delete(e.hosts, l.host)
+	}
+}
+
+// move counts a lane's requests at another host. mu is held.
+func (e *engine) move(l *lane, to string) {
+	if l.host == to {
+		return
+	}
+	n := l.flying
+	e.fly(l, -n)
+	l.host = to
+	e.fly(l, n)
+}
+
+// drop forgets a lane that has nothing to do. mu is held.
+func (e *engine) drop(l *lane) {
+	if l.flying == 0 && !l.due && !l.driven {
+		delete(e.lanes, l.id)
+	}
+}
+
+// landed gives the place of a settled request back and wakes whoever waited for it.
+func (e *engine) landed(webhook uuid.UUID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lanes[webhook]
+	if l == nil {
+		return
+	}
+	full := l.host != "" && e.hosts[l.host] >= hostMax
+	e.fly(l, -1)
+	// A claim that is under way may not have seen this one settled.
+	l.due = l.due || l.more || l.driven
+	e.start(l)
+	e.drop(l)
+	if !full {
+		return
+	}
+	for _, other := range e.lanes {
+		if other.host == l.host {
+			e.start(other)
+		}
+	}
+}
+
+// now makes an attempt that somebody waits for, and returns when its result is in the database.
+func (e *engine) now(ctx context.Context, to target, j job) error {
+	e.mu.Lock()
+	if e.stopping {
+		e.mu.Unlock()
+		return fault.Unavailable()
+	}
+	told := make(chan error, 1)
+	e.sending.Go(func() {
+		// A caller who hangs up does not undo a request.
+		r := e.send(context.WithoutCancel(ctx), to, j)
+		r.told = told
+		e.results <- r
+	})
+	e.mu.Unlock()
+	select {
+	case err := <-told:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

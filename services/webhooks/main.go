@@ -1,0 +1,9 @@
+// Command webhooks tells other systems what happened: one signed request per event and subscriber.
+package main
+
+import (
+	"frontdesk/libs/app"
+	"frontdesk/services/webhooks/internal/webhooks"
+)
+
+func main() { app.Main(webhooks.Service) }
