@@ -1,0 +1,56 @@
+package contacts
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+)
+
+// pin holds what id means until the transaction ends, so that nothing is filed under an id while that
+// becomes another. Who changes the meaning takes it alone.
+func pin(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared(hashtextextended($1, 4))`, id.String())
+	return err
+}
+
+func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended($1, 4))`, id.String())
+	return err
+}
+
+// currentID follows id to the contact that it means now: itself, the one it was merged into, or nil when
+// the person was erased.
+func currentID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*uuid.UUID, error) {
+	var target *uuid.UUID
+	err := tx.QueryRow(ctx, `select target from contact_alias where id = $1`, id).Scan(&target)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &id, nil
+	}
+	return target, err
+}
+
+// alias makes id mean target from now on, and moves what came for id before. Aliases always lead to a
+// contact in one step.
+func alias(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
+	if err := pinAlone(ctx, tx, id); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `insert into contact_alias (id, target) values ($1, $2) on conflict (id) do update set target = excluded.target`, id, target); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `update contact_alias set target = $2 where target = $1`, id, target); err != nil {
+		return err
+	}
+	for _, table := range []string{"activity", "appointment", "submission"} {
+		if _, err := tx.Exec(ctx, `update `+table+` set contact_id = $2 where contact_id = $1`, id, target); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, `update contact set last_activity = greatest(last_activity,
+		(select created_at from activity where contact_id = $1 order by created_at desc, id desc limit 1)) where id = $1`, target)
+	return err
+}

@@ -1,0 +1,53 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// Consent is a statement that a person agreed to, exactly as they saw it.
+type Consent struct {
+	Purpose   string    `json:"purpose"`
+	Text      string    `json:"text"`
+	Verified  bool      `json:"verified" doc:"Confirmed by mail."`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// ListConsents lists what a contact agreed to, oldest first.
+func (s *service) ListConsents(ctx context.Context, tx *db.Tx, in ByID) (db.List[Consent], error) {
+	if _, err := contactByID(ctx, tx, in.ID); err != nil {
+		return db.List[Consent]{}, err
+	}
+	consents, err := consentsOf(ctx, tx, in.ID)
+	return db.All(consents), err
+}
+
+func consentsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Consent, error) {
+	rows, err := tx.Query(ctx, `select purpose, text, verified, created_at from consent where contact_id = $1 order by created_at, id`, contact)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Consent])
+}
+
+func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, purpose, text string, verified bool) error {
+	_, err := tx.Exec(ctx, `insert into consent (id, contact_id, purpose, text, verified, created_at) values ($1, $2, $3, $4, $5, $6)`,
+		db.NewID(), contact, purpose, text, verified, tx.Now)
+	return err
+}
+
+// takeConsents records what a visitor agreed to. A public form proves nothing, so none is verified.
+func takeConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) error {
+	for _, c := range consents {
+		if err := addConsent(ctx, tx, contact, c.GetPurpose(), c.GetText(), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

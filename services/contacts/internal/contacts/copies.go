@@ -1,0 +1,202 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+)
+
+// appointmentRecord is what of booking.appointment is kept here.
+type appointmentRecord struct {
+	ID      uuid.UUID `json:"id"`
+	Status  string    `json:"status"`
+	Service struct {
+		ID   uuid.UUID `json:"id"`
+		Name string    `json:"name"`
+	} `json:"service"`
+	Staff struct {
+		UserID int64  `json:"user_id"`
+		Name   string `json:"name"`
+	} `json:"staff"`
+	Contact *struct {
+		ID uuid.UUID `json:"id"`
+	} `json:"contact"`
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+}
+
+// keepAppointment stores the newest version of an appointment. It gives the contact that the appointment
+// is with, or nil when that person was erased.
+func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, version int64) (*uuid.UUID, error) {
+	contact, err := contactOf(ctx, tx, a.Contact)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `
+		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at)
+		values ($1, $2, $3, $4, nullif($5, '00000000-0000-0000-0000-000000000000'::uuid), $6, nullif($7::bigint, 0), $8, $9, $10)
+		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
+			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
+			starts_at = excluded.starts_at, ends_at = excluded.ends_at
+		where a.version < excluded.version`,
+		a.ID, version, contact, a.Status, a.Service.ID, a.Service.Name, a.Staff.UserID, a.Staff.Name, a.StartsAt, a.EndsAt)
+	return contact, err
+}
+
+func contactOf(ctx context.Context, tx *db.Tx, c *struct {
+	ID uuid.UUID `json:"id"`
+}) (*uuid.UUID, error) {
+	if c == nil || c.ID == uuid.Nil {
+		return nil, nil
+	}
+	if err := pin(ctx, tx, c.ID); err != nil {
+		return nil, err
+	}
+	return currentID(ctx, tx, c.ID)
+}
+
+// What happened to an appointment, as the timeline says it.
+var appointmentSubjects = map[string]string{
+	"appointment.booked":        "Appointment booked",
+	"appointment.confirmed":     "Appointment confirmed",
+	"appointment.declined":      "Appointment declined",
+	"appointment.rescheduled":   "Appointment moved",
+	"appointment.place_changed": "Place of the appointment changed",
+	"appointment.cancelled":     "Appointment cancelled",
+	"appointment.completed":     "Appointment took place",
+	"appointment.no_show":       "Client did not show up",
+}
+
+// logAppointment writes what happened into the client's timeline, in the name of who did it.
+func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact uuid.UUID, e bus.Event) error {
+	subject, ok := appointmentSubjects[e.Kind]
+	if !ok {
+		return nil
+	}
+	if a.Service.Name != "" {
+		subject += ": " + a.Service.Name
+	}
+	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
+		"service": a.Service, "staff": a.Staff}}
+	if _, err := log(ctx, tx, entry{contact: &contact, kind: entryAppointment, subject: subject, data: data, ref: &a.ID}); err != nil {
+		return err
+	}
+	return touch(ctx, tx, contact)
+}
+
+func forgetAppointment(ctx context.Context, tx *db.Tx, key string) error {
+	id, err := uuid.Parse(key)
+	if err != nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `delete from appointment where id = $1`, id); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `delete from activity where ref = $1`, id)
+	return err
+}
+
+// submissionRecord is what of forms.submission is kept here.
+type submissionRecord struct {
+	ID   uuid.UUID `json:"id"`
+	Form struct {
+		ID   int64  `json:"id"`
+		Name string `json:"name"`
+	} `json:"form"`
+	Status  string `json:"status"`
+	Contact *struct {
+		ID uuid.UUID `json:"id"`
+	} `json:"contact"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// keepSubmission stores the newest version of a submission and gives its contact, if it has one.
+func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, version int64) (*uuid.UUID, error) {
+	contact, err := contactOf(ctx, tx, r.Contact)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `
+		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at) values ($1, $2, $3, $4, $5, $6, $7)
+		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
+			form_name = excluded.form_name, status = excluded.status
+		where s.version < excluded.version`, r.ID, version, contact, r.Form.ID, r.Form.Name, r.Status, r.CreatedAt)
+	return contact, err
+}
+
+func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact uuid.UUID) error {
+	subject := "Form submitted"
+	if r.Form.Name != "" {
+		subject += ": " + r.Form.Name
+	}
+	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
+	if _, err := log(ctx, tx, entry{contact: &contact, kind: entrySubmission, subject: subject, data: data, ref: &r.ID}); err != nil {
+		return err
+	}
+	return touch(ctx, tx, contact)
+}
+
+// forgetSubmission drops a submission that was deleted; what its contact became stays.
+func forgetSubmission(ctx context.Context, tx *db.Tx, key string) error {
+	id, err := uuid.Parse(key)
+	if err != nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `delete from submission where id = $1`, id); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `delete from activity where ref = $1`, id)
+	return err
+}
+
+// handOver gives the contacts and organizations of a person who left the team to their successor, or to
+// nobody.
+func handOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	var extra struct {
+		Successor *int64 `json:"successor"`
+	}
+	if len(e.Extra) > 0 {
+		if err := json.Unmarshal(e.Extra, &extra); err != nil {
+			return err
+		}
+	}
+	if extra.Successor != nil && *extra.Successor == 0 {
+		extra.Successor = nil
+	}
+	var staff int64
+	if err := json.Unmarshal([]byte(e.Key), &staff); err != nil {
+		return err
+	}
+	return handOverContacts(ctx, tx, staff, extra.Successor)
+}
+
+func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) error {
+	rows, err := tx.Query(ctx, `select id from contact where owner_user_id = $1 order by id for no key update`, from)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := tx.Exec(ctx, `update contact set owner_user_id = $2, version = version + 1, updated_at = $3,
+			last_activity = greatest(last_activity, $3) where id = $1`, id, to, tx.Now); err != nil {
+			return err
+		}
+		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over",
+			data: changes{"owner_user_id": {from, number(to)}}}); err != nil {
+			return err
+		}
+		if _, err := emitContact(ctx, tx, "contact.updated", id, []string{"owner_user_id"}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

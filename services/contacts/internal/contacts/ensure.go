@@ -1,0 +1,198 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/person"
+)
+
+// Results of EnsureContact, as contact.ensured tells them.
+const (
+	ensuredCreated   = "created"
+	ensuredUpdated   = "updated"
+	ensuredUnchanged = "unchanged"
+	ensuredNone      = "none"
+)
+
+// ensured is the extra part of contact.ensured: the answer to the record that asked.
+type ensured struct {
+	Origin      string `json:"origin"`
+	OriginID    string `json:"origin_id"`
+	RequestedID string `json:"requested_id"`
+	ContactID   string `json:"contact_id"`
+	Result      string `json:"result"`
+}
+
+// ensureContact finds the contact with the sender's address and fills in what it lacks, or makes it. It
+// always answers with contact.ensured, whose contact need not be the one asked for.
+func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	var m proto.EnsureContact
+	if err := e.Decode(&m); err != nil {
+		return err
+	}
+	requested, err := uuid.Parse(m.GetContactId())
+	if err != nil {
+		return err
+	}
+	answer := ensured{Origin: m.GetOrigin(), OriginID: m.GetOriginId(), RequestedID: m.GetContactId(), Result: ensuredNone}
+	given, values, err := s.given(ctx, tx, &m)
+	if err != nil {
+		return err
+	}
+	found, err := findEnsured(ctx, tx, requested, person.EmailKey(given.Email))
+	if err != nil {
+		return err
+	}
+	if found == uuid.Nil && (!m.GetCreate() || nameless(given) != nil) {
+		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: requested.String(), Extra: answer})
+	}
+	if found == uuid.Nil {
+		found, answer.Result, err = s.createEnsured(ctx, tx, requested, given, mergeFields(nil, values, false))
+	} else {
+		answer.Result, err = s.fillEnsured(ctx, tx, found, given, values)
+	}
+	if err != nil {
+		return err
+	}
+	if requested != found {
+		// Whatever came or comes for the id that was asked for belongs to the contact.
+		if live, err := exists(ctx, tx, requested); err != nil {
+			return err
+		} else if !live {
+			if err := alias(ctx, tx, requested, found); err != nil {
+				return err
+			}
+		}
+	}
+	if err := takeConsents(ctx, tx, found, m.GetConsents()); err != nil {
+		return err
+	}
+	answer.ContactID = found.String()
+	_, err = emitContact(ctx, tx, "contact.ensured", found, nil, answer)
+	return err
+}
+
+// given is the contact that a command describes, with values that the rules allow. What a form let through
+// and we cannot store is left out: there is nobody to tell any more.
+func (s *service) given(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) (Contact, map[string]any, error) {
+	var values map[string]any
+	if len(m.GetFields()) > 0 {
+		if err := json.Unmarshal(m.GetFields(), &values); err != nil {
+			return Contact{}, nil, err
+		}
+	}
+	clean, err := s.newCleaner(ctx, tx, "contact", len(values) > 0)
+	if err != nil {
+		return Contact{}, nil, err
+	}
+	c := Contact{FirstName: cut(person.Name(m.GetFirstName()), 100), LastName: cut(person.Name(m.GetLastName()), 100),
+		Email: clean.email("email", m.GetEmail()), Phone: cut(clean.phone(m.GetPhone()), 50), Status: m.GetStatus(), Source: cut(person.Name(m.GetSource()), 50)}
+	if !slices.Contains(statuses, c.Status) {
+		c.Status = "lead"
+	}
+	if owner := m.GetOwnerUserId(); owner != 0 && s.Identity.OnTeam(owner) {
+		c.OwnerUserID = &owner
+	}
+	tags := make([]string, 0, len(m.GetTags()))
+	for _, t := range m.GetTags() {
+		tags = append(tags, cut(t, 100))
+	}
+	if c.Tags, err = tagNames(ctx, tx, tags); err != nil {
+		return c, nil, err
+	}
+	return c, clean.values(values), nil
+}
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
+	}
+	return s
+}
+
+// findEnsured is the contact, locked, that a command means: the one with the address, else, without an
+// address, the one with the id. uuid.Nil when there is none.
+func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string) (uuid.UUID, error) {
+	if key != "" {
+		id, _, err := contactWithEmail(ctx, tx, key, " for no key update")
+		if errors.Is(err, pgx.ErrNoRows) {
+			return uuid.Nil, nil
+		}
+		return id, err
+	}
+	current, err := currentID(ctx, tx, requested)
+	if err != nil || current == nil {
+		return uuid.Nil, err
+	}
+	var id uuid.UUID
+	err = tx.QueryRow(ctx, `select id from contact where id = $1 and deleted_at is null for no key update`, *current).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return uuid.Nil, nil
+	}
+	return id, err
+}
+
+func exists(ctx context.Context, tx *db.Tx, id uuid.UUID) (yes bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from contact where id = $1)`, id).Scan(&yes)
+	return yes, err
+}
+
+// createEnsured makes the contact under the id that was asked for, unless that id is or was another one.
+// When somebody makes a contact with the address at this very moment, that one is filled in.
+func (s *service) createEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, c Contact, fields map[string]any) (uuid.UUID, string, error) {
+	var used bool
+	err := tx.QueryRow(ctx, `select exists (select from contact where id = $1) or exists (select from contact_alias where id = $1)`, requested).Scan(&used)
+	if err != nil {
+		return uuid.Nil, "", err
+	}
+	if c.ID = requested; used {
+		c.ID = db.NewID()
+	}
+	c.Fields = fields
+	_, err = s.insertContact(ctx, tx, c)
+	if !errors.Is(err, errTaken) {
+		return c.ID, ensuredCreated, err
+	}
+	id, _, err := contactWithEmail(ctx, tx, person.EmailKey(c.Email), " for no key update")
+	if err != nil {
+		return id, "", err
+	}
+	result, err := s.fillEnsured(ctx, tx, id, c, fields)
+	return id, result, err
+}
+
+// fillEnsured fills what a locked contact lacks and adds tags.
+func (s *service) fillEnsured(ctx context.Context, tx *db.Tx, id uuid.UUID, given Contact, values map[string]any) (string, error) {
+	old, err := lockContact(ctx, tx, id)
+	if err != nil {
+		return "", err
+	}
+	c := old
+	for _, f := range []struct {
+		target *string
+		value  string
+	}{{&c.FirstName, given.FirstName}, {&c.LastName, given.LastName}, {&c.Phone, given.Phone}, {&c.Source, given.Source}} {
+		if *f.target == "" {
+			*f.target = f.value
+		}
+	}
+	if c.OwnerUserID == nil {
+		c.OwnerUserID = given.OwnerUserID
+	}
+	c.Tags = withTags(old.Tags, given.Tags)
+	c.Fields = mergeFields(old.Fields, values, true)
+	changed, err := s.saveContactAs(ctx, tx, old, c, entryUpdated, "Contact filled in")
+	if changed {
+		return ensuredUpdated, err
+	}
+	return ensuredUnchanged, err
+}

@@ -1,0 +1,100 @@
+package contacts
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+func ensure(s *apptest.Service, m *proto.EnsureContact) {
+	if m.ContactId == "" {
+		m.ContactId = uuid.NewString()
+	}
+	m.Origin, m.OriginId = "submission", uuid.NewString()
+	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: m.Email,
+		Actor: &proto.Actor{Channel: db.ChannelForm, Label: "Ann Visitor"}, Data: m})
+	s.Settle()
+}
+
+func answers(t *testing.T, s *apptest.Service, requested string) (all []ensured) {
+	for _, e := range s.Events(proto.ContactTopic) {
+		if e.GetKind() == "contact.ensured" {
+			var x ensured
+			require.NoError(t, json.Unmarshal(e.GetExtra(), &x))
+			if x.RequestedID == requested {
+				all = append(all, x)
+			}
+		}
+	}
+	return all
+}
+
+func TestAVisitorBecomesAContact(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	m := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Status: "customer", Source: "form", Tags: []string{"web"}, Create: true,
+		Consents: []*proto.Consent{{Purpose: "privacy", Text: "I agree."}}}
+	ensure(s, m)
+	c := admin.Get("/contacts/" + m.ContactId).Is(200)
+	require.Equal(t, "customer", c.Text("status"))
+	require.Equal(t, []any{"web"}, c.Field("tags"))
+	entry := admin.Get("/contacts/" + m.ContactId + "/activities").Is(200).Items()[0]
+	require.Equal(t, "form", entry["channel"])
+	require.Equal(t, "Ann Visitor", entry["actor_label"])
+	require.Nil(t, entry["user_id"])
+	consent := admin.Get("/contacts/" + m.ContactId + "/consents").Is(200).Items()[0]
+	require.Equal(t, "I agree.", consent["text"])
+	require.Equal(t, false, consent["verified"])
+	got := answers(t, s, m.ContactId)
+	require.Equal(t, []ensured{{Origin: "submission", OriginID: m.OriginId, RequestedID: m.ContactId, ContactID: m.ContactId, Result: "created"}}, got)
+	require.Equal(t, []string{"contact.created", "contact.ensured"}, s.Kinds(proto.ContactTopic, m.ContactId))
+
+	again := &proto.EnsureContact{Email: "ANN@example.com", FirstName: "Other", LastName: "Visitor", Tags: []string{"two"}, Create: true}
+	ensure(s, again)
+	c = admin.Get("/contacts/" + m.ContactId).Is(200)
+	require.Equal(t, "Ann", c.Text("first_name"), "an existing contact is never overwritten")
+	require.Equal(t, "Visitor", c.Text("last_name"))
+	require.Equal(t, []any{"web", "two"}, c.Field("tags"))
+	admin.Get("/contacts/"+again.ContactId).Fails(404, "svc_not_found")
+	require.Equal(t, "updated", answers(t, s, again.ContactId)[0].Result)
+	require.Equal(t, m.ContactId, answers(t, s, again.ContactId)[0].ContactID)
+
+	third := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Create: true}
+	ensure(s, third)
+	require.Equal(t, "unchanged", answers(t, s, third.ContactId)[0].Result)
+
+	nobody := &proto.EnsureContact{Email: "nobody@example.com"}
+	ensure(s, nobody)
+	require.Equal(t, "none", answers(t, s, nobody.ContactId)[0].Result)
+	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+}
+
+func TestABookingReachesTheTimelineOnceWhateverComesFirst(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	existing := admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
+
+	// The appointment is here before the contact, and the contact turns out to be another one.
+	requested := uuid.NewString()
+	starts := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
+	id := appointment(s, "appointment.booked", 1, requested, "confirmed", starts)
+	s.Settle()
+	ensure(s, &proto.EnsureContact{ContactId: requested, Email: "ann@example.com", FirstName: "Ann", Create: true})
+	s.Send(apptest.Event{ID: uuid.NewString(), Topic: proto.AppointmentTopic, Kind: "appointment.updated", Key: id, Version: 1, Data: object{"id": id,
+		"contact": object{"id": requested}, "status": "confirmed", "starts_at": starts, "ends_at": starts}})
+	appointment(s, "appointment.cancelled", 2, requested, "cancelled", starts, id)
+	s.Settle()
+	items := admin.Get("/contacts/" + existing + "/activities").Is(200).Items()
+	require.Len(t, items, 4)
+	require.Equal(t, "Appointment cancelled: Haircut", items[0]["subject"])
+	require.Equal(t, "booking", items[0]["channel"])
+	require.Equal(t, "Ann Visitor", items[0]["actor_label"])
+	require.Equal(t, "Appointment booked: Haircut", items[2]["subject"].(string), "%v", items)
+}

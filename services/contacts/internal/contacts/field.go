@@ -1,0 +1,294 @@
+package contacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+)
+
+// Field is a custom field.
+type Field struct {
+	ID         uuid.UUID  `json:"id"`
+	Entity     string     `json:"entity" enum:"contact,organization,submission"`
+	Key        string     `json:"key"`
+	Label      string     `json:"label"`
+	Type       string     `json:"type" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox"`
+	Options    []string   `json:"options"`
+	Group      *uuid.UUID `json:"group" nullable:"true"`
+	SortOrder  int        `json:"sort_order"`
+	Source     string     `json:"source" doc:"What made the field: team, or the form template that needs it."`
+	ShowInList bool       `json:"show_in_list"`
+	Archived   bool       `json:"archived"`
+	CreatedAt  time.Time  `json:"created_at"`
+
+	version int64
+}
+
+var fieldTypes = []string{"text", "long_text", "email", "phone", "url", "number", "date", "dropdown", "choices", "checkbox"}
+
+const (
+	sourceTeam = "team"
+	maxOptions = 500
+	maxKey     = 60
+)
+
+const fieldColumns = `id, version, entity, key, label, type, options, group_id, sort_order, source, show_in_list, archived, created_at`
+
+func scanField(row pgx.CollectableRow) (f Field, err error) {
+	return f, row.Scan(&f.ID, &f.version, &f.Entity, &f.Key, &f.Label, &f.Type, &f.Options, &f.Group, &f.SortOrder, &f.Source, &f.ShowInList,
+		&f.Archived, &f.CreatedAt)
+}
+
+// FieldQuery asks for the fields of an entity.
+type FieldQuery struct {
+	Entity          string `json:"entity" required:"true" enum:"contact,organization,submission"`
+	IncludeArchived bool   `json:"include_archived,omitempty"`
+}
+
+// ListFields lists the custom fields of an entity in their order.
+func (s *service) ListFields(ctx context.Context, tx *db.Tx, in FieldQuery) (db.List[Field], error) {
+	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and (not archived or $2) order by sort_order, created_at, id`,
+		in.Entity, in.IncludeArchived)
+	if err != nil {
+		return db.List[Field]{}, err
+	}
+	fields, err := pgx.CollectRows(rows, scanField)
+	return db.All(fields), err
+}
+
+// NewField is what a custom field is made of.
+type NewField struct {
+	Entity     string     `json:"entity" required:"true" enum:"contact,organization,submission"`
+	Type       string     `json:"type" required:"true" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox"`
+	Label      string     `json:"label" required:"true" maxLength:"190"`
+	Options    []string   `json:"options,omitempty" maxItems:"500" doc:"Needed for dropdown and choices; at most 190 characters each."`
+	Group      *uuid.UUID `json:"group,omitempty" nullable:"true"`
+	ShowInList bool       `json:"show_in_list,omitempty"`
+}
+
+// CreateField makes a custom field. Its key is derived from the label, and never changes.
+func (s *service) CreateField(ctx context.Context, tx *db.Tx, in NewField) (Field, error) {
+	f := Field{ID: db.NewID(), Entity: in.Entity, Type: in.Type, Label: in.Label, Options: in.Options, Group: in.Group, Source: sourceTeam,
+		ShowInList: in.ShowInList, CreatedAt: tx.Now, version: 1}
+	if err := f.clean(); err != nil {
+		return f, err
+	}
+	if f.Group != nil {
+		if err := checkGroup(ctx, tx, *f.Group, f.Entity); err != nil {
+			return f, err
+		}
+	}
+	// One at a time: two labels may lead to one key.
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('field keys', 3))`); err != nil {
+		return f, err
+	}
+	var err error
+	if f.Key, err = freeKey(ctx, tx, f.Entity, f.Label); err != nil {
+		return f, err
+	}
+	return insertField(ctx, tx, f)
+}
+
+func insertField(ctx context.Context, tx *db.Tx, f Field) (Field, error) {
+	err := tx.QueryRow(ctx, `
+		insert into field (id, entity, key, label, type, options, group_id, source, show_in_list, created_at, sort_order)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (select coalesce(max(sort_order), 0) + 1 from field where entity = $2))
+		returning sort_order`,
+		f.ID, f.Entity, f.Key, f.Label, f.Type, f.Options, f.Group, f.Source, f.ShowInList, f.CreatedAt).Scan(&f.SortOrder)
+	if err != nil {
+		return f, err
+	}
+	return f, emitField(ctx, tx, "field.created", f, nil)
+}
+
+func emitField(ctx context.Context, tx *db.Tx, kind string, f Field, changed []string) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.FieldTopic, Kind: kind, Key: f.ID.String(), Version: f.version, Changed: changed, Data: f})
+}
+
+// clean checks label and options and brings them into their stored form.
+func (f *Field) clean() error {
+	if f.Label = strings.Join(strings.Fields(f.Label), " "); f.Label == "" {
+		return fault.Param("label", "must not be empty")
+	}
+	options := []string{}
+	for i, o := range f.Options {
+		o = strings.Join(strings.Fields(o), " ")
+		switch {
+		case o == "":
+			return fault.Param("options", "must not contain an empty option")
+		case len([]rune(o)) > 190:
+			return fault.Param(fmt.Sprintf("options[%d]", i), "must have at most 190 characters")
+		case slices.Contains(options, o):
+			return fault.Param("options", "must not contain an option twice")
+		}
+		options = append(options, o)
+	}
+	f.Options = options
+	choice := f.Type == "dropdown" || f.Type == "choices"
+	switch {
+	case choice && len(options) == 0:
+		return fault.Param("options", "must have at least one option for this type")
+	case !choice && len(options) > 0:
+		return fault.Param("options", "must be empty for this type")
+	case len(options) > maxOptions:
+		return fault.Param("options", "must have at most %d items", maxOptions)
+	}
+	return nil
+}
+
+// fieldKey derives a key from a label: lower-case letters, digits and underscores.
+func fieldKey(label string) string {
+	key := strings.Map(func(r rune) rune {
+		if r == '-' {
+			return '_'
+		}
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, slug(label))
+	key = strings.Trim(key, "_")
+	if len(key) > maxKey {
+		key = strings.Trim(key[:maxKey], "_")
+	}
+	if key == "" {
+		return "field"
+	}
+	return key
+}
+
+func freeKey(ctx context.Context, tx *db.Tx, entity, label string) (string, error) {
+	base := fieldKey(label)
+	for n := 1; ; n++ {
+		key := base
+		if n > 1 {
+			key = fmt.Sprintf("%s_%d", base, n)
+		}
+		var taken bool
+		err := tx.QueryRow(ctx, `select exists (select from field where entity = $1 and key = $2)`, entity, key).Scan(&taken)
+		if err != nil || !taken {
+			return key, err
+		}
+	}
+}
+
+func checkGroup(ctx context.Context, tx *db.Tx, group uuid.UUID, entity string) error {
+	var of string
+	err := tx.QueryRow(ctx, `select entity from field_group where id = $1 for key share`, group).Scan(&of)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fault.NotFound("field group")
+	}
+	if err == nil && of != entity {
+		err = fault.Param("group", "must be a group of the same entity")
+	}
+	return err
+}
+
+// FieldChange is what PATCH may change of a field.
+type FieldChange struct {
+	ID         uuid.UUID            `json:"id"`
+	Label      opt.Value[string]    `json:"label,omitzero" maxLength:"190"`
+	Options    opt.Value[[]string]  `json:"options,omitzero" maxItems:"500"`
+	Group      opt.Value[uuid.UUID] `json:"group,omitzero"`
+	ShowInList opt.Value[bool]      `json:"show_in_list,omitzero"`
+	SortOrder  opt.Value[int]       `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647"`
+	Archived   opt.Value[bool]      `json:"archived,omitzero"`
+}
+
+// UpdateField changes a field; type and key stay. An archived field is hidden, its values are kept.
+func (s *service) UpdateField(ctx context.Context, tx *db.Tx, in FieldChange) (Field, error) {
+	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where id = $1 for update`, in.ID)
+	if err != nil {
+		return Field{}, err
+	}
+	f, err := pgx.CollectExactlyOneRow(rows, scanField)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return f, fault.NotFound("field")
+	}
+	if err != nil {
+		return f, err
+	}
+	old := f
+	in.Label.Apply(&f.Label)
+	in.Options.Apply(&f.Options)
+	in.Group.ApplyPtr(&f.Group)
+	in.ShowInList.Apply(&f.ShowInList)
+	in.SortOrder.Apply(&f.SortOrder)
+	in.Archived.Apply(&f.Archived)
+	if err := f.clean(); err != nil {
+		return f, err
+	}
+	if in.Group.Given() {
+		if err := checkGroup(ctx, tx, in.Group.V, f.Entity); err != nil {
+			return f, err
+		}
+	}
+	c := changes{}
+	c.note("label", old.Label, f.Label)
+	c.note("options", old.Options, f.Options)
+	c.note("group", old.Group, f.Group)
+	c.note("show_in_list", old.ShowInList, f.ShowInList)
+	c.note("sort_order", old.SortOrder, f.SortOrder)
+	c.note("archived", old.Archived, f.Archived)
+	if len(c) == 0 {
+		return f, nil
+	}
+	f.version++
+	if _, err := tx.Exec(ctx, `update field set version = $2, label = $3, options = $4, group_id = $5, show_in_list = $6, sort_order = $7, archived = $8 where id = $1`,
+		f.ID, f.version, f.Label, f.Options, f.Group, f.ShowInList, f.SortOrder, f.Archived); err != nil {
+		return f, err
+	}
+	return f, emitField(ctx, tx, "field.updated", f, c.names())
+}
+
+// ArchiveField hides a field and keeps its values.
+func (s *service) ArchiveField(ctx context.Context, tx *db.Tx, in ByID) (Field, error) {
+	return s.UpdateField(ctx, tx, FieldChange{ID: in.ID, Archived: opt.Of(true)})
+}
+
+// ensureFields makes the fields that a form template needs and that are not there yet. One that is
+// archived comes back.
+func (s *service) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	var m proto.EnsureFields
+	if err := e.Decode(&m); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('field keys', 3))`); err != nil {
+		return err
+	}
+	for _, want := range m.GetFields() {
+		f := Field{ID: db.NewID(), Entity: want.GetEntity(), Key: fieldKey(want.GetKey()), Type: want.GetType(), Label: want.GetLabel(),
+			Options: want.GetOptions(), Source: want.GetSource(), CreatedAt: tx.Now, version: 1}
+		if !slices.Contains(fieldTypes, f.Type) || !slices.Contains([]string{"contact", "organization", "submission"}, f.Entity) {
+			return fmt.Errorf("contacts: a field of type %q for %q cannot be made", f.Type, f.Entity)
+		}
+		if err := f.clean(); err != nil {
+			return err
+		}
+		var id uuid.UUID
+		var archived bool
+		err := tx.QueryRow(ctx, `select id, archived from field where entity = $1 and key = $2 for update`, f.Entity, f.Key).Scan(&id, &archived)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			_, err = insertField(ctx, tx, f)
+		case err == nil && archived:
+			_, err = s.UpdateField(ctx, tx, FieldChange{ID: id, Archived: opt.Of(false)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/bus"
+	"frontdesk/proto"
+)
+
+// Service is the contacts service.
+var Service = app.Service{Name: "contacts", Port: 8092, Migrations: migrations, Build: build}
+
+// service is what operations need beside their transaction.
+type service struct {
+	*app.Kit
+	// hashKey keys the hashes of addresses that unsubscribed.
+	hashKey []byte
+	imports chan struct{}
+}
+
+func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
+	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses"), imports: make(chan struct{}, 1)}
+	return &app.Parts{
+		Ops: s.ops(),
+		Follows: []bus.Follow{
+			{Topic: proto.ContactsCommandTopic, Handle: s.command},
+			{Topic: proto.AppointmentTopic, Handle: s.appointmentEvent},
+			{Topic: proto.SubmissionTopic, Handle: s.submissionEvent},
+			{Topic: proto.StaffTopic, Handle: s.staffEvent},
+		},
+		Jobs: []app.Job{
+			{Name: "count", Every: 5 * time.Second, Run: s.addCountsTogether},
+		},
+		App: &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
+	}, nil
+}
+
+// country is that of the business: numbers without one are read as its own.
+func (s *service) country() string {
+	var general struct {
+		Country string `json:"country"`
+	}
+	s.Site.Read("general", &general)
+	return general.Country
+}
