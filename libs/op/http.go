@@ -34,7 +34,7 @@ func (s *Set) Handler() http.Handler {
 		}
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("Cache-Control", "no-store")
-		ctx := context.WithValue(r.Context(), requestKey{}, id)
+		ctx := context.WithValue(context.WithValue(r.Context(), requestKey{}, id), headerKey{}, r.Header)
 		r = r.WithContext(context.WithValue(ctx, writerKey{}, w))
 		if r.URL.Path != path.Clean(r.URL.Path) {
 			writeFault(ctx, fault.NoRoute(), w)
@@ -70,6 +70,10 @@ var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
 
 type requestKey struct{}
 type writerKey struct{}
+type headerKey struct{}
+
+// Header is the request's header, for the few operations that show or check what a proxy or browser sent.
+func Header(ctx context.Context) http.Header { h, _ := ctx.Value(headerKey{}).(http.Header); return h }
 
 // RequestID is the id that was taken from the request, or made for it.
 func RequestID(ctx context.Context) string { id, _ := ctx.Value(requestKey{}).(string); return id }

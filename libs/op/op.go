@@ -71,8 +71,11 @@ const (
 	SignedIn = "signed in"
 )
 
-// None is the input or answer of an operation without one. As an answer it is 204.
+// None is the input or answer of an operation without one. As an answer it is 204, also when it is
+// embedded in a type that only sets headers.
 type None struct{}
+
+func (None) noBody() {}
 
 // StatusCode is 204.
 func (None) StatusCode() int { return http.StatusNoContent }
@@ -226,7 +229,7 @@ func newEntry[In, Out any](s *Set, o Op) *entry {
 	e := &entry{Op: o, set: s}
 	e.in = e.plan(reflect.TypeFor[In]())
 	out := reflect.TypeFor[Out]()
-	if out != reflect.TypeFor[None]() {
+	if !out.Implements(reflect.TypeFor[interface{ noBody() }]()) {
 		e.out = s.answers.Schema(out, true, o.ID+"Answer")
 	}
 	if out.Kind() == reflect.Struct {

@@ -1,0 +1,115 @@
+package settings
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+func listApps(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[app.AppState], error) {
+	var state app.AppsState
+	_, err := readDocument(ctx, tx, docApps, &state)
+	return db.All(state.Apps), err
+}
+
+// switchApp answers once every part of the system that is alive has confirmed the change, so that no
+// stale answer can follow.
+func (s *service) switchApp(ctx context.Context, d *db.DB, in struct {
+	App     string `json:"app" maxLength:"50"`
+	Enabled *bool  `json:"enabled" required:"true"`
+}) (app.AppState, error) {
+	var out app.AppState
+	var version int64
+	err := d.Do(ctx, func(tx *db.Tx) error {
+		var state app.AppsState
+		var err error
+		if version, err = lockDocument(ctx, tx, docApps, &state); err != nil {
+			return err
+		}
+		i := slices.IndexFunc(state.Apps, func(a app.AppState) bool { return a.ID == in.App })
+		if i < 0 {
+			return fault.NotFound("app")
+		}
+		if state.Apps[i].AlwaysOn && !*in.Enabled {
+			return fault.Conflict("always_on", state.Apps[i].Name+" cannot be switched off.")
+		}
+		if state.Apps[i].Enabled != *in.Enabled {
+			state.Apps[i].Enabled = *in.Enabled
+			if version, err = writeDocument(ctx, tx, docApps, state); err != nil {
+				return err
+			}
+			if err := publishApps(ctx, tx); err != nil {
+				return err
+			}
+		}
+		out = state.Apps[i]
+		return op.Audit(ctx, tx, "update-app", "app", in.App)
+	})
+	if err != nil {
+		return out, err
+	}
+	s.confirmed(ctx, version)
+	return out, nil
+}
+
+const (
+	// alive is how old the newest sign of life of an instance may be; they give one every two seconds.
+	alive = 6 * time.Second
+	// confirmation is how long a switch waits for those who do not answer.
+	confirmation = 5 * time.Second
+)
+
+// confirmed returns when every live instance has a version of the apps in force, or after a while.
+func (s *service) confirmed(ctx context.Context, version int64) {
+	ctx, cancel := context.WithTimeout(ctx, confirmation)
+	defer cancel()
+	all := func() bool {
+		// Signs of life carry the real time, whatever the clock of a test says.
+		since := time.Now().Add(-alive)
+		for _, p := range s.presence.All() {
+			if p.GetAppsVersion() < version && p.GetAt().AsTime().After(since) {
+				return false
+			}
+		}
+		return true
+	}
+	for ctx.Err() == nil {
+		// An instance that died says nothing more: its age is looked at again now and then.
+		short, done := context.WithTimeout(ctx, 200*time.Millisecond)
+		ok := s.presence.Wait(short, all)
+		done()
+		if ok {
+			return
+		}
+	}
+}
+
+// addApps lists the apps of services that have announced themselves and were not known before.
+func (s *service) addApps(ctx context.Context, announced []*proto.App) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		var state app.AppsState
+		if _, err := lockDocument(ctx, tx, docApps, &state); err != nil {
+			return err
+		}
+		before := len(state.Apps)
+		for _, a := range announced {
+			known := slices.ContainsFunc(state.Apps, func(x app.AppState) bool { return x.ID == a.GetId() })
+			if !known && a.GetId() != "" {
+				state.Apps = append(state.Apps, app.AppState{ID: a.GetId(), Name: a.GetName(), Enabled: true, AlwaysOn: a.GetAlwaysOn()})
+			}
+		}
+		if len(state.Apps) == before {
+			return nil
+		}
+		if _, err := writeDocument(ctx, tx, docApps, state); err != nil {
+			return err
+		}
+		return publishApps(ctx, tx)
+	})
+}

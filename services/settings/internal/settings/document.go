@@ -1,0 +1,73 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// Keys of the documents. All but apps and setup go to the other services on settings.site.
+const (
+	docGeneral   = "general"
+	docPortal    = "portal"
+	docPrivacy   = "privacy"
+	docFormStyle = "form-style"
+	docTelemetry = "telemetry"
+	docAccess    = "api-access"
+	docApps      = "apps"
+	docSetup     = "setup"
+)
+
+// readDocument decodes the document under key into v.
+func readDocument(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
+	return document(ctx, tx, `select doc, version from document where key = $1`, key, v)
+}
+
+// lockDocument is readDocument for a change.
+func lockDocument(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
+	return document(ctx, tx, `select doc, version from document where key = $1 for update`, key, v)
+}
+
+func document(ctx context.Context, tx *db.Tx, sql, key string, v any) (version int64, err error) {
+	var raw []byte
+	if err := tx.QueryRow(ctx, sql, key).Scan(&raw, &version); err != nil {
+		return 0, err
+	}
+	return version, json.Unmarshal(raw, v)
+}
+
+// writeDocument stores a locked document and answers with its new version.
+func writeDocument(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return 0, err
+	}
+	err = tx.QueryRow(ctx, `update document set doc = $2, version = version + 1, updated_at = $3 where key = $1 returning version`,
+		key, raw, tx.Now).Scan(&version)
+	return version, err
+}
+
+// publishSite tells the other services of a document as they see it.
+func publishSite(ctx context.Context, tx *db.Tx, key string, version int64, changed []string, v any) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.SiteTopic, Kind: "site.updated", Key: key, Version: version, Changed: changed, Data: v})
+}
+
+// differences names the top-level keys in which two documents differ, sorted.
+func differences(a, b any) []string {
+	var x, y map[string]json.RawMessage
+	left, _ := json.Marshal(a)
+	right, _ := json.Marshal(b)
+	_ = json.Unmarshal(left, &x)
+	_ = json.Unmarshal(right, &y)
+	names := []string{}
+	for k, v := range y {
+		if string(x[k]) != string(v) {
+			names = append(names, k)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,216 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// FormStyle is how forms and the booking widget look. A property that is null follows the theme.
+type FormStyle struct {
+	Font               *string `json:"font"`
+	Size               *int    `json:"size"`
+	LabelSize          *int    `json:"label_size"`
+	HeadingSize        *int    `json:"heading_size"`
+	FieldRadius        *int    `json:"field_radius"`
+	ButtonRadius       *int    `json:"button_radius"`
+	LabelWeight        *int    `json:"label_weight"`
+	HeadingWeight      *int    `json:"heading_weight"`
+	ButtonWeight       *int    `json:"button_weight"`
+	LabelStyle         *string `json:"label_style"`
+	LabelTransform     *string `json:"label_transform"`
+	ButtonTransform    *string `json:"button_transform"`
+	ButtonDecoration   *string `json:"button_decoration"`
+	ButtonWidth        *string `json:"button_width"`
+	ButtonIcon         *string `json:"button_icon"`
+	ButtonIconPosition *string `json:"button_icon_position"`
+	Container          *string `json:"container"`
+	Color              *string `json:"color"`
+	LabelColor         *string `json:"label_color"`
+	HeadingColor       *string `json:"heading_color"`
+	FieldBackground    *string `json:"field_background"`
+	FieldBorder        *string `json:"field_border"`
+	FieldText          *string `json:"field_text"`
+	FocusColor         *string `json:"focus_color"`
+	ButtonBackground   *string `json:"button_background"`
+	ButtonText         *string `json:"button_text"`
+	ErrorColor         *string `json:"error_color"`
+	Background         *string `json:"background"`
+}
+
+// FormStyleChange names the properties that change. null or "" returns one to the theme.
+type FormStyleChange struct {
+	Font               styleValue `json:"font,omitempty"`
+	Size               styleValue `json:"size,omitempty"`
+	LabelSize          styleValue `json:"label_size,omitempty"`
+	HeadingSize        styleValue `json:"heading_size,omitempty"`
+	FieldRadius        styleValue `json:"field_radius,omitempty"`
+	ButtonRadius       styleValue `json:"button_radius,omitempty"`
+	LabelWeight        styleValue `json:"label_weight,omitempty"`
+	HeadingWeight      styleValue `json:"heading_weight,omitempty"`
+	ButtonWeight       styleValue `json:"button_weight,omitempty"`
+	LabelStyle         styleValue `json:"label_style,omitempty"`
+	LabelTransform     styleValue `json:"label_transform,omitempty"`
+	ButtonTransform    styleValue `json:"button_transform,omitempty"`
+	ButtonDecoration   styleValue `json:"button_decoration,omitempty"`
+	ButtonWidth        styleValue `json:"button_width,omitempty"`
+	ButtonIcon         styleValue `json:"button_icon,omitempty"`
+	ButtonIconPosition styleValue `json:"button_icon_position,omitempty"`
+	Container          styleValue `json:"container,omitempty"`
+	Color              styleValue `json:"color,omitempty"`
+	LabelColor         styleValue `json:"label_color,omitempty"`
+	HeadingColor       styleValue `json:"heading_color,omitempty"`
+	FieldBackground    styleValue `json:"field_background,omitempty"`
+	FieldBorder        styleValue `json:"field_border,omitempty"`
+	FieldText          styleValue `json:"field_text,omitempty"`
+	FocusColor         styleValue `json:"focus_color,omitempty"`
+	ButtonBackground   styleValue `json:"button_background,omitempty"`
+	ButtonText         styleValue `json:"button_text,omitempty"`
+	ErrorColor         styleValue `json:"error_color,omitempty"`
+	Background         styleValue `json:"background,omitempty"`
+}
+
+// styleValue is a value before it is held against the property's rule.
+type styleValue []byte
+
+// Schema is that of what any property may be.
+func (styleValue) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeInteger}, {Type: "null"}}}
+}
+
+// UnmarshalJSON keeps the value as it was sent, null too.
+func (v *styleValue) UnmarshalJSON(b []byte) error { *v = slices.Clone(b); return nil }
+
+// MarshalJSON gives it back.
+func (v styleValue) MarshalJSON() ([]byte, error) { return v, nil }
+
+// styleRule is what a property may be: a name from a list or a pattern, or a number from a range in steps.
+type styleRule struct {
+	names     []string
+	pattern   *regexp.Regexp
+	low, high int
+	step      int
+}
+
+var (
+	colour    = styleRule{pattern: regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)}
+	themeFont = regexp.MustCompile(`^theme:[a-z0-9][a-z0-9_-]{0,49}$`)
+	weight    = styleRule{low: 400, high: 700, step: 100}
+)
+
+func oneOf(names string) styleRule   { return styleRule{names: strings.Fields(names)} }
+func pixels(low, high int) styleRule { return styleRule{low: low, high: high, step: 1} }
+
+var styleRules = map[string]styleRule{
+	"font": {pattern: themeFont, names: strings.Fields("theme system-sans system-serif system-mono svc:inter svc:lora svc:merriweather svc:montserrat svc:nunito")},
+	"size": pixels(12, 24), "label_size": pixels(12, 24), "heading_size": pixels(16, 40),
+	"field_radius": pixels(0, 24), "button_radius": pixels(0, 40),
+	"label_weight": weight, "heading_weight": weight, "button_weight": weight,
+	"label_style": oneOf("normal italic"), "label_transform": oneOf("none uppercase"), "button_transform": oneOf("none uppercase"),
+	"button_decoration": oneOf("none underline"), "button_width": oneOf("auto full"),
+	"button_icon": oneOf("arrow-right chevron-right send check check-circle calendar clock mail phone message user users " +
+		"download heart star sparkles gift ticket lock plus"),
+	"button_icon_position": oneOf("left right"), "container": oneOf("card plain"),
+	"color": colour, "label_color": colour, "heading_color": colour, "field_background": colour, "field_border": colour, "field_text": colour,
+	"focus_color": colour, "button_background": colour, "button_text": colour, "error_color": colour, "background": colour,
+}
+
+// read is the value that a property gets: nil for the theme's. why is what is wrong with it.
+func (r styleRule) read(raw []byte) (value any, why string) {
+	if s := string(raw); s == "null" || s == `""` {
+		return nil, ""
+	}
+	if r.step > 0 {
+		n, err := strconv.Atoi(string(raw))
+		switch {
+		case err == nil && n >= r.low && n <= r.high && (n-r.low)%r.step == 0:
+			return n, ""
+		case r.step == 1:
+			return nil, fmt.Sprintf("must be a whole number from %d to %d", r.low, r.high)
+		}
+		return nil, "must be 400, 500, 600 or 700"
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil && (slices.Contains(r.names, s) || r.pattern != nil && r.pattern.MatchString(s)) {
+		return s, ""
+	}
+	switch {
+	case r.names == nil:
+		return nil, "must be a colour such as #1a2b3c"
+	case r.pattern != nil:
+		return nil, "must be one of " + strings.Join(r.names, ", ") + ", or theme:<slug>"
+	}
+	return nil, "must be one of " + strings.Join(r.names, ", ")
+}
+
+func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
+	var doc FormStyle
+	version, err := readDocument(ctx, tx, docFormStyle, &doc)
+	if err != nil {
+		return err
+	}
+	return publishSite(ctx, tx, docFormStyle, version, changed, doc)
+}
+
+func getFormStyle(ctx context.Context, tx *db.Tx, _ struct{}) (doc FormStyle, err error) {
+	_, err = readDocument(ctx, tx, docFormStyle, &doc)
+	return doc, err
+}
+
+func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormStyle, error) {
+	sent, err := json.Marshal(in)
+	if err != nil {
+		return FormStyle{}, err
+	}
+	change := map[string]json.RawMessage{}
+	if err := json.Unmarshal(sent, &change); err != nil {
+		return FormStyle{}, err
+	}
+	var before FormStyle
+	if _, err := lockDocument(ctx, tx, docFormStyle, &before); err != nil {
+		return FormStyle{}, err
+	}
+	have, err := json.Marshal(before)
+	if err != nil {
+		return FormStyle{}, err
+	}
+	next := map[string]any{}
+	if err := json.Unmarshal(have, &next); err != nil {
+		return FormStyle{}, err
+	}
+	wrong := map[string]string{}
+	for name, raw := range change {
+		value, why := styleRules[name].read(raw)
+		if next[name] = value; why != "" {
+			wrong[name] = why
+		}
+	}
+	if len(wrong) > 0 {
+		return FormStyle{}, fault.Params(wrong)
+	}
+	raw, err := json.Marshal(next)
+	if err != nil {
+		return FormStyle{}, err
+	}
+	var after FormStyle
+	if err := json.Unmarshal(raw, &after); err != nil {
+		return FormStyle{}, err
+	}
+	changed := differences(before, after)
+	if len(changed) == 0 {
+		return after, nil
+	}
+	if _, err := writeDocument(ctx, tx, docFormStyle, after); err != nil {
+		return FormStyle{}, err
+	}
+	return after, publishFormStyle(ctx, tx, changed)
+}

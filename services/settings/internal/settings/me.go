@@ -1,0 +1,83 @@
+package settings
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// Me is the user who asks.
+type Me struct {
+	UserID       int64    `json:"user_id"`
+	Login        string   `json:"login"`
+	Name         string   `json:"name"`
+	Email        string   `json:"email"`
+	Role         string   `json:"role" doc:"The strongest role; empty for none."`
+	Capabilities []string `json:"capabilities"`
+	Visibility   string   `json:"visibility" enum:"all,own"`
+	TwoFactor    bool     `json:"two_factor" doc:"Signing in asks for a second factor."`
+}
+
+func getMe(ctx context.Context, tx *db.Tx, _ struct{}) (Me, error) { return me(ctx, tx, tx.Who.UserID) }
+
+func me(ctx context.Context, tx *db.Tx, id int64) (Me, error) {
+	p, err := personByID(ctx, tx, id)
+	if err != nil {
+		return Me{}, err
+	}
+	all, err := roles(ctx, tx)
+	r := rightsOf(all, p.Roles)
+	return Me{UserID: p.ID, Login: p.Login, Name: p.Name, Email: p.Email, Role: mainRole(p.Roles),
+		Capabilities: r.capabilities, Visibility: r.visibility, TwoFactor: p.TwoFactor}, err
+}
+
+// Session is the browser's session and whose it is.
+type Session struct {
+	Me
+	Channel          string    `json:"channel" enum:"app,portal"`
+	ExpiresAt        time.Time `json:"expires_at"`
+	IdleHours        int       `json:"idle_hours" doc:"Hours without a request after which the session ends."`
+	TwoFactorMissing bool      `json:"two_factor_missing" doc:"The site asks for a second factor that this session was not given."`
+}
+
+func (s *service) getSession(ctx context.Context, tx *db.Tx, _ struct{}) (Session, error) {
+	hash, err := currentSession(tx.Who)
+	if err != nil {
+		return Session{}, err
+	}
+	out := Session{TwoFactorMissing: tx.Who.TwoFactorMissing}
+	if out.Me, err = me(ctx, tx, tx.Who.UserID); err != nil {
+		return out, err
+	}
+	var portal portalDoc
+	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
+		return out, err
+	}
+	out.IdleHours = portal.IdleHours
+	found := false
+	rows, err := tx.Query(ctx, `select channel, expires_at from session where hash = $1`, hash)
+	if err != nil {
+		return out, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		found = true
+		if err := rows.Scan(&out.Channel, &out.ExpiresAt); err != nil {
+			return out, err
+		}
+	}
+	if !found {
+		return out, errNoSession()
+	}
+	return out, rows.Err()
+}
+
+// secondFactorGiven refuses a session that has yet to be given the second factor which the site asks for.
+func secondFactorGiven(who db.Actor) error {
+	if who.TwoFactorMissing {
+		return fault.New(403, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
+	}
+	return nil
+}

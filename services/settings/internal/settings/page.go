@@ -1,0 +1,296 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/unicode/norm"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+)
+
+// Page is a page of the site's own.
+type Page struct {
+	ID        int64     `json:"id"`
+	Title     string    `json:"title"`
+	Slug      string    `json:"slug" doc:"The page stands at this address once it is published."`
+	Status    string    `json:"status" enum:"draft,publish"`
+	Content   string    `json:"content" doc:"Text; an empty line begins a paragraph. A shortcode shows a form or the booking widget."`
+	URL       string    `json:"url"`
+	EditURL   string    `json:"edit_url"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// page is a row of the table.
+type page struct {
+	ID        int64
+	Title     string
+	Slug      string
+	Status    string
+	Content   string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+const pageColumns = `id, title, slug, status, content, version, created_at, updated_at`
+
+func (s *service) pageShown(p page) Page {
+	return Page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: s.Config.PublicURL + "/" + p.Slug,
+		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + id(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+}
+
+// portalPath is where the portal stands, from the copy that all services have.
+func (s *service) portalPath() string {
+	p := struct {
+		Path string `json:"path"`
+	}{"team"}
+	s.Site.Read(docPortal, &p)
+	return p.Path
+}
+
+func onePage(ctx context.Context, tx *db.Tx, sql string, args ...any) (page, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return page{}, err
+	}
+	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[page])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p, fault.NotFound("page")
+	}
+	return p, err
+}
+
+func (s *service) emitPage(ctx context.Context, tx *db.Tx, kind string, p page, changed []string, extra any) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.PageTopic, Kind: kind, Key: id(p.ID), Version: p.Version, Changed: changed, Data: s.pageShown(p), Extra: extra})
+}
+
+func (s *service) publishPages(ctx context.Context, tx *db.Tx) error {
+	rows, err := tx.Query(ctx, `select `+pageColumns+` from page order by id for update`)
+	if err != nil {
+		return err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[page])
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if err := s.emitPage(ctx, tx, "page.updated", p, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *service) listPages(ctx context.Context, tx *db.Tx, in struct {
+	db.Page
+	Status string `json:"status,omitempty" enum:"draft,publish"`
+}) (db.List[Page], error) {
+	c, err := tx.Page(in.Page, "pages", in)
+	if err != nil {
+		return db.List[Page]{}, err
+	}
+	if c.First {
+		if err := tx.QueryRow(ctx, `select count(*) from page where $1 = '' or status = $1`, in.Status).Scan(&c.Total); err != nil {
+			return db.List[Page]{}, err
+		}
+	}
+	rows, err := tx.Query(ctx, `select `+pageColumns+` from page where ($1 = '' or status = $1) and id > $2 order by id limit $3`,
+		in.Status, db.Number(c.ID), c.Limit)
+	if err != nil {
+		return db.List[Page]{}, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[page])
+	shown := make([]Page, len(all))
+	for i, p := range all {
+		shown[i] = s.pageShown(p)
+	}
+	return db.Close(c, shown, func(p Page) (time.Time, uuid.UUID) { return p.CreatedAt, db.NumberID(p.ID) }), err
+}
+
+func (s *service) getPage(ctx context.Context, tx *db.Tx, in struct {
+	ID int64 `json:"id" minimum:"1"`
+}) (Page, error) {
+	p, err := onePage(ctx, tx, `select `+pageColumns+` from page where id = $1`, in.ID)
+	return s.pageShown(p), err
+}
+
+func (s *service) createPage(ctx context.Context, tx *db.Tx, in struct {
+	Title   string  `json:"title" required:"true" maxLength:"190"`
+	Slug    *string `json:"slug,omitempty" maxLength:"100" doc:"Made from the title when left out."`
+	Status  string  `json:"status,omitempty" enum:"draft,publish" doc:"draft when left out."`
+	Content string  `json:"content,omitempty" maxLength:"200000"`
+}) (Page, error) {
+	p, err := s.newPage(ctx, tx, page{Title: in.Title, Status: in.Status, Content: in.Content}, in.Slug)
+	if err != nil {
+		return Page{}, err
+	}
+	return s.pageShown(p), s.emitPage(ctx, tx, "page.created", p, nil, nil)
+}
+
+// newPage stores a page. Without a slug it gets a free one that resembles the title; a slug that is given
+// has to be free.
+func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug *string) (page, error) {
+	p.Title = strings.TrimSpace(p.Title)
+	if p.Title == "" {
+		return p, fault.Param("title", "must not be empty")
+	}
+	if p.Status == "" {
+		p.Status = "draft"
+	}
+	if err := lockAddresses(ctx, tx); err != nil {
+		return p, err
+	}
+	if slug != nil {
+		p.Slug = *slug
+		if err := checkSlug(ctx, tx, p.Slug, 0); err != nil {
+			return p, err
+		}
+	} else {
+		var err error
+		if p.Slug, err = freeSlug(ctx, tx, p.Title); err != nil {
+			return p, err
+		}
+	}
+	return onePage(ctx, tx, `insert into page (title, slug, status, content, created_at, updated_at) values ($1, $2, $3, $4, $5, $5) returning `+pageColumns,
+		p.Title, p.Slug, p.Status, p.Content, tx.Now)
+}
+
+func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
+	ID      int64   `json:"id" minimum:"1"`
+	Title   *string `json:"title,omitempty" maxLength:"190"`
+	Slug    *string `json:"slug,omitempty" maxLength:"100"`
+	Status  *string `json:"status,omitempty" enum:"draft,publish"`
+	Content *string `json:"content,omitempty" maxLength:"200000"`
+}) (Page, error) {
+	if in.Slug != nil {
+		if err := lockAddresses(ctx, tx); err != nil {
+			return Page{}, err
+		}
+	}
+	p, err := onePage(ctx, tx, `select `+pageColumns+` from page where id = $1 for update`, in.ID)
+	if err != nil {
+		return Page{}, err
+	}
+	before := p
+	if in.Title != nil {
+		if p.Title = strings.TrimSpace(*in.Title); p.Title == "" {
+			return Page{}, fault.Param("title", "must not be empty")
+		}
+	}
+	if in.Slug != nil && *in.Slug != p.Slug {
+		p.Slug = *in.Slug
+		if err := checkSlug(ctx, tx, p.Slug, p.ID); err != nil {
+			return Page{}, err
+		}
+	}
+	set(in.Status, &p.Status)
+	set(in.Content, &p.Content)
+	if p == before {
+		return s.pageShown(p), nil
+	}
+	p, err = s.savePage(ctx, tx, p, differences(s.pageShown(before), s.pageShown(p)), nil)
+	return s.pageShown(p), err
+}
+
+// savePage stores a locked page that was changed, and tells of it.
+func (s *service) savePage(ctx context.Context, tx *db.Tx, p page, changed []string, extra any) (page, error) {
+	p, err := onePage(ctx, tx, `update page set title = $2, slug = $3, status = $4, content = $5, version = version + 1, updated_at = $6
+		where id = $1 returning `+pageColumns, p.ID, p.Title, p.Slug, p.Status, p.Content, tx.Now)
+	if err != nil {
+		return p, err
+	}
+	return p, s.emitPage(ctx, tx, "page.updated", p, changed, extra)
+}
+
+func (s *service) deletePage(ctx context.Context, tx *db.Tx, in struct {
+	ID int64 `json:"id" minimum:"1"`
+}) (none, error) {
+	p, err := onePage(ctx, tx, `delete from page where id = $1 returning `+pageColumns, in.ID)
+	if err != nil {
+		return none{}, err
+	}
+	p.Version++
+	if err := s.emitPage(ctx, tx, "page.deleted", p, nil, nil); err != nil {
+		return none{}, err
+	}
+	// The tombstone would take the event with it while that waits; the record is gone for all who see it.
+	return none{}, nil
+}
+
+// lockAddresses keeps two pages, or a page and the portal, from taking one address at once.
+func lockAddresses(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `select from document where key = $1 for update`, docPortal)
+	return err
+}
+
+var slugPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$`)
+
+// checkSlug refuses an address that is malformed (400), or belongs to something else (409).
+func checkSlug(ctx context.Context, tx *db.Tx, slug string, except int64) error {
+	if !slugPattern.MatchString(slug) {
+		return fault.Param("slug", "must be 1 to 100 lower-case letters, digits and hyphens")
+	}
+	free, err := slugFree(ctx, tx, slug, except)
+	if err == nil && !free {
+		return fault.Conflict("in_use", "This address belongs to something else.")
+	}
+	return err
+}
+
+func slugFree(ctx context.Context, tx *db.Tx, slug string, except int64) (bool, error) {
+	for _, r := range reserved {
+		if slug == r {
+			return false, nil
+		}
+	}
+	var taken bool
+	err := tx.QueryRow(ctx, `select exists (select from page where slug = $1 and id <> $2)
+		or exists (select from document where key = $3 and doc->>'path' = $1)`, slug, except, docPortal).Scan(&taken)
+	return !taken, err
+}
+
+func freeSlug(ctx context.Context, tx *db.Tx, title string) (string, error) {
+	base := slugOf(title)
+	for n := 1; ; n++ {
+		slug := base
+		if n > 1 {
+			slug += "-" + id(int64(n))
+		}
+		free, err := slugFree(ctx, tx, slug, 0)
+		if err != nil || free {
+			return slug, err
+		}
+	}
+}
+
+// slugOf is a title in lower-case letters, digits and hyphens.
+func slugOf(title string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(strings.ToLower(title)) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case r >= 0x300 && r < 0x370: // a mark above or below a letter
+		default:
+			b.WriteByte('-')
+		}
+	}
+	words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' })
+	slug := strings.Join(words, "-")
+	if len(slug) > 80 {
+		slug = strings.TrimRight(slug[:80], "-")
+	}
+	if slug == "" {
+		return "page"
+	}
+	return slug
+}

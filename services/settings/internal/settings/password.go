@@ -1,0 +1,58 @@
+package settings
+
+import (
+	"context"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+
+	"frontdesk/libs/fault"
+)
+
+// argon are the costs that OWASP gives for argon2id with one thread.
+var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// hasher works on a few passwords at a time: each takes 19 MiB and a core for some tens of milliseconds.
+type hasher chan struct{}
+
+const hashers = 4
+
+// patience is how long a password waits for its turn.
+const patience = 5 * time.Second
+
+func (h hasher) turn(ctx context.Context) (done func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case h <- struct{}{}:
+		return func() { <-h }, nil
+	case <-ctx.Done():
+		return nil, fault.Unavailable()
+	}
+}
+
+func (h hasher) hash(ctx context.Context, password string) (string, error) {
+	done, err := h.turn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return argon2id.CreateHash(password, argon)
+}
+
+// nobodys is compared with when there is no such user, so that the answer takes as long.
+const nobodys = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// matches compares a password with a hash; an empty hash is that of nobody.
+func (h hasher) matches(ctx context.Context, password, hash string) (bool, error) {
+	done, err := h.turn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	if hash == "" {
+		_, err := argon2id.ComparePasswordAndHash(password, nobodys)
+		return false, err
+	}
+	return argon2id.ComparePasswordAndHash(password, hash)
+}

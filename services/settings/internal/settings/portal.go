@@ -1,0 +1,205 @@
+package settings
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+)
+
+// portalDoc is the document portal as it is kept.
+type portalDoc struct {
+	Path        string `json:"path"`
+	StaffOut    bool   `json:"staff_out"`
+	Require2FA  bool   `json:"require_2fa"`
+	IdleHours   int    `json:"idle_hours"`
+	LogoID      *int64 `json:"logo_id"`
+	PoweredBy   bool   `json:"powered_by"`
+	BookingPage bool   `json:"booking_page"`
+	Host        string `json:"host"`
+	// What the last check of the host found; null before the first.
+	HostReachable *bool      `json:"host_reachable"`
+	HostHTTPS     *bool      `json:"host_https"`
+	HostCheckedAt *time.Time `json:"host_checked_at"`
+}
+
+func (s *service) publishPortal(ctx context.Context, tx *db.Tx, changed []string) error {
+	var doc portalDoc
+	version, err := readDocument(ctx, tx, docPortal, &doc)
+	if err != nil {
+		return err
+	}
+	return publishSite(ctx, tx, docPortal, version, changed, s.portal(doc, db.Actor{}, false, nil))
+}
+
+// Portal is the portal's settings.
+type Portal struct {
+	Path        string `json:"path"`
+	StaffOut    bool   `json:"staff_out"`
+	Require2FA  bool   `json:"require_2fa"`
+	IdleHours   int    `json:"idle_hours"`
+	LogoID      *int64 `json:"logo_id"`
+	PoweredBy   bool   `json:"powered_by"`
+	BookingPage bool   `json:"booking_page"`
+	Host        string `json:"host"`
+
+	URL             string     `json:"url" doc:"Where the portal stands now."`
+	PrettyURLs      bool       `json:"pretty_urls"`
+	PathStatus      *string    `json:"path_status" enum:"invalid,reserved,in_use" doc:"null while the path is free of everything else."`
+	LogoURL         *string    `json:"logo_url"`
+	TwoFactor       bool       `json:"two_factor" doc:"The caller signs in with a second factor."`
+	LoginProtection bool       `json:"login_protection" doc:"Attempts to sign in are limited."`
+	SiteAdmin       bool       `json:"site_admin" doc:"The caller is a site administrator."`
+	BookingURL      *string    `json:"booking_url" doc:"The stand-alone booking page; null while it is off."`
+	HostReachable   *bool      `json:"host_reachable" doc:"null before the host was checked."`
+	HostHTTPS       *bool      `json:"host_https"`
+	HostCheckedAt   *time.Time `json:"host_checked_at"`
+	HostActive      bool       `json:"host_active" doc:"The portal has moved to its host."`
+}
+
+func (s *service) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *string) Portal {
+	p := Portal{Path: doc.Path, StaffOut: doc.StaffOut, Require2FA: doc.Require2FA, IdleHours: doc.IdleHours, LogoID: doc.LogoID,
+		PoweredBy: doc.PoweredBy, BookingPage: doc.BookingPage, Host: doc.Host, PrettyURLs: true, PathStatus: pathStatus,
+		TwoFactor: twoFactor, LoginProtection: s.Config.RateFactor > 0, SiteAdmin: slices.Contains(who.Roles, roleSiteAdmin),
+		HostReachable: doc.HostReachable, HostHTTPS: doc.HostHTTPS, HostCheckedAt: doc.HostCheckedAt}
+	p.HostActive = doc.Host != "" && doc.HostReachable != nil && *doc.HostReachable && doc.HostHTTPS != nil && *doc.HostHTTPS
+	p.URL = s.Config.PublicURL + "/" + doc.Path
+	if p.HostActive {
+		p.URL = "https://" + doc.Host
+	}
+	if doc.BookingPage {
+		booking := p.URL + "/book"
+		p.BookingURL = &booking
+	}
+	return p
+}
+
+// reserved are the first segments of addresses that belong to the system.
+var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account", "book"}
+
+var pathPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$`)
+
+// pathStatus tells why the portal cannot stand at path: invalid, reserved or in_use; nil when it can.
+func pathStatus(ctx context.Context, tx *db.Tx, path string) (*string, error) {
+	status := ""
+	switch {
+	case !pathPattern.MatchString(path):
+		status = "invalid"
+	case slices.Contains(reserved, path):
+		status = "reserved"
+	default:
+		var taken bool
+		if err := tx.QueryRow(ctx, `select exists (select from page where slug = $1)`, path).Scan(&taken); err != nil || !taken {
+			return nil, err
+		}
+		status = "in_use"
+	}
+	return &status, nil
+}
+
+func (s *service) getPortal(ctx context.Context, tx *db.Tx, _ struct{}) (Portal, error) {
+	var doc portalDoc
+	if _, err := readDocument(ctx, tx, docPortal, &doc); err != nil {
+		return Portal{}, err
+	}
+	return s.portalFor(ctx, tx, doc)
+}
+
+// portalFor is the settings as the caller sees them.
+func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc) (Portal, error) {
+	status, err := pathStatus(ctx, tx, doc.Path)
+	if err != nil {
+		return Portal{}, err
+	}
+	u, _ := s.Identity.User(tx.Who.UserID)
+	return s.portal(doc, tx.Who, u.GetTwoFactor(), status), nil
+}
+
+func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
+	Path        *string          `json:"path,omitempty" doc:"Lower-case letters, digits and hyphens, at most 50."`
+	StaffOut    *bool            `json:"staff_out,omitempty" doc:"People with only the role staff work in the portal."`
+	Require2FA  *bool            `json:"require_2fa,omitempty" doc:"Everyone with a role in the service needs a second factor."`
+	IdleHours   *int             `json:"idle_hours,omitempty" enum:"1,8,24"`
+	LogoID      opt.Value[int64] `json:"logo_id,omitzero" doc:"null shows the business's name."`
+	PoweredBy   *bool            `json:"powered_by,omitempty"`
+	BookingPage *bool            `json:"booking_page,omitempty"`
+	Host        *string          `json:"host,omitempty" maxLength:"253" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
+}) (Portal, error) {
+	var doc portalDoc
+	if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
+		return Portal{}, err
+	}
+	before := doc
+	if in.Path != nil && *in.Path != doc.Path {
+		status, err := pathStatus(ctx, tx, *in.Path)
+		if err != nil {
+			return Portal{}, err
+		}
+		if status != nil && *status == "invalid" {
+			return Portal{}, fault.Param("path", "must be 1 to 50 lower-case letters, digits and hyphens")
+		}
+		if status != nil {
+			return Portal{}, fault.Conflict(*status, "This path belongs to something else.")
+		}
+		doc.Path = *in.Path
+	}
+	if in.Host != nil {
+		host := strings.ToLower(strings.TrimSpace(*in.Host))
+		if err := s.checkHostName(host); err != nil {
+			return Portal{}, err
+		}
+		if host != doc.Host {
+			doc.Host, doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = host, nil, nil, nil
+		}
+	}
+	if in.LogoID.Given() && in.LogoID.V < 1 {
+		return Portal{}, fault.Param("logo_id", "must be at least 1")
+	}
+	in.LogoID.ApplyPtr(&doc.LogoID)
+	set(in.StaffOut, &doc.StaffOut)
+	set(in.Require2FA, &doc.Require2FA)
+	set(in.IdleHours, &doc.IdleHours)
+	set(in.PoweredBy, &doc.PoweredBy)
+	set(in.BookingPage, &doc.BookingPage)
+	changed := differences(before, doc)
+	if len(changed) > 0 {
+		if _, err := writeDocument(ctx, tx, docPortal, doc); err != nil {
+			return Portal{}, err
+		}
+		if err := s.publishPortal(ctx, tx, changed); err != nil {
+			return Portal{}, err
+		}
+		if doc.Require2FA != before.Require2FA || doc.IdleHours != before.IdleHours {
+			if err := publishAccess(ctx, tx, nil); err != nil {
+				return Portal{}, err
+			}
+		}
+	}
+	return s.portalFor(ctx, tx, doc)
+}
+
+func set[T any](from, to *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// PortalPath is what is known of a path that the portal might have.
+type PortalPath struct {
+	Path   string  `json:"path"`
+	Status *string `json:"status" enum:"invalid,reserved,in_use" doc:"null when the path is free."`
+	URL    string  `json:"url"`
+}
+
+func (s *service) checkPortalPath(ctx context.Context, tx *db.Tx, in struct {
+	Path string `json:"path" required:"true" maxLength:"100"`
+}) (PortalPath, error) {
+	status, err := pathStatus(ctx, tx, in.Path)
+	return PortalPath{Path: in.Path, Status: status, URL: s.Config.PublicURL + "/" + url.PathEscape(in.Path)}, err
+}

@@ -1,0 +1,106 @@
+package settings
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/fetch"
+	"frontdesk/libs/op"
+)
+
+func (s *service) checkHostName(host string) error {
+	if host == "" {
+		return nil
+	}
+	if strings.ContainsAny(host, "/:@?#") {
+		return fault.Param("host", "must be a host name alone")
+	}
+	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: s.Config.WebhookLocal}); err != nil {
+		return fault.Param("host", "%s", err.Error())
+	}
+	return nil
+}
+
+// HostProof shows that an address leads to this installation.
+type HostProof struct {
+	Proof string `json:"proof"`
+}
+
+// proof is known to all replicas and to nobody else.
+func (s *service) proof(nonce string) string {
+	m := hmac.New(sha256.New, s.Keys.For("portal host"))
+	m.Write([]byte(nonce))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+func (s *service) hostProof(_ context.Context, _ *db.DB, in struct {
+	Nonce string `json:"nonce" required:"true" minLength:"16" maxLength:"64"`
+}) (HostProof, error) {
+	return HostProof{s.proof(in.Nonce)}, nil
+}
+
+// checkPortalHost asks the host for a proof that it is this installation, over the public internet as a
+// visitor would.
+func (s *service) checkPortalHost(ctx context.Context, d *db.DB, _ struct{}) (Portal, error) {
+	var doc portalDoc
+	err := d.Read(ctx, func(tx *db.Tx) error {
+		_, err := readDocument(ctx, tx, docPortal, &doc)
+		return err
+	})
+	if err != nil {
+		return Portal{}, err
+	}
+	if doc.Host == "" {
+		return Portal{}, fault.Conflict("no_host", "No host is set.")
+	}
+	asked := doc.Host
+	reachable, https := s.reach(ctx, asked)
+	var out Portal
+	err = d.Do(ctx, func(tx *db.Tx) error {
+		if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
+			return err
+		}
+		// The result is that of the host which was asked, not of one that was set meanwhile.
+		if doc.Host == asked {
+			doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = &reachable, &https, &tx.Now
+			if _, err := writeDocument(ctx, tx, docPortal, doc); err != nil {
+				return err
+			}
+			if err := s.publishPortal(ctx, tx, []string{"host_checked_at", "host_https", "host_reachable"}); err != nil {
+				return err
+			}
+		}
+		if err := op.Audit(ctx, tx, "check-portal-host", "settings", docPortal); err != nil {
+			return err
+		}
+		out, err = s.portalFor(ctx, tx, doc)
+		return err
+	})
+	return out, err
+}
+
+// reach tells whether host answers over https with a certificate that browsers accept, and whether what
+// answers is this installation.
+func (s *service) reach(ctx context.Context, host string) (reachable, https bool) {
+	nonce, _ := newToken()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/v1/settings/portal/proof?nonce="+nonce, nil)
+	if err != nil {
+		return false, false
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return false, false
+	}
+	defer res.Body.Close()
+	var answer HostProof
+	ok := res.StatusCode == http.StatusOK && json.NewDecoder(res.Body).Decode(&answer) == nil &&
+		hmac.Equal([]byte(answer.Proof), []byte(s.proof(nonce)))
+	return ok, true
+}

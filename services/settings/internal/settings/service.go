@@ -1,0 +1,54 @@
+package settings
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"net/http"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/fetch"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Service is settings, to be run by libs/app.
+var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build}
+
+// service is the kit with what settings holds besides.
+type service struct {
+	*app.Kit
+	hasher hasher
+	// client asks hosts that administrators name.
+	client *http.Client
+
+	// Tables of other services' topics.
+	manifests *bus.Table[*manifest]
+	presence  *bus.Table[*proto.Presence]
+	fields    *bus.Table[customField]
+	staff     *bus.Table[json.RawMessage]
+
+	description description
+}
+
+type none = op.None
+
+func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
+	s := &service{Kit: k, hasher: make(hasher, hashers), client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
+	s.tables()
+	if err := s.firstStart(ctx); err != nil {
+		return nil, err
+	}
+	return &app.Parts{
+		Ops:     s.operations(),
+		Follows: s.follows(),
+		Jobs:    s.jobs(),
+		Run: []func(context.Context){s.manifests.Run, s.presence.Run, s.fields.Run, s.staff.Run,
+			s.keepApps, s.keepDescription, s.sendMail},
+		Ready: []func() bool{s.manifests.Ready, s.presence.Ready, s.fields.Ready, s.staff.Ready},
+	}, nil
+}

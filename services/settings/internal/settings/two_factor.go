@@ -1,0 +1,212 @@
+package settings
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"strings"
+
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/totp"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+const (
+	totpPeriod  = 30 // seconds of a step
+	totpPurpose = "second factor"
+	codes       = 10 // recovery codes that are given out
+)
+
+// secondFactor tells which step a code of six digits belongs to: this one, or the one before or after it.
+func secondFactor(secret []byte, code string, now int64) (step int64, ok bool) {
+	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
+	for _, step := range []int64{now / totpPeriod, now/totpPeriod - 1, now/totpPeriod + 1} {
+		want, err := totp.GenerateCodeCustom(text, unix(step*totpPeriod), totp.ValidateOpts{Period: totpPeriod, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		if err == nil && sameText(want, code) {
+			return step, true
+		}
+	}
+	return 0, false
+}
+
+// useSecondFactor takes a code of the locked user: of the authenticator, each step once, or a recovery
+// code, which is then gone.
+func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, personID int64, code string) (bool, error) {
+	code = plainCode(code)
+	var sealed []byte
+	var last int64
+	err := tx.QueryRow(ctx, `select totp, totp_step from person where id = $1`, personID).Scan(&sealed, &last)
+	if err != nil || sealed == nil {
+		return false, err
+	}
+	// With another master key only recovery codes are left.
+	if secret, err := s.Keys.Open(totpPurpose, sealed); err == nil {
+		if step, ok := secondFactor(secret, code, tx.Now.Unix()); ok {
+			if step <= last {
+				return false, nil
+			}
+			_, err := tx.Exec(ctx, `update person set totp_step = $2 where id = $1`, personID, step)
+			return err == nil, err
+		}
+	}
+	tag, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1 and hash = $2`, personID, tokenHash(code))
+	return err == nil && tag.RowsAffected() == 1, err
+}
+
+// plainCode is a code without the spaces and hyphens that people type.
+func plainCode(code string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
+}
+
+// TwoFactorSecret is what an authenticator is set up with.
+type TwoFactorSecret struct {
+	Secret     string `json:"secret" doc:"Base32, to type into an authenticator."`
+	OtpauthURL string `json:"otpauth_url" doc:"The same as an address, to show as a QR code."`
+}
+
+// WithoutSecret is what a repeated call is answered with.
+func (TwoFactorSecret) WithoutSecret() any { return TwoFactorSecret{} }
+
+func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ struct{}) (TwoFactorSecret, error) {
+	if _, err := currentSession(tx.Who); err != nil {
+		return TwoFactorSecret{}, err
+	}
+	p, err := lockPerson(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return TwoFactorSecret{}, err
+	}
+	if p.TwoFactor {
+		return TwoFactorSecret{}, fault.InvalidStatus("active", "The second factor is on already. Turn it off first.")
+	}
+	var general generalDoc
+	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+		return TwoFactorSecret{}, err
+	}
+	issuer := strings.ReplaceAll(general.Business.Name, ":", " ")
+	if strings.TrimSpace(issuer) == "" {
+		issuer = "Frontdesk"
+	}
+	k, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: p.Login, Period: totpPeriod, SecretSize: 20, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+	if err != nil {
+		return TwoFactorSecret{}, err
+	}
+	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(k.Secret())
+	if err != nil {
+		return TwoFactorSecret{}, err
+	}
+	_, err = tx.Exec(ctx, `update person set totp_pending = $2 where id = $1`, p.ID, s.Keys.Seal(totpPurpose, secret))
+	return TwoFactorSecret{Secret: k.Secret(), OtpauthURL: k.URL()}, err
+}
+
+// RecoveryCodes each stand in for the second factor once.
+type RecoveryCodes struct {
+	RecoveryCodes []string `json:"recovery_codes" doc:"Shown only once."`
+}
+
+// WithoutSecret is what a repeated call is answered with.
+func (RecoveryCodes) WithoutSecret() any { return RecoveryCodes{[]string{}} }
+
+// Code is a code of the second factor.
+type Code struct {
+	Code string `json:"code" required:"true" maxLength:"40" doc:"Six digits of the authenticator, or a recovery code."`
+}
+
+func (s *service) confirmTwoFactor(ctx context.Context, tx *db.Tx, in Code) (RecoveryCodes, error) {
+	hash, err := currentSession(tx.Who)
+	if err != nil {
+		return RecoveryCodes{}, err
+	}
+	p, err := lockPerson(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return RecoveryCodes{}, err
+	}
+	var sealed []byte
+	if err := tx.QueryRow(ctx, `select totp_pending from person where id = $1`, p.ID).Scan(&sealed); err != nil {
+		return RecoveryCodes{}, err
+	}
+	if sealed == nil {
+		return RecoveryCodes{}, fault.InvalidStatus("none", "There is nothing to confirm. Ask for a secret first.")
+	}
+	secret, err := s.Keys.Open(totpPurpose, sealed)
+	if err != nil {
+		return RecoveryCodes{}, fault.InvalidStatus("none", "The secret can no longer be read. Ask for a new one.")
+	}
+	step, ok := secondFactor(secret, plainCode(in.Code), tx.Now.Unix())
+	if !ok {
+		return RecoveryCodes{}, fault.Param("code", "is not right")
+	}
+	p, err = onePerson(ctx, tx, `update person set totp = totp_pending, totp_pending = null, totp_step = $2, version = version + 1, updated_at = $3
+		where id = $1 returning `+personColumns, p.ID, step, tx.Now)
+	if err != nil {
+		return RecoveryCodes{}, err
+	}
+	out := RecoveryCodes{RecoveryCodes: []string{}}
+	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
+		return out, err
+	}
+	for range codes {
+		code := recoveryCode()
+		out.RecoveryCodes = append(out.RecoveryCodes, code)
+		if _, err := tx.Exec(ctx, `insert into recovery_code (person_id, hash) values ($1, $2)`, p.ID, tokenHash(plainCode(code))); err != nil {
+			return out, err
+		}
+	}
+	// The code just now was this session's second factor; all others have to sign in with one.
+	if err := endSessions(ctx, tx, p.ID, hash); err != nil {
+		return out, err
+	}
+	here, err := oneSession(ctx, tx, `update session set two_factor = true where hash = $1 returning `+sessionColumns, hash)
+	if err != nil {
+		return out, err
+	}
+	if err := publishSession(ctx, tx, here); err != nil {
+		return out, err
+	}
+	return out, publishPerson(ctx, tx, p)
+}
+
+func (s *service) endTwoFactor(ctx context.Context, tx *db.Tx, in Code) (none, error) {
+	if _, err := currentSession(tx.Who); err != nil {
+		return none{}, err
+	}
+	p, err := lockPerson(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return none{}, err
+	}
+	if !p.TwoFactor {
+		return none{}, fault.InvalidStatus("none", "There is no second factor to turn off.")
+	}
+	ok, err := s.useSecondFactor(ctx, tx, p.ID, in.Code)
+	if err != nil {
+		return none{}, err
+	}
+	if !ok {
+		return none{}, fault.Param("code", "is not right")
+	}
+	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
+		return none{}, err
+	}
+	p, err = onePerson(ctx, tx, `update person set totp = null, totp_step = 0, version = version + 1, updated_at = $2
+		where id = $1 returning `+personColumns, p.ID, tx.Now)
+	if err != nil {
+		return none{}, err
+	}
+	rows, err := tx.Query(ctx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID)
+	if err != nil {
+		return none{}, err
+	}
+	if err := publishSessions(ctx, tx, rows); err != nil {
+		return none{}, err
+	}
+	return none{}, publishPerson(ctx, tx, p)
+}
+
+// recoveryCode is 80 random bits in four groups.
+func recoveryCode() string {
+	b := make([]byte, 10)
+	_, _ = rand.Read(b)
+	t := strings.ToLower(base32.StdEncoding.EncodeToString(b))
+	return t[:4] + "-" + t[4:8] + "-" + t[8:12] + "-" + t[12:]
+}
