@@ -69,7 +69,7 @@ kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT)
 	@exec $(BIN)/local apache-kafka -port $(KAFKA_PORT)
 
 .PHONY: bench
-bench: build ## measure the running parts against limits of the same machine
+bench: go ## measure the system that make run has started, against limits of the same machine
 	go run ./deploy/bench/system -data $(DATA)
 
 .PHONY: clean
