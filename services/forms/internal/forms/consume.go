@@ -1,0 +1,217 @@
+package forms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// contact is what a copy keeps of a contact.
+type contact struct {
+	ID           uuid.UUID
+	FirstName    string `json:"first_name"`
+	LastName     string `json:"last_name"`
+	Email        string
+	Phone        string
+	OwnerUserID  *int64 `json:"owner_user_id"`
+	Organization *Ref
+}
+
+func (c contact) name() string {
+	for _, name := range []string{strings.TrimSpace(c.FirstName + " " + c.LastName), c.Email, c.Phone} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func (s *service) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone || e.Kind == "contact.erased" {
+		return eraseContact(ctx, tx, id)
+	}
+	var c contact
+	if len(e.Data) > 0 && string(e.Data) != "null" {
+		if err := e.Decode(&c); err != nil {
+			return err
+		}
+		if err := keepContact(ctx, tx, c, e.Version); err != nil {
+			return err
+		}
+	}
+	switch e.Kind {
+	case "contact.merged":
+		var x struct {
+			MergedID uuid.UUID `json:"merged_id"`
+		}
+		if err := json.Unmarshal(e.Extra, &x); err != nil {
+			return err
+		}
+		return mergeContact(ctx, tx, id, x.MergedID)
+	case "contact.ensured":
+		return s.contactEnsured(ctx, tx, e)
+	}
+	return nil
+}
+
+func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error {
+	var organization *uuid.UUID
+	if c.Organization != nil {
+		organization = &c.Organization.ID
+		// Its own topic may bring the name later, or never when the organization stays as it is.
+		_, err := tx.Exec(ctx, `insert into organization (id, version, name) values ($1, 0, $2) on conflict (id) do nothing`,
+			c.Organization.ID, c.Organization.Name)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, `insert into contact as c (id, version, name, email, owner_user_id, organization_id) values ($1, $2, $3, $4, $5, $6)
+		on conflict (id) do update set version = excluded.version, name = excluded.name, email = excluded.email,
+			owner_user_id = excluded.owner_user_id, organization_id = excluded.organization_id
+			where c.version < excluded.version`,
+		c.ID, version, c.name(), address.Key(c.Email), c.OwnerUserID, organization)
+	return err
+}
+
+// contactEnsured completes the submission that asked for the contact.
+func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	var x struct {
+		Origin    string     `json:"origin"`
+		OriginID  uuid.UUID  `json:"origin_id"`
+		ContactID *uuid.UUID `json:"contact_id"`
+		Result    string     `json:"result"`
+	}
+	if err := json.Unmarshal(e.Extra, &x); err != nil {
+		return err
+	}
+	if x.Origin != "submission" {
+		return nil
+	}
+	if x.Result == resultNone {
+		x.ContactID = nil
+	}
+	// The contact may have been merged away meanwhile: the event of that can be ahead of this one.
+	var form int64
+	var lines []line
+	err := tx.QueryRow(ctx, `update submission set result = $2, version = version + 1,
+			contact_id = coalesce((select a.contact_id from contact_alias a where a.id = $3), $3)
+		where id = $1 and status = 'received' and result = 'pending' returning form_id, answers`,
+		x.OriginID, x.Result, x.ContactID).Scan(&form, &lines)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	sub, err := emitSubmission(ctx, tx, "form.submitted", x.OriginID, nil)
+	if err != nil {
+		return err
+	}
+	return s.notifyOwner(ctx, tx, form, sub, lines)
+}
+
+// mergeContact hands the submissions of a contact that was merged away to the one that is left.
+func mergeContact(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
+	for _, q := range []string{
+		`update contact_alias set contact_id = $1 where contact_id = $2`,
+		`insert into contact_alias (contact_id, id) values ($1, $2) on conflict (id) do update set contact_id = excluded.contact_id`,
+	} {
+		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(ctx, `delete from contact where id = $1`, loser); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `with s as (select id from submission where contact_id = $2 order by id for update)
+		update submission set contact_id = $1, version = version + 1 from s where submission.id = s.id returning submission.id`, winner, loser)
+	if err != nil {
+		return err
+	}
+	moved, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	for _, id := range moved {
+		if _, err := emitSubmission(ctx, tx, "submission.updated", id, []string{"contact"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseContact removes a person with all that they have sent, spam under their address too.
+func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	rows, err := tx.Query(ctx, `select id from submission where contact_id = $1
+			or status = 'spam' and email <> '' and email = (select email from contact where id = $1)
+		order by id for update`, id)
+	if err != nil {
+		return err
+	}
+	sent, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	for _, submission := range sent {
+		if err := removeSubmission(ctx, tx, submission); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `delete from contact where id = $1`, id)
+	return err
+}
+
+func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone {
+		if _, err := tx.Exec(ctx, `update contact set organization_id = null where organization_id = $1`, id); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `delete from organization where id = $1`, id)
+		return err
+	}
+	var o Ref
+	if err := e.Decode(&o); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into organization as o (id, version, name) values ($1, $2, $3)
+		on conflict (id) do update set version = excluded.version, name = excluded.name where o.version < excluded.version`, id, e.Version, o.Name)
+	if err != nil || e.Kind != "organization.merged" {
+		return err
+	}
+	var x struct {
+		MergedID uuid.UUID `json:"merged_id"`
+	}
+	if err := json.Unmarshal(e.Extra, &x); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `update contact set organization_id = $1 where organization_id = $2`, id, x.MergedID)
+	return err
+}
+
+func (s *service) followCommands(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != "record_submission" {
+		return nil
+	}
+	var c proto.RecordSubmission
+	if err := e.Decode(&c); err != nil {
+		return err
+	}
+	return s.recordSubmission(ctx, tx, &c)
+}

@@ -1,0 +1,173 @@
+package forms
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// desk is the service with an administrator, a published contact form and somebody who plays contacts.
+type desk struct {
+	*apptest.Service
+	t     *testing.T
+	admin *apptest.Client
+	form  string
+	// answered are the commands that contacts has answered, by id of the event.
+	answered map[string]bool
+	versions map[string]int64
+}
+
+type m = map[string]any
+
+func field(id, target string, more ...any) m {
+	e := m{"id": id, "type": "field", "target": target}
+	for i := 0; i+1 < len(more); i += 2 {
+		e[more[i].(string)] = more[i+1]
+	}
+	return e
+}
+
+func open(t *testing.T, configure ...func(*app.Config)) *desk {
+	t.Helper()
+	d := &desk{Service: apptest.Start(t, Service, configure...), t: t, answered: map[string]bool{}, versions: map[string]int64{}}
+	d.admin = d.As("site_admin")
+	d.form = d.publish(field("first", "contact.first_name"), field("email", "contact.email", "required", true),
+		field("message", "submission.fields.message"))
+	return d
+}
+
+func (d *desk) publish(elements ...any) string {
+	d.t.Helper()
+	return d.publishWith(m{"elements": elements})
+}
+
+func (d *desk) publishWith(definition m) string {
+	d.t.Helper()
+	f := d.admin.Post("/forms", m{"name": "Contact form", "status": "publish", "definition": definition}).Is(201)
+	return fmt.Sprint(f.Field("id"))
+}
+
+// token is a time token of a form that was opened a while ago.
+func (d *desk) token(form string) string {
+	d.t.Helper()
+	token := d.Visitor().Get("/forms/" + form + "/token").Is(200).Text("token")
+	d.Travel(5 * time.Second)
+	return token
+}
+
+func (d *desk) send(form string, values m) *apptest.Answer {
+	d.t.Helper()
+	return d.Visitor().Post("/forms/"+form+"/submit", m{"values": values, "token": d.token(form), "hp_url": "", "page": "https://example.com/contact"})
+}
+
+// commands are those to contacts so far.
+func (d *desk) commands() (list []*proto.EnsureContact) {
+	d.t.Helper()
+	for _, e := range d.Events(proto.ContactsCommandTopic) {
+		if e.GetKind() == "ensure_contact" {
+			c := &proto.EnsureContact{}
+			require.NoError(d.t, protobuf.Unmarshal(e.GetData(), c))
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// contacts answers every command that has no answer yet, as the service of that name would.
+func (d *desk) contacts(change func(c *proto.EnsureContact, data m, extra m)) {
+	d.t.Helper()
+	for _, e := range d.Events(proto.ContactsCommandTopic) {
+		if d.answered[e.GetId()] || e.GetKind() != "ensure_contact" {
+			continue
+		}
+		d.answered[e.GetId()] = true
+		c := &proto.EnsureContact{}
+		require.NoError(d.t, protobuf.Unmarshal(e.GetData(), c))
+		data := person(c.GetContactId(), c.GetFirstName(), c.GetEmail(), c.GetOwnerUserId())
+		extra := m{"origin": c.GetOrigin(), "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": c.GetContactId(), "result": "created"}
+		if change != nil {
+			change(c, data, extra)
+		}
+		id := fmt.Sprint(data["id"])
+		d.versions[id]++
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: id, Version: d.versions[id], Actor: e.GetActor(), Data: data, Extra: extra})
+	}
+	d.Settle()
+}
+
+func person(id, first, email string, owner int64) m {
+	data := m{"id": id, "first_name": first, "last_name": "", "email": email, "phone": "", "organization": nil, "owner_user_id": nil}
+	if owner != 0 {
+		data["owner_user_id"] = owner
+	}
+	return data
+}
+
+// contact sends an event about a contact.
+func (d *desk) contact(kind string, data, extra m) {
+	d.t.Helper()
+	id := data["id"].(string)
+	d.versions[id]++
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: kind, Key: id, Version: d.versions[id], Data: data, Extra: extra})
+	d.Settle()
+}
+
+func (d *desk) only() m {
+	d.t.Helper()
+	items := d.admin.Get("/submissions").Is(200).Items()
+	require.Len(d.t, items, 1)
+	return items[0]
+}
+
+func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
+	d := open(t)
+	sent := d.send(d.form, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}).Is(200)
+	require.Equal(t, "message", sent.Text("after_submit.type"))
+
+	s := d.only()
+	require.Equal(t, m{"contact": "pending"}, s["result"])
+	require.Nil(t, s["contact"])
+	require.Equal(t, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}, s["values"])
+	require.Equal(t, "https://example.com/contact", s["page"])
+
+	commands := d.commands()
+	require.Len(t, commands, 1)
+	c := commands[0]
+	require.Equal(t, []any{"Grace", "Grace@Example.com", "lead", "Contact form", "submission", s["id"], true},
+		[]any{c.GetFirstName(), c.GetEmail(), c.GetStatus(), c.GetSource(), c.GetOrigin(), c.GetOriginId(), c.GetCreate()})
+	e := d.Events(proto.ContactsCommandTopic)[0]
+	require.Equal(t, "grace@example.com", e.GetRecordId())
+	require.Equal(t, []string{"Grace", "form"}, []string{e.GetActor().GetLabel(), e.GetActor().GetChannel()})
+	require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+
+	d.contacts(nil)
+	s = d.only()
+	require.Equal(t, m{"contact": "created"}, s["result"])
+	require.Equal(t, m{"id": c.GetContactId(), "name": "Grace"}, s["contact"])
+	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
+	require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
+	d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
+}
+
+func TestASubmissionGoesToTheContactThatHadTheAddressFirst(t *testing.T) {
+	d := open(t)
+	d.send(d.form, m{"email": "grace@example.com"}).Is(200)
+	real := db.NewID().String()
+	d.contacts(func(_ *proto.EnsureContact, data, extra m) {
+		data["id"], data["first_name"] = real, "Grace Hopper"
+		extra["contact_id"], extra["result"] = real, "updated"
+	})
+	s := d.only()
+	require.Equal(t, m{"contact": "updated"}, s["result"])
+	require.Equal(t, m{"id": real, "name": "Grace Hopper"}, s["contact"])
+}

@@ -1,0 +1,100 @@
+package forms
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/mail"
+	"frontdesk/services/forms/internal/definition"
+)
+
+// notify mails what was answered to each of these addresses.
+func (s *service) notify(ctx context.Context, tx *db.Tx, f published, lines []line, emails []string) error {
+	for _, to := range emails {
+		content := s.notification(f.name, lines)
+		content.To = mail.Person{Address: address.Key(to)}
+		m, err := mail.Render(content)
+		if errors.Is(err, mail.ErrContent) {
+			// An address that nothing can be sent to must not cost the visitor the submission.
+			slog.WarnContext(ctx, "notification is not sent", "form", f.id, "error", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.Mail(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notifyOwner mails a completed submission to who owns its contact, when the form says so and the owner has
+// not had the mail already.
+func (s *service) notifyOwner(ctx context.Context, tx *db.Tx, form int64, sub Submission, lines []line) error {
+	if !sub.Contact.Given() {
+		return nil
+	}
+	f, err := s.anyForm(ctx, tx, form)
+	if err != nil || !f.definition.Notify.Owner {
+		return err
+	}
+	var owner *int64
+	if err := tx.QueryRow(ctx, `select max(owner_user_id) from contact where id = $1`, sub.Contact.V.ID).Scan(&owner); err != nil || owner == nil {
+		return err
+	}
+	user, ok := s.Identity.User(*owner)
+	if !ok {
+		return nil
+	}
+	for _, had := range f.definition.Notify.Emails {
+		if address.Key(had) == address.Key(user.GetEmail()) {
+			return nil
+		}
+	}
+	return s.notify(ctx, tx, f, lines, []string{user.GetEmail()})
+}
+
+// notification says what was answered, but not yet to whom. All of it is text for libs/mail, which lets
+// nothing in it become a header or markup.
+func (s *service) notification(form string, lines []line) mail.Content {
+	c := mail.Content{
+		Kind: "form.submitted", Business: s.business(), Subject: "New submission: " + form,
+		Paragraphs: []string{"Somebody has sent in the form “" + form + "”."},
+		Footer:     []string{"You get this mail because the form notifies this address."},
+	}
+	for _, l := range lines {
+		switch {
+		case l.Text == "":
+		case l.Kind == definition.KindLongText:
+			c.Closing = append(c.Closing, l.Label+":\n"+l.Text)
+		default:
+			c.Rows = append(c.Rows, mail.Row{Label: l.Label, Value: l.Text})
+		}
+		if l.Target == "contact.email" && l.Text != "" {
+			c.ReplyTo = address.Key(l.Text)
+		}
+	}
+	return c
+}
+
+func (s *service) business() string {
+	var general struct {
+		Business struct {
+			Name string `json:"name"`
+		} `json:"business"`
+	}
+	s.Site.Read("general", &general)
+	if name := strings.TrimSpace(general.Business.Name); name != "" {
+		return name
+	}
+	if u, err := url.Parse(s.Config.PublicURL); err == nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	return "Frontdesk"
+}

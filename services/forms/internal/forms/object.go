@@ -1,0 +1,38 @@
+package forms
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// object is a JSON object as it was sent; what is in it is checked later. Empty when left out.
+type object []byte
+
+// Schema is that of any object.
+func (object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// UnmarshalJSON keeps raw.
+func (o *object) UnmarshalJSON(raw []byte) error {
+	*o = bytes.Clone(raw)
+	return nil
+}
+
+// MarshalJSON gives back what was sent.
+func (o object) MarshalJSON() ([]byte, error) {
+	if len(o) == 0 {
+		return []byte("{}"), nil
+	}
+	return o, nil
+}
+
+// entries are the values by key, numbers in their own spelling.
+func (o object) entries() (map[string]any, error) {
+	values := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(o))
+	d.UseNumber()
+	return values, d.Decode(&values)
+}

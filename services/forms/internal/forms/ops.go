@@ -1,0 +1,38 @@
+package forms
+
+import (
+	"time"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+)
+
+const appID = "forms"
+
+// maxSubmission bounds what a visitor may send, so that the events and mails made of it stay below what a
+// broker takes in one message.
+const maxSubmission = 128 << 10
+
+func (s *service) ops() *op.Set {
+	set := s.NewSet()
+	op.Add(set, op.Op{ID: "list-forms", Route: "GET /forms", Perm: auth.ViewContacts, App: appID,
+		Doc: "List all forms with their definition, the pages that show them, and counts of the last 30 days."}, s.listForms)
+	op.Add(set, op.Op{ID: "create-form", Route: "POST /forms", Perm: auth.ManageForms, App: appID, Status: 201, Record: "form",
+		Doc: "Make a form from a definition or from a template; it is a draft unless status is publish."}, s.createForm)
+	op.Add(set, op.Op{ID: "get-form", Route: "GET /forms/{id}", Perm: auth.ViewContacts, App: appID,
+		Doc: "Get one form with its definition."}, s.getForm)
+	op.Add(set, op.Op{ID: "update-form", Route: "PATCH /forms/{id}", Perm: auth.ManageForms, App: appID, Record: "form", Idempotent: true,
+		Doc: "Change a form; a definition replaces the one before whole, and can keep or remove addresses for notifications but not add any."}, s.updateForm)
+	op.Add(set, op.Op{ID: "submit-form", Route: "POST /forms/{id}/submit", Perm: op.Public, App: appID, Channel: db.ChannelForm, Record: "form",
+		Limits: []db.Limit{{N: 5, Per: time.Minute}, {N: 30, Per: time.Hour}}, MaxBody: maxSubmission,
+		Doc: "Send in a published form as a visitor; values are keyed by element id or target."}, s.submit)
+	op.Add(set, op.Op{ID: "get-form-token", Route: "GET /forms/{id}/token", Perm: op.Public, App: appID, Channel: db.ChannelForm,
+		Limits: []db.Limit{{N: 10, Per: time.Minute}},
+		Doc:    "Get a fresh time token for a published form, for pages that are cached."}, s.formToken)
+	op.Add(set, op.Op{ID: "find-submissions", Route: "GET /submissions", Perm: auth.ViewContacts, App: appID,
+		Doc: "List submissions, newest first, by form, status, contact or time."}, findSubmissions)
+	op.Add(set, op.Op{ID: "get-submission", Route: "GET /submissions/{id}", Perm: auth.ViewContacts, App: appID,
+		Doc: "Get one submission with its values as they were sent."}, getSubmission)
+	return set
+}

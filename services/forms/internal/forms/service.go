@@ -1,0 +1,42 @@
+package forms
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
+	"frontdesk/proto"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Service is the forms service.
+var Service = app.Service{Name: "forms", Port: 8094, Migrations: migrations, Build: build}
+
+type service struct {
+	*app.Kit
+	token  auth.TimeToken
+	fields *fieldTable
+	pages  *pageTable
+	forms  formCache
+}
+
+func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
+	s := &service{Kit: k, token: auth.NewTimeToken(k.Keys.For("form time token")), fields: newFieldTable(k.Bus), pages: newPageTable(k.Bus)}
+	return &app.Parts{
+		Ops: s.ops(),
+		Follows: []bus.Follow{
+			{Topic: proto.ContactTopic, Handle: s.followContacts},
+			{Topic: proto.OrganizationTopic, Handle: followOrganizations},
+			{Topic: proto.FormsCommandTopic, Handle: s.followCommands},
+		},
+		Run:   []func(context.Context){s.fields.Run, s.pages.Run},
+		Ready: []func() bool{s.fields.Ready, s.pages.Ready},
+		Jobs:  []app.Job{{Name: "retention", Every: time.Hour, Run: s.expireSpam}},
+		App:   &proto.App{Id: appID, Name: "Forms"},
+	}, nil
+}

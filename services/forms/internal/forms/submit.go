@@ -1,0 +1,239 @@
+package forms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+	"frontdesk/services/forms/internal/definition"
+)
+
+type sentForm struct {
+	ID     int64  `json:"id" minimum:"1"`
+	Values object `json:"values" required:"true" doc:"Answers by element id or target."`
+	Token  string `json:"token" maxLength:"200" doc:"The time token that came with the form."`
+	HpURL  string `json:"hp_url" maxLength:"2048" doc:"People do not see this field and leave it empty."`
+	Page   string `json:"page" maxLength:"2048" doc:"Address of the page that shows the form."`
+}
+
+// Sent is what the visitor gets for a submission.
+type Sent struct {
+	AfterSubmit definition.AfterSubmit `json:"after_submit"`
+}
+
+// Token is a fresh time token.
+type Token struct {
+	Token string `json:"token"`
+}
+
+func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, error) {
+	f, err := s.publishedForm(ctx, tx, in.ID)
+	if err != nil {
+		return Token{}, err
+	}
+	return Token{s.token.Make(formKey(f.id), s.DB.Now())}, nil
+}
+
+func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, error) {
+	f, err := s.publishedForm(ctx, tx, in.ID)
+	if err != nil {
+		return Sent{}, err
+	}
+	if in.HpURL != "" {
+		return Sent{}, fault.InvalidToken("The form could not be accepted. Load it again.")
+	}
+	if err := s.token.Check(formKey(f.id), in.Token, s.DB.Now()); err != nil {
+		return Sent{}, err
+	}
+	values, err := in.Values.entries()
+	if err != nil {
+		return Sent{}, fault.Param("values", "must be an object")
+	}
+	answers, err := definition.Values(f.definition, values)
+	if err != nil {
+		return Sent{}, err
+	}
+	tx.Who.Label = visitorName(answers.Contact)
+	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers)}
+	return Sent{f.definition.AfterSubmit}, s.take(ctx, tx, e)
+}
+
+// entry is a submission on its way in.
+type entry struct {
+	id      uuid.UUID
+	form    published
+	answers definition.Answers
+	sent    object
+	page    string
+	// spam is why it is taken for spam; problem why it cannot be processed. Empty when neither.
+	spam, problem string
+	// contact and appointment are set for the details of a booking.
+	contact, appointment *uuid.UUID
+}
+
+// take stores a submission and sets going what follows from it. One that was taken before changes nothing.
+func (s *service) take(ctx context.Context, tx *db.Tx, e entry) error {
+	var held []byte
+	result, status := resultNone, statusReceived
+	command := e.command(s)
+	if e.spam != "" {
+		status = statusSpam
+		if command != nil {
+			var err error
+			if held, err = protobuf.Marshal(command); err != nil {
+				return err
+			}
+		}
+	} else if command != nil && e.problem == "" {
+		result = resultPending
+	}
+	lines := linesOf(e.form.definition, e.answers)
+	readable, err := json.Marshal(lines)
+	if err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), nullif($11, ''), $12, $13) on conflict (id) do nothing`,
+		e.id, e.form.id, status, result, e.appointment, []byte(e.sent), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held, tx.Now)
+	if err != nil || tag.RowsAffected() == 0 || status == statusSpam {
+		return err
+	}
+	return s.process(ctx, tx, e.id, result, command, lines, e.form)
+}
+
+// process does what follows from a received submission: asks for the contact, or tells of the submission at
+// once when there is none to ask for, and notifies.
+func (s *service) process(ctx context.Context, tx *db.Tx, id uuid.UUID, result string, command *proto.EnsureContact, lines []line, f published) error {
+	if result == resultPending {
+		err := tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: commandKey(command), Data: command})
+		if err != nil {
+			return err
+		}
+	} else if _, err := emitSubmission(ctx, tx, "form.submitted", id, nil); err != nil {
+		return err
+	}
+	return s.notify(ctx, tx, f, lines, f.definition.Notify.Emails)
+}
+
+func commandKey(c *proto.EnsureContact) string {
+	if c.GetEmail() != "" {
+		return address.Key(c.GetEmail())
+	}
+	return c.GetContactId()
+}
+
+// command asks contacts for the contact that the answers describe; nil when they describe none.
+func (e entry) command(s *service) *proto.EnsureContact {
+	c, to := e.answers.Contact, e.form.definition.NewContacts
+	if c == (definition.Contact{}) || c.Email == "" && !to.Create {
+		return nil
+	}
+	id := db.NewID()
+	if e.contact != nil {
+		id = *e.contact
+	}
+	cmd := &proto.EnsureContact{
+		ContactId: id.String(), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone,
+		Tags: to.Tags, Status: to.Status, Source: to.Source, Origin: "submission", OriginId: e.id.String(), Create: to.Create,
+		OrganizationName: e.answers.Organization["name"],
+	}
+	if cmd.GetSource() == "" {
+		cmd.Source = cut(e.form.name, definition.MaxSource)
+	}
+	// Who has left the team since the form was saved owns nothing new.
+	if to.OwnerUserID != nil && s.Identity.OnTeam(*to.OwnerUserID) {
+		cmd.OwnerUserId = *to.OwnerUserID
+	}
+	for _, consent := range e.answers.Consents {
+		cmd.Consents = append(cmd.Consents, &proto.Consent{Purpose: consent.Purpose, Text: consent.Text, Marketing: consent.Marketing})
+	}
+	cmd.Fields = encoded(e.answers.ContactFields)
+	details := map[string]string{}
+	for name, value := range e.answers.Organization {
+		if name != "name" {
+			details[name] = value
+		}
+	}
+	cmd.Organization = encoded(details)
+	return cmd
+}
+
+// encoded is a map as JSON, or nothing when it is empty.
+func encoded[V any](m map[string]V) []byte {
+	if len(m) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // maps of checked answers always encode
+	}
+	return raw
+}
+
+// visitorName is how the timeline calls a visitor: by name, else by what was typed.
+func visitorName(c definition.Contact) string {
+	for _, name := range []string{strings.TrimSpace(c.FirstName + " " + c.LastName), c.Email, c.Phone} {
+		if name != "" {
+			return name
+		}
+	}
+	return "Visitor"
+}
+
+// oneLine is text without what does not belong into an address.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s))
+}
+
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most])
+}
+
+// recordSubmission stores the details of a booking as a submission of their form. The appointment stands
+// whatever they are: what cannot be processed is kept with the reason.
+func (s *service) recordSubmission(ctx context.Context, tx *db.Tx, c *proto.RecordSubmission) error {
+	id, err := uuid.Parse(c.GetSubmissionId())
+	if err != nil {
+		return err
+	}
+	form, err := s.anyForm(ctx, tx, c.GetFormId())
+	if err != nil {
+		return err
+	}
+	e := entry{id: id, form: form, sent: object(c.GetValues()), page: oneLine(c.GetPage())}
+	if contact, err := uuid.Parse(c.GetContactId()); err == nil {
+		e.contact = &contact
+	}
+	if appointment, err := uuid.Parse(c.GetAppointmentId()); err == nil {
+		e.appointment = &appointment
+	}
+	values, err := e.sent.entries()
+	if err != nil {
+		return err
+	}
+	if e.answers, err = definition.Values(form.definition, values); err != nil {
+		f := (*fault.Fault)(nil)
+		if !errors.As(err, &f) {
+			return err
+		}
+		e.problem, e.answers = f.Message, definition.Answers{Values: values, Lines: unchecked(form.definition, values)}
+	}
+	return s.take(ctx, tx, e)
+}
