@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -129,7 +130,7 @@ func (t *timers) set(ctx context.Context, tx *db.Tx, timers []timer) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	_, err := t.client.InsertManyFastTx(ctx, tx.Tx, jobs)
+	_, err := t.client.InsertManyTx(ctx, tx.Tx, jobs)
 	return err
 }
 
@@ -139,8 +140,20 @@ type clock func() time.Time
 func (c clock) Now() time.Time       { return c() }
 func (c clock) NowOrNil() *time.Time { now := c(); return &now }
 
-// quiet keeps what River says to warnings.
+// quiet keeps what River says to warnings, and leaves out that it was told to stop.
 type quiet struct{ slog.Handler }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	stopped := false
+	r.Attrs(func(a slog.Attr) bool {
+		stopped = strings.Contains(a.Value.String(), context.Canceled.Error())
+		return !stopped
+	})
+	if stopped {
+		return nil
+	}
+	return q.Handler.Handle(ctx, r)
+}
 
 func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)

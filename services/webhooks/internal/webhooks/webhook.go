@@ -25,7 +25,7 @@ type Webhook struct {
 	URL        string    `json:"url"`
 	Events     []string  `json:"events"`
 	Active     bool      `json:"active"`
-	Paused     *string   `json:"paused" enum:"failures,secret" doc:"Why nothing is sent although it is active: 20 failed attempts in a row, or a secret that cannot be read."`
+	Paused     *string   `json:"paused" doc:"Why nothing is sent although it is active: failures (20 failed attempts in a row) or secret (it cannot be read)."`
 	Failures   int       `json:"failures" doc:"Failed attempts in a row."`
 	SecretHint string    `json:"secret_hint" doc:"Last four characters of the secret."`
 	CreatedAt  time.Time `json:"created_at"`

@@ -151,7 +151,9 @@ func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
 	key := uuid.NewString()
 	event := s.contact("contact.created", key, 1)
 	s.contact("contact.updated", key, 2)
-	s.Eventually(func() bool { return len(r.all()) == 1 && len(s.statuses(admin, id)) == 1 && s.statuses(admin, id)[0] == "delivered" })
+	s.Eventually(func() bool {
+		return len(r.all()) == 1 && len(s.statuses(admin, id)) == 1 && s.statuses(admin, id)[0] == "delivered"
+	})
 
 	got := r.all()[0]
 	require.Equal(t, "contact.created", got.header.Get("X-Svc-Event"))

@@ -1,0 +1,267 @@
+package webhooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+	"frontdesk/services/webhooks/internal/signature"
+)
+
+func unmarshal(raw []byte, m protobuf.Message) error { return protobuf.Unmarshal(raw, m) }
+
+// every is all events that can be subscribed.
+func every() []string {
+	var all []string
+	for _, e := range events {
+		all = append(all, e.Event)
+	}
+	return all
+}
+
+func TestTheRequestIsAsTheInterfaceDescribesIt(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	_, secret := s.subscribe(admin, r.URL, "contact.updated")
+	id := uuid.NewString()
+	event := s.contact("contact.updated", id, 4, func(e *apptest.Event) { e.Changed = []string{"email", "phone"} })
+	s.Eventually(func() bool { return len(r.all()) == 1 })
+
+	got := r.all()[0]
+	require.Equal(t, "application/json", got.header.Get("Content-Type"))
+	require.Equal(t, "contact.updated", got.header.Get("X-Svc-Event"))
+	_, err := uuid.Parse(got.header.Get("X-Svc-Delivery"))
+	require.NoError(t, err)
+	var at int64
+	_, err = fmt.Sscanf(got.header.Get("X-Svc-Signature"), "t=%d,", &at)
+	require.NoError(t, err)
+	require.Equal(t, signature.Svc(secret, time.Unix(at, 0), []byte(got.body)), got.header.Get("X-Svc-Signature"))
+	require.Equal(t, "evt_"+event, got.header.Get("webhook-id"))
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	require.NoError(t, err)
+	require.NoError(t, verifier.Verify([]byte(got.body), got.header))
+
+	var whole map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got.body), &whole))
+	require.ElementsMatch(t, []string{"event", "id", "occurred_at", "data"}, keysOf(whole))
+	require.Equal(t, "evt_"+event, whole["id"])
+	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, whole["occurred_at"])
+	data := whole["data"].(map[string]any)
+	require.ElementsMatch(t, []string{"contact", "changed"}, keysOf(data))
+	require.Equal(t, []any{"email", "phone"}, data["changed"])
+	require.Equal(t, "ann@example.com", data["contact"].(map[string]any)["email"])
+}
+
+func keysOf(m map[string]any) []string {
+	var all []string
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
+	s := start(t)
+	r := listen(t)
+	s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
+	person, merged := uuid.NewString(), uuid.NewString()
+	send := func(topic, kind string, data map[string]any, extra any) {
+		s.Send(apptest.Event{Topic: topic, Kind: kind, Key: data["id"].(string), Version: 1, Data: data, Extra: extra})
+	}
+	record := func() map[string]any {
+		return map[string]any{"id": uuid.NewString(), "contact": map[string]any{"id": person}}
+	}
+	send(proto.SubmissionTopic, "form.submitted", record(), nil)
+	send(proto.AppointmentTopic, "appointment.booked", record(), nil)
+	send(proto.OrganizationTopic, "organization.created", map[string]any{"id": uuid.NewString(), "name": "Acme"}, nil)
+	send(proto.OrganizationTopic, "organization.merged", map[string]any{"id": uuid.NewString(), "name": "Acme"}, map[string]any{"merged_id": merged})
+	send(proto.ContactTopic, "marketing.subscribed", map[string]any{"id": person, "marketing": "subscribed"}, nil)
+	send(proto.ContactTopic, "contact.merged", map[string]any{"id": uuid.NewString()}, map[string]any{"merged_id": merged})
+	send(proto.ContactTopic, "contact.erased", map[string]any{"id": uuid.NewString(), "email": "must not be seen"}, nil)
+	// Not subscribable, however often they come.
+	send(proto.ContactTopic, "contact.ensured", map[string]any{"id": person}, map[string]any{"origin": "submission"})
+	send(proto.AppointmentTopic, "appointment.updated", record(), nil)
+	send(proto.SubmissionTopic, "submission.updated", record(), nil)
+	s.Eventually(func() bool { return len(r.all()) == 7 })
+	s.Settle()
+
+	shape := map[string][]string{}
+	for _, got := range r.all() {
+		shape[got.json().Event] = keysOf(got.json().Data)
+		if got.json().Event == "contact.erased" {
+			require.Equal(t, []string{"id"}, keysOf(got.json().Data["contact"].(map[string]any)))
+		}
+		if m, ok := got.json().Data["merged_id"]; ok {
+			require.Equal(t, merged, m)
+		}
+	}
+	for event, want := range map[string][]string{
+		"form.submitted": {"submission"}, "appointment.booked": {"appointment"}, "organization.created": {"organization"},
+		"organization.merged": {"organization", "merged_id"}, "marketing.subscribed": {"contact"},
+		"contact.merged": {"contact", "merged_id"}, "contact.erased": {"contact"},
+	} {
+		require.ElementsMatch(t, want, shape[event], event)
+	}
+	require.Len(t, r.all(), 7)
+}
+
+func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	first, _ := s.subscribe(admin, r.URL, "contact.created")
+	second, _ := s.subscribe(admin, r.URL, "contact.created", "contact.updated")
+	other, _ := s.subscribe(admin, r.URL, "contact.updated")
+	off, _ := s.subscribe(admin, r.URL, "contact.created")
+	admin.Patch("/webhooks/"+off, map[string]any{"active": false}).Is(200)
+
+	id := uuid.NewString()
+	event := s.contact("contact.created", id, 1)
+	s.contact("contact.created", id, 1, func(e *apptest.Event) { e.ID = event })
+	s.Settle()
+	s.contact("contact.created", id, 1, func(e *apptest.Event) { e.ID = event })
+	s.Settle()
+	for _, w := range []string{first, second} {
+		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, w), []string{"delivered"}) })
+	}
+	require.Empty(t, s.statuses(admin, other))
+	require.Empty(t, s.statuses(admin, off))
+	require.Len(t, r.all(), 2)
+
+	// What happened while it was off never comes.
+	admin.Patch("/webhooks/"+off, map[string]any{"active": true}).Is(200)
+	require.Empty(t, s.statuses(admin, off))
+}
+
+func TestNothingIsSentOfAnAppThatIsOff(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	id, _ := s.subscribe(admin, r.URL, every()...)
+	s.SetApp("booking", false)
+	appointment := map[string]any{"id": uuid.NewString()}
+	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.booked", Key: appointment["id"].(string), Version: 1, Data: appointment})
+	s.contact("contact.created", uuid.NewString(), 1)
+	s.Settle()
+	s.Eventually(func() bool { return len(r.all()) == 1 })
+	require.Equal(t, "contact.created", r.all()[0].json().Event)
+	s.SetApp("booking", true)
+	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.booked", Key: appointment["id"].(string), Version: 2, Data: appointment})
+	s.Eventually(func() bool { return len(s.statuses(admin, id)) == 2 })
+}
+
+func TestEventsOfARecordArriveInTheirOrder(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	// The earlier of two would be overtaken if both were on the way.
+	r.answers(func(n int, _ request) (int, string) {
+		time.Sleep(time.Duration(n%4) * 5 * time.Millisecond)
+		return 200, ""
+	})
+	s.subscribe(admin, r.URL, "contact.updated")
+	people := []string{uuid.NewString(), uuid.NewString(), uuid.NewString()}
+	const rounds = 20
+	for v := range rounds {
+		for _, p := range people {
+			s.contact("contact.updated", p, int64(v))
+		}
+	}
+	s.Eventually(func() bool { return len(r.all()) >= rounds*len(people) })
+	seen := map[string][]int{}
+	for _, got := range r.all() {
+		c := got.json().Data["contact"].(map[string]any)
+		seen[c["id"].(string)] = append(seen[c["id"].(string)], int(c["version_in_test"].(float64)))
+	}
+	for _, p := range people {
+		require.Len(t, seen[p], rounds)
+		require.True(t, slices.IsSorted(seen[p]), "%v", seen[p])
+	}
+}
+
+func TestADeliveryThatWaitsForItsRetryHoldsNobodyUp(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	id, _ := s.subscribe(admin, r.URL, "contact.created", "contact.updated")
+	r.says(500)
+	key := uuid.NewString()
+	s.contact("contact.created", key, 1)
+	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"retrying"}) })
+	r.says(200)
+	s.contact("contact.updated", key, 2)
+	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered", "retrying"}) })
+}
+
+func TestErasingAContactTakesItOutOfEveryStoredBody(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	r.answers(func(_ int, got request) (int, string) { return 500, "echo " + got.body })
+	id, _ := s.subscribe(admin, r.URL, every()...)
+	person, loser, other := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	named := func(id string) map[string]any {
+		return map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}, "contact": map[string]any{"id": id, "name": "gone@example.com"}}
+	}
+	gone := func(e *apptest.Event) { e.Data.(map[string]any)["email"] = "gone@example.com" }
+	s.contact("contact.created", person, 1, gone)
+	s.contact("contact.created", loser, 1, gone)
+	s.contact("contact.created", other, 1)
+	submission := named(person)
+	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: "form.submitted", Key: submission["id"].(string), Version: 1, Data: submission})
+	s.Eventually(func() bool { return len(r.all()) == 4 && !slices.Contains(s.statuses(admin, id), "queued") })
+	s.contact("contact.merged", person, 2, gone, func(e *apptest.Event) { e.Extra = map[string]any{"merged_id": loser} })
+	s.contact("contact.erased", person, 3, func(e *apptest.Event) { e.Data = map[string]any{"id": person} })
+	s.Settle()
+	// One that was on its way.
+	late := named(person)
+	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.cancelled", Key: late["id"].(string), Version: 2, Data: late})
+	s.Eventually(func() bool { return len(r.all()) == 7 && !slices.Contains(s.statuses(admin, id), "queued") })
+
+	list := admin.Get("/webhooks/" + id + "/deliveries?per_page=100").Is(200)
+	require.NotContains(t, list.Body, "gone@example.com")
+	require.Contains(t, list.Body, "ann@example.com")
+	require.Len(t, list.Items(), 7)
+	for _, d := range list.Items() {
+		full := admin.Get("/webhook-deliveries/" + d["id"].(string)).Is(200)
+		require.NotContains(t, full.Body, "gone@example.com")
+		require.Equal(t, d["event"], full.Text("payload.event"))
+		require.Equal(t, d["event_id"], full.Text("payload.id"))
+		require.Regexp(t, `Z$`, full.Text("payload.occurred_at"))
+	}
+	// A retry sends what is left, in its old place.
+	before := len(r.all())
+	s.Travel(61 * time.Second)
+	s.wakeAll()
+	s.Eventually(func() bool { return len(r.all()) == before+7 })
+	for _, got := range r.all()[before:] {
+		require.NotContains(t, got.body, "gone@example.com")
+	}
+}
+
+func TestATombstoneTakesTheRecordToo(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	id, _ := s.subscribe(admin, r.URL, every()...)
+	data := map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}}
+	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: "form.submitted", Key: data["id"].(string), Version: 1, Data: data})
+	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered"}) })
+	require.NoError(t, s.Bus.Send(t.Context(), []db.Message{{Topic: proto.SubmissionTopic, Key: data["id"].(string)}}))
+	s.Settle()
+	d := admin.Get("/webhooks/" + id + "/deliveries").Is(200)
+	require.NotContains(t, d.Body, "gone@example.com")
+	require.Equal(t, map[string]any{"submission": map[string]any{"id": data["id"]}}, d.Field("items.0.payload.data"))
+}
