@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -215,7 +216,7 @@ func (l *launch) up(ctx context.Context) error {
 	if err := l.supervisor.waitReady(limited, append([]string{"traefik", "gateway"}, services...)...); err != nil {
 		return err
 	}
-	if err := l.supervisor.await(limited, "gateway", l.servesSession); err != nil {
+	if err := l.supervisor.await(limited, "gateway", l.routed); err != nil {
 		return err
 	}
 	if err := l.state.change(func(s *state) { s.Ready = true }); err != nil {
@@ -386,9 +387,9 @@ func inherited() []string {
 	return kept
 }
 
-// servesSession is nil when the gateway passes a request on to settings, which cannot be switched off.
-func (l *launch) servesSession(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.at(0)+"/v1/auth/session", nil)
+// routed is nil when Traefik sends requests to every service where it listens now, rather than where it did in an earlier run.
+func (l *launch) routed(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.at(traefikOffset)+"/api/http/services", nil)
 	if err != nil {
 		return err
 	}
@@ -397,8 +398,23 @@ func (l *launch) servesSession(ctx context.Context) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusUnauthorized {
-		return fmt.Errorf("/v1/auth/session answers %s", resp.Status)
+	var known []struct {
+		Name         string
+		LoadBalancer struct{ Servers []struct{ URL string } }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&known); err != nil {
+		return fmt.Errorf("Traefik's API: %w", err)
+	}
+	addresses := map[string]string{}
+	for _, s := range known {
+		for _, server := range s.LoadBalancer.Servers {
+			addresses[s.Name] = server.URL
+		}
+	}
+	for i, name := range services {
+		if addresses[name+"@file"] != "http://"+l.at(serviceOffset+i) {
+			return fmt.Errorf("it has no route to %s yet", name)
+		}
 	}
 	return nil
 }
