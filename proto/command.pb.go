@@ -459,6 +459,135 @@ func (x *Audit) GetOutcome() string {
 	return ""
 }
 
+// EmbedInPage asks settings to add a widget to a page of the site, or to a new one. Topic
+// settings.command. Answer: the event page.updated or page.created, whose extra is
+// {"request_id": "…", "created": true|false}. A page that is gone gets no answer.
+type EmbedInPage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Made by the sender, to know the answer by.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// An existing page; 0 for a new one.
+	PageId       int64  `protobuf:"varint,2,opt,name=page_id,json=pageId,proto3" json:"page_id,omitempty"`
+	NewPageTitle string `protobuf:"bytes,3,opt,name=new_page_title,json=newPageTitle,proto3" json:"new_page_title,omitempty"`
+	// A new page is published at once instead of a draft.
+	Publish bool `protobuf:"varint,4,opt,name=publish,proto3" json:"publish,omitempty"`
+	// [svc-form id="3"] or [svc-booking service="…"]: the line that is appended.
+	Shortcode     string `protobuf:"bytes,5,opt,name=shortcode,proto3" json:"shortcode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmbedInPage) Reset() {
+	*x = EmbedInPage{}
+	mi := &file_command_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmbedInPage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmbedInPage) ProtoMessage() {}
+
+func (x *EmbedInPage) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmbedInPage.ProtoReflect.Descriptor instead.
+func (*EmbedInPage) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *EmbedInPage) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *EmbedInPage) GetPageId() int64 {
+	if x != nil {
+		return x.PageId
+	}
+	return 0
+}
+
+func (x *EmbedInPage) GetNewPageTitle() string {
+	if x != nil {
+		return x.NewPageTitle
+	}
+	return ""
+}
+
+func (x *EmbedInPage) GetPublish() bool {
+	if x != nil {
+		return x.Publish
+	}
+	return false
+}
+
+func (x *EmbedInPage) GetShortcode() string {
+	if x != nil {
+		return x.Shortcode
+	}
+	return ""
+}
+
+// SessionSeen reports that a browser's session is in use. Topic settings.command.
+type SessionSeen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SHA-256 of the cookie's token.
+	Hash          []byte `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionSeen) Reset() {
+	*x = SessionSeen{}
+	mi := &file_command_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionSeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionSeen) ProtoMessage() {}
+
+func (x *SessionSeen) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionSeen.ProtoReflect.Descriptor instead.
+func (*SessionSeen) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SessionSeen) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
 type EnsureFields_Field struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Entity        string                 `protobuf:"bytes,1,opt,name=entity,proto3" json:"entity,omitempty"`
@@ -473,7 +602,7 @@ type EnsureFields_Field struct {
 
 func (x *EnsureFields_Field) Reset() {
 	*x = EnsureFields_Field{}
-	mi := &file_command_proto_msgTypes[5]
+	mi := &file_command_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -485,7 +614,7 @@ func (x *EnsureFields_Field) String() string {
 func (*EnsureFields_Field) ProtoMessage() {}
 
 func (x *EnsureFields_Field) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[5]
+	mi := &file_command_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +723,16 @@ const file_command_proto_rawDesc = "" +
 	"\vrecord_type\x18\x02 \x01(\tR\n" +
 	"recordType\x12\x1b\n" +
 	"\trecord_id\x18\x03 \x01(\tR\brecordId\x12\x18\n" +
-	"\aoutcome\x18\x04 \x01(\tR\aoutcomeB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\aoutcome\x18\x04 \x01(\tR\aoutcome\"\xa3\x01\n" +
+	"\vEmbedInPage\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
+	"\apage_id\x18\x02 \x01(\x03R\x06pageId\x12$\n" +
+	"\x0enew_page_title\x18\x03 \x01(\tR\fnewPageTitle\x12\x18\n" +
+	"\apublish\x18\x04 \x01(\bR\apublish\x12\x1c\n" +
+	"\tshortcode\x18\x05 \x01(\tR\tshortcode\"!\n" +
+	"\vSessionSeen\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\fR\x04hashB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_command_proto_rawDescOnce sync.Once
@@ -608,18 +746,20 @@ func file_command_proto_rawDescGZIP() []byte {
 	return file_command_proto_rawDescData
 }
 
-var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_command_proto_goTypes = []any{
 	(*EnsureContact)(nil),      // 0: frontdesk.v1.EnsureContact
 	(*Consent)(nil),            // 1: frontdesk.v1.Consent
 	(*EnsureFields)(nil),       // 2: frontdesk.v1.EnsureFields
 	(*RecordSubmission)(nil),   // 3: frontdesk.v1.RecordSubmission
 	(*Audit)(nil),              // 4: frontdesk.v1.Audit
-	(*EnsureFields_Field)(nil), // 5: frontdesk.v1.EnsureFields.Field
+	(*EmbedInPage)(nil),        // 5: frontdesk.v1.EmbedInPage
+	(*SessionSeen)(nil),        // 6: frontdesk.v1.SessionSeen
+	(*EnsureFields_Field)(nil), // 7: frontdesk.v1.EnsureFields.Field
 }
 var file_command_proto_depIdxs = []int32{
 	1, // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
-	5, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
+	7, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
 	2, // [2:2] is the sub-list for method output_type
 	2, // [2:2] is the sub-list for method input_type
 	2, // [2:2] is the sub-list for extension type_name
@@ -638,7 +778,7 @@ func file_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_command_proto_rawDesc), len(file_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -27,6 +27,7 @@ const (
 
 	ContactsCommandTopic = "contacts.command"
 	FormsCommandTopic    = "forms.command"
+	SettingsCommandTopic = "settings.command"
 	MailTopic            = "settings.mail"
 	AuditTopic           = "svc.audit"
 	ManifestTopic        = "svc.manifest"
@@ -49,6 +50,7 @@ var Topics = []Topic{
 	{PageTopic, 1, true},
 	{ContactsCommandTopic, 4, false},
 	{FormsCommandTopic, 2, false},
+	{SettingsCommandTopic, 2, false},
 	{MailTopic, 2, false},
 	{AuditTopic, 2, false},
 	{ManifestTopic, 1, true},

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/google/uuid"
@@ -155,6 +156,7 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	k.Auth.PerMinute = int(600 * cfg.RateFactor)
 	k.Auth.IPHeader = k.ipHeader
 	k.Auth.Now = d.Now
+	k.Auth.Seen = k.seen
 	k.Apps = NewApps(b, r.applied)
 	r.kit = k
 	parts, err := s.Build(ctx, k)
@@ -172,6 +174,22 @@ func (k *Kit) ipHeader() string {
 	}
 	k.Site.Read("general", &g)
 	return g.IPHeader
+}
+
+// seen tells settings that a session is in use, so that it does not end as an idle one. Nobody waits for
+// it: a report that is lost is made again by the next request but a few minutes later.
+func (k *Kit) seen(s *proto.Session) {
+	data, err := protobuf.Marshal(&proto.SessionSeen{Hash: s.GetHash()})
+	if err != nil {
+		return
+	}
+	e := &proto.Envelope{Id: uuid.NewString(), Kind: "session_seen", RecordId: auth.SessionKey(s.GetHash()),
+		OccurredAt: timestamppb.New(k.DB.Now()), Actor: &proto.Actor{Channel: db.ChannelSystem}, Data: data}
+	go func() {
+		if err := sendMessage(context.Background(), k.Bus, proto.SettingsCommandTopic, e.GetRecordId(), e); err != nil {
+			slog.Debug("use of a session is not known", "error", err)
+		}
+	}()
 }
 
 // NewSet makes the service's set of operations.

@@ -36,6 +36,8 @@ var commands = map[string]func() protobuf.Message{
 	"record_submission": func() protobuf.Message { return &proto.RecordSubmission{} },
 	"mail":              func() protobuf.Message { return &proto.Mail{} },
 	"audit":             func() protobuf.Message { return &proto.Audit{} },
+	"embed_in_page":     func() protobuf.Message { return &proto.EmbedInPage{} },
+	"session_seen":      func() protobuf.Message { return &proto.SessionSeen{} },
 }
 
 func samplePath(name string) string {
