@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -39,10 +40,10 @@ type engine struct {
 	hosts    map[string]int // requests in flight
 }
 
-// lane is a webhook that has something to do in this process.
+// lane is a webhook that has had something to do in this process.
 type lane struct {
 	id     uuid.UUID
-	host   string // empty until the first claim
+	host   string // empty until the first look
 	flying int
 	due    bool // somebody said that there is something to claim
 	more   bool // the last claim left some behind
@@ -171,12 +172,11 @@ func (e *engine) room(l *lane) int {
 
 // drive claims for a lane until nothing is due or no room is left.
 func (e *engine) drive(l *lane) {
-	for {
+	for e.know(l) {
 		e.mu.Lock()
 		most := e.room(l)
 		if !l.due || most <= 0 || e.stopping {
 			l.driven = false
-			e.drop(l)
 			e.mu.Unlock()
 			return
 		}
@@ -193,7 +193,7 @@ func (e *engine) drive(l *lane) {
 		}
 		e.mu.Lock()
 		e.fly(l, len(jobs)-most)
-		if to.url != "" {
+		if err == nil {
 			e.move(l, host(to.url))
 		}
 		// What is in flight may be all that holds back what waits behind it.
@@ -203,7 +203,6 @@ func (e *engine) drive(l *lane) {
 		}
 		if err != nil {
 			l.driven = false
-			e.drop(l)
 		}
 		e.mu.Unlock()
 		for _, j := range jobs {
@@ -239,11 +238,35 @@ func (e *engine) move(l *lane, to string) {
 	e.fly(l, n)
 }
 
-// drop forgets a lane that has nothing to do. mu is held.
-func (e *engine) drop(l *lane) {
-	if l.flying == 0 && !l.due && !l.driven {
-		delete(e.lanes, l.id)
+// know finds out which host a lane leads to, once. False means that there is no such webhook, or that
+// nobody can tell just now.
+func (e *engine) know(l *lane) bool {
+	e.mu.Lock()
+	known := l.host != ""
+	e.mu.Unlock()
+	if known {
+		return true
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var address string
+	err := e.s.DB.Pool.QueryRow(ctx, `select url from webhook where id = $1`, l.id).Scan(&address)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case err == nil:
+		e.move(l, host(address))
+		return true
+	case errors.Is(err, pgx.ErrNoRows):
+		if l.flying == 0 {
+			delete(e.lanes, l.id)
+		}
+	default:
+		slog.Warn("a webhook is looked up again", "webhook", l.id, "error", err)
+		time.AfterFunc(300*time.Millisecond, func() { e.poke(l.id) })
+	}
+	l.driven = false
+	return false
 }
 
 // landed gives the place of a settled request back and wakes whoever waited for it.
@@ -259,7 +282,6 @@ func (e *engine) landed(webhook uuid.UUID) {
 	// A claim that is under way may not have seen this one settled.
 	l.due = l.due || l.more || l.driven
 	e.start(l)
-	e.drop(l)
 	if !full {
 		return
 	}

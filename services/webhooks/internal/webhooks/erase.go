@@ -37,7 +37,7 @@ func scrub(ctx context.Context, tx *db.Tx, which string, id uuid.UUID) error {
 	_, err := tx.Exec(ctx, `
 		with gone as (select id from delivery where `+which+` order by id for update),
 			answers as (update attempt set response_body = '' from gone where delivery = gone.id)
-		update delivery d set payload = `+blank+` from gone where d.id = gone.id`, id)
+		update delivery d set scrubbed = true, payload = `+blank+` from gone where d.id = gone.id`, id)
 	return err
 }
 

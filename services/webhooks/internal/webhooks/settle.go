@@ -171,10 +171,10 @@ func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, 
 				response_code = case when r.made = 1 then r.code else d.response_code end,
 				error = r.reason, duration_ms = case when r.made = 1 then r.took else d.duration_ms end,
 				lease = null, leased_until = null
-			from r where d.id = r.id and d.lease = r.lease returning d.id, d.attempts
+			from r where d.id = r.id and d.lease = r.lease returning d.id, d.attempts, d.scrubbed
 		), log as (
 			insert into attempt (delivery, number, at, url, response_code, response_body, error, duration_ms)
-			select d.id, d.attempts, r.at, r.url, r.code, r.answer, r.reason, r.took from d join r using (id) where r.made = 1
+			select d.id, d.attempts, r.at, r.url, r.code, case when d.scrubbed then '' else r.answer end, r.reason, r.took from d join r using (id) where r.made = 1
 		)
 		select id from d`,
 		pgx.NamedArgs{"ids": ids, "leases": leases, "statuses": statuses, "failed": failed, "next": next, "delivered": delivered, "codes": codes,

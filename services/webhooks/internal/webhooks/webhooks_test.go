@@ -19,6 +19,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/webhooks/internal/signature"
 )
 
 // receiver is somebody else's server. It keeps what it gets.
@@ -166,4 +167,8 @@ func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
 	raw, err := json.Marshal(full.Field("payload"))
 	require.NoError(t, err)
 	require.JSONEq(t, got.body, string(raw))
+}
+
+func svc(secret string, at int64, body string) string {
+	return signature.Svc(secret, time.Unix(at, 0), []byte(body))
 }

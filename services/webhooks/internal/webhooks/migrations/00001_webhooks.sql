@@ -25,6 +25,7 @@ create table delivery (
 	record          uuid        not null, -- what the event is about; its events go out in the order of seq
 	contact         uuid,                 -- whose data the body holds
 	payload         text        not null, -- the very bytes that are sent
+	scrubbed        boolean     not null default false, -- its record was erased: answers are not kept, they may repeat it
 	status          text        not null check (status in ('queued', 'retrying', 'delivered', 'failed')),
 	attempts        int         not null default 0,
 	failed_attempts int         not null default 0, -- of the schedule: resends do not count
