@@ -1,0 +1,274 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+	protobuf "google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/dbtest"
+	"frontdesk/proto"
+	"frontdesk/services/webhooks/internal/signature"
+)
+
+const childVariable = "WEBHOOKS_TEST_PROCESS"
+
+// TestMain is also the service itself, for tests that kill it.
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		app.Main(Service)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// site is a database, a broker and receivers that outlive the processes of the service.
+type site struct {
+	t       *testing.T
+	url     string // of the database
+	pool    *db.DB
+	dir     string
+	port    int
+	cluster *kfake.Cluster
+	bus     *bus.Bus
+	master  string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), master: "a master key that only tests know of"}
+	s.startBroker()
+	s.port = portOf(t, s.cluster.ListenAddrs()[0])
+	t.Cleanup(func() { s.cluster.Close() })
+	s.bus = bus.New(s.cluster.ListenAddrs()[0])
+	t.Cleanup(func() { _ = s.bus.Close() })
+	require.NoError(t, s.bus.Ensure(t.Context(), proto.Topics))
+	var err error
+	s.pool, err = db.Open(t.Context(), s.url, "webhooks")
+	require.NoError(t, err)
+	t.Cleanup(s.pool.Close)
+	return s
+}
+
+func (s *site) startBroker() {
+	s.t.Helper()
+	options := []kfake.Opt{kfake.NumBrokers(1), kfake.DataDir(s.dir), kfake.SyncWrites()}
+	if s.port > 0 {
+		options = append(options, kfake.Ports(s.port))
+	}
+	var err error
+	s.cluster, err = kfake.NewCluster(options...)
+	require.NoError(s.t, err)
+}
+
+func portOf(t *testing.T, address string) (port int) {
+	t.Helper()
+	_, text, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	_, err = fmt.Sscan(text, &port)
+	require.NoError(t, err)
+	return port
+}
+
+func unused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// process starts the service as a process of its own and waits until it lives.
+func (s *site) process() *exec.Cmd {
+	s.t.Helper()
+	admin := unused(s.t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"=1", "DATABASE_URL="+s.url, "KAFKA_BROKERS="+s.cluster.ListenAddrs()[0],
+		"SVC_MASTER_KEY="+s.master, "SVC_WEBHOOK_LOCAL=1", "SVC_LISTEN="+unused(s.t), "SVC_ADMIN_LISTEN="+admin)
+	require.NoError(s.t, cmd.Start())
+	s.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	require.Eventually(s.t, func() bool {
+		res, err := http.Get("http://" + admin + "/livez")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		return res.StatusCode == 200
+	}, 20*time.Second, 10*time.Millisecond)
+	return cmd
+}
+
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+}
+
+// subscribe adds a webhook as the operation would.
+func (s *site) subscribe(url string, events ...string) (id uuid.UUID, secret string) {
+	s.t.Helper()
+	id, secret = db.NewID(), signature.NewSecret()
+	_, err := s.pool.Pool.Exec(s.t.Context(), `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
+		values ($1, 'receiver', $2, $3, true, $4, 'xxxx', now(), now())`, id, url, events, app.NewKeys(s.master).Seal(purpose(id), []byte(secret)))
+	require.NoError(s.t, err)
+	return id, secret
+}
+
+// publish sends n contact.created events and answers with their ids.
+func (s *site) publish(n int) (ids []string) {
+	s.t.Helper()
+	for len(ids) < n {
+		var batch []db.Message
+		for range min(500, n-len(ids)) {
+			id, key := db.NewID().String(), uuid.NewString()
+			data, err := json.Marshal(map[string]any{"id": key, "first_name": "Ann", "email": "ann@example.com"})
+			require.NoError(s.t, err)
+			value, err := protobuf.Marshal(&proto.Envelope{Id: id, Kind: "contact.created", RecordId: key, Version: 1, OccurredAt: timestamppb.Now(),
+				Actor: &proto.Actor{Channel: db.ChannelSystem}, Data: data})
+			require.NoError(s.t, err)
+			batch = append(batch, db.Message{Topic: proto.ContactTopic, Key: key, Value: value})
+			ids = append(ids, id)
+		}
+		require.NoError(s.t, s.bus.Send(s.t.Context(), batch))
+	}
+	return ids
+}
+
+// unsettled is how many deliveries are not delivered yet, or all that are expected while fewer exist.
+func (s *site) unsettled(expected int) int {
+	var delivered int
+	if s.pool.Pool.QueryRow(context.Background(), `select count(*) from delivery where status = 'delivered'`).Scan(&delivered) != nil {
+		return expected
+	}
+	return expected - delivered
+}
+
+// times counts the requests of each event at a receiver, and holds that those of one event are alike.
+func (r *receiver) times(t *testing.T) map[string]int {
+	t.Helper()
+	n, same := map[string]int{}, map[string]string{}
+	for _, got := range r.all() {
+		id := got.header.Get("webhook-id")
+		alike := got.header.Get("X-Svc-Delivery") + got.body
+		if same[id] == "" {
+			same[id] = alike
+		}
+		require.Equal(t, same[id], alike)
+		n[id]++
+	}
+	return n
+}
+
+func TestKilledInTheMiddleNothingIsLostAndOnlyWhatWasInFlightIsRepeated(t *testing.T) {
+	s := newSite(t)
+	const hooks, events, kills = 5, 1000, 3
+	var receivers []*receiver
+	for range hooks {
+		r := listen(t)
+		_, _ = s.subscribe(r.URL, "contact.created")
+		receivers = append(receivers, r)
+	}
+	got := func() (n int) {
+		for _, r := range receivers {
+			n += len(r.all())
+		}
+		return n
+	}
+	ids := s.publish(events)
+	for k := range kills {
+		p := s.process()
+		require.Eventually(t, func() bool { return got() > (k+1)*hooks*events/(kills+1) }, 60*time.Second, time.Millisecond)
+		kill(t, p)
+	}
+	last := s.process()
+	require.Eventually(t, func() bool { return s.unsettled(hooks*events) == 0 }, 90*time.Second, 50*time.Millisecond)
+	repeats := 0
+	for _, r := range receivers {
+		n := r.times(t)
+		require.Len(t, n, events)
+		for _, id := range ids {
+			require.GreaterOrEqual(t, n["evt_"+id], 1)
+			repeats += n["evt_"+id] - 1
+		}
+	}
+	require.LessOrEqual(t, repeats, kills*hooks*laneMax)
+	t.Logf("%d deliveries, %d kills, %d repeated", hooks*events, kills, repeats)
+	var rows int
+	require.NoError(t, s.pool.Pool.QueryRow(t.Context(), `select count(*) from delivery`).Scan(&rows))
+	require.Equal(t, hooks*events, rows)
+
+	require.NoError(t, last.Process.Signal(os.Interrupt))
+	require.NoError(t, last.Wait(), "it stops by itself, and cleanly")
+}
+
+func TestTwoReplicasShareTheWorkAndSendNothingTwice(t *testing.T) {
+	s := newSite(t)
+	r := listen(t)
+	s.subscribe(r.URL, "contact.created")
+	s.process()
+	s.process()
+	ids := s.publish(1000)
+	require.Eventually(t, func() bool { return s.unsettled(len(ids)) == 0 }, 60*time.Second, 20*time.Millisecond)
+	n := r.times(t)
+	require.Len(t, n, len(ids))
+	require.Len(t, r.all(), len(ids))
+}
+
+func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
+	s := newSite(t)
+	r := listen(t)
+	r.says(500)
+	id, _ := s.subscribe(r.URL, "contact.created")
+	s.process()
+	s.process()
+	s.publish(300)
+	require.Eventually(t, func() bool {
+		var paused *string
+		return s.pool.Pool.QueryRow(t.Context(), `select paused from webhook where id = $1`, id).Scan(&paused) == nil && paused != nil
+	}, 30*time.Second, 5*time.Millisecond)
+	time.Sleep(300 * time.Millisecond)
+	require.Len(t, r.all(), 20)
+}
+
+func TestABrokerAndADatabaseThatGoAndComeBackLoseNothing(t *testing.T) {
+	s := newSite(t)
+	r := listen(t)
+	s.subscribe(r.URL, "contact.created")
+	s.process()
+	ids := s.publish(600)
+	require.Eventually(t, func() bool { return len(r.all()) > 100 }, 30*time.Second, time.Millisecond)
+	cuts := 0
+	for range 3 {
+		// Every connection of the service dies, as in a restart of the server.
+		conn, err := pgx.Connect(t.Context(), s.url)
+		require.NoError(t, err)
+		tag, err := conn.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(t.Context()))
+		cuts += int(tag.RowsAffected())
+		s.cluster.Close()
+		time.Sleep(200 * time.Millisecond)
+		s.startBroker()
+		ids = append(ids, s.publish(200)...)
+	}
+	require.Positive(t, cuts)
+	require.Eventually(t, func() bool { return s.unsettled(len(ids)) == 0 }, 90*time.Second, 20*time.Millisecond)
+	n := r.times(t)
+	require.Len(t, n, len(ids))
+	require.LessOrEqual(t, len(r.all())-len(ids), 3*laneMax)
+}

@@ -1,0 +1,136 @@
+package webhooks
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/auth"
+)
+
+func (r *running) count(query string, args ...any) (n int) {
+	r.t.Helper()
+	require.NoError(r.t, r.DB.Pool.QueryRow(r.t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+func TestTheLogIsPagedNewestFirstWithItsTotal(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	for range 25 {
+		s.contact("contact.created", uuid.NewString(), 1)
+	}
+	s.Eventually(func() bool {
+		return admin.Get("/webhooks/"+id+"/deliveries?status=delivered").Field("total") == float64(25)
+	})
+	r.says(500)
+	for range 3 {
+		s.contact("contact.created", uuid.NewString(), 1)
+	}
+	s.Eventually(func() bool {
+		return admin.Get("/webhooks/"+id+"/deliveries?status=retrying").Field("total") == float64(3)
+	})
+	require.NoError(t, s.addUp(t.Context()))
+	require.Equal(t, 2, s.count(`select count(*) from tally`))
+
+	seen, cursor := map[string]bool{}, ""
+	var before string
+	for page := 0; ; page++ {
+		a := admin.Get("/webhooks/" + id + "/deliveries?per_page=10&cursor=" + url.QueryEscape(cursor)).Is(200)
+		require.EqualValues(t, 28, a.Field("total"))
+		for _, d := range a.Items() {
+			if before != "" {
+				require.LessOrEqual(t, d["created_at"], before)
+			}
+			before = d["created_at"].(string)
+			require.False(t, seen[d["id"].(string)])
+			seen[d["id"].(string)] = true
+		}
+		if cursor = a.Text("next_cursor"); cursor == "" {
+			require.Equal(t, 2, page)
+			break
+		}
+		admin.Get("/webhooks/"+id+"/deliveries?status=failed&cursor="+url.QueryEscape(cursor)).Fails(400, "svc_invalid_cursor")
+	}
+	require.Len(t, seen, 28)
+	require.Len(t, admin.Get("/webhooks/"+id+"/deliveries?status=retrying").Is(200).Items(), 3)
+	require.Empty(t, admin.Get("/webhooks/"+id+"/deliveries?status=failed").Is(200).Items())
+}
+
+func TestTheLogIsKeptAsLongAsThePrivacySettingsSay(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	s.contact("contact.created", uuid.NewString(), 1)
+	s.Eventually(func() bool { return s.count(`select count(*) from attempt`) == 1 })
+	s.idle()
+	s.Travel(29 * 24 * time.Hour)
+	require.NoError(t, s.expire(t.Context()))
+	require.Len(t, s.rows(id), 1)
+	s.Travel(25 * time.Hour)
+	require.NoError(t, s.expire(t.Context()))
+	require.Empty(t, s.rows(id))
+	require.Zero(t, s.count(`select count(*) from attempt`))
+	require.EqualValues(t, 0, admin.Get("/webhooks/"+id+"/deliveries").Is(200).Field("total"))
+
+	s.SetSite("privacy", map[string]any{"retention": map[string]any{"webhook_log": 2}})
+	s.contact("contact.created", uuid.NewString(), 1)
+	s.Eventually(func() bool { return len(s.rows(id)) == 1 && s.rows(id)[0].Status == "delivered" })
+	s.Travel(49 * time.Hour)
+	require.NoError(t, s.expire(t.Context()))
+	require.Empty(t, s.rows(id))
+}
+
+func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	id, _ := s.subscribe(admin, "https://example.com/", "contact.created")
+	_, err := s.DB.Pool.Exec(t.Context(), `
+		insert into delivery (id, webhook, event, event_id, record, payload, status, created_at)
+		select gen_random_uuid(), $1, 'contact.created', gen_random_uuid(), gen_random_uuid(), '{}', 'delivered', now() from generate_series(1, $2)`,
+		id, tidyBatch+10)
+	require.NoError(t, err)
+	require.EqualValues(t, tidyBatch+10, admin.Get("/webhooks/"+id+"/deliveries?per_page=1").Is(200).Field("total"))
+	one := admin.Get("/webhooks/" + id + "/deliveries?per_page=1").Text("items.0.id")
+	admin.Delete("/webhooks/"+id, nil).Is(204)
+	admin.Get("/webhook-deliveries/"+one).Fails(404, "svc_not_found")
+	admin.Post("/webhook-deliveries/"+one+"/resend", nil).Fails(404, "svc_not_found")
+	require.NoError(t, s.expire(t.Context()))
+	require.Zero(t, s.count(`select count(*) from delivery`))
+	require.NoError(t, s.addUp(t.Context()))
+	require.Zero(t, s.count(`select count(*) from tally`))
+}
+
+func TestAWaitingBacklogIsNotRead(t *testing.T) {
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	id, _ := s.subscribe(admin, "https://example.com/", "contact.created")
+	admin.Patch("/webhooks/"+id, map[string]any{"active": false}).Is(200)
+	for _, status := range []string{"queued", "retrying"} {
+		_, err := s.DB.Pool.Exec(t.Context(), `
+			insert into delivery (id, webhook, event, event_id, record, payload, status, next_attempt_at, created_at)
+			select gen_random_uuid(), $1, 'contact.created', gen_random_uuid(), gen_random_uuid(), '{}', $2, now() + interval '1 day', now() from generate_series(1, 10000)`,
+			id, status)
+		require.NoError(t, err)
+	}
+	_, err := s.DB.Pool.Exec(t.Context(), `analyze delivery`)
+	require.NoError(t, err)
+	rows, err := s.DB.Pool.Query(t.Context(), fmt.Sprintf(`explain (analyze, costs off, timing off) select id from delivery
+		where webhook = '%s' and status = 'queued' order by seq limit %d`, id, window))
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		require.NoError(t, rows.Scan(&line))
+		require.NotContains(t, line, "Seq Scan")
+		require.NotContains(t, line, "Sort")
+	}
+	require.NoError(t, rows.Err())
+}
