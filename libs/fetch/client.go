@@ -56,8 +56,8 @@ func client(o Options, look lookup) *http.Client {
 			TLSHandshakeTimeout:    o.Timeout,
 			ResponseHeaderTimeout:  o.Timeout,
 			MaxResponseHeaderBytes: maxHeader,
-			MaxIdleConns:           64,
-			MaxIdleConnsPerHost:    2,
+			MaxIdleConns:           512,
+			MaxIdleConnsPerHost:    16,
 			IdleConnTimeout:        30 * time.Second,
 			// A small answer that unpacks to a large one is not worth having.
 			DisableCompression: true,
