@@ -64,10 +64,11 @@ func (tx *Tx) EmitMessage(ctx context.Context, topic, key string, m protobuf.Mes
 	return err
 }
 
-// Tombstone erases a record from its topic: what waits for the relay goes, and compaction takes the rest.
+// Tombstone erases a record from its topic: what earlier transactions left waiting for the relay goes, and
+// compaction takes the rest. What this transaction has emitted of the record is sent before the tombstone.
 func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
 	tx.emitted++
-	if _, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2`, topic, key); err != nil {
+	if _, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2 and xmin <> pg_current_xact_id()::xid`, topic, key); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `insert into outbox (topic, key) values ($1, $2)`, topic, key)

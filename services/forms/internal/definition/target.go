@@ -156,6 +156,9 @@ func (e *Element) Caption() string {
 	return e.input.label
 }
 
+// Max is how many characters an answer may have; 0 for none to be typed.
+func (e *Element) Max() int { return e.input.max }
+
 // Choices are the options to choose from, for a dropdown and for choices.
 func (e *Element) Choices() []string { return e.input.options }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -24,15 +23,6 @@ type contact struct {
 	Phone        string
 	OwnerUserID  *int64 `json:"owner_user_id"`
 	Organization *Ref
-}
-
-func (c contact) name() string {
-	for _, name := range []string{strings.TrimSpace(c.FirstName + " " + c.LastName), c.Email, c.Phone} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
 }
 
 func (s *service) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error {
@@ -82,17 +72,17 @@ func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error
 		on conflict (id) do update set version = excluded.version, name = excluded.name, email = excluded.email,
 			owner_user_id = excluded.owner_user_id, organization_id = excluded.organization_id
 			where c.version < excluded.version`,
-		c.ID, version, c.name(), address.Key(c.Email), c.OwnerUserID, organization)
+		c.ID, version, nameOf(c.FirstName, c.LastName, c.Email, c.Phone), address.Key(c.Email), c.OwnerUserID, organization)
 	return err
 }
 
 // contactEnsured completes the submission that asked for the contact.
 func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	var x struct {
-		Origin    string     `json:"origin"`
-		OriginID  uuid.UUID  `json:"origin_id"`
-		ContactID *uuid.UUID `json:"contact_id"`
-		Result    string     `json:"result"`
+		Origin    string `json:"origin"`
+		OriginID  string `json:"origin_id"`
+		ContactID string `json:"contact_id"` // empty when the result is none
+		Result    string `json:"result"`
 	}
 	if err := json.Unmarshal(e.Extra, &x); err != nil {
 		return err
@@ -100,23 +90,32 @@ func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) er
 	if x.Origin != "submission" {
 		return nil
 	}
-	if x.Result == resultNone {
-		x.ContactID = nil
+	id, err := uuid.Parse(x.OriginID)
+	if err != nil {
+		return err
+	}
+	var contact *uuid.UUID
+	if x.ContactID != "" {
+		found, err := uuid.Parse(x.ContactID)
+		if err != nil {
+			return err
+		}
+		contact = &found
 	}
 	// The contact may have been merged away meanwhile: the event of that can be ahead of this one.
 	var form int64
 	var lines []line
-	err := tx.QueryRow(ctx, `update submission set result = $2, version = version + 1,
-			contact_id = coalesce((select a.contact_id from contact_alias a where a.id = $3), $3)
+	err = tx.QueryRow(ctx, `update submission set result = $2, version = version + 1,
+			contact_id = coalesce((select a.contact_id from contact_alias a where a.id = $3::uuid), $3::uuid)
 		where id = $1 and status = 'received' and result = 'pending' returning form_id, answers`,
-		x.OriginID, x.Result, x.ContactID).Scan(&form, &lines)
+		id, x.Result, contact).Scan(&form, &lines)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // deleted meanwhile
 	}
 	if err != nil {
 		return err
 	}
-	sub, err := emitSubmission(ctx, tx, "form.submitted", x.OriginID, nil)
+	sub, err := emitSubmission(ctx, tx, "form.submitted", id, nil)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	protobuf "google.golang.org/protobuf/proto"
@@ -49,31 +50,87 @@ func (t *fieldTable) list() []definition.Field {
 type page struct {
 	ID        int64
 	Title     string
-	Slug      string
+	URL       string
+	EditURL   string
+	Status    string
 	Published bool
+	Gone      bool
 	// Forms are the ids of those that it shows.
 	Forms []int64
+	// Asked is the request that the newest change answers, Created whether it made the page.
+	Asked   string
+	Created bool
 }
 
-type pageTable struct{ *bus.Table[page] }
+// pageTable is the copy of the pages.
+type pageTable struct {
+	*bus.Table[page]
+
+	mu      sync.Mutex
+	waiting map[string]chan page // by request
+}
 
 var shortcode = regexp.MustCompile(`\[svc-form\s+id=["']?([0-9]{1,18})["']?\s*\]`)
 
 func newPageTable(b *bus.Bus) *pageTable {
-	return &pageTable{bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, error) {
+	t := &pageTable{waiting: map[string]chan page{}}
+	t.Table = bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, error) {
 		var p struct {
-			ID                           int64
-			Title, Slug, Status, Content string
+			ID                          int64
+			Title, URL, Status, Content string
+			EditURL                     string `json:"edit_url"`
 		}
-		kind, err := record(value, &p)
-		out := page{ID: p.ID, Title: p.Title, Slug: p.Slug, Published: p.Status == "publish" && kind != "page.deleted"}
+		env, err := record(value, &p)
+		if err != nil {
+			return page{}, err
+		}
+		out := page{ID: p.ID, Title: p.Title, URL: p.URL, EditURL: p.EditURL, Status: p.Status, Gone: env.GetKind() == "page.deleted"}
+		out.Published = p.Status == "publish" && !out.Gone
 		for _, m := range shortcode.FindAllStringSubmatch(p.Content, -1) {
 			if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && !slices.Contains(out.Forms, id) {
 				out.Forms = append(out.Forms, id)
 			}
 		}
-		return out, err
-	})}
+		if len(env.GetExtra()) > 0 {
+			var x struct {
+				RequestID string `json:"request_id"`
+				Created   bool   `json:"created"`
+			}
+			if err := json.Unmarshal(env.GetExtra(), &x); err != nil {
+				return out, err
+			}
+			out.Asked, out.Created = x.RequestID, x.Created
+		}
+		return out, nil
+	})
+	t.Watch(t.answer)
+	return t
+}
+
+// await registers a request; the channel gets the page that answers it.
+func (t *pageTable) await(request string) (answer <-chan page, done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := make(chan page, 1)
+	t.waiting[request] = c
+	return c, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.waiting, request)
+	}
+}
+
+func (t *pageTable) answer(_ string, p page, gone bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.waiting[p.Asked]
+	if gone || c == nil {
+		return
+	}
+	select {
+	case c <- p:
+	default: // it is answered already
+	}
 }
 
 // showing are the published pages by form, in the order of their ids.
@@ -94,10 +151,10 @@ func (t *pageTable) showing() map[int64][]page {
 }
 
 // record decodes the record in an envelope into v.
-func record(value []byte, v any) (kind string, err error) {
-	var env proto.Envelope
-	if err := protobuf.Unmarshal(value, &env); err != nil {
-		return "", err
+func record(value []byte, v any) (*proto.Envelope, error) {
+	env := &proto.Envelope{}
+	if err := protobuf.Unmarshal(value, env); err != nil {
+		return env, err
 	}
-	return env.GetKind(), json.Unmarshal(env.GetData(), v)
+	return env, json.Unmarshal(env.GetData(), v)
 }

@@ -107,7 +107,7 @@ func (s *service) complete(ctx context.Context, tx *db.Tx, id int64, forms []For
 		f := &forms[i]
 		f.Submissions30d, f.Spam30d = counts[f.ID][0], counts[f.ID][1]
 		for _, p := range showing[f.ID] {
-			f.UsedOn = append(f.UsedOn, UsedOn{p.ID, p.Title, s.Config.PublicURL + "/" + p.Slug})
+			f.UsedOn = append(f.UsedOn, UsedOn{p.ID, p.Title, p.URL})
 		}
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/forms/internal/definition"
@@ -143,6 +144,46 @@ func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Fo
 		return f, err
 	}
 	return f, emitForm(ctx, tx, "form.updated", f, changed)
+}
+
+// deleteForm moves a form to the trash: it is gone for everybody, its submissions stay.
+func (s *service) deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
+	f, err := s.readForm(ctx, tx, in.ID, " for no key update")
+	if err != nil {
+		return op.None{}, err
+	}
+	f.UpdatedAt, f.version = tx.Now, f.version+1
+	_, err = tx.Exec(ctx, `update form set deleted_at = $2, updated_at = $2, version = $3 where id = $1`, f.ID, tx.Now, f.version)
+	if err != nil {
+		return op.None{}, err
+	}
+	return op.None{}, emitForm(ctx, tx, "form.deleted", f, nil)
+}
+
+const copySuffix = " (copy)"
+
+// duplicateForm makes a draft of the same definition, notification addresses included.
+func (s *service) duplicateForm(ctx context.Context, tx *db.Tx, in formID) (Form, error) {
+	f, err := s.readForm(ctx, tx, in.ID, "")
+	if err != nil {
+		return f, err
+	}
+	return s.insertForm(ctx, tx, Form{Name: cut(f.Name, 190-len(copySuffix)) + copySuffix, Status: statusDraft, Definition: f.Definition})
+}
+
+// Template is a form to start from.
+type Template struct {
+	Key         string `json:"key"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+func listTemplates(context.Context, *db.Tx, struct{}) (db.List[Template], error) {
+	var list []Template
+	for _, t := range definition.Templates() {
+		list = append(list, Template{t.Key, t.Name, t.Description})
+	}
+	return db.All(list), nil
 }
 
 func nulls(null map[string]bool) map[string]string {

@@ -62,7 +62,10 @@ func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, err
 	if err != nil {
 		return Sent{}, err
 	}
-	tx.Who.Label = visitorName(answers.Contact)
+	c := answers.Contact
+	if tx.Who.Label = nameOf(c.FirstName, c.LastName, c.Email, c.Phone); tx.Who.Label == "" {
+		tx.Who.Label = "Visitor"
+	}
 	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers)}
 	return Sent{f.definition.AfterSubmit}, s.take(ctx, tx, e)
 }
@@ -179,14 +182,14 @@ func encoded[V any](m map[string]V) []byte {
 	return raw
 }
 
-// visitorName is how the timeline calls a visitor: by name, else by what was typed.
-func visitorName(c definition.Contact) string {
-	for _, name := range []string{strings.TrimSpace(c.FirstName + " " + c.LastName), c.Email, c.Phone} {
+// nameOf is how a person is called: by name, else by address or number.
+func nameOf(first, last, email, phone string) string {
+	for _, name := range []string{strings.TrimSpace(first + " " + last), email, phone} {
 		if name != "" {
 			return name
 		}
 	}
-	return "Visitor"
+	return ""
 }
 
 // oneLine is text without what does not belong into an address.

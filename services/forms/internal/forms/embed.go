@@ -1,0 +1,115 @@
+package forms
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+// Embed is how a form is shown on a page.
+type Embed struct {
+	Shortcode string `json:"shortcode" doc:"For pages of this site."`
+	Block     string `json:"block" doc:"HTML for any site."`
+}
+
+func (s *service) getEmbed(ctx context.Context, tx *db.Tx, in formID) (Embed, error) {
+	if _, err := s.readForm(ctx, tx, in.ID, ""); err != nil {
+		return Embed{}, err
+	}
+	url := s.Config.PublicURL
+	return Embed{Shortcode: shortcodeOf(in.ID), Block: fmt.Sprintf(
+		`<script type="module" src="%s/_ui/w/v1/svc.js"></script><svc-form form="%d"><a href="%s/f/%d">Open the form</a></svc-form>`, url, in.ID, url, in.ID)}, nil
+}
+
+func shortcodeOf(form int64) string { return `[svc-form id="` + formKey(form) + `"]` }
+
+type embedInPage struct {
+	ID           int64  `json:"id" minimum:"1"`
+	PageID       int64  `json:"page_id" minimum:"1" doc:"A page to add the form to; either this or new_page_title."`
+	NewPageTitle string `json:"new_page_title" maxLength:"190" doc:"Title of a new page, which is a draft."`
+}
+
+// Embedded is the page that shows the form now.
+type Embedded struct {
+	PageID  int64  `json:"page_id"`
+	Status  string `json:"status" enum:"draft,publish"`
+	EditURL string `json:"edit_url"`
+	Created bool   `json:"created"`
+}
+
+// StatusCode tells a new page from one that was there.
+func (e Embedded) StatusCode() int {
+	if e.Created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+// How long a page that was made just now may take to arrive, and how long settings may take to answer.
+const (
+	pageArrives   = 2 * time.Second
+	pageIsChanged = 8 * time.Second
+)
+
+// embedInPage has settings, which owns the pages, add the form to one, and waits for the page as it is then.
+func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Embedded, error) {
+	title := strings.TrimSpace(in.NewPageTitle)
+	if (in.PageID == 0) == (title == "") {
+		return Embedded{}, fault.Param("page_id", "or new_page_title must be given, and not both")
+	}
+	// Changing pages takes more than changing forms.
+	if !db.ActorFrom(ctx).Can(auth.ManageCRM) {
+		return Embedded{}, fault.Forbidden(auth.ManageCRM)
+	}
+	if in.PageID != 0 && !s.pageThere(ctx, in.PageID) {
+		return Embedded{}, fault.NotFound("page")
+	}
+	request := db.NewID().String()
+	answer, done := s.pages.await(request)
+	defer done()
+	err := d.Do(ctx, func(tx *db.Tx) error {
+		f, err := s.readForm(ctx, tx, in.ID, "")
+		if err != nil {
+			return err
+		}
+		// One order for all that changes one page.
+		key := request
+		if in.PageID != 0 {
+			key = strconv.FormatInt(in.PageID, 10)
+		}
+		cmd := &proto.EmbedInPage{RequestId: request, PageId: in.PageID, NewPageTitle: title, Shortcode: shortcodeOf(f.ID)}
+		if err := tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: "embed_in_page", Key: key, Data: cmd}); err != nil {
+			return err
+		}
+		return op.Audit(ctx, tx, "embed-in-page", "form", formKey(f.ID))
+	})
+	if err != nil {
+		return Embedded{}, err
+	}
+	select {
+	case p := <-answer:
+		return Embedded{PageID: p.ID, Status: p.Status, EditURL: p.EditURL, Created: p.Created}, nil
+	case <-time.After(pageIsChanged):
+	case <-ctx.Done():
+	}
+	return Embedded{}, fault.Unavailable()
+}
+
+// pageThere tells whether a page exists; one that was made just now may still be on its way.
+func (s *service) pageThere(ctx context.Context, id int64) bool {
+	ctx, cancel := context.WithTimeout(ctx, pageArrives)
+	defer cancel()
+	return s.pages.Wait(ctx, func() bool {
+		p, ok := s.pages.Get(strconv.FormatInt(id, 10))
+		return ok && !p.Gone
+	})
+}
