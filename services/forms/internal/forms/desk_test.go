@@ -5,13 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
-	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
@@ -128,46 +126,7 @@ func (d *desk) only() m {
 	return items[0]
 }
 
-func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
-	d := open(t)
-	sent := d.send(d.form, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}).Is(200)
-	require.Equal(t, "message", sent.Text("after_submit.type"))
-
-	s := d.only()
-	require.Equal(t, m{"contact": "pending"}, s["result"])
-	require.Nil(t, s["contact"])
-	require.Equal(t, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}, s["values"])
-	require.Equal(t, "https://example.com/contact", s["page"])
-
-	commands := d.commands()
-	require.Len(t, commands, 1)
-	c := commands[0]
-	require.Equal(t, []any{"Grace", "Grace@Example.com", "lead", "Contact form", "submission", s["id"], true},
-		[]any{c.GetFirstName(), c.GetEmail(), c.GetStatus(), c.GetSource(), c.GetOrigin(), c.GetOriginId(), c.GetCreate()})
-	e := d.Events(proto.ContactsCommandTopic)[0]
-	require.Equal(t, "grace@example.com", e.GetRecordId())
-	require.Equal(t, []string{"Grace", "form"}, []string{e.GetActor().GetLabel(), e.GetActor().GetChannel()})
-	require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
-
-	d.contacts(nil)
-	s = d.only()
-	require.Equal(t, m{"contact": "created"}, s["result"])
-	require.Equal(t, m{"id": c.GetContactId(), "name": "Grace"}, s["contact"])
-	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
-	require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
-	require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
-	d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
-}
-
-func TestASubmissionGoesToTheContactThatHadTheAddressFirst(t *testing.T) {
-	d := open(t)
-	d.send(d.form, m{"email": "grace@example.com"}).Is(200)
-	real := db.NewID().String()
-	d.contacts(func(_ *proto.EnsureContact, data, extra m) {
-		data["id"], data["first_name"] = real, "Grace Hopper"
-		extra["contact_id"], extra["result"] = real, "updated"
-	})
-	s := d.only()
-	require.Equal(t, m{"contact": "updated"}, s["result"])
-	require.Equal(t, m{"id": real, "name": "Grace Hopper"}, s["contact"])
-}
+const (
+	waiting = 15 * time.Second
+	tick    = 10 * time.Millisecond
+)

@@ -1,0 +1,353 @@
+package forms
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
+	d := open(t)
+	sent := d.send(d.form, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}).Is(200)
+	require.Equal(t, "message", sent.Text("after_submit.type"))
+
+	s := d.only()
+	require.Equal(t, m{"contact": "pending"}, s["result"])
+	require.Nil(t, s["contact"])
+	require.Equal(t, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}, s["values"])
+	require.Equal(t, "https://example.com/contact", s["page"])
+
+	commands := d.commands()
+	require.Len(t, commands, 1)
+	c := commands[0]
+	require.Equal(t, []any{"Grace", "Grace@Example.com", "lead", "Contact form", "submission", s["id"], true},
+		[]any{c.GetFirstName(), c.GetEmail(), c.GetStatus(), c.GetSource(), c.GetOrigin(), c.GetOriginId(), c.GetCreate()})
+	e := d.Events(proto.ContactsCommandTopic)[0]
+	require.Equal(t, "grace@example.com", e.GetRecordId())
+	require.Equal(t, []string{"Grace", "form"}, []string{e.GetActor().GetLabel(), e.GetActor().GetChannel()})
+	require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+
+	d.contacts(nil)
+	s = d.only()
+	require.Equal(t, m{"contact": "created"}, s["result"])
+	require.Equal(t, m{"id": c.GetContactId(), "name": "Grace"}, s["contact"])
+	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
+	require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
+	d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
+}
+
+func TestASubmissionGoesToTheContactThatHadTheAddressFirst(t *testing.T) {
+	d := open(t)
+	d.send(d.form, m{"email": "grace@example.com"}).Is(200)
+	real := db.NewID().String()
+	d.contacts(func(_ *proto.EnsureContact, data, extra m) {
+		data["id"], data["first_name"] = real, "Grace Hopper"
+		extra["contact_id"], extra["result"] = real, "updated"
+	})
+	s := d.only()
+	require.Equal(t, m{"contact": "updated"}, s["result"])
+	require.Equal(t, m{"id": real, "name": "Grace Hopper"}, s["contact"])
+}
+
+func TestAContactThatCannotBeMadeLeavesTheSubmissionComplete(t *testing.T) {
+	d := open(t)
+	plain := d.publish(field("message", "submission.fields.message"))
+	d.send(plain, m{"message": "Nobody"}).Is(200)
+	s := d.only()
+	require.Equal(t, m{"contact": "none"}, s["result"])
+	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+
+	existing := d.publishWith(m{"elements": []any{field("email", "contact.email"), field("first", "contact.first_name")}, "new_contacts": m{"create": false}})
+	d.send(existing, m{"first": "Ann"}).Is(200)
+	require.Empty(t, d.commands())
+	d.send(existing, m{"email": "a@example.com"}).Is(200)
+	require.False(t, d.commands()[0].GetCreate())
+	c := d.commands()[0]
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: c.GetContactId(),
+		Extra: m{"origin": "submission", "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": "", "result": "none"}})
+	d.Settle()
+	s = d.admin.Get("/submissions/" + c.GetOriginId()).Is(200).Map()
+	require.Equal(t, []any{m{"contact": "none"}, nil}, []any{s["result"], s["contact"]})
+}
+
+func TestTheCommandCarriesWhatTheFormSaysOfNewContacts(t *testing.T) {
+	d := open(t)
+	owner := d.As("svc_admin")
+	form := d.publishWith(m{"elements": []any{
+		field("first", "contact.first_name"), field("email", "contact.email"), field("company", "organization.name"), field("city", "organization.city"),
+		m{"id": "news", "type": "consent", "text": "Send me the newsletter.", "marketing": true},
+		m{"id": "terms", "type": "consent", "text": "I agree.", "purpose": "privacy"},
+	}, "new_contacts": m{"status": "customer", "source": "Website", "tags": []string{"web", "new"}, "owner_user_id": owner.UserID}})
+	d.send(form, m{"first": "Ann", "email": "ann@example.com", "company": "Acme", "city": "Ghent", "news": true, "terms": false}).Is(200)
+	c := d.commands()[0]
+	require.Equal(t, []any{"customer", "Website", []string{"web", "new"}, owner.UserID, "Acme", true},
+		[]any{c.GetStatus(), c.GetSource(), c.GetTags(), c.GetOwnerUserId(), c.GetOrganizationName(), c.GetCreate()})
+	require.JSONEq(t, `{"city":"Ghent"}`, string(c.GetOrganization()))
+	require.Len(t, c.GetConsents(), 1)
+	require.Equal(t, []any{"newsletter", "Send me the newsletter.", true}, []any{c.GetConsents()[0].GetPurpose(), c.GetConsents()[0].GetText(), c.GetConsents()[0].GetMarketing()})
+}
+
+func TestWhatAVisitorMayNotSendIsRefused(t *testing.T) {
+	d := open(t)
+	token := d.token(d.form)
+	v := d.Visitor()
+	body := func(change func(b m)) m {
+		b := m{"values": m{"email": "a@example.com"}, "token": token, "hp_url": "", "page": "/"}
+		change(b)
+		return b
+	}
+	path := "/forms/" + d.form + "/submit"
+	v.Post(path, body(func(b m) { b["token"] = "forged" })).Fails(400, "svc_invalid_token")
+	v.Post(path, body(func(b m) { delete(b, "token") })).Fails(400, "svc_invalid_token")
+	v.Post(path, body(func(b m) { b["hp_url"] = "https://example.com" })).Fails(400, "svc_invalid_token")
+	v.Post(path, body(func(b m) { b["token"] = d.token(d.publish(field("email", "contact.email"))) })).Fails(400, "svc_invalid_token")
+	v.Post(path, body(func(b m) { b["token"] = v.Get("/forms/" + d.form + "/token").Text("token") })).Fails(400, "svc_invalid_token")
+	v.Post("/forms/999/submit", body(func(m) {})).Fails(404, "svc_not_found")
+	for param, values := range map[string]any{
+		"values": 7, "values.contact.email": m{}, "values.email": m{"email": "nonsense"}, "values.other": m{"email": "a@example.com", "other": 1},
+	} {
+		params, _ := v.Post(path, body(func(b m) { b["values"] = values })).Fails(400, "svc_invalid_param").Field("data.params").(m)
+		require.Contains(t, params, param)
+	}
+	v.Post(path, body(func(b m) { b["values"] = m{"email": "a@example.com", "message": strings.Repeat("x", 200<<10)} })).Fails(413, "svc_too_large")
+	v.Post(path, body(func(m) {})).Is(200)
+	d.Travel(13 * time.Hour)
+	v.Post(path, body(func(m) {})).Fails(400, "svc_invalid_token")
+	require.EqualValues(t, 1, d.admin.Get("/submissions").Field("total"))
+}
+
+func TestARepeatedSubmissionIsStoredOnce(t *testing.T) {
+	d := open(t)
+	body := m{"values": m{"email": "a@example.com"}, "token": d.token(d.form)}
+	v := d.Visitor().With("Idempotency-Key", "the key of this visit")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { v.Post("/forms/"+d.form+"/submit", body).Is(200) })
+	}
+	wg.Wait()
+	d.only()
+	require.Len(t, d.commands(), 1)
+}
+
+func TestVisitorsAreLimitedByTheirAddress(t *testing.T) {
+	d := open(t, func(c *app.Config) { c.RateFactor = 1 })
+	body := m{"values": m{"email": "a@example.com"}, "token": d.token(d.form)}
+	v := d.Visitor().With("X-Forwarded-For", "192.0.2.1")
+	for range 5 {
+		v.Post("/forms/"+d.form+"/submit", body).Is(200)
+	}
+	limited := v.Post("/forms/"+d.form+"/submit", body).Fails(429, "svc_rate_limited")
+	require.NotEmpty(t, limited.Header.Get("Retry-After"))
+	d.Visitor().With("X-Forwarded-For", "192.0.2.2").Post("/forms/"+d.form+"/submit", body).Is(200)
+	d.SetSite("general", m{"ip_header": "CF-Connecting-IP"})
+	v.With("CF-Connecting-IP", "198.51.100.1").Post("/forms/"+d.form+"/submit", body).Is(200)
+}
+
+func TestSpamIsKeptWithItsReasonAndGoesNoFurther(t *testing.T) {
+	d := open(t)
+	person := d.AsSession("site_admin")
+	f := d.admin.Get("/forms/" + d.form).Map()["definition"].(m)
+	f["notify"] = m{"emails": []string{"team@example.com"}, "owner": false}
+	person.Patch("/forms/"+d.form, m{"definition": f}).Is(200)
+
+	normal := d.send(d.form, m{"first": "Ann", "email": "ann@example.com", "message": "Hello"}).Is(200)
+	spam := d.send(d.form, m{"first": "Bob", "email": "bob@example.com", "message": `<a href="https://x.example">x</a>`}).Is(200)
+	require.Equal(t, normal.Body, spam.Body)
+	items := d.admin.Get("/submissions?status=spam").Is(200).Items()
+	require.Len(t, items, 1)
+	s := items[0]
+	require.Equal(t, []any{"spam", "link_markup", m{"contact": "none"}}, []any{s["status"], s["spam_reason"], s["result"]})
+	require.Len(t, d.commands(), 1)
+	require.Len(t, d.Events(proto.MailTopic), 1)
+	require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Equal(t, []any{1.0, 1.0}, []any{d.admin.Get("/forms/" + d.form).Field("submissions_30d"), d.admin.Get("/forms/" + d.form).Field("spam_30d")})
+
+	cleared := d.admin.Post("/submissions/"+s["id"].(string)+"/not-spam", nil).Is(200)
+	require.Equal(t, []any{"received", "pending", nil}, []any{cleared.Field("status"), cleared.Field("result.contact"), cleared.Field("spam_reason")})
+	require.Len(t, d.Events(proto.MailTopic), 2)
+	d.contacts(nil)
+	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	for _, e := range d.Events(proto.SubmissionTopic) {
+		require.Equal(t, "form", e.GetActor().GetChannel())
+	}
+	before := d.admin.Get("/submissions/" + s["id"].(string)).Body
+	require.Equal(t, before, d.admin.Post("/submissions/"+s["id"].(string)+"/not-spam", nil).Is(200).Body)
+	require.Len(t, d.commands(), 2)
+}
+
+func TestSpamGoesWhenItsTimeIsOver(t *testing.T) {
+	d := open(t)
+	spam := m{"email": "bob@example.com", "message": "[url=https://x.example]x[/url]"}
+	d.send(d.form, spam).Is(200)
+	d.send(d.form, m{"email": "ann@example.com"}).Is(200)
+	d.Travel(8 * 24 * time.Hour)
+	d.send(d.form, spam).Is(200)
+	s := &service{Kit: d.Kit}
+	require.NoError(t, s.expireSpam(t.Context()))
+	require.EqualValues(t, 3, d.admin.Get("/submissions").Field("total"))
+	d.SetSite("privacy", m{"retention": m{"spam": 7}})
+	require.NoError(t, s.expireSpam(t.Context()))
+	require.EqualValues(t, 1, d.admin.Get("/submissions?status=spam").Field("total"))
+	require.EqualValues(t, 1, d.admin.Get("/submissions?status=received").Field("total"))
+}
+
+func TestADeletedSubmissionIsGoneEverywhere(t *testing.T) {
+	d := open(t)
+	d.send(d.form, m{"email": "ann@example.com"}).Is(200)
+	d.contacts(nil)
+	id := d.only()["id"].(string)
+	d.admin.Delete("/submissions/"+id, nil).Is(204)
+	d.admin.Get("/submissions/"+id).Fails(404, "svc_not_found")
+	d.admin.Delete("/submissions/"+id, nil).Fails(404, "svc_not_found")
+	require.Equal(t, []string{"form.submitted", "submission.deleted", "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
+}
+
+func TestSubmissionsFollowTheirContactThroughMergeAndErasure(t *testing.T) {
+	d := open(t)
+	winner, loser := db.NewID().String(), ""
+	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+	d.send(d.form, m{"first": "Spam", "email": "ANN@example.com", "message": "https://a https://b https://c"}).Is(200)
+	d.contacts(func(c *proto.EnsureContact, _, _ m) { loser = c.GetContactId() })
+	d.contact("contact.merged", person(winner, "Ann Winner", "ann@example.com", 0), m{"merged_id": loser})
+	s := d.admin.Get("/submissions?contact=" + winner).Is(200).Items()
+	require.Len(t, s, 1)
+	require.Equal(t, m{"id": winner, "name": "Ann Winner"}, s[0]["contact"])
+	require.Empty(t, d.admin.Get("/submissions?contact="+loser).Is(200).Items())
+	id := s[0]["id"].(string)
+	require.Equal(t, []string{"form.submitted", "submission.updated"}, d.Kinds(proto.SubmissionTopic, id))
+
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.erased", Key: winner, Version: 9, Data: m{"id": winner}})
+	d.Settle()
+	require.EqualValues(t, 0, d.admin.Get("/submissions").Field("total"))
+	require.Equal(t, []string{"form.submitted", "submission.updated", "submission.deleted", "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
+}
+
+func TestAnAnswerThatComesAfterTheMergeGoesToTheWinner(t *testing.T) {
+	d := open(t)
+	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+	winner, loser := db.NewID().String(), d.commands()[0].GetContactId()
+	d.contact("contact.merged", person(winner, "Ann", "ann@example.com", 0), m{"merged_id": loser})
+	d.contacts(nil)
+	require.Equal(t, winner, d.only()["contact"].(m)["id"])
+}
+
+func TestASubmissionNamesTheOrganizationOfItsContact(t *testing.T) {
+	d := open(t)
+	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+	org, other := db.NewID().String(), db.NewID().String()
+	d.contacts(func(_ *proto.EnsureContact, data, _ m) {
+		data["organization"] = m{"id": org, "name": "Acme", "role": ""}
+	})
+	require.Equal(t, m{"id": org, "name": "Acme"}, d.only()["organization"])
+	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: "organization.updated", Key: org, Version: 2, Data: m{"id": org, "name": "Acme Ltd"}})
+	d.Settle()
+	require.Equal(t, m{"id": org, "name": "Acme Ltd"}, d.only()["organization"])
+	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: "organization.merged", Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
+	d.Settle()
+	require.Equal(t, m{"id": other, "name": "Big"}, d.only()["organization"])
+}
+
+func TestWhoSeesOwnContactsSeesOwnSubmissions(t *testing.T) {
+	d := open(t)
+	d.Role("custom", "own", auth.ViewContacts, auth.ManageForms)
+	agent := d.As("custom")
+	d.send(d.form, m{"first": "Mine", "email": "mine@example.com"}).Is(200)
+	d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = agent.UserID })
+	d.send(d.form, m{"first": "Other", "email": "other@example.com"}).Is(200)
+	d.contacts(nil)
+	d.send(d.form, m{"first": "Pending", "email": "pending@example.com"}).Is(200)
+	d.send(d.form, m{"first": "Spam", "email": "spam@example.com", "message": "https://a https://b https://c"}).Is(200)
+
+	list := agent.Get("/submissions").Is(200)
+	require.EqualValues(t, 1, list.Field("total"))
+	require.Equal(t, "Mine", list.Text("items.0.contact.name"))
+	require.EqualValues(t, 4, d.admin.Get("/submissions").Field("total"))
+	for _, s := range d.admin.Get("/submissions").Items() {
+		if s["id"] == list.Text("items.0.id") {
+			continue
+		}
+		path := "/submissions/" + s["id"].(string)
+		agent.Get(path).Fails(404, "svc_not_found")
+		agent.Delete(path, nil).Fails(404, "svc_not_found")
+		agent.Post(path+"/not-spam", nil).Fails(404, "svc_not_found")
+	}
+	require.Equal(t, []any{1.0, 0.0}, []any{agent.Get("/forms/" + d.form).Field("submissions_30d"), agent.Get("/forms").Field("items.0.spam_30d")})
+	require.Equal(t, 2, strings.Count(agent.Get("/exports/submissions.csv").Is(200).Body, "\n"))
+	agent.Get("/submissions/" + list.Text("items.0.id")).Is(200)
+}
+
+func TestSubmissionsAreListedNewestFirstByPage(t *testing.T) {
+	d := open(t)
+	other := d.publish(field("email", "contact.email"))
+	for i := range 5 {
+		d.send(d.form, m{"email": fmt.Sprintf("a%d@example.com", i)}).Is(200)
+	}
+	d.send(other, m{"email": "b@example.com"}).Is(200)
+	var seen []any
+	for cursor := ""; ; {
+		page := d.admin.Get("/submissions?per_page=2&form=" + d.form + "&cursor=" + cursor).Is(200)
+		require.EqualValues(t, 5, page.Field("total"))
+		for _, s := range page.Items() {
+			seen = append(seen, s["values"].(m)["email"])
+		}
+		if cursor = page.Text("next_cursor"); cursor == "" {
+			break
+		}
+	}
+	require.Equal(t, []any{"a4@example.com", "a3@example.com", "a2@example.com", "a1@example.com", "a0@example.com"}, seen)
+	since := d.admin.Get("/submissions").Is(200).Text("items.0.created_at")
+	require.Len(t, d.admin.Get("/submissions?created_since="+url.QueryEscape(since)).Is(200).Items(), 1)
+	d.admin.Get("/submissions?created_since=yesterday").Fails(400, "svc_invalid_param")
+	d.admin.Get("/submissions?form=0").Fails(400, "svc_invalid_param")
+}
+
+func TestTheDetailsOfABookingAreASubmission(t *testing.T) {
+	d := open(t)
+	contact, id := db.NewID().String(), db.NewID().String()
+	record := func(id, values string) {
+		var form int64
+		_, err := fmt.Sscan(d.form, &form)
+		require.NoError(t, err)
+		for range 2 {
+			d.Send(apptest.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: id, Actor: &proto.Actor{Label: "Ann", Channel: "booking"},
+				Data: &proto.RecordSubmission{SubmissionId: id, FormId: form, ContactId: contact, AppointmentId: db.NewID().String(), Values: []byte(values), Page: "/book"}})
+		}
+		d.Settle()
+	}
+	record(id, `{"first":"Ann","email":"ann@example.com"}`)
+	require.Len(t, d.commands(), 1)
+	require.Equal(t, contact, d.commands()[0].GetContactId())
+	d.contacts(func(_ *proto.EnsureContact, _, extra m) { extra["result"] = "unchanged" })
+	s := d.only()
+	require.Equal(t, []any{id, m{"contact": "unchanged"}, contact}, []any{s["id"], s["result"], s["contact"].(m)["id"]})
+	require.Equal(t, "booking", d.Events(proto.SubmissionTopic)[0].GetActor().GetChannel())
+
+	broken := db.NewID().String()
+	record(broken, `{"first":"Ann","email":"nonsense"}`)
+	b := d.admin.Get("/submissions/" + broken).Is(200)
+	require.Contains(t, b.Text("error"), "email")
+	require.Equal(t, "none", b.Text("result.contact"))
+	require.Contains(t, d.admin.Get("/exports/submissions.csv").Is(200).Body, "nonsense")
+}
+
+func TestNothingIsThereWhileTheAppIsOff(t *testing.T) {
+	d := open(t)
+	d.SetApp("forms", false)
+	d.admin.Get("/forms").Fails(404, "svc_no_route")
+	d.Visitor().Post("/forms/"+d.form+"/submit", m{}).Fails(404, "svc_no_route")
+	d.SetApp("forms", true)
+	d.admin.Get("/forms/" + d.form).Is(200)
+}
