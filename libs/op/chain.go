@@ -132,7 +132,7 @@ func (e *entry) allowed(r *request) error {
 	if e.Perm == Public {
 		return nil
 	}
-	if r.actor.Assistant && !r.agent {
+	if r.actor.Assistant && !r.agent && !e.ForAssistants {
 		return fault.Refused("assistant", "This application password is for assistants: it reaches abilities only.")
 	}
 	if e.PersonOnly && !r.actor.Session {

@@ -49,6 +49,8 @@ type Op struct {
 	Unaudited bool
 	// PersonOnly refuses application passwords and assistants.
 	PersonOnly bool
+	// ForAssistants admits application passwords of assistants to an operation that is no ability.
+	ForAssistants bool
 	// Hidden keeps the ability from assistants.
 	Hidden bool
 	// Destructive and Idempotent are hints for assistants; DELETE implies both.

@@ -22,7 +22,7 @@ func (s *service) endIdleSessions(ctx context.Context) error {
 		if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `delete from session where expires_at < $1 or seen_at < $1 - make_interval(hours => $2) returning hash`,
+		rows, err := tx.Query(ctx, `delete from session where expires_at < $1 or seen_at < $1::timestamptz - make_interval(hours => $2) returning hash`,
 			tx.Now, portal.IdleHours+1)
 		if err != nil {
 			return err

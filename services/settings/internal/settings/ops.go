@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"frontdesk/libs/auth"
@@ -27,6 +28,12 @@ func (s *service) operations() *op.Set {
 		Limits: codeAttempts, LimitKey: "code", Doc: "Turn the second factor on with a code of the authenticator."}, s.confirmTwoFactor)
 	op.Add(o, op.Op{ID: "end-two-factor", Route: "DELETE /auth/two-factor", Perm: op.SignedIn, Ability: "-", Record: "user",
 		Limits: codeAttempts, LimitKey: "code", Doc: "Turn the second factor off."}, s.endTwoFactor)
+	op.Add(o, op.Op{ID: "forgot-password", Route: "POST /auth/password/forgot", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user", Channel: db.ChannelApp,
+		Limits: codeAttempts, LimitKey: "forgot", Doc: "Mail a link to choose a new password; the answer is the same for any address."}, s.forgotPassword)
+	op.Add(o, op.Op{ID: "reset-password", Route: "POST /auth/password/reset", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user", Channel: db.ChannelEmail,
+		Limits: codeAttempts, LimitKey: "token", Doc: "Choose a new password with the token of a mail."}, s.resetPassword)
+	op.Add(o, op.Op{ID: "accept-invitation", Route: "POST /auth/invitation", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user", Channel: db.ChannelEmail,
+		Limits: codeAttempts, LimitKey: "token", Doc: "Choose a password with the token of an invitation."}, s.acceptInvitation)
 	op.Add(o, op.Op{ID: "get-me", Route: "GET /me", Perm: op.SignedIn, Ability: "-", Doc: "The user who asks."}, getMe)
 	op.Add(o, op.Op{ID: "list-application-passwords", Route: "GET /me/application-passwords", Perm: op.SignedIn, Ability: "-",
 		Doc: "The caller's application passwords."}, listApplicationPasswords)
@@ -40,6 +47,15 @@ func (s *service) operations() *op.Set {
 	op.AddDownload(o, op.Op{ID: "export-audit-log", Route: "GET /exports/audit-log.csv", Perm: auth.ManageIntegrations, Audited: true, Record: "audit_log",
 		Doc: "The audit log as CSV; the export is itself recorded."}, exportAuditLog)
 	op.Add(o, op.Op{ID: "list-mails", Route: "GET /mails", Perm: auth.ManageCRM, Ability: "-", Doc: "Mails of the last 30 days and how they went, newest first."}, listMails)
+
+	// Team.
+	op.Add(o, op.Op{ID: "invite-staff", Route: "POST /staff", Perm: auth.ManageCRM, Also: http.StatusCreated, Record: "user",
+		Doc: "Invite somebody to the team by mail, or give a user one more role."}, s.inviteStaff)
+	op.Add(o, op.Op{ID: "list-invitations", Route: "GET /staff/invitations", Perm: auth.ManageCRM, Doc: "Invitations that wait to be accepted."}, listInvitations)
+	op.Add(o, op.Op{ID: "revoke-invitation", Route: "DELETE /staff/invitations/{id}", Perm: auth.ManageCRM, Record: "invitation",
+		Doc: "Revoke an invitation; its link stops working."}, revokeInvitation)
+	op.Add(o, op.Op{ID: "set-staff-role", Route: "PUT /staff/{user}/role", Perm: auth.ManageCRM, Record: "user", Doc: "Give a member of the team another role."}, s.setStaffRole)
+	op.Add(o, op.Op{ID: "list-team", Route: "GET /team", Perm: auth.ViewContacts, Doc: "The people who can own contacts."}, s.listTeam)
 
 	// Site settings.
 	op.Add(o, op.Op{ID: "get-api-access", Route: "GET /settings/api-access", Perm: auth.ManageIntegrations,
@@ -64,12 +80,27 @@ func (s *service) operations() *op.Set {
 	op.Add(o, op.Op{ID: "update-privacy-settings", Route: "PATCH /settings/privacy", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc: "Choose whether removing the installation deletes its data."}, updatePrivacy)
 
+	op.Add(o, op.Op{ID: "get-roles", Route: "GET /settings/roles", Perm: auth.ManageCRM, Doc: "Roles, what they may do and what they see."}, getRoles)
+	op.Add(o, op.Op{ID: "update-role", Route: "PATCH /settings/roles/{role}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "role",
+		Doc: "Change what a role may do and see."}, updateRole)
+	op.Add(o, op.Op{ID: "get-telemetry", Route: "GET /settings/telemetry", Perm: auth.ManageCRM, Doc: "What was agreed to be sent, and what that is."}, s.getTelemetry)
+	op.Add(o, op.Op{ID: "update-telemetry", Route: "PATCH /settings/telemetry", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "settings",
+		Doc: "Agree to statistics or a company profile, or take that back; only a person in the app can."}, s.updateTelemetry)
+	op.Add(o, op.Op{ID: "confirm-telemetry", Route: "POST /settings/telemetry/confirm", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "settings",
+		Channel: db.ChannelEmail, Limits: codeAttempts, LimitKey: "token", Doc: "Confirm the company profile with the token of a mail."}, confirmTelemetry)
+
 	// Apps and the rest.
 	op.Add(o, op.Op{ID: "list-apps", Route: "GET /apps", Perm: auth.ViewContacts, Doc: "Apps and whether each is on."}, listApps)
 	op.AddOutside(o, op.Op{ID: "update-app", Route: "PATCH /apps/{app}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "app",
 		Doc: "Switch an app on or off for the whole site."}, s.switchApp)
 	op.Add(o, op.Op{ID: "get-setup", Route: "GET /setup", Perm: auth.ManageCRM, Doc: "How far the guide for a new site has come."}, getSetup)
 	op.Add(o, op.Op{ID: "update-setup", Route: "PATCH /setup", Perm: auth.ManageCRM, Idempotent: true, Record: "settings", Doc: "Mark the guide as done or put it away."}, updateSetup)
+	op.Add(o, op.Op{ID: "get-ai-status", Route: "GET /integrations/ai", Perm: auth.ManageIntegrations, Doc: "Every ability, whether assistants may use it and whether it only reads."}, s.aiStatus)
+	op.Add(o, op.Op{ID: "get-support", Route: "GET /support", Perm: auth.ViewContacts, Doc: "What goes along with a request for support."}, s.getSupport)
+	op.Add(o, op.Op{ID: "request-support", Route: "POST /support/requests", Perm: auth.ViewContacts, PersonOnly: true, Ability: "-", Record: "support_request",
+		Limits: []db.Limit{{N: 5, Per: time.Minute}}, Doc: "Send a request for support; only a person in the app can."}, s.requestSupport)
+	op.Add(o, op.Op{ID: "send-deactivation-feedback", Route: "POST /feedback/deactivate", Perm: op.SignedIn, Ability: "-", Record: "feedback",
+		Limits: []db.Limit{{N: 5, Per: time.Minute}}, Doc: "Say why the service is switched off."}, s.deactivationFeedback)
 	op.AddOutside(o, op.Op{ID: "get-openapi", Route: "GET /openapi.json", Perm: op.Public, Ability: "-",
 		Doc: "The OpenAPI 3.1 description of this installation, with its custom fields."}, s.describe)
 
@@ -79,5 +110,15 @@ func (s *service) operations() *op.Set {
 	op.Add(o, op.Op{ID: "get-page", Route: "GET /pages/{id}", Perm: auth.ViewContacts, Ability: "-", Doc: "A page."}, s.getPage)
 	op.Add(o, op.Op{ID: "update-page", Route: "PATCH /pages/{id}", Perm: auth.ManageCRM, Ability: "-", Record: "page", Doc: "Change a page."}, s.updatePage)
 	op.Add(o, op.Op{ID: "delete-page", Route: "DELETE /pages/{id}", Perm: auth.ManageCRM, Ability: "-", Record: "page", Doc: "Delete a page."}, s.deletePage)
+
+	// Abilities; each service runs its own.
+	op.AddOutside(o, op.Op{ID: "list-abilities", Route: "GET /abilities", Perm: op.SignedIn, ForAssistants: true, Ability: "-", Doc: "Abilities that are exposed to assistants."}, s.listAbilities)
+	// An ability has routes of its own in its service, which go before these.
+	op.AddOutside(o, op.Op{ID: "get-ability", Route: "GET /abilities/svc/{name}", Perm: op.SignedIn, ForAssistants: true, Ability: "-",
+		Doc: "One ability that is exposed to assistants."}, s.noAbility(""))
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		op.AddOutside(o, op.Op{ID: "run-ability-" + strings.ToLower(method), Route: method + " /abilities/svc/{name}/run", Perm: op.SignedIn, ForAssistants: true,
+			Ability: "-", Doc: "Run an ability: GET when it only reads, DELETE when it destroys and may be repeated, else POST."}, s.noAbility(method))
+	}
 	return o
 }

@@ -29,6 +29,12 @@ type Page struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// A page is seen by visitors only while it is published.
+const (
+	statusDraft     = "draft"
+	statusPublished = "publish"
+)
+
 // page is a row of the table.
 type page struct {
 	ID        int64
@@ -144,7 +150,7 @@ func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug *string) 
 		return p, fault.Param("title", "must not be empty")
 	}
 	if p.Status == "" {
-		p.Status = "draft"
+		p.Status = statusDraft
 	}
 	if err := lockAddresses(ctx, tx); err != nil {
 		return p, err

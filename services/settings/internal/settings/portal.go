@@ -51,7 +51,7 @@ type Portal struct {
 
 	URL             string     `json:"url" doc:"Where the portal stands now."`
 	PrettyURLs      bool       `json:"pretty_urls"`
-	PathStatus      *string    `json:"path_status" enum:"invalid,reserved,in_use" doc:"null while the path is free of everything else."`
+	PathStatus      *string    `json:"path_status" doc:"invalid, reserved or in_use; null while the path is free of everything else."`
 	LogoURL         *string    `json:"logo_url"`
 	TwoFactor       bool       `json:"two_factor" doc:"The caller signs in with a second factor."`
 	LoginProtection bool       `json:"login_protection" doc:"Attempts to sign in are limited."`
@@ -193,7 +193,7 @@ func set[T any](from, to *T) {
 // PortalPath is what is known of a path that the portal might have.
 type PortalPath struct {
 	Path   string  `json:"path"`
-	Status *string `json:"status" enum:"invalid,reserved,in_use" doc:"null when the path is free."`
+	Status *string `json:"status" doc:"invalid, reserved or in_use; null when the path is free."`
 	URL    string  `json:"url"`
 }
 

@@ -49,6 +49,8 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		Jobs:    s.jobs(),
 		Run: []func(context.Context){s.manifests.Run, s.presence.Run, s.fields.Run, s.staff.Run,
 			s.keepApps, s.keepDescription, s.sendMail},
-		Ready: []func() bool{s.manifests.Ready, s.presence.Ready, s.fields.Ready, s.staff.Ready},
+		Pages:     s.pages(),
+		PagePaths: []*proto.Page{{Path: "/{slug}"}},
+		Ready:     []func() bool{s.manifests.Ready, s.presence.Ready, s.fields.Ready, s.staff.Ready},
 	}, nil
 }

@@ -2,9 +2,12 @@ package settings
 
 import (
 	"context"
+	netmail "net/mail"
 	"time"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
 )
 
 // telemetryDoc is the document telemetry as it is kept.
@@ -35,4 +38,132 @@ func publishTelemetry(ctx context.Context, tx *db.Tx, changed []string) error {
 		return err
 	}
 	return publishSite(ctx, tx, docTelemetry, version, changed, map[string]bool{"stats": doc.Stats, "profile": doc.Profile})
+}
+
+// Telemetry is what was agreed to, and what would be sent.
+type Telemetry struct {
+	Stats       bool        `json:"stats" doc:"Anonymous statistics of use, once a week."`
+	Profile     bool        `json:"profile" doc:"Company profile, for news about the product."`
+	ProfileData ProfileData `json:"profile_data"`
+	LastSent    *time.Time  `json:"last_sent"`
+	Live        bool        `json:"live" doc:"There is somewhere to send it to. This build has none, so nothing is ever sent."`
+	Payload     Payload     `json:"payload" doc:"Exactly what the statistics are."`
+}
+
+// Payload is the weekly statistics.
+type Payload struct {
+	Version string          `json:"version"`
+	Apps    map[string]bool `json:"apps" doc:"App and whether it is on."`
+	Users   int             `json:"users" doc:"Users with a role in the service."`
+	Pages   int             `json:"pages"`
+}
+
+// version of the interface and of the product.
+const version = "1.0.0"
+
+func (s *service) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (Telemetry, error) {
+	out := Telemetry{Stats: doc.Stats, Profile: doc.Profile, ProfileData: doc.ProfileData, LastSent: doc.LastSent,
+		Payload: Payload{Version: version, Apps: map[string]bool{}, Users: len(s.Identity.Team())}}
+	for _, a := range s.Apps.State().Apps {
+		out.Payload.Apps[a.ID] = s.Apps.On(a.ID)
+	}
+	return out, tx.QueryRow(ctx, `select count(*) from page`).Scan(&out.Payload.Pages)
+}
+
+func (s *service) getTelemetry(ctx context.Context, tx *db.Tx, _ struct{}) (Telemetry, error) {
+	var doc telemetryDoc
+	if _, err := readDocument(ctx, tx, docTelemetry, &doc); err != nil {
+		return Telemetry{}, err
+	}
+	return s.telemetry(ctx, tx, doc)
+}
+
+// ProfileChange names what changes of the profile; the rest stays.
+type ProfileChange struct {
+	Company  *string `json:"company,omitempty" maxLength:"190"`
+	Website  *string `json:"website,omitempty" maxLength:"2048"`
+	Name     *string `json:"name,omitempty" maxLength:"100"`
+	Email    *string `json:"email,omitempty" maxLength:"190"`
+	Sector   *string `json:"sector,omitempty" maxLength:"100"`
+	TeamSize *string `json:"team_size,omitempty" maxLength:"50"`
+}
+
+// updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by
+// mail, and asks again when the address changes.
+func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
+	Stats       *bool          `json:"stats,omitempty"`
+	Profile     *bool          `json:"profile,omitempty"`
+	ProfileData *ProfileChange `json:"profile_data,omitempty"`
+}) (Telemetry, error) {
+	var doc telemetryDoc
+	if _, err := lockDocument(ctx, tx, docTelemetry, &doc); err != nil {
+		return Telemetry{}, err
+	}
+	before := doc
+	set(in.Stats, &doc.Stats)
+	set(in.Profile, &doc.Profile)
+	if p := in.ProfileData; p != nil {
+		set(p.Company, &doc.ProfileData.Company)
+		set(p.Website, &doc.ProfileData.Website)
+		set(p.Name, &doc.ProfileData.Name)
+		set(p.Email, &doc.ProfileData.Email)
+		set(p.Sector, &doc.ProfileData.Sector)
+		set(p.TeamSize, &doc.ProfileData.TeamSize)
+	}
+	email := doc.ProfileData.Email
+	if email != "" || doc.Profile {
+		if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || a.Name != "" {
+			return Telemetry{}, fault.Param("profile_data.email", "must be an email address")
+		}
+	}
+	if !doc.Profile || email != before.ProfileData.Email {
+		doc.Confirmed = false
+	}
+	ask := doc.Profile && !doc.Confirmed && (!before.Profile || email != before.ProfileData.Email)
+	if !doc.Profile || ask {
+		if err := endLinks(ctx, tx, linkTelemetry, tx.Who.UserID); err != nil {
+			return Telemetry{}, err
+		}
+	}
+	if ask {
+		token, _, err := newLink(ctx, tx, linkTelemetry, tx.Who.UserID, "", telemetryLife)
+		if err != nil {
+			return Telemetry{}, err
+		}
+		err = s.write(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: email},
+			Subject:    "Confirm your company profile",
+			Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
+			Buttons:    []mail.Link{{Text: "Confirm", URL: s.Config.PublicURL + "/account/telemetry#token=" + token}}})
+		if err != nil {
+			return Telemetry{}, err
+		}
+	}
+	if doc != before {
+		if _, err := writeDocument(ctx, tx, docTelemetry, doc); err != nil {
+			return Telemetry{}, err
+		}
+		if err := publishTelemetry(ctx, tx, differences(before, doc)); err != nil {
+			return Telemetry{}, err
+		}
+	}
+	return s.telemetry(ctx, tx, doc)
+}
+
+// confirmTelemetry takes the token that was mailed to the profile's address.
+func confirmTelemetry(ctx context.Context, tx *db.Tx, in struct {
+	Token string `json:"token" required:"true" maxLength:"200"`
+}) (Done, error) {
+	var doc telemetryDoc
+	if _, err := lockDocument(ctx, tx, docTelemetry, &doc); err != nil {
+		return Done{}, err
+	}
+	if _, err := useLink(ctx, tx, linkTelemetry, in.Token); err != nil {
+		return Done{}, err
+	}
+	if !doc.Profile {
+		return Done{}, fault.Expired()
+	}
+	doc.Confirmed = true
+	_, err := writeDocument(ctx, tx, docTelemetry, doc)
+	return Done{true}, err
 }

@@ -1,0 +1,188 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	netmail "net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
+)
+
+// Invitation waits for a person to choose a password.
+type Invitation struct {
+	ID        uuid.UUID `json:"id" format:"uuid"`
+	Name      string    `json:"name"`
+	Email     string    `json:"email"`
+	Role      string    `json:"role"`
+	ExpiresAt time.Time `json:"expires_at" doc:"From then on the link no longer works."`
+}
+
+// Invited is the user who was invited, or who was given the role.
+type Invited struct {
+	UserID  int64 `json:"user_id"`
+	Created bool  `json:"created" doc:"A user was made and mailed to choose a password."`
+}
+
+// StatusCode is 201 when a user was made.
+func (i Invited) StatusCode() int {
+	if i.Created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+// RecordID names the user in the audit log.
+func (i Invited) RecordID() string { return id(i.UserID) }
+
+func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
+	Name  string `json:"name,omitempty" maxLength:"100" doc:"The address when left out."`
+	Email string `json:"email" required:"true" maxLength:"190"`
+	Role  string `json:"role,omitempty" enum:"site_admin,svc_admin,staff" doc:"staff when left out."`
+}) (Invited, error) {
+	if in.Role == "" {
+		in.Role = roleStaff
+	}
+	email := strings.TrimSpace(in.Email)
+	if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || a.Name != "" {
+		return Invited{}, fault.Param("email", "must be an email address")
+	}
+	all, err := lockRoles(ctx, tx)
+	if err != nil {
+		return Invited{}, err
+	}
+	giver, err := currentGiver(ctx, tx, all)
+	if err != nil {
+		return Invited{}, err
+	}
+	if err := giver.mayGive(in.Role); err != nil {
+		return Invited{}, err
+	}
+	p, err := onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) or lower(login) = lower($1)
+		order by lower(email) = lower($1) desc limit 1 for update`, email)
+	if err == nil {
+		return s.addRole(ctx, tx, giver, p, in.Role)
+	}
+	if dropRefused(err) != nil {
+		return Invited{}, err
+	}
+	name := strings.Join(strings.Fields(in.Name), " ")
+	if name == "" {
+		name = email
+	}
+	p, err = onePerson(ctx, tx, `insert into person (login, name, email, roles, created_at, updated_at) values ($1, $2, $1, $3, $4, $4) returning `+personColumns,
+		email, name, []string{in.Role}, tx.Now)
+	if db.Violates(err, "person_email") || db.Violates(err, "person_login") {
+		return Invited{}, fault.Duplicate("Somebody invited this address just now.", nil)
+	}
+	if err != nil {
+		return Invited{}, err
+	}
+	if err := publishPerson(ctx, tx, p); err != nil {
+		return Invited{}, err
+	}
+	return Invited{UserID: p.ID, Created: true}, s.sendInvitation(ctx, tx, p, in.Role)
+}
+
+// addRole gives a user there is one more role. Who has yet to choose a password gets a new link for it.
+func (s *service) addRole(ctx context.Context, tx *db.Tx, giver giver, p person, role string) (Invited, error) {
+	if err := giver.mayChange(p); err != nil {
+		return Invited{}, err
+	}
+	if !slices.Contains(p.Roles, role) {
+		var err error
+		if p, err = setRoles(ctx, tx, p, append(slices.Clone(p.Roles), role)); err != nil {
+			return Invited{}, err
+		}
+	}
+	if p.Invited {
+		return Invited{UserID: p.ID}, s.sendInvitation(ctx, tx, p, role)
+	}
+	return Invited{UserID: p.ID}, nil
+}
+
+func (s *service) sendInvitation(ctx context.Context, tx *db.Tx, p person, role string) error {
+	token, l, err := newLink(ctx, tx, linkInvitation, p.ID, role, invitationLife)
+	if err != nil {
+		return err
+	}
+	var general generalDoc
+	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+		return err
+	}
+	return s.write(ctx, tx, mail.Content{
+		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + general.Business.Name,
+		Greeting: "Hello " + p.Name + ",",
+		Paragraphs: []string{"You are invited to work with the team of " + general.Business.Name + ". Choose a password, and sign in with this address from then on.",
+			"The link works once, until " + l.ExpiresAt.In(s.Config.Zone).Format("Monday 2 January 2006 at 15:04") + "."},
+		Buttons: []mail.Link{{Text: "Choose a password", URL: s.Config.PublicURL + "/account/invitation#token=" + token}},
+	})
+}
+
+func listInvitations(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Invitation], error) {
+	rows, err := tx.Query(ctx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
+		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, linkInvitation)
+	if err != nil {
+		return db.List[Invitation]{}, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Invitation])
+	return db.All(all), err
+}
+
+// revokeInvitation ends the link, and the user who was made for it and never came.
+func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
+	ID string `json:"id" maxLength:"64"`
+}) (none, error) {
+	linkID, err := uuid.Parse(in.ID)
+	if err != nil {
+		return none{}, fault.NotFound("invitation")
+	}
+	all, err := lockRoles(ctx, tx)
+	if err != nil {
+		return none{}, err
+	}
+	var userID *int64
+	err = tx.QueryRow(ctx, `select person_id from link where id = $1 and kind = $2 and ended_at is null`, linkID, linkInvitation).Scan(&userID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && userID == nil {
+		return none{}, fault.NotFound("invitation")
+	}
+	if err != nil {
+		return none{}, err
+	}
+	p, err := lockPerson(ctx, tx, *userID)
+	if err != nil {
+		return none{}, err
+	}
+	if !p.Invited {
+		return none{}, fault.NotFound("invitation")
+	}
+	giver, err := currentGiver(ctx, tx, all)
+	if err != nil {
+		return none{}, err
+	}
+	if err := giver.mayChange(p); err != nil {
+		return none{}, err
+	}
+	return none{}, removePerson(ctx, tx, p)
+}
+
+// Accepted is the login of a person who has chosen a password.
+type Accepted struct {
+	Login string `json:"login"`
+}
+
+func (s *service) acceptInvitation(ctx context.Context, tx *db.Tx, in struct {
+	Token    string `json:"token" required:"true" maxLength:"200"`
+	Password string `json:"password" required:"true" maxLength:"1024"`
+}) (Accepted, error) {
+	p, err := s.choosePassword(ctx, tx, linkInvitation, in.Token, in.Password)
+	return Accepted{p.Login}, err
+}

@@ -1,0 +1,92 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
+)
+
+// Kinds of links in mails, and for how long each works.
+const (
+	linkInvitation = "invitation"
+	linkPassword   = "password"
+	linkTelemetry  = "telemetry"
+
+	invitationLife = 7 * 24 * time.Hour
+	passwordLife   = 2 * time.Hour
+	telemetryLife  = 7 * 24 * time.Hour
+)
+
+// link is what a token in a mail stands for.
+type link struct {
+	ID        uuid.UUID
+	Kind      string
+	PersonID  *int64
+	Role      string
+	ExpiresAt time.Time
+	EndedAt   *time.Time
+}
+
+const linkColumns = `id, kind, person_id, role, expires_at, ended_at`
+
+// newLink makes a link and ends those of its kind that the person had before.
+func newLink(ctx context.Context, tx *db.Tx, kind string, personID int64, role string, life time.Duration) (token string, l link, err error) {
+	if err := endLinks(ctx, tx, kind, personID); err != nil {
+		return "", l, err
+	}
+	token, hash := newToken()
+	l = link{ID: db.NewID(), Kind: kind, PersonID: &personID, Role: role, ExpiresAt: tx.Now.Add(life)}
+	_, err = tx.Exec(ctx, `insert into link (id, hash, kind, person_id, role, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7)`,
+		l.ID, hash, kind, personID, role, tx.Now, l.ExpiresAt)
+	return token, l, err
+}
+
+func endLinks(ctx context.Context, tx *db.Tx, kind string, personID int64) error {
+	_, err := tx.Exec(ctx, `update link set ended_at = $3 where kind = $1 and person_id = $2 and ended_at is null`, kind, personID, tx.Now)
+	return err
+}
+
+// useLink takes a token that somebody brings back: once. One that was never given out is 400
+// svc_invalid_token; one that was used, replaced, revoked or is too old is 410.
+func useLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
+	rows, err := tx.Query(ctx, `select `+linkColumns+` from link where hash = $1 and kind = $2 for update`, tokenHash(token), kind)
+	if err != nil {
+		return link{}, err
+	}
+	l, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[link])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return l, fault.InvalidToken("This link is not one of ours.")
+	}
+	if err != nil {
+		return l, err
+	}
+	if l.EndedAt != nil || l.PersonID == nil || tx.Now.After(l.ExpiresAt) {
+		return l, fault.Expired()
+	}
+	_, err = tx.Exec(ctx, `update link set ended_at = $2 where id = $1`, l.ID, tx.Now)
+	return l, err
+}
+
+// write renders a mail in the name of the business and hands it to the queue.
+func (s *service) write(ctx context.Context, tx *db.Tx, c mail.Content) error {
+	var general generalDoc
+	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+		return err
+	}
+	c.Business = general.Business.Name
+	if c.Footer == nil {
+		c.Footer = []string{"This mail was sent by " + general.Business.Name + " because somebody used this address there."}
+	}
+	m, err := mail.Render(c)
+	if err != nil {
+		return err
+	}
+	return tx.Mail(ctx, m)
+}

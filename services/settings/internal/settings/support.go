@@ -1,0 +1,106 @@
+package settings
+
+import (
+	"context"
+	netmail "net/mail"
+	"runtime"
+	"strings"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
+)
+
+// Support is what goes along with a request when the box is ticked.
+type Support struct {
+	Live        bool        `json:"live" doc:"Requests reach the makers of the product. Without them they go to the site's own address."`
+	Environment Environment `json:"environment"`
+}
+
+// Environment is the installation in a few words, without data of anybody.
+type Environment struct {
+	Version  string   `json:"version"`
+	Go       string   `json:"go"`
+	Postgres string   `json:"postgres"`
+	Timezone string   `json:"timezone"`
+	URL      string   `json:"url"`
+	Apps     []string `json:"apps" doc:"Those that are on."`
+}
+
+func (s *service) getSupport(ctx context.Context, tx *db.Tx, _ struct{}) (Support, error) {
+	e, err := s.environment(ctx, tx)
+	return Support{Environment: e}, err
+}
+
+func (s *service) environment(ctx context.Context, tx *db.Tx) (Environment, error) {
+	e := Environment{Version: version, Go: runtime.Version(), Timezone: s.Config.Timezone, URL: s.Config.PublicURL, Apps: []string{}}
+	for _, a := range s.Apps.State().Apps {
+		if s.Apps.On(a.ID) {
+			e.Apps = append(e.Apps, a.ID)
+		}
+	}
+	return e, tx.QueryRow(ctx, `show server_version`).Scan(&e.Postgres)
+}
+
+// requestSupport mails a person's request, with answers going to that person.
+func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
+	Type               string `json:"type" required:"true" enum:"question,bug,idea"`
+	Subject            string `json:"subject" required:"true" maxLength:"150" doc:"One line."`
+	Message            string `json:"message" required:"true" maxLength:"5000"`
+	ReplyTo            string `json:"reply_to,omitempty" maxLength:"190" doc:"The caller's own address when left out."`
+	IncludeEnvironment bool   `json:"include_environment,omitempty"`
+}) (Done, error) {
+	subject, message := strings.TrimSpace(in.Subject), strings.TrimSpace(in.Message)
+	switch {
+	case subject == "":
+		return Done{}, fault.Param("subject", "must not be empty")
+	case strings.ContainsAny(subject, "\r\n"):
+		return Done{}, fault.Param("subject", "must be one line")
+	case message == "":
+		return Done{}, fault.Param("message", "must not be empty")
+	}
+	p, err := personByID(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return Done{}, err
+	}
+	if in.ReplyTo == "" {
+		in.ReplyTo = p.Email
+	}
+	if a, err := netmail.ParseAddress(in.ReplyTo); err != nil || a.Address != in.ReplyTo || a.Name != "" {
+		return Done{}, fault.Param("reply_to", "must be an email address")
+	}
+	rows := []mail.Row{{Label: "Type", Value: in.Type}, {Label: "Version", Value: version}}
+	if in.IncludeEnvironment {
+		e, err := s.environment(ctx, tx)
+		if err != nil {
+			return Done{}, err
+		}
+		rows = append(rows, mail.Row{Label: "Go", Value: e.Go}, mail.Row{Label: "Postgres", Value: e.Postgres},
+			mail.Row{Label: "Zone", Value: e.Timezone}, mail.Row{Label: "Address", Value: e.URL}, mail.Row{Label: "Apps", Value: strings.Join(e.Apps, ", ")})
+	}
+	return Done{true}, s.tellSite(ctx, tx, mail.Content{Kind: "support.request", Subject: subject, Paragraphs: strings.Split(message, "\n\n"), Rows: rows, ReplyTo: in.ReplyTo})
+}
+
+// deactivationFeedback passes on why somebody leaves.
+func (s *service) deactivationFeedback(ctx context.Context, tx *db.Tx, in struct {
+	Reason string `json:"reason" required:"true" enum:"temporary,missing_feature,too_hard,not_working,other_tool,other"`
+	Text   string `json:"text,omitempty" maxLength:"1000"`
+}) (Done, error) {
+	c := mail.Content{Kind: "feedback.deactivate", Subject: "Feedback: " + strings.ReplaceAll(in.Reason, "_", " "),
+		Rows: []mail.Row{{Label: "Reason", Value: in.Reason}, {Label: "Version", Value: version}}}
+	if text := strings.TrimSpace(in.Text); text != "" {
+		c.Paragraphs = strings.Split(text, "\n\n")
+	}
+	return Done{true}, s.tellSite(ctx, tx, c)
+}
+
+// tellSite mails the address of the business.
+func (s *service) tellSite(ctx context.Context, tx *db.Tx, c mail.Content) error {
+	var general generalDoc
+	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+		return err
+	}
+	c.To = mail.Person{Name: general.Business.Name, Address: general.Business.Email}
+	c.Footer = []string{"Somebody of the team sent this from the app."}
+	return s.write(ctx, tx, c)
+}
