@@ -1,0 +1,100 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/booking/internal/slots"
+)
+
+// open are the statuses that take time.
+const open = `('pending', 'confirmed', 'pending_payment')`
+
+// agenda is everything that decides which times of some people are free.
+type agenda struct {
+	business slots.Business
+	people   []slots.Person
+	settings Settings
+}
+
+// longest is how far beyond a period an appointment can reach into it: a day of length, a day of buffer
+// and, around a change of clocks, a few hours.
+const longest = 51 * time.Hour
+
+// readAgenda loads the time of users from from to to. The appointment except, if any, takes no time.
+func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (agenda, error) {
+	a := agenda{business: slots.Business{Zone: d.Config.Zone}, people: make([]slots.Person, len(users))}
+	at := make(map[int64]*slots.Person, len(users))
+	for i, id := range users {
+		a.people[i].ID = id
+		at[id] = &a.people[i]
+	}
+	begin, end := slots.Bounds(d.Config.Zone, from, to)
+	b := &pgx.Batch{}
+	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
+		a.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
+		return err
+	})
+	b.Queue(`select user_id, hours from staff where user_id = any($1) and hours <> '{}'`, users).Query(func(rows pgx.Rows) error {
+		var id int64
+		var hours []byte
+		_, err := pgx.ForEachRow(rows, []any{&id, &hours}, func() error { return json.Unmarshal(hours, &at[id].Hours) })
+		return err
+	})
+	b.Queue(`select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception
+		where (user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`,
+		users, from.String(), to.String()).Query(func(rows pgx.Rows) error {
+		var user *int64
+		var e slots.Exception
+		_, err := pgx.ForEachRow(rows, []any{&user, &e.From, &e.To, &e.Block.Start, &e.Block.End, &e.Extra}, func() error {
+			if user == nil {
+				a.business.Closures = append(a.business.Closures, e)
+			} else {
+				at[*user].Exceptions = append(at[*user].Exceptions, e)
+			}
+			return nil
+		})
+		return err
+	})
+	b.Queue(selectBusy, users, begin.Add(-longest), end.Add(longest), except).Query(func(rows pgx.Rows) error {
+		var id int64
+		var t slots.Busy
+		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
+			at[id].Busy = append(at[id].Busy, t)
+			return nil
+		})
+		return err
+	})
+	return a, tx.SendBatch(ctx, b).Close()
+}
+
+const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
+	where user_id = any($1) and status in ` + open + ` and starts_at >= $2 and starts_at < $3 and id <> $4`
+
+// staffOf lists the people who do a service and are on the team; under own visibility only the caller.
+func (d *desk) staffOf(tx *db.Tx, s BookableService) []int64 {
+	return slices.DeleteFunc(slices.Clone(s.Staff), func(id int64) bool {
+		return !d.Identity.OnTeam(id) || tx.Who.Own && id != tx.Who.UserID
+	})
+}
+
+// rule is what is offered of a service: to visitors with notice and horizon, to the team without.
+func (t Terms) rule(s Settings, public bool) slots.Rule {
+	r := slots.Rule{Duration: t.DurationMin, Before: t.BufferBefore, After: t.BufferAfter, Step: s.SlotStep}
+	if public {
+		r.Notice, r.Horizon = s.MinNoticeMin, s.MaxAdvanceDays
+		if t.MinNoticeMin != nil {
+			r.Notice = *t.MinNoticeMin
+		}
+		if t.MaxAdvanceDays != nil {
+			r.Horizon = *t.MaxAdvanceDays
+		}
+	}
+	return r
+}

@@ -1,0 +1,133 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+)
+
+type newAppointment struct {
+	Contact      uuid.UUID        `json:"contact" required:"true"`
+	Service      uuid.UUID        `json:"service" required:"true"`
+	Staff        opt.Value[int64] `json:"staff,omitzero" minimum:"1" doc:"Null or left out: the least busy person who is free."`
+	StartsAt     time.Time        `json:"starts_at" required:"true" doc:"A start that the free times list, unless outside_hours is true."`
+	Notes        string           `json:"notes" maxLength:"2000"`
+	OutsideHours bool             `json:"outside_hours" doc:"Book outside working hours, off the grid or in the past; never over another appointment."`
+	LocationType string           `json:"location_type" enum:"in_person,client,phone,online"`
+	Location     string           `json:"location" maxLength:"255"`
+	MeetingURL   string           `json:"meeting_url" maxLength:"2048"`
+	Status       string           `json:"status" enum:"confirmed,pending"`
+}
+
+func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment) (Appointment, error) {
+	if err := checkStart(in.StartsAt); err != nil {
+		return Appointment{}, err
+	}
+	if err := d.awaitContact(ctx, tx, in.Contact); err != nil {
+		return Appointment{}, err
+	}
+	s, err := getService(ctx, tx, byID{in.Service})
+	if err != nil {
+		return Appointment{}, err
+	}
+	if s.Archived {
+		return Appointment{}, fault.NotFound("service")
+	}
+	p := place{in.LocationType, in.Location, in.MeetingURL}
+	if p.kind == "" {
+		p.kind = s.LocationType
+	}
+	if p, err = p.checked(); err != nil {
+		return Appointment{}, err
+	}
+	users, err := d.candidates(tx, s, in.Staff.Or(0))
+	if err != nil {
+		return Appointment{}, err
+	}
+	w := wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), outside: in.OutsideHours}
+	b := booking{service: s.ID, contact: in.Contact, place: p, notes: in.Notes, source: tx.Who.Channel, status: confirmed}
+	if in.Status != "" {
+		b.status = in.Status
+	}
+	a, err := d.book(ctx, tx, w, b)
+	return a.whole(), err
+}
+
+// checked tells what is wrong with a place, and tidies it.
+func (p place) checked() (place, error) {
+	p.location, p.meetingURL = strings.TrimSpace(p.location), strings.TrimSpace(p.meetingURL)
+	if p.kind == "client" && p.location == "" {
+		return p, fault.Param("location", "is required: the address of the client")
+	}
+	if p.meetingURL != "" && !webAddress(p.meetingURL) {
+		return p, fault.Param("meeting_url", "must be an http or https address")
+	}
+	if p.kind == "online" {
+		p.location = ""
+	} else {
+		p.meetingURL = ""
+	}
+	return p, nil
+}
+
+func webAddress(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
+}
+
+// booking is what a new appointment holds beside its time.
+type booking struct {
+	service    uuid.UUID
+	contact    uuid.UUID
+	place      place
+	notes      string
+	source     string
+	status     string
+	submission *uuid.UUID
+}
+
+// book takes a time and tells of it: the one way in which appointments come to be.
+func (d *desk) book(ctx context.Context, tx *db.Tx, w wish, b booking) (appointment, error) {
+	user, err := d.seat(ctx, tx, w)
+	if err != nil {
+		return appointment{}, err
+	}
+	terms, err := json.Marshal(w.terms)
+	if err != nil {
+		return appointment{}, err
+	}
+	id := db.NewID()
+	_, err = tx.Exec(ctx, `insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
+		location_type, location, meeting_url, notes, source, submission_id, timed_at, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17)`,
+		id, b.status, b.service, terms, user, b.contact, w.start, w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute), w.terms.BufferBefore,
+		w.terms.BufferAfter, b.place.kind, b.place.location, b.place.meetingURL, b.notes, b.source, b.submission, tx.Now)
+	if err != nil {
+		return appointment{}, overlap(err)
+	}
+	found, err := d.queryAppointments(ctx, tx, `where a.id = $1`, id)
+	if err != nil {
+		return appointment{}, err
+	}
+	a := found[0]
+	if err := a.emit(ctx, tx, "booked", nil); err != nil {
+		return a, err
+	}
+	return a, d.mailClient(ctx, tx, a, "booked")
+}
+
+// overlap is svc_slot_taken for what only the database saw: somebody who held no calendar.
+func overlap(err error) error {
+	if db.Violates(err, "appointment_overlap") {
+		return fault.SlotTaken([]Alternative{})
+	}
+	return err
+}

@@ -1,0 +1,304 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+)
+
+// BookableService is what clients can book.
+type BookableService struct {
+	ID              uuid.UUID `json:"id" format:"uuid"`
+	Name            string    `json:"name"`
+	Description     string    `json:"description"`
+	DurationMin     int       `json:"duration_min"`
+	BufferBefore    int       `json:"buffer_before"`
+	BufferAfter     int       `json:"buffer_after"`
+	Price           *string   `json:"price" doc:"Decimal text, for display only."`
+	LocationType    string    `json:"location_type"`
+	LocationDetails string    `json:"location_details"`
+	Confirmation    string    `json:"confirmation"`
+	BookableOnline  bool      `json:"bookable_online"`
+	MinNoticeMin    *int      `json:"min_notice_min"`
+	MaxAdvanceDays  *int      `json:"max_advance_days"`
+	FormID          *int64    `json:"form_id"`
+	SortOrder       int       `json:"sort_order"`
+	Staff           []int64   `json:"staff"`
+	Archived        bool      `json:"archived"`
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
+
+	version int64
+}
+
+const selectServices = `select id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
+	confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
+	array(select user_id from skill where service_id = service.id order by user_id), archived, created_at, updated_at, version from service `
+
+func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([]BookableService, error) {
+	rows, err := tx.Query(ctx, selectServices+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (s BookableService, err error) {
+		err = row.Scan(&s.ID, &s.Name, &s.Description, &s.DurationMin, &s.BufferBefore, &s.BufferAfter, &s.Price, &s.LocationType,
+			&s.LocationDetails, &s.Confirmation, &s.BookableOnline, &s.MinNoticeMin, &s.MaxAdvanceDays, &s.FormID, &s.SortOrder, &s.Staff,
+			&s.Archived, &s.CreatedAt, &s.UpdatedAt, &s.version)
+		return s, err
+	})
+}
+
+type byID struct {
+	ID uuid.UUID `json:"id"`
+}
+
+func getService(ctx context.Context, tx *db.Tx, in byID) (BookableService, error) {
+	found, err := queryServices(ctx, tx, `where id = $1`, in.ID)
+	if err != nil || len(found) == 0 {
+		return BookableService{}, errors.Join(err, missing(len(found) == 0 && err == nil, "service"))
+	}
+	return found[0], nil
+}
+
+// missing is a 404 when there is none.
+func missing(none bool, what string) error {
+	if none {
+		return fault.NotFound(what)
+	}
+	return nil
+}
+
+func lockService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService, error) {
+	if _, err := tx.Exec(ctx, `select from service where id = $1 for no key update`, id); err != nil {
+		return BookableService{}, err
+	}
+	return getService(ctx, tx, byID{id})
+}
+
+type findServices struct {
+	IncludeArchived bool `json:"include_archived,omitempty"`
+}
+
+func listServices(ctx context.Context, tx *db.Tx, in findServices) (db.List[BookableService], error) {
+	all, err := queryServices(ctx, tx, `where not archived or $1 order by sort_order, lower(name), id`, in.IncludeArchived)
+	return db.All(all), err
+}
+
+type serviceFields struct {
+	Name            opt.Value[string] `json:"name,omitzero" maxLength:"190"`
+	Description     opt.Value[string] `json:"description,omitzero" maxLength:"2000"`
+	DurationMin     opt.Value[int]    `json:"duration_min,omitzero" minimum:"1" maximum:"1440"`
+	BufferBefore    opt.Value[int]    `json:"buffer_before,omitzero" minimum:"0" maximum:"1440"`
+	BufferAfter     opt.Value[int]    `json:"buffer_after,omitzero" minimum:"0" maximum:"1440"`
+	Price           opt.Value[string] `json:"price,omitzero" maxLength:"20" doc:"Decimal text such as 45 or 45.50; null or empty for none."`
+	LocationType    opt.Value[string] `json:"location_type,omitzero" enum:"in_person,client,phone,online"`
+	LocationDetails opt.Value[string] `json:"location_details,omitzero" maxLength:"255"`
+	Confirmation    opt.Value[string] `json:"confirmation,omitzero" enum:"auto,review"`
+	BookableOnline  opt.Value[bool]   `json:"bookable_online,omitzero"`
+	MinNoticeMin    opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200" doc:"Null for the site's own."`
+	MaxAdvanceDays  opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730" doc:"Null for the site's own."`
+	FormID          opt.Value[int64]  `json:"form_id,omitzero" minimum:"1" doc:"Form of the details step; null for the site's own."`
+	SortOrder       opt.Value[int]    `json:"sort_order,omitzero" minimum:"-1000000" maximum:"1000000"`
+	Staff           []int64           `json:"staff" maxItems:"500" doc:"User ids of the staff members who do the service."`
+}
+
+type newService struct{ serviceFields }
+
+type changedService struct {
+	ID uuid.UUID `json:"id"`
+	serviceFields
+	Archived opt.Value[bool] `json:"archived,omitzero"`
+}
+
+var price = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,2})?$`)
+
+func (in serviceFields) check() map[string]string {
+	params := map[string]string{}
+	for name, null := range map[string]bool{
+		"name": in.Name.Null, "duration_min": in.DurationMin.Null, "buffer_before": in.BufferBefore.Null, "buffer_after": in.BufferAfter.Null,
+		"location_type": in.LocationType.Null, "confirmation": in.Confirmation.Null, "bookable_online": in.BookableOnline.Null, "sort_order": in.SortOrder.Null,
+	} {
+		if null {
+			params[name] = "must not be null"
+		}
+	}
+	if in.Name.Given() && strings.TrimSpace(in.Name.V) == "" {
+		params["name"] = "must not be empty"
+	}
+	if in.Price.Or("") != "" && !price.MatchString(in.Price.V) {
+		params["price"] = "must be a decimal number such as 45 or 45.50"
+	}
+	return params
+}
+
+func (in serviceFields) apply(s *BookableService) {
+	in.Name.Apply(&s.Name)
+	in.Description.Apply(&s.Description)
+	in.DurationMin.Apply(&s.DurationMin)
+	in.BufferBefore.Apply(&s.BufferBefore)
+	in.BufferAfter.Apply(&s.BufferAfter)
+	in.Price.ApplyPtr(&s.Price)
+	if s.Price != nil && *s.Price == "" {
+		s.Price = nil
+	}
+	in.LocationType.Apply(&s.LocationType)
+	in.LocationDetails.Apply(&s.LocationDetails)
+	in.Confirmation.Apply(&s.Confirmation)
+	in.BookableOnline.Apply(&s.BookableOnline)
+	in.MinNoticeMin.ApplyPtr(&s.MinNoticeMin)
+	in.MaxAdvanceDays.ApplyPtr(&s.MaxAdvanceDays)
+	in.FormID.ApplyPtr(&s.FormID)
+	in.SortOrder.Apply(&s.SortOrder)
+	s.Name = strings.TrimSpace(s.Name)
+	if in.Staff != nil {
+		s.Staff = slices.Compact(slices.Sorted(slices.Values(in.Staff)))
+	}
+}
+
+func (d *desk) createService(ctx context.Context, tx *db.Tx, in newService) (BookableService, error) {
+	params := in.check()
+	if !in.Name.Set {
+		params["name"] = "is required"
+	}
+	if !in.DurationMin.Set {
+		params["duration_min"] = "is required"
+	}
+	if len(params) > 0 {
+		return BookableService{}, fault.Params(params)
+	}
+	settings, err := readSettings(ctx, tx, "")
+	if err != nil {
+		return BookableService{}, err
+	}
+	s := BookableService{ID: db.NewID(), LocationType: "in_person", Confirmation: settings.DefaultConfirmation, BookableOnline: true,
+		Staff: []int64{}, CreatedAt: tx.Now, UpdatedAt: tx.Now, version: 1}
+	in.apply(&s)
+	if err := d.checkService(ctx, tx, in.serviceFields); err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(ctx, `insert into service (id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
+		confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16)`,
+		s.ID, s.Name, s.Description, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails,
+		s.Confirmation, s.BookableOnline, s.MinNoticeMin, s.MaxAdvanceDays, s.FormID, s.SortOrder, s.CreatedAt)
+	if err != nil {
+		return s, err
+	}
+	if err := setSkills(ctx, tx, s.ID, s.Staff); err != nil {
+		return s, err
+	}
+	return s, emitService(ctx, tx, s, "service.created")
+}
+
+// checkService checks what a service names beside itself: staff and form.
+func (d *desk) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
+	for _, user := range in.Staff {
+		if !d.Identity.OnTeam(user) {
+			return fault.Param("staff", "names the user %d, who is not on the team", user)
+		}
+	}
+	return d.checkForm(ctx, tx, in.FormID)
+}
+
+func (d *desk) updateService(ctx context.Context, tx *db.Tx, in changedService) (BookableService, error) {
+	params := in.check()
+	if in.Archived.Null {
+		params["archived"] = "must not be null"
+	}
+	if len(params) > 0 {
+		return BookableService{}, fault.Params(params)
+	}
+	if _, err := getService(ctx, tx, byID{in.ID}); err != nil {
+		return BookableService{}, err
+	}
+	if err := d.checkService(ctx, tx, in.serviceFields); err != nil {
+		return BookableService{}, err
+	}
+	s, err := lockService(ctx, tx, in.ID)
+	if err != nil {
+		return s, err
+	}
+	was := s
+	in.apply(&s)
+	in.Archived.Apply(&s.Archived)
+	if !slices.Equal(was.Staff, s.Staff) {
+		if err := setSkills(ctx, tx, s.ID, s.Staff); err != nil {
+			return s, err
+		}
+	}
+	kind := "service.updated"
+	if s.Archived && !was.Archived {
+		kind = "service.archived"
+	}
+	return saveService(ctx, tx, s, kind)
+}
+
+func archiveService(ctx context.Context, tx *db.Tx, in byID) (BookableService, error) {
+	s, err := lockService(ctx, tx, in.ID)
+	if err != nil || s.Archived {
+		return s, err
+	}
+	s.Archived = true
+	return saveService(ctx, tx, s, "service.archived")
+}
+
+// saveService writes a locked service and tells of it.
+func saveService(ctx context.Context, tx *db.Tx, s BookableService, kind string) (BookableService, error) {
+	s.UpdatedAt = tx.Now
+	s.version++
+	_, err := tx.Exec(ctx, `update service set name = $2, description = $3, duration_min = $4, buffer_before = $5, buffer_after = $6, price = $7,
+		location_type = $8, location_details = $9, confirmation = $10, bookable_online = $11, min_notice_min = $12, max_advance_days = $13,
+		form_id = $14, sort_order = $15, archived = $16, updated_at = $17, version = $18 where id = $1`,
+		s.ID, s.Name, s.Description, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation,
+		s.BookableOnline, s.MinNoticeMin, s.MaxAdvanceDays, s.FormID, s.SortOrder, s.Archived, s.UpdatedAt, s.version)
+	if err != nil {
+		return s, err
+	}
+	return s, emitService(ctx, tx, s, kind)
+}
+
+func emitService(ctx context.Context, tx *db.Tx, s BookableService, kind string) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: kind, Key: s.ID.String(), Version: s.version, Data: s})
+}
+
+// setSkills replaces who does a service whose row is locked.
+func setSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
+	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
+		set removed_at = null where staff.removed_at is not null`, staff); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `delete from skill where service_id = $1 and not user_id = any($2)`, id, staff); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `insert into skill (service_id, user_id) select $1, unnest($2::bigint[]) on conflict do nothing`, id, staff)
+	return err
+}
+
+// Terms are the settings of a service that an appointment keeps from when it was booked.
+type Terms struct {
+	Name            string  `json:"name"`
+	DurationMin     int     `json:"duration_min"`
+	BufferBefore    int     `json:"buffer_before"`
+	BufferAfter     int     `json:"buffer_after"`
+	Price           *string `json:"price"`
+	LocationType    string  `json:"location_type"`
+	LocationDetails string  `json:"location_details"`
+	Confirmation    string  `json:"confirmation"`
+	MinNoticeMin    *int    `json:"min_notice_min"`
+	MaxAdvanceDays  *int    `json:"max_advance_days"`
+}
+
+func (s BookableService) terms() Terms {
+	return Terms{s.Name, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation, s.MinNoticeMin, s.MaxAdvanceDays}
+}

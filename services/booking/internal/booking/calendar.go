@@ -1,0 +1,89 @@
+package booking
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/booking/internal/slots"
+)
+
+// Calendar is a period of the team's time.
+type Calendar struct {
+	Timezone     string        `json:"timezone"`
+	Staff        []StaffDays   `json:"staff"`
+	Appointments []Appointment `json:"appointments" doc:"Those that are not cancelled or declined, by start."`
+}
+
+// StaffDays are the working hours of one person.
+type StaffDays struct {
+	UserID int64     `json:"user_id"`
+	Name   string    `json:"name"`
+	Days   []WorkDay `json:"days"`
+}
+
+// WorkDay is what remains of a day's hours after time off and closures, with extra hours.
+type WorkDay struct {
+	Date  string      `json:"date" format:"date"`
+	Hours [][2]string `json:"hours"`
+}
+
+type findCalendar struct {
+	From  string `json:"from,omitempty" format:"date" doc:"First local day; Monday of this week when both are left out."`
+	To    string `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
+	Staff int64  `json:"staff,omitempty" minimum:"1"`
+}
+
+func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calendar, error) {
+	out := Calendar{Timezone: d.Config.Timezone, Staff: []StaffDays{}, Appointments: []Appointment{}}
+	today := d.today(tx.Now)
+	from, to, err := period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
+	if err != nil {
+		return out, err
+	}
+	begin, end := slots.Bounds(d.Config.Zone, from, to)
+	found, err := d.queryAppointments(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
+		and a.status not in ('cancelled', 'declined') and ($3 = 0 or a.user_id = $3) and ($4 = 0 or a.user_id = $4) order by a.starts_at, a.id`,
+		begin, end, ownUser(tx), in.Staff)
+	if err != nil {
+		return out, err
+	}
+	for _, a := range found {
+		out.Appointments = append(out.Appointments, a.Appointment)
+	}
+	people, err := d.team(ctx, tx)
+	if err != nil {
+		return out, err
+	}
+	if in.Staff != 0 {
+		people = slices.DeleteFunc(people, func(p profile) bool { return p.UserID != in.Staff })
+		if len(people) == 0 && len(found) == 0 {
+			return out, fault.NotFound("staff member")
+		}
+	}
+	// Whoever has left is still in the calendar of the time before.
+	for _, a := range found {
+		if !slices.ContainsFunc(people, func(p profile) bool { return p.UserID == a.Staff.UserID }) {
+			people = append(people, profile{UserID: a.Staff.UserID, Name: a.Staff.Name})
+		}
+	}
+	users := make([]int64, len(people))
+	for i, p := range people {
+		users[i] = p.UserID
+	}
+	agenda, err := d.readAgenda(ctx, tx, users, from, to, uuid.Nil)
+	if err != nil {
+		return out, err
+	}
+	for i, p := range people {
+		days := StaffDays{UserID: p.UserID, Name: p.Name, Days: make([]WorkDay, 0, to-from+1)}
+		for day := from; day <= to; day++ {
+			days.Days = append(days.Days, WorkDay{day.String(), slots.WorkingHours(agenda.business, agenda.people[i], day)})
+		}
+		out.Staff = append(out.Staff, days)
+	}
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package booking
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/opt"
+)
+
+type changedNote struct {
+	ID    uuid.UUID `json:"id"`
+	Notes string    `json:"notes" required:"true" maxLength:"2000" doc:"Replaces the internal note."`
+}
+
+func (d *desk) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Appointment, error) {
+	a, err := d.lock(ctx, tx, in.ID)
+	if err != nil {
+		return Appointment{}, err
+	}
+	a.Notes = in.Notes
+	// The calendar of the client knows nothing of notes.
+	a.sequence--
+	if err := d.save(ctx, tx, &a, ``); err != nil {
+		return Appointment{}, err
+	}
+	return a.whole(), a.emit(ctx, tx, "updated", nil, "notes")
+}
+
+type changedPlace struct {
+	ID           uuid.UUID         `json:"id"`
+	LocationType string            `json:"location_type" enum:"in_person,client,phone,online"`
+	Location     opt.Value[string] `json:"location,omitzero" maxLength:"255"`
+	MeetingURL   opt.Value[string] `json:"meeting_url,omitzero" maxLength:"2048"`
+}
+
+func (d *desk) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (Appointment, error) {
+	a, err := d.lock(ctx, tx, in.ID)
+	if err != nil {
+		return Appointment{}, err
+	}
+	p := a.place
+	if in.LocationType != "" && in.LocationType != p.kind {
+		// A place of another kind keeps nothing of the old one.
+		p = place{kind: in.LocationType}
+	}
+	in.Location.Apply(&p.location)
+	in.MeetingURL.Apply(&p.meetingURL)
+	if p, err = p.checked(); err != nil {
+		return Appointment{}, err
+	}
+	if err := a.must(pending, confirmed); err != nil {
+		return Appointment{}, err
+	}
+	a.place = p
+	if err := d.save(ctx, tx, &a, ``); err != nil {
+		return Appointment{}, err
+	}
+	if a, err = d.find(ctx, tx, a.ID); err != nil {
+		return Appointment{}, err
+	}
+	if err := a.emit(ctx, tx, "place_changed", nil, changedNames(in)...); err != nil {
+		return Appointment{}, err
+	}
+	return a.whole(), d.mailClient(ctx, tx, a, "place_changed")
+}
+
+func changedNames(in changedPlace) []string {
+	names := []string{"location"}
+	if strings.TrimSpace(in.LocationType) != "" {
+		names = append(names, "location_type")
+	}
+	return names
+}

@@ -1,0 +1,230 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// contactRecord is what booking keeps of a contact.
+type contactRecord struct {
+	ID          uuid.UUID  `json:"id"`
+	FirstName   string     `json:"first_name"`
+	LastName    string     `json:"last_name"`
+	Email       string     `json:"email"`
+	Phone       string     `json:"phone"`
+	OwnerUserID *int64     `json:"owner_user_id"`
+	DeletedAt   *time.Time `json:"deleted_at"`
+}
+
+func (d *desk) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone || e.Kind == "contact.erased" {
+		return d.eraseContact(ctx, tx, id)
+	}
+	var c contactRecord
+	if err := e.Decode(&c); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into contact as c (id, version, first_name, last_name, email, email_key, phone, owner_user_id, trashed)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		on conflict (id) do update set version = excluded.version, first_name = excluded.first_name, last_name = excluded.last_name,
+			email = excluded.email, email_key = excluded.email_key, phone = excluded.phone, owner_user_id = excluded.owner_user_id, trashed = excluded.trashed
+			where c.version < excluded.version`,
+		id, e.Version, c.FirstName, c.LastName, c.Email, address.Key(c.Email), c.Phone, c.OwnerUserID, c.DeletedAt != nil)
+	if err != nil {
+		return err
+	}
+	switch e.Kind {
+	case "contact.ensured":
+		var x struct {
+			RequestedID uuid.UUID `json:"requested_id"`
+		}
+		if err := json.Unmarshal(e.Extra, &x); err != nil {
+			return err
+		}
+		if x.RequestedID != uuid.Nil && x.RequestedID != id {
+			return d.repoint(ctx, tx, x.RequestedID, id)
+		}
+	case "contact.merged":
+		var x struct {
+			MergedID uuid.UUID `json:"merged_id"`
+		}
+		if err := json.Unmarshal(e.Extra, &x); err != nil {
+			return err
+		}
+		return d.repoint(ctx, tx, x.MergedID, id)
+	}
+	return nil
+}
+
+// repoint hands the appointments of one contact to another: the one that it turned out to be, or became.
+// The contact goes first: a booking that holds it is waited for, and then found.
+func (d *desk) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `delete from contact where id = $1`, from); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `select id from appointment where contact_id = $1 order by id for no key update`, from)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := d.touch(ctx, tx, id, "contact", `contact_id = $2`, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// touch changes one column of a locked appointment and tells of it; the client's calendar stays as it is.
+func (d *desk) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, set string, value any) error {
+	_, err := tx.Exec(ctx, `update appointment set version = version + 1, updated_at = $3, `+set+` where id = $1`, id, value, tx.Now)
+	if err != nil {
+		return overlap(err)
+	}
+	found, err := d.queryAppointments(ctx, tx, `where a.id = $1`, id)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return found[0].emit(ctx, tx, "updated", nil, changed)
+}
+
+// eraseContact removes a person and everything of theirs here, for good.
+func (d *desk) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `delete from contact where id = $1`, id); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `delete from appointment where contact_id = $1 returning id`, id)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	for _, a := range ids {
+		if err := tx.Tombstone(ctx, proto.AppointmentTopic, a.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followOrganizations keeps who owns which: a staff member who goes hands them over.
+func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone {
+		_, err = tx.Exec(ctx, `delete from organization where id = $1`, id)
+		return err
+	}
+	var o struct {
+		OwnerUserID *int64 `json:"owner_user_id"`
+	}
+	if err := e.Decode(&o); err != nil {
+		return err
+	}
+	if e.Kind == "organization.merged" {
+		var x struct {
+			MergedID uuid.UUID `json:"merged_id"`
+		}
+		if err := json.Unmarshal(e.Extra, &x); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `delete from organization where id = $1`, x.MergedID); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `insert into organization as o (id, version, owner_user_id) values ($1, $2, $3)
+		on conflict (id) do update set version = excluded.version, owner_user_id = excluded.owner_user_id where o.version < excluded.version`,
+		id, e.Version, o.OwnerUserID)
+	return err
+}
+
+func followForms(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := strconv.ParseInt(e.Key, 10, 64)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone {
+		_, err = tx.Exec(ctx, `delete from form where id = $1`, id)
+		return err
+	}
+	var f struct {
+		Status     string `json:"status"`
+		Definition struct {
+			Elements []Element `json:"elements"`
+		} `json:"definition"`
+	}
+	if err := e.Decode(&f); err != nil {
+		return err
+	}
+	elements, err := json.Marshal(f.Definition.Elements)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into form as f (id, version, status, trashed, elements) values ($1, $2, $3, $4, $5)
+		on conflict (id) do update set version = excluded.version, status = excluded.status, trashed = excluded.trashed, elements = excluded.elements
+			where f.version < excluded.version`, id, e.Version, f.Status, e.Kind == "form.deleted", elements)
+	return err
+}
+
+func followPages(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := strconv.ParseInt(e.Key, 10, 64)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone || e.Kind == "page.deleted" {
+		_, err = tx.Exec(ctx, `delete from page where id = $1`, id)
+		return err
+	}
+	var p struct {
+		Title   string `json:"title"`
+		Slug    string `json:"slug"`
+		Status  string `json:"status"`
+		Content string `json:"content"`
+		URL     string `json:"url"`
+		EditURL string `json:"edit_url"`
+	}
+	if err := e.Decode(&p); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into page as p (id, version, title, slug, status, content, url) values ($1, $2, $3, $4, $5, $6, $7)
+		on conflict (id) do update set version = excluded.version, title = excluded.title, slug = excluded.slug, status = excluded.status,
+			content = excluded.content, url = excluded.url where p.version < excluded.version`,
+		id, e.Version, p.Title, p.Slug, p.Status, p.Content, p.URL)
+	if err != nil || e.Extra == nil {
+		return err
+	}
+	var x struct {
+		RequestID uuid.UUID `json:"request_id"`
+		Created   bool      `json:"created"`
+	}
+	if json.Unmarshal(e.Extra, &x) != nil || x.RequestID == uuid.Nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `delete from embedding where at < now() - interval '1 hour'`); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, at) values ($1, $2, $3, $4, $5, now())
+		on conflict do nothing`, x.RequestID, id, p.Status, p.EditURL, x.Created)
+	return err
+}

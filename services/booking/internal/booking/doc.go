@@ -1,0 +1,8 @@
+// Package booking is the service that owns bookable services, the hours and time off of the team,
+// appointments and the public side of booking.
+//
+// Locks are taken in one order: the address of a client who books, rows of services and appointments
+// by id ascending, then the calendars of staff members. A calendar is an advisory lock: whoever holds
+// it may decide, with the predicate of package slots, that a time is free, and write the appointment
+// that takes it. The exclusion constraint of the table stands behind that decision.
+package booking

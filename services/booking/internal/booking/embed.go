@@ -1,0 +1,230 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+// Embed says how to show the booking widget, and where visitors find it.
+type Embed struct {
+	Shortcode   string    `json:"shortcode" doc:"For a page of this site."`
+	Block       string    `json:"block" doc:"HTML for any other site."`
+	UsedOn      []PageRef `json:"used_on" doc:"Published pages that show it."`
+	BookingPage *string   `json:"booking_page" doc:"Address of the booking page, null while it is off."`
+}
+
+// PageRef names a page.
+type PageRef struct {
+	ID    int64  `json:"id"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+type widget struct {
+	Service uuid.UUID `json:"service,omitzero"`
+	Staff   int64     `json:"staff,omitempty" minimum:"1"`
+}
+
+// attributes of the shortcode and of the element alike.
+func (w widget) attributes() string {
+	var s string
+	if w.Service != uuid.Nil {
+		s += fmt.Sprintf(` service="%s"`, w.Service)
+	}
+	if w.Staff != 0 {
+		s += fmt.Sprintf(` staff="%d"`, w.Staff)
+	}
+	return s
+}
+
+func (w widget) shortcode() string { return "[svc-booking" + w.attributes() + "]" }
+
+// check refuses a service that does not exist and a person who does not do it, or is not on the team.
+func (d *desk) checkWidget(ctx context.Context, tx *db.Tx, w widget) error {
+	if w.Service != uuid.Nil {
+		s, err := getService(ctx, tx, byID{w.Service})
+		if err != nil {
+			return err
+		}
+		if w.Staff != 0 && !slices.Contains(s.Staff, w.Staff) {
+			return fault.Param("staff", "must be somebody who does this service")
+		}
+	} else if w.Staff != 0 && !d.Identity.OnTeam(w.Staff) {
+		return fault.NotFound("staff member")
+	}
+	return nil
+}
+
+func (d *desk) embed(ctx context.Context, tx *db.Tx, in widget) (Embed, error) {
+	out := Embed{Shortcode: in.shortcode(), UsedOn: []PageRef{}, BookingPage: d.bookingPage()}
+	if err := d.checkWidget(ctx, tx, in); err != nil {
+		return out, err
+	}
+	inside := ""
+	if out.BookingPage != nil {
+		inside = `<a href="` + html.EscapeString(*out.BookingPage) + `">Book online</a>`
+	}
+	out.Block = `<script type="module" src="` + html.EscapeString(d.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" +
+		`<svc-booking` + in.attributes() + `>` + inside + `</svc-booking>`
+	rows, err := tx.Query(ctx, `select id, title, slug, url, content from page where status = 'publish' and content like '%svc-booking%' order by lower(title), id`)
+	if err != nil {
+		return out, err
+	}
+	var p PageRef
+	var slug, content string
+	_, err = pgx.ForEachRow(rows, []any{&p.ID, &p.Title, &slug, &p.URL, &content}, func() error {
+		if p.URL == "" {
+			p.URL = d.Config.PublicURL + "/" + slug
+		}
+		if in.shownIn(content) {
+			out.UsedOn = append(out.UsedOn, p)
+		}
+		return nil
+	})
+	return out, err
+}
+
+var (
+	widgets   = regexp.MustCompile(`(?i)[\[<]svc-booking\b([^\]>]*)[\]>]`)
+	attribute = regexp.MustCompile(`(?i)\b(service|staff)\s*=\s*["'“”]?([0-9a-f-]+)`)
+)
+
+// shownIn tells whether a page lets visitors book what w stands for: with a widget of just that, or with one
+// that offers more.
+func (w widget) shownIn(content string) bool {
+	for _, m := range widgets.FindAllStringSubmatch(content, -1) {
+		matches := true
+		for _, a := range attribute.FindAllStringSubmatch(m[1], -1) {
+			switch strings.ToLower(a[1]) {
+			case "service":
+				matches = matches && (w.Service == uuid.Nil || strings.EqualFold(a[2], w.Service.String()))
+			case "staff":
+				matches = matches && (w.Staff == 0 || a[2] == fmt.Sprint(w.Staff))
+			}
+		}
+		if matches {
+			return true
+		}
+	}
+	return false
+}
+
+// bookingPage is the address of the booking page while that is on.
+func (d *desk) bookingPage() *string {
+	var portal struct {
+		BookingPage bool    `json:"booking_page"`
+		BookingURL  *string `json:"booking_url"`
+		Path        string  `json:"path"`
+	}
+	d.Site.Read("portal", &portal)
+	if !portal.BookingPage {
+		return nil
+	}
+	if portal.BookingURL != nil && *portal.BookingURL != "" {
+		return portal.BookingURL
+	}
+	path := portal.Path
+	if path == "" {
+		path = "team"
+	}
+	address := d.Config.PublicURL + "/" + path + "/book"
+	return &address
+}
+
+type embedInPage struct {
+	Service      uuid.UUID `json:"service,omitzero"`
+	Staff        int64     `json:"staff" minimum:"1"`
+	PageID       int64     `json:"page_id" minimum:"1" doc:"Page to append the widget to."`
+	NewPageTitle string    `json:"new_page_title" maxLength:"190" doc:"Title of a new page, instead of page_id."`
+	Publish      bool      `json:"publish" ability:"-" doc:"Publish a new page at once; it is a draft otherwise."`
+}
+
+// Embedded is the page that shows the widget now.
+type Embedded struct {
+	PageID  int64  `json:"page_id"`
+	Status  string `json:"status"`
+	EditURL string `json:"edit_url"`
+	Created bool   `json:"created"`
+}
+
+// RecordID is what the audit log names.
+func (e Embedded) RecordID() string { return fmt.Sprint(e.PageID) }
+
+const settingsAnswersWithin = 8 * time.Second
+
+// embedInPage asks settings, who owns pages, and waits for the page to come back.
+func (d *desk) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Embedded, error) {
+	title := strings.TrimSpace(in.NewPageTitle)
+	if (in.PageID == 0) == (title == "") {
+		return Embedded{}, fault.Param("page_id", "or new_page_title must be given, and not both")
+	}
+	w := widget{in.Service, in.Staff}
+	request := db.NewID()
+	err := d.DB.Do(ctx, func(tx *db.Tx) error {
+		if err := d.checkWidget(ctx, tx, w); err != nil {
+			return err
+		}
+		if in.PageID != 0 {
+			err := d.await(ctx, "page", func() (found bool, err error) {
+				err = tx.QueryRow(ctx, `select exists (select from page where id = $1)`, in.PageID).Scan(&found)
+				return found, err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		// The audit log names the page that was asked for; that of a new one settings gives out.
+		record := ""
+		if in.PageID != 0 {
+			record = fmt.Sprint(in.PageID)
+		}
+		if err := op.Audit(ctx, tx, "embed-booking-in-page", "page", record); err != nil {
+			return err
+		}
+		return tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: "embed_in_page", Key: embedKey(in.PageID, request),
+			Data: &proto.EmbedInPage{RequestId: request.String(), PageId: in.PageID, NewPageTitle: title, Publish: in.Publish, Shortcode: w.shortcode()}})
+	})
+	if err != nil {
+		return Embedded{}, err
+	}
+	return d.awaitEmbedded(ctx, request)
+}
+
+// embedKey keeps the requests for one page in order.
+func embedKey(page int64, request uuid.UUID) string {
+	if page != 0 {
+		return fmt.Sprint("page/", page)
+	}
+	return request.String()
+}
+
+func (d *desk) awaitEmbedded(ctx context.Context, request uuid.UUID) (out Embedded, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingsAnswersWithin)
+	defer cancel()
+	for {
+		err := d.DB.Pool.QueryRow(ctx, `select page_id, status, edit_url, created from embedding where request_id = $1`, request).
+			Scan(&out.PageID, &out.Status, &out.EditURL, &out.Created)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, fault.Unavailable()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

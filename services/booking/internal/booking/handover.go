@@ -1,0 +1,155 @@
+package booking
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+type removedStaff struct {
+	User      int64 `json:"user" minimum:"1"`
+	Successor int64 `json:"successor,omitempty" minimum:"1" doc:"Takes over contacts, organizations and appointments; required when there are any."`
+}
+
+// StaffRemoval is what becomes of the account.
+type StaffRemoval struct {
+	Deleted    bool `json:"deleted" doc:"The account has nothing else on the site and goes."`
+	AccessLeft bool `json:"access_left" doc:"Another role still lets the person in."`
+}
+
+// removeStaff hands the person's coming appointments to the successor, or refuses, in one transaction. What is
+// over keeps the name of who did it. Contacts and settings follow the event.
+func (d *desk) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (StaffRemoval, error) {
+	if _, err := d.member(ctx, tx, in.User); err != nil {
+		return StaffRemoval{}, err
+	}
+	u, _ := d.Identity.User(in.User)
+	switch {
+	case in.User == tx.Who.UserID:
+		return StaffRemoval{}, fault.Conflict("self", "You cannot remove yourself.")
+	case !d.mayDecideOver(tx, u.GetRoles()):
+		return StaffRemoval{}, fault.Refused("role", "You cannot remove somebody whose rights you do not hold.")
+	case d.lastAdministrator(in.User):
+		return StaffRemoval{}, fault.Conflict("last_administrator", "This is the last site administrator.")
+	case in.Successor == in.User:
+		return StaffRemoval{}, fault.Conflict("successor", "The successor must be somebody else.")
+	case in.Successor != 0 && !d.Identity.OnTeam(in.Successor):
+		return StaffRemoval{}, fault.Conflict("successor", "The successor must be on the team.")
+	}
+	appointments, err := comingAppointments(ctx, tx, in.User)
+	if err != nil {
+		return StaffRemoval{}, err
+	}
+	if in.Successor == 0 {
+		var has bool
+		err := tx.QueryRow(ctx, `select exists (select from contact where owner_user_id = $1) or exists (select from organization where owner_user_id = $1)`,
+			in.User).Scan(&has)
+		if err != nil {
+			return StaffRemoval{}, err
+		}
+		if has || len(appointments) > 0 {
+			return StaffRemoval{}, fault.Param("successor", "is required: the person has contacts, organizations or appointments")
+		}
+	}
+	before, err := d.profiles(ctx, tx, `where user_id = $1`, in.User)
+	if err != nil {
+		return StaffRemoval{}, err
+	}
+	if len(before) > 0 {
+		if err := dropServices(ctx, tx, in.User); err != nil {
+			return StaffRemoval{}, err
+		}
+	}
+	p, err := d.lockMember(ctx, tx, in.User)
+	if err != nil {
+		return StaffRemoval{}, err
+	}
+	if err := d.handOver(ctx, tx, in.User, in.Successor); err != nil {
+		return StaffRemoval{}, err
+	}
+	// The name stays for the appointments of the past; the account may go.
+	_, err = tx.Exec(ctx, `update staff set name = $2, meeting_url = '', hours = '{}', removed_at = $3 where user_id = $1`, in.User, p.Name, tx.Now)
+	if err != nil {
+		return StaffRemoval{}, err
+	}
+	if _, err := tx.Exec(ctx, `delete from exception where user_id = $1`, in.User); err != nil {
+		return StaffRemoval{}, err
+	}
+	rest := slices.DeleteFunc(slices.Clone(u.GetRoles()), func(r string) bool { return slices.Contains(teamRoles, r) })
+	out := StaffRemoval{Deleted: len(rest) == 0}
+	out.AccessLeft = slices.ContainsFunc(rest, func(r string) bool { return slices.Contains(d.role(r).GetCapabilities(), auth.ViewContacts) })
+	p.Hours, p.Services = Hours{}, []uuid.UUID{}
+	var successor *int64
+	if in.Successor != 0 {
+		successor = &in.Successor
+	}
+	return out, p.emit(ctx, tx, "staff.removed", map[string]any{"successor": successor})
+}
+
+// comingAppointments locks those that take time and are not over, by id.
+func comingAppointments(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `select id from appointment where user_id = $1 and status in `+open+` and ends_at > $2 order by id for no key update`, user, tx.Now)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
+
+// dropServices makes a person do no service at all, archived ones included.
+func dropServices(ctx context.Context, tx *db.Tx, user int64) error {
+	rows, err := tx.Query(ctx, `select service_id from skill where user_id = $1`, user)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return err
+	}
+	return replaceServices(ctx, tx, user, ids, nil)
+}
+
+// handOver gives the coming appointments of one person to another, whose time must be free.
+func (d *desk) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
+	calendars := []int64{from}
+	if to != 0 {
+		calendars = append(calendars, to)
+	}
+	slices.Sort(calendars)
+	for _, user := range calendars {
+		if _, err := tx.Exec(ctx, lockCalendar, user); err != nil {
+			return err
+		}
+	}
+	// Read again: somebody may have booked until the calendar was held.
+	ids, err := comingAppointments(ctx, tx, from)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	if to == 0 {
+		return fault.Param("successor", "is required: the person has appointments")
+	}
+	if _, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict do nothing`, to); err != nil {
+		return err
+	}
+	var overlapping bool
+	err = tx.QueryRow(ctx, `select exists (select from appointment a join appointment b on b.user_id = $2 and b.period && a.period and b.status in `+open+`
+		where a.id = any($1))`, ids, to).Scan(&overlapping)
+	if err != nil {
+		return err
+	}
+	if overlapping {
+		return fault.Conflict("overlap", "One of the appointments falls on one of the successor's.")
+	}
+	for _, id := range ids {
+		if err := d.touch(ctx, tx, id, "staff", `user_id = $2`, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}

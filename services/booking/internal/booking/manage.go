@@ -1,0 +1,138 @@
+package booking
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+type withToken struct {
+	Token string `json:"token" required:"true" maxLength:"200"`
+}
+
+// manageFor is how long after its end an appointment can still be looked at through its link.
+const manageFor = 30 * 24 * time.Hour
+
+// newToken makes the appointment's one live token; those before it end.
+func newToken(ctx context.Context, tx *db.Tx, id uuid.UUID) (string, error) {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	if _, err := tx.Exec(ctx, `update manage_token set ended = true where appointment_id = $1 and not ended`, id); err != nil {
+		return "", err
+	}
+	token := base64.RawURLEncoding.EncodeToString(secret)
+	hash := sha256.Sum256([]byte(token))
+	_, err := tx.Exec(ctx, `insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], id)
+	return token, err
+}
+
+// behind is the appointment of a live token. A token that was replaced or whose appointment is long
+// over is 410, one that never was is 400.
+func (d *desk) behind(ctx context.Context, tx *db.Tx, token, lock string) (appointment, error) {
+	hash := sha256.Sum256([]byte(token))
+	var id uuid.UUID
+	err := tx.QueryRow(ctx, `select appointment_id from manage_token where hash = $1`, hash[:]).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return appointment{}, fault.InvalidToken("This link is not known here.")
+	}
+	if err != nil {
+		return appointment{}, err
+	}
+	if lock != "" {
+		if _, err := tx.Exec(ctx, `select from appointment where id = $1 `+lock, id); err != nil {
+			return appointment{}, err
+		}
+	}
+	// Only now, with the row locked, is it certain that the token was not replaced.
+	var ended bool
+	if err := tx.QueryRow(ctx, `select ended from manage_token where hash = $1`, hash[:]).Scan(&ended); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return appointment{}, err
+	}
+	a, err := d.find(ctx, tx, id)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == 404 {
+		return a, fault.Expired()
+	}
+	if err == nil && (ended || tx.Now.After(a.EndsAt.Add(manageFor))) {
+		err = fault.Expired()
+	}
+	return a, err
+}
+
+func (d *desk) manage(ctx context.Context, tx *db.Tx, in withToken) (PublicAppointment, error) {
+	a, err := d.behind(ctx, tx, in.Token, "")
+	return a.public(), err
+}
+
+type manageCancel struct {
+	withToken
+	Reason string `json:"reason" maxLength:"500"`
+}
+
+func (d *desk) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (PublicAppointment, error) {
+	a, _, err := d.changeable(ctx, tx, in.Token)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	a, err = d.become(ctx, tx, a, cancelled, in.Reason, manageable...)
+	return a.public(), err
+}
+
+type manageReschedule struct {
+	withToken
+	StartsAt time.Time `json:"starts_at" required:"true"`
+	Staff    int64     `json:"staff" minimum:"1"`
+}
+
+func (d *desk) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (PublicAppointment, error) {
+	if err := checkStart(in.StartsAt); err != nil {
+		return PublicAppointment{}, err
+	}
+	a, _, err := d.changeable(ctx, tx, in.Token)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	a, err = d.move(ctx, tx, a, in.StartsAt, in.Staff, wish{public: true})
+	return a.public(), err
+}
+
+// changeable locks the appointment of a token for a change by its client, who must be allowed and in time.
+func (d *desk) changeable(ctx context.Context, tx *db.Tx, token string) (appointment, Settings, error) {
+	a, err := d.behind(ctx, tx, token, "for no key update")
+	if err != nil {
+		return a, Settings{}, err
+	}
+	tx.Who.Label = a.client.label()
+	if err := a.must(manageable...); err != nil {
+		return a, Settings{}, err
+	}
+	s, err := readSettings(ctx, tx, "")
+	switch {
+	case err != nil:
+	case !s.ClientChanges:
+		err = fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
+	case tx.Now.After(a.StartsAt.Add(-time.Duration(s.CancelNoticeHours) * time.Hour)):
+		err = fault.Conflict("too_late", s.lateText())
+	}
+	return a, s, err
+}
+
+// lateText is what a client reads when it is too late to change anything.
+func (s Settings) lateText() string {
+	if s.LateCancelText != "" {
+		return s.LateCancelText
+	}
+	if s.CancelNoticeHours == 0 {
+		return "The appointment has begun and can no longer be changed online. Please contact us."
+	}
+	return fmt.Sprintf("Appointments can be changed online until %d hours before they start. Please contact us.", s.CancelNoticeHours)
+}

@@ -1,0 +1,72 @@
+package booking
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+)
+
+type movedAppointment struct {
+	ID           uuid.UUID `json:"id"`
+	StartsAt     time.Time `json:"starts_at" required:"true"`
+	Staff        int64     `json:"staff" minimum:"1" doc:"Left out: the same person."`
+	OutsideHours bool      `json:"outside_hours"`
+}
+
+func (d *desk) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedAppointment) (Appointment, error) {
+	if err := checkStart(in.StartsAt); err != nil {
+		return Appointment{}, err
+	}
+	a, err := d.lock(ctx, tx, in.ID)
+	if err != nil {
+		return Appointment{}, err
+	}
+	a, err = d.move(ctx, tx, a, in.StartsAt, in.Staff, wish{outside: in.OutsideHours})
+	return a.whole(), err
+}
+
+// move takes a locked appointment to another free time, and to another person when one is named. It keeps
+// the length, the buffers and the status that it has.
+func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, w wish) (appointment, error) {
+	if err := a.must(pending, confirmed); err != nil {
+		return a, err
+	}
+	w.terms, w.users, w.start, w.moving = a.terms, []int64{a.Staff.UserID}, start.UTC(), a.ID
+	if staff != 0 && staff != a.Staff.UserID {
+		s, err := getService(ctx, tx, byID{a.Service.ID})
+		if err != nil {
+			return a, err
+		}
+		if w.users, err = d.candidates(tx, s, staff); err != nil {
+			return a, err
+		}
+	}
+	if w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute); !d.Identity.OnTeam(w.users[0]) {
+		w.users = nil
+	}
+	user, err := d.seat(ctx, tx, w)
+	if err != nil {
+		return a, err
+	}
+	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
+	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), user
+	if err := d.save(ctx, tx, &a, `, timed_at = $13`); err != nil {
+		return a, err
+	}
+	if a, err = d.find(ctx, tx, a.ID); err != nil {
+		return a, err
+	}
+	if err := a.emit(ctx, tx, "rescheduled", map[string]any{"from": was}, "starts_at", "ends_at", "staff"); err != nil {
+		return a, err
+	}
+	return a, d.mailClient(ctx, tx, a, "rescheduled")
+}
+
+type movedFrom struct {
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+	Staff    StaffRef  `json:"staff"`
+}

@@ -1,0 +1,156 @@
+package booking
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+type object = map[string]any
+
+// office is a service with an administrator and one staff member who works every day from 9 to 17.
+type office struct {
+	*apptest.Service
+	t       testing.TB
+	admin   *apptest.Client
+	staff   *apptest.Client
+	service string
+}
+
+var everyDay = func() object {
+	week := object{}
+	for day := 1; day <= 7; day++ {
+		week[fmt.Sprint(day)] = [][]string{{"09:00", "17:00"}}
+	}
+	return week
+}()
+
+func open9to5(t testing.TB, fields object, configure ...func(*app.Config)) *office {
+	t.Helper()
+	s := apptest.Start(t, Service, configure...)
+	o := &office{Service: s, t: t, admin: s.As("site_admin"), staff: s.As("staff")}
+	o.staff.Put(fmt.Sprintf("/staff/%d/hours", o.staff.UserID), object{"hours": everyDay}).Is(200)
+	body := object{"name": "Intake", "duration_min": 60, "staff": []int64{o.staff.UserID}, "location_details": "Kerkstraat 1, Gent"}
+	for k, v := range fields {
+		body[k] = v
+	}
+	o.service = o.admin.Post("/services", body).Is(201).Text("id")
+	s.SetSite("general", object{"business": object{"name": "Praktijk Jansen", "email": "office@example.com"}, "country": "BE", "currency": "EUR"})
+	return o
+}
+
+// contact is a contact that the contacts service has told of.
+func (o *office) contact(owner int64, fields ...string) string {
+	o.t.Helper()
+	id := uuid.NewString()
+	email := id[:8] + "@example.com"
+	if len(fields) > 0 {
+		email = fields[0]
+	}
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.created", Key: id, Version: 1, Data: object{
+		"id": id, "first_name": "An", "last_name": "Peeters", "email": email, "phone": "+32470000000", "owner_user_id": owner, "deleted_at": nil}})
+	o.Settle()
+	return id
+}
+
+// at is a local time some days from today.
+func (o *office) at(days int, clock string) time.Time {
+	o.t.Helper()
+	zone := o.Kit.Config.Zone
+	day := o.Now().In(zone).AddDate(0, 0, days)
+	t, err := time.ParseInLocation("2006-01-02 15:04", day.Format("2006-01-02 ")+clock, zone)
+	require.NoError(o.t, err)
+	return t.UTC()
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// token is a time token that is old enough.
+func (o *office) token(service string) string {
+	o.t.Helper()
+	token := o.Visitor().Get("/booking/slots?service=" + service).Is(200).Text("token")
+	o.Travel(4 * time.Second)
+	return token
+}
+
+func (o *office) visit(service, token string, start time.Time, email string) object {
+	return object{"service": service, "starts_at": stamp(start), "token": token, "hp_url": "", "page": "http://localhost/book",
+		"values": object{"first_name": "Bea", "last_name": "Maes", "email": email, "phone": "0470112233"}}
+}
+
+// mails are the mails to an address so far, in order.
+func (o *office) mails(to string) []*proto.Mail {
+	o.t.Helper()
+	var all []*proto.Mail
+	for _, e := range o.Events(proto.MailTopic) {
+		m := &proto.Mail{}
+		require.NoError(o.t, protobuf.Unmarshal(e.GetData(), m))
+		if strings.EqualFold(m.GetTo(), to) {
+			all = append(all, m)
+		}
+	}
+	// Keys are ids in order of time; partitions are not.
+	for i := range all {
+		for j := range all[:i] {
+			if all[i].GetId() < all[j].GetId() {
+				all[i], all[j] = all[j], all[i]
+			}
+		}
+	}
+	return all
+}
+
+func (o *office) lastMail(to string) *proto.Mail {
+	o.t.Helper()
+	all := o.mails(to)
+	require.NotEmpty(o.t, all)
+	return all[len(all)-1]
+}
+
+var manageLink = regexp.MustCompile(`/manage#token=([A-Za-z0-9_-]+)`)
+
+func linkIn(t testing.TB, m *proto.Mail) string {
+	t.Helper()
+	found := manageLink.FindStringSubmatch(m.GetText())
+	require.NotNil(t, found, m.GetText())
+	return found[1]
+}
+
+func (o *office) book(contact string, start time.Time, more ...object) *apptest.Answer {
+	o.t.Helper()
+	body := object{"contact": contact, "service": o.service, "starts_at": stamp(start)}
+	for _, m := range more {
+		for k, v := range m {
+			body[k] = v
+		}
+	}
+	return o.admin.Post("/appointments", body)
+}
+
+func (o *office) kinds(id string) []string { o.t.Helper(); return o.Kinds(proto.AppointmentTopic, id) }
+
+func (o *office) exec(sql string, args ...any) {
+	o.t.Helper()
+	_, err := o.Kit.DB.Pool.Exec(o.t.Context(), sql, args...)
+	require.NoError(o.t, err)
+}
+
+// remind runs the reminder job, as its timer would.
+func (o *office) remind() {
+	o.t.Helper()
+	require.NoError(o.t, o.Parts.Jobs[0].Run(db.WithActor(o.t.Context(), db.Actor{Channel: db.ChannelSystem})))
+}
+
+func writing() bool { return os.Getenv("UPDATE_SAMPLES") != "" }

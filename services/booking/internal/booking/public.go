@@ -1,0 +1,266 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+)
+
+// PublicService is a service as visitors see it.
+type PublicService struct {
+	ID              uuid.UUID              `json:"id" format:"uuid"`
+	Name            string                 `json:"name"`
+	Description     string                 `json:"description"`
+	DurationMin     int                    `json:"duration_min"`
+	Price           *string                `json:"price"`
+	LocationType    string                 `json:"location_type"`
+	LocationDetails string                 `json:"location_details"`
+	Confirmation    string                 `json:"confirmation"`
+	Staff           []StaffRef             `json:"staff"`
+	Form            opt.Value[DetailsForm] `json:"form" doc:"What the details step asks; null for name, address, phone number and a message."`
+}
+
+// PublicServices is the list of them, and what the booking page says around it.
+type PublicServices struct {
+	Items         []PublicService `json:"items"`
+	NextCursor    *string         `json:"next_cursor"`
+	Total         int64           `json:"total"`
+	Timezone      string          `json:"timezone"`
+	Currency      string          `json:"currency"`
+	Business      string          `json:"business"`
+	TermsText     string          `json:"terms_text"`
+	ClientChanges bool            `json:"client_changes"`
+}
+
+func (d *desk) publicServices(ctx context.Context, tx *db.Tx, _ noInput) (PublicServices, error) {
+	site := d.site()
+	out := PublicServices{Items: []PublicService{}, Timezone: d.Config.Timezone, Currency: site.Currency, Business: site.Business.Name}
+	settings, err := readSettings(ctx, tx, "")
+	if err != nil {
+		return out, err
+	}
+	out.TermsText, out.ClientChanges = settings.TermsText, settings.ClientChanges
+	all, err := queryServices(ctx, tx, `where bookable_online and not archived order by sort_order, lower(name), id`)
+	if err != nil {
+		return out, err
+	}
+	names, err := chosenNames(ctx, tx)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range all {
+		p := PublicService{ID: s.ID, Name: s.Name, Description: s.Description, DurationMin: s.DurationMin, Price: s.Price, LocationType: s.LocationType,
+			LocationDetails: s.LocationDetails, Confirmation: s.Confirmation, Staff: []StaffRef{}}
+		for _, user := range d.staffOf(tx, s) {
+			p.Staff = append(p.Staff, StaffRef{user, d.staffName(user, names[user])})
+		}
+		form, ok, err := detailsForm(ctx, tx, s, settings)
+		if err != nil {
+			return out, err
+		}
+		if ok {
+			p.Form = opt.Of(form)
+		}
+		out.Items = append(out.Items, p)
+	}
+	out.Total = int64(len(out.Items))
+	return out, nil
+}
+
+func chosenNames(ctx context.Context, tx *db.Tx) (map[int64]string, error) {
+	rows, err := tx.Query(ctx, `select user_id, name from staff where name <> ''`)
+	if err != nil {
+		return nil, err
+	}
+	names := map[int64]string{}
+	var id int64
+	var name string
+	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error { names[id] = name; return nil })
+	return names, err
+}
+
+// siteInfo is what booking reads of the site's general settings.
+type siteInfo struct {
+	Business struct {
+		Name  string `json:"name"`
+		Email string `json:"email"`
+		Phone string `json:"phone"`
+	} `json:"business"`
+	Currency string `json:"currency"`
+	Country  string `json:"country"`
+	ReplyTo  string `json:"reply_to"`
+}
+
+func (d *desk) site() siteInfo {
+	var s siteInfo
+	d.Site.Read("general", &s)
+	if s.Business.Name == "" {
+		s.Business.Name = "Frontdesk"
+	}
+	return s
+}
+
+type publicBooking struct {
+	Service  uuid.UUID                  `json:"service" required:"true"`
+	Staff    opt.Value[int64]           `json:"staff,omitzero" minimum:"1"`
+	StartsAt time.Time                  `json:"starts_at" required:"true"`
+	Values   map[string]json.RawMessage `json:"values" doc:"Answers of the details step by element id or target."`
+	Location string                     `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
+	Token    string                     `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
+	HpURL    string                     `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
+	Page     string                     `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
+}
+
+// PublicAppointment is an appointment as its client sees it.
+type PublicAppointment struct {
+	Status       string    `json:"status"`
+	StartsAt     time.Time `json:"starts_at"`
+	EndsAt       time.Time `json:"ends_at"`
+	Service      Ref       `json:"service"`
+	Staff        StaffRef  `json:"staff"`
+	LocationType string    `json:"location_type"`
+	Location     string    `json:"location"`
+
+	id uuid.UUID
+}
+
+// RecordID is what the audit log names.
+func (p PublicAppointment) RecordID() string { return p.id.String() }
+
+func (a appointment) public() PublicAppointment {
+	p := PublicAppointment{Status: a.Status, StartsAt: a.StartsAt, EndsAt: a.EndsAt, Service: a.Service, Staff: a.Staff, LocationType: a.LocationType,
+		Location: a.Location, id: a.ID}
+	if a.LocationType == "online" && a.Status == confirmed {
+		p.Location = a.MeetingURL
+	}
+	return p
+}
+
+func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (PublicAppointment, error) {
+	none := PublicAppointment{}
+	if in.HpURL != "" {
+		return none, fault.InvalidToken("The booking was not accepted.")
+	}
+	if err := d.timeToken.Check(tokenSubject(in.Service), in.Token, d.DB.Now()); err != nil {
+		return none, err
+	}
+	if err := checkStart(in.StartsAt); err != nil {
+		return none, err
+	}
+	s, err := onlineService(ctx, tx, in.Service)
+	if err != nil {
+		return none, err
+	}
+	settings, err := readSettings(ctx, tx, "")
+	if err != nil {
+		return none, err
+	}
+	form, hasForm, err := detailsForm(ctx, tx, s, settings)
+	if err != nil {
+		return none, err
+	}
+	given, err := form.read(in.Values)
+	if err != nil {
+		return none, err
+	}
+	place, err := place{kind: s.LocationType, location: visitorsPlace(s, in.Location)}.checked()
+	if err != nil {
+		return none, err
+	}
+	users, err := d.candidates(tx, s, in.Staff.Or(0))
+	if err != nil {
+		return none, err
+	}
+	tx.Who.Label = given.client.label()
+
+	contact, err := d.clientFor(ctx, tx, given.client, settings.MaxOpenBookings)
+	if err != nil {
+		return none, err
+	}
+	b := booking{service: s.ID, contact: contact, place: place, notes: given.message, source: tx.Who.Channel, status: confirmed}
+	if s.Confirmation == "review" {
+		b.status = pending
+	}
+	if hasForm {
+		id := db.NewID()
+		b.submission = &id
+	}
+	a, err := d.book(ctx, tx, wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}, b)
+	if err != nil {
+		return none, err
+	}
+	if err := given.ensureContact(ctx, tx, a); err != nil {
+		return none, err
+	}
+	if hasForm {
+		err = tx.Emit(ctx, db.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: b.submission.String(), Data: &proto.RecordSubmission{
+			SubmissionId: b.submission.String(), FormId: form.ID, ContactId: contact.String(), AppointmentId: a.ID.String(), Values: given.raw, Page: in.Page}})
+	}
+	return a.public(), err
+}
+
+// visitorsPlace is the address that a visitor may give: only where the service goes to the client.
+func visitorsPlace(s BookableService, location string) string {
+	if s.LocationType == "client" {
+		return location
+	}
+	return ""
+}
+
+// clientFor is the contact who books: the one with that address, as far as booking knows, else a new one
+// that contacts is told of. It holds the address, so that limit (0 for none) counts right.
+func (d *desk) clientFor(ctx context.Context, tx *db.Tx, c client, limit int) (uuid.UUID, error) {
+	key := address.Key(c.email)
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key); err != nil {
+		return uuid.Nil, err
+	}
+	rows, err := tx.Query(ctx, `select id from contact where email_key = $1 and not trashed order by version desc, id for share`, key)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if len(ids) == 0 {
+		id := db.NewID()
+		_, err := tx.Exec(ctx, `insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
+			id, c.firstName, c.lastName, c.email, key, c.phone)
+		return id, err
+	}
+	if limit > 0 {
+		var open int
+		err := tx.QueryRow(ctx, `select count(*) from appointment where contact_id = any($1) and source = $2 and starts_at > $3
+			and status in ('pending', 'confirmed')`, ids, db.ChannelBooking, tx.Now).Scan(&open)
+		if err != nil {
+			return uuid.Nil, err
+		}
+		if open >= limit {
+			return uuid.Nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
+		}
+	}
+	return ids[0], nil
+}
+
+// ensureContact tells contacts who booked.
+func (g details) ensureContact(ctx context.Context, tx *db.Tx, a appointment) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: address.Key(g.client.email), Data: &proto.EnsureContact{
+		ContactId: a.Contact.ID.String(), Email: g.client.email, FirstName: g.client.firstName, LastName: g.client.lastName, Phone: g.client.phone,
+		Fields: g.fields, Status: "lead", Source: db.ChannelBooking, Consents: g.consents, Origin: "appointment", OriginId: a.ID.String(),
+		OrganizationName: g.organizationName, Organization: g.organization, Create: true}})
+}
+
+// manageable are the statuses in which a client can still change something.
+var manageable = []string{pending, confirmed}
+
+func (a appointment) upcoming() bool { return slices.Contains(manageable, a.Status) }

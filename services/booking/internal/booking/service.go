@@ -1,0 +1,48 @@
+package booking
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
+	"frontdesk/proto"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Service is the process.
+var Service = app.Service{Name: "booking", Port: 8093, Migrations: migrations, Build: build}
+
+// App is the name under which booking is switched on and off.
+const App = "booking"
+
+// desk is what operations need beside their transaction.
+type desk struct {
+	*app.Kit
+	timeToken auth.TimeToken
+	// waiting bounds how many calls wait for a copy at once: each holds a connection.
+	waiting chan struct{}
+	// alternatives are worked out once for all who lost the same time together.
+	alternatives singleflight.Group
+}
+
+func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
+	d := &desk{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), waiting: make(chan struct{}, 4)}
+	return &app.Parts{
+		Ops: d.ops(),
+		App: &proto.App{Id: App, Name: "Booking"},
+		Follows: []bus.Follow{
+			{Topic: proto.ContactTopic, Handle: d.followContacts},
+			{Topic: proto.OrganizationTopic, Handle: followOrganizations},
+			{Topic: proto.FormTopic, Handle: followForms},
+			{Topic: proto.PageTopic, Handle: followPages},
+		},
+		Jobs: []app.Job{{Name: "reminders", Every: 20 * time.Second, Run: d.remind}},
+	}, nil
+}

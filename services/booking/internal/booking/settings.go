@@ -1,0 +1,111 @@
+package booking
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+)
+
+// Settings of online booking.
+type Settings struct {
+	SlotStep            int    `json:"slot_step"`
+	MinNoticeMin        int    `json:"min_notice_min"`
+	MaxAdvanceDays      int    `json:"max_advance_days"`
+	CancelNoticeHours   int    `json:"cancel_notice_hours"`
+	LateCancelText      string `json:"late_cancel_text"`
+	ReminderEnabled     bool   `json:"reminder_enabled"`
+	ReminderHours       int    `json:"reminder_hours"`
+	TermsText           string `json:"terms_text"`
+	DefaultConfirmation string `json:"default_confirmation"`
+	ClientChanges       bool   `json:"client_changes"`
+	MaxOpenBookings     int    `json:"max_open_bookings"`
+	FormID              *int64 `json:"form_id"`
+}
+
+type noInput struct{}
+
+const settingsColumns = `slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
+	terms_text, default_confirmation, client_changes, max_open_bookings, form_id`
+
+func getSettings(ctx context.Context, tx *db.Tx, _ noInput) (Settings, error) {
+	return readSettings(ctx, tx, "")
+}
+
+func readSettings(ctx context.Context, tx *db.Tx, lock string) (Settings, error) {
+	rows, err := tx.Query(ctx, `select `+settingsColumns+` from settings `+lock)
+	if err != nil {
+		return Settings{}, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
+}
+
+type changedSettings struct {
+	SlotStep            opt.Value[int]    `json:"slot_step,omitzero" minimum:"0" maximum:"240"`
+	MinNoticeMin        opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200"`
+	MaxAdvanceDays      opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730"`
+	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720"`
+	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" maxLength:"1000"`
+	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero"`
+	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168"`
+	TermsText           opt.Value[string] `json:"terms_text,omitzero" maxLength:"1000"`
+	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review"`
+	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero"`
+	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50"`
+	FormID              opt.Value[int64]  `json:"form_id,omitzero" minimum:"1"`
+}
+
+func (d *desk) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
+	params := map[string]string{}
+	for name, null := range map[string]bool{
+		"slot_step": in.SlotStep.Null, "min_notice_min": in.MinNoticeMin.Null, "max_advance_days": in.MaxAdvanceDays.Null,
+		"cancel_notice_hours": in.CancelNoticeHours.Null, "late_cancel_text": in.LateCancelText.Null, "reminder_enabled": in.ReminderEnabled.Null,
+		"reminder_hours": in.ReminderHours.Null, "terms_text": in.TermsText.Null, "default_confirmation": in.DefaultConfirmation.Null,
+		"client_changes": in.ClientChanges.Null, "max_open_bookings": in.MaxOpenBookings.Null,
+	} {
+		if null {
+			params[name] = "must not be null"
+		}
+	}
+	if in.SlotStep.Given() && in.SlotStep.V > 0 && in.SlotStep.V < 5 {
+		params["slot_step"] = "must be 0 or at least 5"
+	}
+	if len(params) > 0 {
+		return Settings{}, fault.Params(params)
+	}
+	if err := d.checkForm(ctx, tx, in.FormID); err != nil {
+		return Settings{}, err
+	}
+	v, err := readSettings(ctx, tx, "for update")
+	if err != nil {
+		return v, err
+	}
+	in.SlotStep.Apply(&v.SlotStep)
+	in.MinNoticeMin.Apply(&v.MinNoticeMin)
+	in.MaxAdvanceDays.Apply(&v.MaxAdvanceDays)
+	in.CancelNoticeHours.Apply(&v.CancelNoticeHours)
+	in.LateCancelText.Apply(&v.LateCancelText)
+	in.ReminderEnabled.Apply(&v.ReminderEnabled)
+	in.ReminderHours.Apply(&v.ReminderHours)
+	in.TermsText.Apply(&v.TermsText)
+	in.DefaultConfirmation.Apply(&v.DefaultConfirmation)
+	in.ClientChanges.Apply(&v.ClientChanges)
+	in.MaxOpenBookings.Apply(&v.MaxOpenBookings)
+	in.FormID.ApplyPtr(&v.FormID)
+	v.LateCancelText, v.TermsText = strings.TrimSpace(v.LateCancelText), strings.TrimSpace(v.TermsText)
+	var version int64
+	err = tx.QueryRow(ctx, `update settings set slot_step = $1, min_notice_min = $2, max_advance_days = $3, cancel_notice_hours = $4,
+		late_cancel_text = $5, reminder_enabled = $6, reminder_hours = $7, terms_text = $8, default_confirmation = $9, client_changes = $10,
+		max_open_bookings = $11, form_id = $12, version = version + 1 returning version`,
+		v.SlotStep, v.MinNoticeMin, v.MaxAdvanceDays, v.CancelNoticeHours, v.LateCancelText, v.ReminderEnabled, v.ReminderHours,
+		v.TermsText, v.DefaultConfirmation, v.ClientChanges, v.MaxOpenBookings, v.FormID).Scan(&version)
+	if err != nil {
+		return v, err
+	}
+	return v, tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: "booking_settings.updated", Key: "booking-settings", Version: version, Data: v})
+}

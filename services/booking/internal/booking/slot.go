@@ -1,0 +1,103 @@
+package booking
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/booking/internal/slots"
+)
+
+// Slot is a free time and the people who are free for it.
+type Slot struct {
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+	Staff    []int64   `json:"staff"`
+}
+
+// Slots are the free times of a period.
+type Slots struct {
+	Timezone string `json:"timezone"`
+	Items    []Slot `json:"items"`
+}
+
+// PublicSlots also carry the token that booking one of them needs.
+type PublicSlots struct {
+	Slots
+	Token string `json:"token"`
+}
+
+type findSlots struct {
+	Service uuid.UUID `json:"service" required:"true"`
+	Staff   int64     `json:"staff,omitempty" minimum:"1"`
+	From    string    `json:"from,omitempty" format:"date" doc:"First local day; today when left out."`
+	To      string    `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
+}
+
+func (d *desk) teamSlots(ctx context.Context, tx *db.Tx, in findSlots) (Slots, error) {
+	s, err := getService(ctx, tx, byID{in.Service})
+	if err != nil {
+		return Slots{}, err
+	}
+	return d.findSlots(ctx, tx, in, s, false)
+}
+
+func (d *desk) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (PublicSlots, error) {
+	s, err := onlineService(ctx, tx, in.Service)
+	if err != nil {
+		return PublicSlots{}, err
+	}
+	found, err := d.findSlots(ctx, tx, in, s, true)
+	return PublicSlots{found, d.timeToken.Make(tokenSubject(s.ID), d.DB.Now())}, err
+}
+
+func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
+
+// onlineService is a service that visitors can book.
+func onlineService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService, error) {
+	s, err := getService(ctx, tx, byID{id})
+	if err == nil && (s.Archived || !s.BookableOnline) {
+		err = fault.NotFound("service")
+	}
+	return s, err
+}
+
+func (d *desk) findSlots(ctx context.Context, tx *db.Tx, in findSlots, s BookableService, public bool) (Slots, error) {
+	out := Slots{Timezone: d.Config.Timezone, Items: []Slot{}}
+	from, to, err := period(in.From, in.To, d.today(tx.Now), 14)
+	if err != nil {
+		return out, err
+	}
+	users, err := d.candidates(tx, s, in.Staff)
+	if err != nil || len(users) == 0 || s.Archived {
+		return out, err
+	}
+	a, err := d.readAgenda(ctx, tx, users, from, to, uuid.Nil)
+	if err != nil {
+		return out, err
+	}
+	for _, t := range slots.List(a.business, s.terms().rule(a.settings, public), a.people, from, to, tx.Now) {
+		out.Items = append(out.Items, Slot{t.Start, t.End, t.Staff})
+	}
+	return out, nil
+}
+
+// candidates are the people who may take an appointment of s: those who do it, or the one who was named
+// (0 for anyone).
+func (d *desk) candidates(tx *db.Tx, s BookableService, named int64) ([]int64, error) {
+	users := d.staffOf(tx, s)
+	if named == 0 {
+		return users, nil
+	}
+	if tx.Who.Own && named != tx.Who.UserID {
+		return nil, fault.NotFound("staff member")
+	}
+	if !slices.Contains(users, named) {
+		return nil, fault.Param("staff", "must be somebody who does this service")
+	}
+	return []int64{named}, nil
+}

@@ -1,0 +1,333 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/slots"
+)
+
+// StaffMember is a member of the team. Hours and services are left out while booking is off.
+type StaffMember struct {
+	UserID          int64       `json:"user_id"`
+	Name            string      `json:"name" doc:"As clients see it."`
+	Hours           Hours       `json:"hours,omitzero"`
+	Services        []uuid.UUID `json:"services,omitzero"`
+	MeetingURL      string      `json:"meeting_url"`
+	Role            string      `json:"role"`
+	Sees            string      `json:"sees" enum:"all,own"`
+	Invited         bool        `json:"invited"`
+	NameIsLogin     bool        `json:"name_is_login"`
+	Access          []string    `json:"access" doc:"Permissions held."`
+	RolesYouCanGive []string    `json:"roles_you_can_give"`
+	CanRemove       bool        `json:"can_remove"`
+	CanRename       bool        `json:"can_rename"`
+}
+
+// profile is a row of staff with the services of the person. Its JSON is the record as other services get it.
+type profile struct {
+	UserID     int64       `json:"user_id"`
+	Name       string      `json:"name"`
+	MeetingURL string      `json:"meeting_url"`
+	Hours      Hours       `json:"hours"`
+	Services   []uuid.UUID `json:"services"`
+
+	chosen    string
+	week      slots.Week
+	removedAt *time.Time
+	version   int64
+}
+
+// forgetAfter is how long a removal counts although settings still knows the role: the time for the news
+// to go there and back.
+const forgetAfter = 10 * time.Second
+
+func (d *desk) profiles(ctx context.Context, tx *db.Tx, where string, args ...any) ([]profile, error) {
+	rows, err := tx.Query(ctx, `select user_id, name, meeting_url, hours, array(select service_id from skill join service s on s.id = service_id
+		where skill.user_id = staff.user_id and not s.archived order by s.sort_order, lower(s.name), s.id), removed_at, version from staff `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p profile, err error) {
+		var hours []byte
+		if err := row.Scan(&p.UserID, &p.chosen, &p.MeetingURL, &hours, &p.Services, &p.removedAt, &p.version); err != nil {
+			return p, err
+		}
+		p.Name = d.staffName(p.UserID, p.chosen)
+		err = json.Unmarshal(hours, &p.week)
+		p.Hours = p.week.Strings()
+		return p, err
+	})
+}
+
+// team lists the people who are or were staff members and may be seen by the caller, by user id: those
+// with a permission, and those booking knows who still have an account.
+func (d *desk) team(ctx context.Context, tx *db.Tx) ([]profile, error) {
+	known, err := d.profiles(ctx, tx, `where $1 = 0 or user_id = $1`, ownUser(tx))
+	if err != nil {
+		return nil, err
+	}
+	var out []profile
+	for _, p := range known {
+		_, exists := d.Identity.User(p.UserID)
+		gone := p.removedAt != nil && (!d.Identity.OnTeam(p.UserID) || tx.Now.Before(p.removedAt.Add(forgetAfter)))
+		if exists && !gone {
+			out = append(out, p)
+		}
+	}
+	for _, u := range d.Identity.Team() {
+		same := func(p profile) bool { return p.UserID == u.GetId() }
+		if own := ownUser(tx); own != 0 && own != u.GetId() || slices.ContainsFunc(known, same) {
+			continue
+		}
+		out = append(out, profile{UserID: u.GetId(), Name: d.staffName(u.GetId(), ""), Hours: slots.Week{}.Strings(), Services: []uuid.UUID{}})
+	}
+	slices.SortFunc(out, func(a, b profile) int { return int(a.UserID - b.UserID) })
+	return out, nil
+}
+
+// member is one of team.
+func (d *desk) member(ctx context.Context, tx *db.Tx, user int64) (profile, error) {
+	all, err := d.team(ctx, tx)
+	if err != nil {
+		return profile{}, err
+	}
+	for _, p := range all {
+		if p.UserID == user {
+			return p, nil
+		}
+	}
+	return profile{}, fault.NotFound("staff member")
+}
+
+// lockMember is member with the row made and locked.
+func (d *desk) lockMember(ctx context.Context, tx *db.Tx, user int64) (profile, error) {
+	if _, err := d.member(ctx, tx, user); err != nil {
+		return profile{}, err
+	}
+	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict (user_id) do update set removed_at = null`, user)
+	if err != nil {
+		return profile{}, err
+	}
+	found, err := d.profiles(ctx, tx, `where user_id = $1`, user)
+	if err != nil || len(found) == 0 {
+		return profile{}, errors.Join(err, missing(err == nil, "staff member"))
+	}
+	return found[0], nil
+}
+
+// isManager tells whether the caller may change other people's time, and what holds for the whole business.
+func isManager(tx *db.Tx) bool { return tx.Who.Can(auth.ManageCRM) }
+
+// mayChange lets people change what is theirs, and managers everything.
+func mayChange(tx *db.Tx, user int64) error {
+	if user != tx.Who.UserID && !isManager(tx) {
+		return fault.Forbidden(auth.ManageCRM)
+	}
+	return nil
+}
+
+// teamRoles are the roles of the service, the mightiest first.
+var teamRoles = []string{auth.SiteAdmin, "svc_admin", "staff"}
+
+func (d *desk) shown(tx *db.Tx, p profile) StaffMember {
+	u, _ := d.Identity.User(p.UserID)
+	m := StaffMember{UserID: p.UserID, Name: p.Name, MeetingURL: p.MeetingURL, Sees: "all", Invited: u.GetInvited(),
+		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Access: []string{}, RolesYouCanGive: []string{}}
+	if d.Apps.On(App) {
+		m.Hours, m.Services = p.Hours, p.Services
+	}
+	if d.Identity.Own(p.UserID) {
+		m.Sees = "own"
+	}
+	rights := d.Identity.Rights(p.UserID)
+	for _, permission := range auth.Permissions {
+		if rights[permission] {
+			m.Access = append(m.Access, permission)
+		}
+	}
+	for _, r := range teamRoles {
+		if slices.Contains(u.GetRoles(), r) {
+			m.Role = r
+			break
+		}
+	}
+	if m.Role == "" && len(u.GetRoles()) > 0 {
+		m.Role = u.GetRoles()[0]
+	}
+	m.CanRename = tx.Who.Can(auth.ManageBookings) && (isManager(tx) || tx.Who.UserID == p.UserID)
+	if isManager(tx) && tx.Who.UserID != p.UserID && d.mayDecideOver(tx, u.GetRoles()) {
+		m.CanRemove = !d.lastAdministrator(p.UserID)
+		for _, r := range teamRoles {
+			if d.mayDecideOver(tx, []string{r}) {
+				m.RolesYouCanGive = append(m.RolesYouCanGive, r)
+			}
+		}
+	}
+	return m
+}
+
+// mayDecideOver tells whether the caller may give or take these roles: nobody gives rights that they do not
+// hold, and only a site administrator decides over another.
+func (d *desk) mayDecideOver(tx *db.Tx, roles []string) bool {
+	if slices.Contains(tx.Who.Roles, auth.SiteAdmin) {
+		return true
+	}
+	for _, name := range roles {
+		if name == auth.SiteAdmin {
+			return false
+		}
+		for _, c := range d.role(name).GetCapabilities() {
+			if !tx.Who.Can(c) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (d *desk) role(name string) *proto.Role {
+	m, _ := d.Identity.Table.Get(auth.RoleKey(name))
+	return m.GetRole()
+}
+
+func (d *desk) lastAdministrator(user int64) bool {
+	found := false
+	for _, u := range d.Identity.Users() {
+		if slices.Contains(u.GetRoles(), auth.SiteAdmin) {
+			if u.GetId() != user && !u.GetInvited() {
+				return false
+			}
+			found = found || u.GetId() == user
+		}
+	}
+	return found
+}
+
+func (d *desk) listStaff(ctx context.Context, tx *db.Tx, _ noInput) (db.List[StaffMember], error) {
+	all, err := d.team(ctx, tx)
+	if err != nil {
+		return db.List[StaffMember]{}, err
+	}
+	items := make([]StaffMember, len(all))
+	for i, p := range all {
+		items[i] = d.shown(tx, p)
+	}
+	return db.All(items), nil
+}
+
+type changedStaff struct {
+	User       int64             `json:"user" minimum:"1"`
+	Name       opt.Value[string] `json:"name,omitzero" maxLength:"100" doc:"What clients see."`
+	MeetingURL opt.Value[string] `json:"meeting_url,omitzero" maxLength:"2048" doc:"Fixed link for appointments online; empty clears it."`
+	Services   []uuid.UUID       `json:"services" maxItems:"500" doc:"Replaces the services the person does; managers only."`
+}
+
+func (d *desk) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (StaffMember, error) {
+	name, link := strings.TrimSpace(in.Name.V), strings.TrimSpace(in.MeetingURL.V)
+	params := map[string]string{}
+	if in.Name.Set && name == "" {
+		params["name"] = "must have 1 to 100 characters"
+	}
+	if link != "" && !webAddress(link) {
+		params["meeting_url"] = "must be an http or https address"
+	}
+	if len(params) > 0 {
+		return StaffMember{}, fault.Params(params)
+	}
+	before, err := d.member(ctx, tx, in.User)
+	if err != nil {
+		return StaffMember{}, err
+	}
+	if err := mayChange(tx, in.User); err != nil {
+		return StaffMember{}, err
+	}
+	if in.Services != nil {
+		if !isManager(tx) {
+			return StaffMember{}, fault.Forbidden(auth.ManageCRM)
+		}
+		if err := replaceServices(ctx, tx, in.User, before.Services, in.Services); err != nil {
+			return StaffMember{}, err
+		}
+	}
+	p, err := d.lockMember(ctx, tx, in.User)
+	if err != nil {
+		return StaffMember{}, err
+	}
+	var changed []string
+	if in.Name.Set && name != p.chosen {
+		p.chosen, p.Name = name, name
+		changed = append(changed, "name")
+	}
+	if in.MeetingURL.Set && link != p.MeetingURL {
+		p.MeetingURL = link
+		changed = append(changed, "meeting_url")
+	}
+	if in.Services != nil {
+		changed = append(changed, "services")
+	}
+	if len(changed) == 0 {
+		return d.shown(tx, p), nil
+	}
+	_, err = tx.Exec(ctx, `update staff set name = $2, meeting_url = $3 where user_id = $1`, p.UserID, p.chosen, p.MeetingURL)
+	if err != nil {
+		return StaffMember{}, err
+	}
+	return d.shown(tx, p), p.emit(ctx, tx, "staff.updated", nil, changed...)
+}
+
+// emit tells of a locked profile under its next version.
+func (p profile) emit(ctx context.Context, tx *db.Tx, kind string, extra any, changed ...string) error {
+	var version int64
+	if err := tx.QueryRow(ctx, `update staff set version = version + 1 where user_id = $1 returning version`, p.UserID).Scan(&version); err != nil {
+		return err
+	}
+	p.MeetingURL = ""
+	return tx.Emit(ctx, db.Event{Topic: proto.StaffTopic, Kind: kind, Key: strconv.FormatInt(p.UserID, 10), Version: version, Changed: changed, Data: p, Extra: extra})
+}
+
+// replaceServices makes a person do these services and no other active ones.
+func replaceServices(ctx context.Context, tx *db.Tx, user int64, before, after []uuid.UUID) error {
+	byBytes := func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }
+	all := slices.Concat(before, after)
+	slices.SortFunc(all, byBytes)
+	if _, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict do nothing`, user); err != nil {
+		return err
+	}
+	for _, id := range slices.Compact(all) {
+		s, err := lockService(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		does, shall := slices.Contains(s.Staff, user), slices.Contains(after, id)
+		switch {
+		case does == shall:
+			continue
+		case shall:
+			s.Staff = append(s.Staff, user)
+			slices.Sort(s.Staff)
+		default:
+			s.Staff = slices.DeleteFunc(s.Staff, func(u int64) bool { return u == user })
+		}
+		if err := setSkills(ctx, tx, id, s.Staff); err != nil {
+			return err
+		}
+		if _, err := saveService(ctx, tx, s, "service.updated"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
