@@ -11,6 +11,7 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
 
@@ -33,6 +34,31 @@ type Event struct {
 // Emit writes an event in the transaction; the relay sends it after the commit. Lock the record's row
 // first: the order of rows with one key is the order in which consumers see them.
 func (tx *Tx) Emit(ctx context.Context, e Event) error {
+	env, err := tx.envelope(ctx, e)
+	if err != nil {
+		return err
+	}
+	return tx.EmitMessage(ctx, e.Topic, e.Key, env)
+}
+
+// EmitAll is Emit for many events at once, in one round trip.
+func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	tx.emitted += len(events)
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value"}, pgx.CopyFromSlice(len(events), func(i int) ([]any, error) {
+		env, err := tx.envelope(ctx, events[i])
+		if err != nil {
+			return nil, err
+		}
+		value, err := message(env)
+		return []any{events[i].Topic, events[i].Key, value}, err
+	}))
+	return err
+}
+
+func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 	env := &proto.Envelope{
 		Id: NewID().String(), Kind: e.Kind, RecordId: e.Key, Version: e.Version,
 		OccurredAt: timestamppb.New(tx.Now), Changed: e.Changed, Traceparent: traceparent(ctx),
@@ -48,14 +74,26 @@ func (tx *Tx) Emit(ctx context.Context, e Event) error {
 		env.Extra, err = json.Marshal(e.Extra)
 	}
 	if err != nil {
-		return fmt.Errorf("db: event %s: %w", e.Kind, err)
+		return nil, fmt.Errorf("db: event %s: %w", e.Kind, err)
 	}
-	return tx.EmitMessage(ctx, e.Topic, e.Key, env)
+	return env, nil
 }
 
-// EmitMessage writes a bare message, for table topics that carry no envelope.
-func (tx *Tx) EmitMessage(ctx context.Context, topic, key string, m protobuf.Message) error {
+// maxMessage is what brokers take in one message as they are delivered, with room for its header.
+const maxMessage = 1_000_000
+
+func message(m protobuf.Message) ([]byte, error) {
 	value, err := protobuf.Marshal(m)
+	if err == nil && len(value) > maxMessage {
+		err = fault.TooLarge(maxMessage)
+	}
+	return value, err
+}
+
+// EmitMessage writes a bare message, for table topics that carry no envelope. One that no broker would take
+// is 413 svc_too_large: in the outbox it would hold up all others for good.
+func (tx *Tx) EmitMessage(ctx context.Context, topic, key string, m protobuf.Message) error {
+	value, err := message(m)
 	if err != nil {
 		return fmt.Errorf("db: message for %s: %w", topic, err)
 	}
