@@ -22,11 +22,14 @@ func (o *object) UnmarshalJSON(raw []byte) error {
 }
 
 // MarshalJSON gives back what was sent.
-func (o object) MarshalJSON() ([]byte, error) {
+func (o object) MarshalJSON() ([]byte, error) { return o.text(), nil }
+
+// text is the object as JSON.
+func (o object) text() []byte {
 	if len(o) == 0 {
-		return []byte("{}"), nil
+		return []byte("{}")
 	}
-	return o, nil
+	return o
 }
 
 // entries are the values by key, numbers in their own spelling.

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -350,4 +351,35 @@ func TestNothingIsThereWhileTheAppIsOff(t *testing.T) {
 	d.Visitor().Post("/forms/"+d.form+"/submit", m{}).Fails(404, "svc_no_route")
 	d.SetApp("forms", true)
 	d.admin.Get("/forms/" + d.form).Is(200)
+}
+
+// literal is v as JSON without escapes, as small as it can be sent.
+func literal(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	require.NoError(t, e.Encode(v))
+	return b.String()
+}
+
+func TestTheLargestFormAndSubmissionFitIntoTheirMessages(t *testing.T) {
+	d := open(t)
+	elements := []any{}
+	values := m{}
+	for i := range 12 {
+		id := fmt.Sprintf("e%d", i)
+		elements = append(elements, field(id, "submission.fields."+id, "help", strings.Repeat("<", 50)))
+		values[id] = strings.Repeat("<", 10000)
+	}
+	for range 8 {
+		elements = append(elements, m{"type": "paragraph", "text": strings.Repeat("&", 5000)})
+	}
+	definition := m{"elements": elements, "notify": m{"emails": []string{"team@example.com"}}}
+	made := d.AsSession("site_admin").Post("/forms", literal(t, m{"name": "Large", "status": "publish", "definition": definition})).Is(201)
+	form := fmt.Sprint(made.Field("id"))
+	d.Visitor().Post("/forms/"+form+"/submit", literal(t, m{"values": values, "token": d.token(form)})).Is(200)
+	require.Len(t, d.mails(), 1)
+	require.Len(t, d.Kinds(proto.FormTopic, form), 1)
+	require.Len(t, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)), 1)
 }

@@ -106,7 +106,7 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e entry) error {
 	}
 	tag, err := tx.Exec(ctx, `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), nullif($11, ''), $12, $13) on conflict (id) do nothing`,
-		e.id, e.form.id, status, result, e.appointment, []byte(e.sent), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held, tx.Now)
+		e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held, tx.Now)
 	if err != nil || tag.RowsAffected() == 0 || status == statusSpam {
 		return err
 	}
@@ -228,8 +228,9 @@ func (s *service) recordSubmission(ctx context.Context, tx *db.Tx, c *proto.Reco
 		e.appointment = &appointment
 	}
 	values, err := e.sent.entries()
-	if err != nil {
-		return err
+	if err != nil || len(e.sent) > maxSubmission {
+		e.sent, e.problem = nil, "The answers could not be read."
+		return s.take(ctx, tx, e)
 	}
 	if e.answers, err = definition.Values(form.definition, values); err != nil {
 		f := (*fault.Fault)(nil)

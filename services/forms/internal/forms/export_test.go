@@ -1,0 +1,46 @@
+package forms
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func (d *desk) export(query string, separator rune) [][]string {
+	d.t.Helper()
+	a := d.admin.Get("/exports/submissions.csv" + query).Is(http.StatusOK)
+	require.Contains(d.t, a.Header.Get("Content-Type"), "text/csv")
+	r := csv.NewReader(strings.NewReader(a.Body))
+	r.Comma = separator
+	rows, err := r.ReadAll()
+	require.NoError(d.t, err)
+	return rows
+}
+
+func TestAnExportHasAColumnForEachAnswerOverAllVersions(t *testing.T) {
+	d := open(t)
+	d.addField("submission", "colour", "Colour", "choices", "Red", "Blue")
+	consent := m{"id": "terms", "type": "consent", "text": "I agree."}
+	d.send(d.form, m{"email": "ann@example.com", "message": "First\nversion"}).Is(200)
+	d.admin.Patch("/forms/"+d.form, m{"definition": m{"elements": []any{
+		field("mail", "contact.email", "label", "Your address"), field("colour", "submission.fields.colour"), field("other", "contact.last_name", "label", "Message"), consent}}}).Is(200)
+	d.send(d.form, m{"mail": "bob@example.com", "colour": []string{"Red", "Blue"}, "other": "=1+1", "terms": true}).Is(200)
+	d.send(d.publish(field("phone", "contact.phone")), m{"phone": "+32 470 12 34 56"}).Is(200)
+
+	rows := d.export("?form="+d.form, ',')
+	require.Equal(t, []string{"id", "created_at", "form", "status", "contact", "organization", "page", "spam_reason",
+		"First name", "Your address", "Message (submission.fields.message)", "Colour", "Message (contact.last_name)", "I agree."}, rows[0])
+	require.Len(t, rows, 3)
+	require.Equal(t, []string{"", "bob@example.com", "", "Red, Blue", "'=1+1", "Yes"}, rows[1][8:])
+	require.Equal(t, []string{"", "ann@example.com", "First\nversion", "", "", ""}, rows[2][8:])
+
+	all := d.export("?separator=%3B&status=received", ';')
+	require.Len(t, all, 4)
+	require.Equal(t, "Phone", all[0][len(all[0])-1])
+	require.Equal(t, "+32 470 12 34 56", all[1][len(all[1])-1])
+	require.Len(t, d.export("?status=spam", ','), 1)
+	d.admin.Get("/exports/submissions.csv?separator=x").Fails(400, "svc_invalid_param")
+}
