@@ -17,7 +17,9 @@ import (
 var migrations embed.FS
 
 // Service is settings, to be run by libs/app.
-var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build}
+var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
+	return assemble(k).parts(ctx)
+}}
 
 // service is the kit with what settings holds besides.
 type service struct {
@@ -37,9 +39,13 @@ type service struct {
 
 type none = op.None
 
-func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
+func assemble(k *app.Kit) *service {
 	s := &service{Kit: k, hasher: make(hasher, hashers), client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
 	s.tables()
+	return s
+}
+
+func (s *service) parts(ctx context.Context) (*app.Parts, error) {
 	if err := s.firstStart(ctx); err != nil {
 		return nil, err
 	}

@@ -83,12 +83,13 @@ func keepsAdministrator(ctx context.Context, tx *db.Tx, p person, next []string)
 	return err
 }
 
-// StaffMember is a member of the team. Name, link, services and hours are booking's, as far as it has told.
+// StaffMember is a member of the team. Name, services and hours are booking's, as far as it has told; services
+// and hours are left out while booking is off.
 type StaffMember struct {
 	UserID          int64                  `json:"user_id"`
 	Name            string                 `json:"name"`
-	Hours           map[string][][2]string `json:"hours"`
-	Services        []string               `json:"services"`
+	Hours           map[string][][2]string `json:"hours,omitzero"`
+	Services        []string               `json:"services,omitzero"`
 	MeetingURL      string                 `json:"meeting_url"`
 	Role            string                 `json:"role"`
 	Sees            string                 `json:"sees" enum:"all,own"`
@@ -120,6 +121,9 @@ func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMe
 	}
 	if out.Services == nil {
 		out.Services = []string{}
+	}
+	if !s.Apps.On("booking") {
+		out.Hours, out.Services = nil, nil
 	}
 	r := rightsOf(all, p.Roles)
 	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, mainRole(p.Roles), r.visibility, p.Invited, r.capabilities
