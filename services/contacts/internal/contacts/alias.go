@@ -39,7 +39,8 @@ func alias(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
 	if err := pinAlone(ctx, tx, id); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `insert into contact_alias (id, target) values ($1, $2) on conflict (id) do update set target = excluded.target`, id, target); err != nil {
+	if _, err := tx.Exec(ctx, `insert into contact_alias (id, target, created_at) values ($1, $2, $3) on conflict (id) do update set target = excluded.target`,
+		id, target, tx.Now); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `update contact_alias set target = $2 where target = $1`, id, target); err != nil {

@@ -42,12 +42,26 @@ func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, purpose, text
 	return err
 }
 
-// takeConsents records what a visitor agreed to. A public form proves nothing, so none is verified.
-func takeConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) error {
+// takeConsents records what a visitor agreed to. A public form proves nothing, so none is verified; who
+// agreed to marketing is asked by mail, once a day at most.
+func (s *service) takeConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
+	marketing := false
 	for _, c := range consents {
 		if err := addConsent(ctx, tx, contact, c.GetPurpose(), c.GetText(), false); err != nil {
-			return err
+			return false, err
 		}
+		marketing = marketing || c.GetMarketing()
 	}
-	return nil
+	if !marketing {
+		return false, nil
+	}
+	c, err := lockContact(ctx, tx, contact)
+	if err != nil || c.Email == "" || c.Marketing == marketingSubscribed {
+		return false, err
+	}
+	last, err := s.lastAsked(ctx, tx, c)
+	if err != nil || last.Add(mailEvery).After(tx.Now) {
+		return false, err
+	}
+	return true, s.ask(ctx, tx, c, "")
 }

@@ -316,6 +316,9 @@ func (s *service) saveContactAs(ctx context.Context, tx *db.Tx, old, c Contact, 
 		if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
 			return false, err
 		}
+		if err := rememberAddress(ctx, tx, c.ID, person.EmailKey(old.Email)); err != nil {
+			return false, err
+		}
 	}
 	diff := contactChanges(old, c)
 	if len(diff) == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // appointmentRecord is what of booking.appointment is kept here.
@@ -173,28 +174,58 @@ func handOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := json.Unmarshal([]byte(e.Key), &staff); err != nil {
 		return err
 	}
-	return handOverContacts(ctx, tx, staff, extra.Successor)
+	if err := handOverContacts(ctx, tx, staff, extra.Successor); err != nil {
+		return err
+	}
+	return handOverOrganizations(ctx, tx, staff, extra.Successor)
+}
+
+func ownedBy(ctx context.Context, tx *db.Tx, table string, user int64) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `select id from `+table+` where owner_user_id = $1 order by id for no key update`, user)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
 func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) error {
-	rows, err := tx.Query(ctx, `select id from contact where owner_user_id = $1 order by id for no key update`, from)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	ids, err := ownedBy(ctx, tx, "contact", from)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if _, err := tx.Exec(ctx, `update contact set owner_user_id = $2, version = version + 1, updated_at = $3,
-			last_activity = greatest(last_activity, $3) where id = $1`, id, to, tx.Now); err != nil {
+		old, err := lockContact(ctx, tx, id)
+		if err != nil {
 			return err
 		}
-		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over",
-			data: changes{"owner_user_id": {from, number(to)}}}); err != nil {
+		c := old
+		c.OwnerUserID = to
+		if err := writeContact(ctx, tx, c, person.EmailKey(c.Email), false); err != nil {
+			return err
+		}
+		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over", data: contactChanges(old, c)}); err != nil {
 			return err
 		}
 		if _, err := emitContact(ctx, tx, "contact.updated", id, []string{"owner_user_id"}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func handOverOrganizations(ctx context.Context, tx *db.Tx, from int64, to *int64) error {
+	ids, err := ownedBy(ctx, tx, "organization", from)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		old, err := lockOrganization(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		o := old
+		o.OwnerUserID = to
+		if _, err := saveOrganization(ctx, tx, old, o, "Organization handed over"); err != nil {
 			return err
 		}
 	}

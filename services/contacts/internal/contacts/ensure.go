@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -73,8 +74,16 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 			}
 		}
 	}
-	if err := takeConsents(ctx, tx, found, m.GetConsents()); err != nil {
+	linked, err := s.ensureOrganization(ctx, tx, found, &m)
+	if err != nil {
 		return err
+	}
+	asked, err := s.takeConsents(ctx, tx, found, m.GetConsents())
+	if err != nil {
+		return err
+	}
+	if answer.Result == ensuredUnchanged && (linked || asked) {
+		answer.Result = ensuredUpdated
 	}
 	answer.ContactID = found.String()
 	_, err = emitContact(ctx, tx, "contact.ensured", found, nil, answer)
@@ -195,4 +204,79 @@ func (s *service) fillEnsured(ctx context.Context, tx *db.Tx, id uuid.UUID, give
 		return ensuredUpdated, err
 	}
 	return ensuredUnchanged, err
+}
+
+// ensureOrganization links the contact with the organization that a visitor named: the oldest of that name,
+// or a new one. What the organization lacks is filled in.
+func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uuid.UUID, m *proto.EnsureContact) (linked bool, err error) {
+	name := cut(person.Name(m.GetOrganizationName()), 190)
+	if name == "" {
+		return false, nil
+	}
+	given, values, err := s.givenOrganization(ctx, tx, name, m.GetOrganization())
+	if err != nil {
+		return false, err
+	}
+	c, err := lockContact(ctx, tx, contact)
+	if err != nil {
+		return false, err
+	}
+	// Two visitors of one new organization make it once.
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended($1, 5))`, person.NameKey(name)); err != nil {
+		return false, err
+	}
+	var id uuid.UUID
+	err = tx.QueryRow(ctx, `select id from organization where deleted_at is null and name_key <> '' and name_key = $1
+		order by lower(name) = lower($2) desc, created_at, id limit 1`, person.NameKey(name), name).Scan(&id)
+	var o Organization
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		given.Fields = mergeFields(nil, values, false)
+		o, err = insertOrganization(ctx, tx, given)
+	case err == nil:
+		var old Organization
+		if old, err = lockOrganization(ctx, tx, id); err != nil {
+			return false, err
+		}
+		o, _ = fillOrganization(old, given)
+		o.Fields = mergeFields(old.Fields, values, true)
+		_, err = saveOrganization(ctx, tx, old, o, "Organization filled in")
+	}
+	if err != nil {
+		return false, err
+	}
+	var already, hasPrimary bool
+	if err := tx.QueryRow(ctx, `select coalesce(bool_or(organization_id = $2), false), coalesce(bool_or(is_primary), false) from contact_organization
+		where contact_id = $1`, contact, o.ID).Scan(&already, &hasPrimary); err != nil || already {
+		return false, err
+	}
+	return setLink(ctx, tx, c, o, "", !hasPrimary)
+}
+
+// givenOrganization reads the organization values of a command, by target name; what the rules do not allow
+// is left out.
+func (s *service) givenOrganization(ctx context.Context, tx *db.Tx, name string, raw []byte) (Organization, map[string]any, error) {
+	values := map[string]any{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return Organization{}, nil, err
+		}
+	}
+	clean, err := s.newCleaner(ctx, tx, "organization", true)
+	if err != nil {
+		return Organization{}, nil, err
+	}
+	text := func(key string, most int) string { v, _ := values[key].(string); return cut(person.Name(v), most) }
+	custom, _ := values["fields"].(map[string]any)
+	if custom == nil {
+		custom = map[string]any{}
+	}
+	for k, v := range values {
+		if key, ok := strings.CutPrefix(k, "fields."); ok {
+			custom[key] = v
+		}
+	}
+	return Organization{ID: db.NewID(), Name: name, VATNumber: person.VAT(text("vat_number", 30)), Email: clean.email("email", text("email", 190)),
+		Phone: cut(clean.phone(text("phone", 50)), 50), Website: clean.website(text("website", 2048)), AddressLine: text("address_line", 255),
+		PostalCode: text("postal_code", 20), City: text("city", 100), Country: clean.country(text("country", 2))}, clean.values(custom), nil
 }

@@ -4,10 +4,16 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
+	"maps"
+	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // States of a contact's subscription.
@@ -48,4 +54,190 @@ func (s *service) recallMarketing(ctx context.Context, tx *db.Tx, c *Contact, ke
 func endConfirmLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	_, err := tx.Exec(ctx, `update marketing_link set ended_at = $2 where contact_id = $1 and kind = 'confirm' and ended_at is null`, contact, tx.Now)
 	return err
+}
+
+// setMarketing moves a locked contact's subscription to state: row, timeline, events. details join the old
+// and new state in the timeline entry.
+func (s *service) setMarketing(ctx context.Context, tx *db.Tx, c Contact, state, subject string, details map[string]any) error {
+	data := map[string]any{"marketing": change{c.Marketing, state}}
+	maps.Copy(data, details)
+	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryMarketing, subject: subject, data: data}); err != nil {
+		return err
+	}
+	if c.Marketing == state {
+		return touch(ctx, tx, c.ID)
+	}
+	if _, err := tx.Exec(ctx, `update contact set version = version + 1, marketing = $2, marketing_updated_at = $3, updated_at = $3,
+		last_activity = greatest(last_activity, $3) where id = $1`, c.ID, state, tx.Now); err != nil {
+		return err
+	}
+	now, err := emitContact(ctx, tx, "contact.updated", c.ID, []string{"marketing"}, nil)
+	if err == nil && (state == marketingSubscribed || state == marketingUnsubscribed) {
+		err = tx.Emit(ctx, contactEvent("marketing."+state, now, nil, nil))
+	}
+	return err
+}
+
+// MarketingRequest asks a contact for consent to marketing.
+type MarketingRequest struct {
+	ID     uuid.UUID `json:"id"`
+	Reason string    `json:"reason,omitempty" maxLength:"255" doc:"Why the contact is asked; needed when they have unsubscribed."`
+}
+
+// RequestMarketing mails a contact the question whether they want marketing mails. The contact is pending
+// until they confirm.
+func (s *service) RequestMarketing(ctx context.Context, tx *db.Tx, in MarketingRequest) (Contact, error) {
+	c, err := lockLiveContact(ctx, tx, in.ID)
+	if err != nil {
+		return c, err
+	}
+	reason := strings.TrimSpace(in.Reason)
+	switch {
+	case c.Email == "":
+		return c, fault.Param("email", "is needed: the contact has none")
+	case c.Marketing == marketingSubscribed:
+		return c, fault.InvalidStatus(marketingSubscribed, "The contact is subscribed already.")
+	case c.Marketing == marketingUnsubscribed && reason == "":
+		return c, fault.Param("reason", "is needed: the contact has unsubscribed")
+	}
+	asked, err := s.lastAsked(ctx, tx, c)
+	if err != nil {
+		return c, err
+	}
+	if wait := asked.Add(mailEvery).Sub(tx.Now); wait > 0 {
+		return c, fault.RateLimited(wait)
+	}
+	if err := s.ask(ctx, tx, c, reason); err != nil {
+		return c, err
+	}
+	return readContact(ctx, tx, c.ID)
+}
+
+// ask mails the question and makes a locked contact pending.
+func (s *service) ask(ctx context.Context, tx *db.Tx, c Contact, reason string) error {
+	if err := s.mailQuestion(ctx, tx, c); err != nil {
+		return err
+	}
+	details := map[string]any{}
+	if reason != "" {
+		details["reason"] = reason
+	}
+	return s.setMarketing(ctx, tx, c, marketingPending, "Asked whether marketing mails are welcome", details)
+}
+
+// UnsubscribeContact ends all marketing to a contact at once.
+func (s *service) UnsubscribeContact(ctx context.Context, tx *db.Tx, in ByID) (Contact, error) {
+	c, err := lockLiveContact(ctx, tx, in.ID)
+	if err != nil {
+		return c, err
+	}
+	if err := s.leave(ctx, tx, c); err != nil {
+		return c, err
+	}
+	return readContact(ctx, tx, c.ID)
+}
+
+// leave unsubscribes a locked contact and remembers its address. Links that were mailed to confirm are
+// worth nothing from now on.
+func (s *service) leave(ctx context.Context, tx *db.Tx, c Contact) error {
+	if key := person.EmailKey(c.Email); key != "" {
+		if err := remember(ctx, tx, s.addressHash(key)); err != nil {
+			return err
+		}
+	}
+	if c.Marketing == marketingUnsubscribed {
+		return nil
+	}
+	if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
+		return err
+	}
+	return s.setMarketing(ctx, tx, c, marketingUnsubscribed, "Unsubscribed from marketing mails", nil)
+}
+
+func remember(ctx context.Context, tx *db.Tx, hash []byte) error {
+	_, err := tx.Exec(ctx, `insert into unsubscribed (address_hash, created_at) values ($1, $2) on conflict do nothing`, hash, tx.Now)
+	return err
+}
+
+// Token is what a link in a mail carries.
+type Token struct {
+	Token string `json:"token" required:"true" maxLength:"200"`
+}
+
+// MarketingState tells what a visitor's click has made of the subscription.
+type MarketingState struct {
+	Marketing string `json:"marketing" enum:"subscribed,unsubscribed"`
+}
+
+// ConfirmMarketing subscribes the person who got the question by mail. It works once.
+func (s *service) ConfirmMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
+	state := MarketingState{marketingSubscribed}
+	l, err := openLink(ctx, tx, in.Token, "confirm", "")
+	if err != nil {
+		return state, err
+	}
+	if l.contact == nil || l.ended != nil || tx.Now.Sub(l.created) > confirmLasts {
+		return state, fault.Expired()
+	}
+	c, err := lockContact(ctx, tx, *l.contact)
+	if f := fault.From(err); err != nil && f.Status == 404 || err == nil && (c.DeletedAt != nil || person.EmailKey(c.Email) != l.emailKey) {
+		return state, fault.Expired()
+	}
+	if err != nil {
+		return state, err
+	}
+	// Again under the lock: the same link may be used twice at once.
+	if l, err = openLink(ctx, tx, in.Token, "confirm", " for update"); err != nil || l.ended != nil {
+		if err == nil {
+			err = fault.Expired()
+		}
+		return state, err
+	}
+	tx.Who.Label = c.Name()
+	if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
+		return state, err
+	}
+	if _, err := tx.Exec(ctx, `delete from unsubscribed where address_hash = $1`, l.hash); err != nil {
+		return state, err
+	}
+	if err := addConsent(ctx, tx, c.ID, "marketing", s.statement(), true); err != nil {
+		return state, err
+	}
+	if err := s.setMarketing(ctx, tx, c, marketingSubscribed, "Confirmed that marketing mails are welcome", nil); err != nil {
+		return state, err
+	}
+	return state, s.mailWelcome(ctx, tx, c)
+}
+
+// LeaveMarketing unsubscribes the person who got a marketing mail. It always works, as often as it is asked.
+func (s *service) LeaveMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
+	state := MarketingState{marketingUnsubscribed}
+	l, err := openLink(ctx, tx, in.Token, "unsubscribe", "")
+	if err != nil {
+		return state, err
+	}
+	if err := remember(ctx, tx, l.hash); err != nil {
+		return state, err
+	}
+	key := l.emailKey
+	if key == "" {
+		// The person was erased. Should they be back, a later link knows their address.
+		err := tx.QueryRow(ctx, `select email_key from marketing_link where address_hash = $1 and email_key <> '' limit 1`, l.hash).Scan(&key)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return state, err
+		}
+	}
+	id, _, err := contactWithEmail(ctx, tx, key, " for no key update")
+	if errors.Is(err, pgx.ErrNoRows) {
+		return state, nil
+	}
+	if err != nil {
+		return state, err
+	}
+	c, err := lockContact(ctx, tx, id)
+	if err != nil {
+		return state, err
+	}
+	tx.Who.Label = c.Name()
+	return state, s.leave(ctx, tx, c)
 }

@@ -2,8 +2,10 @@ package contacts
 
 import (
 	"net/http"
+	"time"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 )
 
@@ -29,10 +31,48 @@ func (s *service) ops() *op.Set {
 		Doc: "List what happened to a contact, newest first."}, s.ContactTimeline)
 	op.Add(set, op.Op{ID: "get-contact-consents", Route: "GET /contacts/{id}/consents", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "List what a contact consented to, oldest first."}, s.ListConsents)
+	op.Add(set, op.Op{ID: "request-marketing-consent", Route: "POST /contacts/{id}/marketing/request", Perm: auth.EditContacts, Record: "contact",
+		Doc: "Mail a contact the question whether they want marketing mails; only their confirmation subscribes them."}, s.RequestMarketing)
+	op.Add(set, op.Op{ID: "unsubscribe-contact", Route: "POST /contacts/{id}/marketing/unsubscribe", Perm: auth.EditContacts, Record: "contact",
+		Doc: "Unsubscribe a contact from all marketing at once."}, s.UnsubscribeContact)
+	op.Add(set, op.Op{ID: "merge-contacts", Route: "POST /contacts/{id}/merge", Perm: auth.DeleteContacts, Record: "contact", Destructive: true,
+		Doc: "Merge another contact into this one; the other is deleted for good."}, s.MergeContacts)
 	op.Add(set, op.Op{ID: "add-note", Route: "POST /contacts/{id}/notes", Perm: auth.EditContacts, Record: "contact", Status: http.StatusCreated,
 		Doc: "Add a note in plain text to a contact's timeline."}, s.AddNote)
 	op.Add(set, op.Op{ID: "restore-contact", Route: "POST /contacts/{id}/restore", Perm: auth.DeleteContacts, Record: "contact",
 		Doc: "Take a contact out of the trash with its values, tags, links and timeline."}, s.RestoreContact)
+
+	op.Add(set, op.Op{ID: "list-contact-organizations", Ability: "get-contact", Route: "GET /contacts/{id}/organizations", Perm: auth.ViewContacts,
+		Record: "contact", Doc: "List the organizations of a contact with the person's role."}, s.ContactOrganizations)
+
+	op.Add(set, op.Op{ID: "find-organizations", Route: "GET /organizations", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "List organizations, newest first, by search text, owner and date of change."}, s.FindOrganizations)
+	op.Add(set, op.Op{ID: "create-organization", Route: "POST /organizations", Perm: auth.EditContacts, Record: "organization", Status: http.StatusCreated,
+		Doc: "Create an organization. Look for similar ones first."}, s.CreateOrganization)
+	op.Add(set, op.Op{ID: "find-organization-duplicates", Route: "POST /organizations/duplicates", Perm: auth.ViewContacts, Record: "organization", Reads: true,
+		Doc: "Find organizations with the same name (whatever its legal form), VAT number or email address."}, s.FindSimilar)
+	op.Add(set, op.Op{ID: "list-organization-duplicates", Route: "GET /organizations/possible-duplicates", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "List pairs of organizations that may be one."}, s.PossibleDuplicates)
+	op.Add(set, op.Op{ID: "get-organization", Route: "GET /organizations/{id}", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "Get an organization, also from the trash."}, s.GetOrganization)
+	op.Add(set, op.Op{ID: "update-organization", Route: "PATCH /organizations/{id}", Perm: auth.EditContacts, Record: "organization",
+		Doc: "Change an organization: fill in empty values, or overwrite."}, s.UpdateOrganization)
+	op.Add(set, op.Op{ID: "delete-organization", Route: "DELETE /organizations/{id}", Perm: auth.DeleteContacts, Record: "organization",
+		Doc: "Move an organization to the trash; its people stay."}, s.DeleteOrganization)
+	op.Add(set, op.Op{ID: "get-organization-timeline", Route: "GET /organizations/{id}/activities", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "List what happened to an organization and its people, newest first."}, s.OrganizationTimeline)
+	op.Add(set, op.Op{ID: "list-organization-contacts", Ability: "get-organization", Route: "GET /organizations/{id}/contacts", Perm: auth.ViewContacts,
+		Record: "organization", Doc: "List the people of an organization with their role."}, s.OrganizationContacts)
+	op.Add(set, op.Op{ID: "link-contact-organization", Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+		Doc: "Link a person with an organization, or change the link."}, s.LinkContact)
+	op.Add(set, op.Op{ID: "unlink-contact-organization", Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+		Doc: "End the link between a person and an organization; both stay."}, s.UnlinkContact)
+	op.Add(set, op.Op{ID: "merge-organizations", Route: "POST /organizations/{id}/merge", Perm: auth.DeleteContacts, Record: "organization", Destructive: true,
+		Doc: "Merge another organization into this one; the other is deleted for good."}, s.MergeOrganizations)
+	op.Add(set, op.Op{ID: "dismiss-organization-duplicate", Route: "POST /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
+		Doc: "Remember that two organizations are not the same."}, s.DismissDuplicate)
+	op.Add(set, op.Op{ID: "restore-organization", Route: "POST /organizations/{id}/restore", Perm: auth.DeleteContacts, Record: "organization",
+		Doc: "Take an organization out of the trash."}, s.RestoreOrganization)
 
 	op.Add(set, op.Op{ID: "list-fields", Route: "GET /fields", Perm: auth.ViewContacts, Record: "field",
 		Doc: "List the custom fields of contacts, organizations or submissions."}, s.ListFields)
@@ -50,6 +90,35 @@ func (s *service) ops() *op.Set {
 		Doc: "Change the label or the place of a group of custom fields."}, s.UpdateGroup)
 	op.Add(set, op.Op{ID: "delete-field-group", Route: "DELETE /field-groups/{id}", Perm: auth.ManageCRM, Record: "field_group",
 		Doc: "Delete a group; its fields stay, without a group."}, s.DeleteGroup)
+
+	op.AddDownload(set, op.Op{ID: "export-contacts", Route: "GET /exports/contacts.csv", Perm: auth.ExportContacts, Record: "contact", Audited: true,
+		Doc: "Export contacts as CSV, with the filters of find-contacts."}, s.ExportContacts)
+	op.AddDownload(set, op.Op{ID: "export-organizations", Route: "GET /exports/organizations.csv", Perm: auth.ExportContacts, Record: "organization",
+		Audited: true, Doc: "Export organizations as CSV."}, s.ExportOrganizations)
+
+	op.Add(set, op.Op{ID: "create-import", Route: "POST /imports", Perm: auth.ImportContacts, Record: "import", Status: http.StatusCreated, MaxBody: 32 << 20,
+		Doc: "Upload a CSV file of contacts. Nothing is imported yet: the answer shows columns, a guessed mapping and the first rows."}, s.CreateImport)
+	op.Add(set, op.Op{ID: "get-import", Route: "GET /imports/{id}", Perm: auth.ImportContacts, Record: "import",
+		Doc: "Get an import and how far it came."}, s.GetImport)
+	op.Add(set, op.Op{ID: "start-import", Route: "POST /imports/{id}/start", Perm: auth.ImportContacts, Record: "import",
+		Doc: "Start an import, with a corrected mapping and options if needed. It runs in the background."}, s.StartImport)
+	op.Add(set, op.Op{ID: "update-import", Ability: "start-import", Route: "PATCH /imports/{id}", Perm: auth.ImportContacts, Record: "import",
+		Doc: "Save the mapping and the options of an import that has not started."}, s.UpdateImport)
+	op.AddDownload(set, op.Op{ID: "download-import-errors", Ability: "get-import", Route: "GET /imports/{id}/errors.csv", Perm: auth.ImportContacts,
+		Record: "import", Doc: "Download the rows that were not imported, with the reason."}, s.ImportErrors)
+
+	tokens := []db.Limit{{N: 10, Per: time.Minute}}
+	op.Add(set, op.Op{ID: "confirm-marketing", Route: "POST /marketing/confirm", Perm: op.Public, Record: "contact", Channel: db.ChannelEmail,
+		Limits: tokens, LimitKey: "tokens", Doc: "Subscribe with the token of the confirmation mail."}, s.ConfirmMarketing)
+	op.Add(set, op.Op{ID: "leave-marketing", Route: "POST /marketing/unsubscribe", Perm: op.Public, Record: "contact", Channel: db.ChannelEmail,
+		Limits: tokens, LimitKey: "tokens", Doc: "Unsubscribe with the token of a marketing mail."}, s.LeaveMarketing)
+
+	op.Add(set, op.Op{ID: "get-overview", Route: "GET /overview", Perm: auth.ViewContacts, Record: "overview",
+		Doc: "Sum up today's appointments, requests, new contacts and submissions, and what happened last."}, s.GetOverview)
+	op.Add(set, op.Op{ID: "erase-personal-data", Route: "POST /privacy/erase", Perm: auth.ManageCRM, Record: "privacy", Destructive: true,
+		Doc: "Erase the person with an email address and everything about them, for good."}, s.ErasePersonalData)
+	op.Add(set, op.Op{ID: "export-personal-data", Route: "POST /privacy/personal-data", Perm: auth.ManageCRM, Record: "privacy", Reads: true, Audited: true,
+		Doc: "Get everything that is kept about the person with an email address."}, s.ExportPersonalData)
 
 	op.Add(set, op.Op{ID: "list-tags", Route: "GET /tags", Perm: auth.ViewContacts, Record: "tag",
 		Doc: "List all tags with their slugs."}, s.ListTags)

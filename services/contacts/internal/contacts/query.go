@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
 	"frontdesk/libs/db"
 )
 
@@ -48,21 +51,32 @@ func (w *where) after(c *db.Cursor, alias string) {
 
 var likeSpecial = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// search asks for every word of text in column; text that is a telephone number is found however
+// search asks for every word of text in column; text that is a telephone number is also found however
 // either was written.
 func (w *where) search(column, text string) {
-	var words []string
-	for word := range strings.FieldsSeq(text) {
-		words = append(words, w.number(column+` like fold(?)`, "%"+likeSpecial.Replace(word)+"%"))
-	}
-	if len(words) == 0 {
+	all := w.words(column, text)
+	if all == "" {
 		return
 	}
-	all := strings.Join(words, " and ")
 	if digits := phoneDigits(text); digits != "" {
 		all = "(" + all + " or " + w.number(column+` like ?`, "%"+digits+"%") + ")"
 	}
 	w.conditions = append(w.conditions, all)
+}
+
+// searchWords asks for every word of text in column.
+func (w *where) searchWords(column, text string) {
+	if all := w.words(column, text); all != "" {
+		w.conditions = append(w.conditions, all)
+	}
+}
+
+func (w *where) words(column, text string) string {
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		words = append(words, w.number(column+` like fold(?)`, "%"+likeSpecial.Replace(word)+"%"))
+	}
+	return strings.Join(words, " and ")
 }
 
 // phoneDigits is the digits of a text that can be nothing but a telephone number, without the zeros that
@@ -91,4 +105,8 @@ func (w *where) own(tx *db.Tx, alias string) {
 	if tx.Who.Own {
 		w.and(alias+".owner_user_id = ?", tx.Who.UserID)
 	}
+}
+
+func collectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }

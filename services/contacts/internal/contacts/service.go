@@ -17,11 +17,10 @@ type service struct {
 	*app.Kit
 	// hashKey keys the hashes of addresses that unsubscribed.
 	hashKey []byte
-	imports chan struct{}
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses"), imports: make(chan struct{}, 1)}
+	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses")}
 	return &app.Parts{
 		Ops: s.ops(),
 		Follows: []bus.Follow{
@@ -32,7 +31,10 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		},
 		Jobs: []app.Job{
 			{Name: "count", Every: 5 * time.Second, Run: s.addCountsTogether},
+			{Name: "tombstones", Every: time.Hour, Run: s.endLingering},
+			{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
 		},
+		Run: []func(context.Context){s.runImports},
 		App: &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
 	}, nil
 }

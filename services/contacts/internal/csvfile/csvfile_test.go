@@ -166,13 +166,13 @@ func TestCellsThatASpreadsheetWouldRunAreNeutral(t *testing.T) {
 		"=1+1", `=HYPERLINK("http://evil.example","x")`, "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(A1)", "\t=1", "\r=1", " =1+1", "\n=1", "＝1+1", "＋1", "－1", "＠x",
 		"-", "+", "=", "+32-470", "+32/1", "+1.5", "-1-1", "+32 470 12 34 56=1", "'=1",
 	} {
-		require.Equal(t, "'"+cell, neutral(cell))
+		require.Equal(t, "'"+cell, Neutral(cell))
 	}
 	for _, cell := range []string{
 		"", "x", "a=b", "jan@example.com", "+32470123456", "+32 470 12 34 56", "+32 (0)470 12 34 56", "+32 2/555.12.12", "+1 (555) 123-4567",
 		"-5", "-4.50", "-4,5", "0470 12 34 56", "'quoted'", "2026-01-01",
 	} {
-		require.Equal(t, cell, neutral(cell))
+		require.Equal(t, cell, Neutral(cell))
 	}
 }
 
@@ -269,7 +269,7 @@ func FuzzFile(f *testing.F) {
 			for i := range row.Cells {
 				cell := row.Cell(i)
 				require.NotContains(t, cell, "\x00")
-				require.Equal(t, cell, original(neutral(cell)))
+				require.Equal(t, cell, original(Neutral(cell)))
 				Status(cell)
 				Tags(cell)
 			}

@@ -116,7 +116,8 @@ func (f *File) Preview() [][]string {
 type Rows struct {
 	text   string
 	csv    *csv.Reader
-	offset int64
+	start  int64 // of the row read last
+	offset int64 // behind it
 	number int
 }
 
@@ -156,6 +157,7 @@ func (r *Rows) next() (Row, error) {
 			r.offset++
 			r.countUnlessLeading()
 		}
+		r.start = r.offset
 		cells, err := r.csv.Read()
 		if err != nil {
 			return Row{}, io.EOF // with lazy quotes and any number of fields there is no other error
@@ -174,6 +176,27 @@ func (r *Rows) countUnlessLeading() {
 	if r.number > 0 {
 		r.number++
 	}
+}
+
+// Strike is the file as text without the rows below the headers that match, and whether there are any. An
+// empty row stands for each, so that the others keep their numbers.
+func (f *File) Strike(match func(Row) bool) (text string, struck bool) {
+	var b strings.Builder
+	b.WriteString("sep=" + string(f.Separator) + "\n")
+	rows := f.Rows()
+	from := int64(0)
+	for {
+		row, err := rows.Next()
+		if err != nil {
+			break
+		}
+		if match(row) {
+			b.WriteString(f.text[from:rows.start] + "\n")
+			from, struck = rows.offset, true
+		}
+	}
+	b.WriteString(f.text[from:])
+	return b.String(), struck
 }
 
 // clean gives text without a byte order mark and characters no cell can hold, its lines ended by \n.

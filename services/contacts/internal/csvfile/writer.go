@@ -34,7 +34,7 @@ func NewWriter(w io.Writer, separator string) (*Writer, error) {
 func (w *Writer) Write(cells ...string) error {
 	w.cells = w.cells[:0]
 	for _, cell := range cells {
-		w.cells = append(w.cells, neutral(cell))
+		w.cells = append(w.cells, Neutral(cell))
 	}
 	return w.csv.Write(w.cells)
 }
@@ -49,8 +49,8 @@ func (w *Writer) Flush() error {
 // two groups, which no formula has. Without a blank +32-470 would be shown as -438.
 var harmless = regexp.MustCompile(`^(-[0-9]+([.,][0-9]+)?|\+[0-9]+|\+[0-9 ().\-/]*[0-9)] +[0-9(][0-9 ().\-/]*)$`)
 
-// neutral is a cell as it is written; original(neutral(s)) is s.
-func neutral(cell string) string {
+// Neutral is a cell as Write writes it; Row.Cell gives back what it was.
+func Neutral(cell string) string {
 	if runs(strings.TrimLeft(cell, "'")) && !harmless.MatchString(cell) {
 		return "'" + cell
 	}

@@ -121,10 +121,22 @@ create trigger contact_count_update after update on contact for each row
 -- Ids that are no contact any more, or never became one: merged into target, aliased to it because the
 -- address was taken, or erased (no target).
 create table contact_alias (
-	id     uuid primary key,
-	target uuid
+	id         uuid primary key,
+	target     uuid,
+	created_at timestamptz not null,
+	-- A contact that was merged away still has its last event in the topic; set until a tombstone ends it.
+	lingers    boolean     not null default false
 );
+create index contact_alias_lingering on contact_alias (created_at) where lingers;
 create index contact_alias_target on contact_alias (target);
+
+-- Addresses that a contact had before, or that it got by a merge: timelines still name them.
+create table former_address (
+	email_key  text not null,
+	contact_id uuid not null references contact on delete cascade,
+	primary key (email_key, contact_id)
+);
+create index former_address_contact on former_address (contact_id);
 
 create table contact_organization (
 	contact_id      uuid        not null references contact on delete cascade,
@@ -241,6 +253,8 @@ create table import (
 	preview     jsonb       not null,
 	-- How far it came: the number of the last row that is done, moved in the transaction of its effect.
 	done_row    int         not null default 1,
+	-- Grows when rows are struck out of the file.
+	revision    int         not null default 1,
 	rows        int         not null default 0,
 	created     int         not null default 0,
 	updated     int         not null default 0,
@@ -290,5 +304,5 @@ create index submission_time on submission (created_at);
 
 -- +goose Down
 drop table submission, appointment, import_error, import, unsubscribed, marketing_link, consent, activity, field, field_group, tag,
-	organization_distinct, contact_organization, contact_alias, contact_count, contact, organization;
+	organization_distinct, contact_organization, former_address, contact_alias, contact_count, contact, organization;
 drop function count_new_contacts, count_gone_contacts, count_changed_contact, fold;

@@ -1,0 +1,209 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/csvfile"
+)
+
+// ContactExport asks for contacts as a file.
+type ContactExport struct {
+	ContactFilter
+	IDs       []uuid.UUID `json:"ids,omitempty" maxItems:"1000" doc:"Only these."`
+	Separator string      `json:"separator,omitempty" enum:"\\,,;"`
+}
+
+// ExportContacts writes the contacts that the actor may see, newest first, one column per value.
+func (s *service) ExportContacts(ctx context.Context, tx *db.Tx, in ContactExport, d *op.Download) error {
+	fields, err := exportedFields(ctx, tx, "contact")
+	if err != nil {
+		return err
+	}
+	header := []string{"id", "first_name", "last_name", "email", "phone", "status", "marketing", "source", "owner", "tags", "organization", "role",
+		"last_activity", "created_at", "updated_at"}
+	d.Start("contacts.csv", in.Separator)
+	if err := d.Row(append(header, labels(fields)...)); err != nil {
+		return err
+	}
+	var w where
+	ContactQuery{ContactFilter: in.ContactFilter}.all(tx, &w)
+	if len(in.IDs) > 0 {
+		w.and("c.id = any(?)", in.IDs)
+	}
+	rows, err := tx.Query(ctx, `select c.id, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source, c.owner_user_id,
+		array_to_string(c.tags, ', '), coalesce(po.name, ''), coalesce(case when po.id is not null then p.role end, ''),
+		c.last_activity, c.created_at, c.updated_at, c.fields`+contactFrom+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names := s.ownerNames()
+	cells := make([]string, len(header)+len(fields))
+	var id uuid.UUID
+	var owner *int64
+	var active *time.Time
+	var created, updated time.Time
+	var values []byte
+	to := []any{&id, &cells[1], &cells[2], &cells[3], &cells[4], &cells[5], &cells[6], &cells[7], &owner, &cells[9], &cells[10], &cells[11],
+		&active, &created, &updated, &values}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		cells[0], cells[8], cells[12], cells[13], cells[14] = id.String(), names(owner), stamp(active), stamp(&created), stamp(&updated)
+		if err := fieldCells(values, fields, cells[len(header):]); err != nil {
+			return err
+		}
+		if err := writeRow(d, cells); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// OrganizationExport asks for organizations as a file.
+type OrganizationExport struct {
+	OrganizationFilter
+	Separator string `json:"separator,omitempty" enum:"\\,,;"`
+}
+
+// ExportOrganizations writes the organizations, newest first, with the number of linked people that the
+// actor may see.
+func (s *service) ExportOrganizations(ctx context.Context, tx *db.Tx, in OrganizationExport, d *op.Download) error {
+	fields, err := exportedFields(ctx, tx, "organization")
+	if err != nil {
+		return err
+	}
+	header := []string{"id", "name", "vat_number", "email", "phone", "website", "address_line", "postal_code", "city", "country", "owner",
+		"contacts_count", "created_at", "updated_at"}
+	d.Start("organizations.csv", in.Separator)
+	if err := d.Row(append(header, labels(fields)...)); err != nil {
+		return err
+	}
+	var w where
+	from := organizationFrom(tx, &w)
+	in.conditions(&w)
+	rows, err := tx.Query(ctx, `select o.id, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country,
+		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names := s.ownerNames()
+	cells := make([]string, len(header)+len(fields))
+	var id uuid.UUID
+	var owner *int64
+	var people int64
+	var created, updated time.Time
+	var values []byte
+	to := []any{&id, &cells[1], &cells[2], &cells[3], &cells[4], &cells[5], &cells[6], &cells[7], &cells[8], &cells[9], &owner, &people,
+		&created, &updated, &values}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		cells[0], cells[10], cells[11], cells[12], cells[13] = id.String(), names(owner), strconv.FormatInt(people, 10), stamp(&created), stamp(&updated)
+		if err := fieldCells(values, fields, cells[len(header):]); err != nil {
+			return err
+		}
+		if err := writeRow(d, cells); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func writeRow(d *op.Download, cells []string) error {
+	for i, c := range cells {
+		cells[i] = csvfile.Neutral(c)
+	}
+	return d.Row(cells)
+}
+
+// exportedFields are the custom fields that are columns of an export.
+func exportedFields(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
+	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanField)
+}
+
+func labels(fields []Field) []string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = csvfile.Neutral(f.Label)
+	}
+	return out
+}
+
+// fieldCells writes custom values as text, the options of a choice separated by commas.
+func fieldCells(raw []byte, fields []Field, cells []string) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	values := map[string]any{}
+	if string(raw) != "{}" {
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return err
+		}
+	}
+	for i, f := range fields {
+		cells[i] = cellText(values[f.Key])
+	}
+	return nil
+}
+
+func cellText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []any:
+		parts := make([]string, len(v))
+		for i, x := range v {
+			parts[i] = cellText(x)
+		}
+		return strings.Join(parts, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+func stamp(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+// ownerNames gives the names of owners, each looked up once.
+func (s *service) ownerNames() func(*int64) string {
+	known := map[int64]string{}
+	return func(id *int64) string {
+		if id == nil {
+			return ""
+		}
+		name, ok := known[*id]
+		if !ok {
+			name = strconv.FormatInt(*id, 10)
+			if u, found := s.Identity.User(*id); found && u.GetName() != "" {
+				name = u.GetName()
+			}
+			known[*id] = name
+		}
+		return name
+	}
+}

@@ -1,0 +1,164 @@
+package contacts
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/person"
+)
+
+// Link is the other side of a link between a person and an organization.
+type Link struct {
+	ID        uuid.UUID `json:"id"`
+	Name      string    `json:"name"`
+	Role      string    `json:"role"`
+	IsPrimary bool      `json:"is_primary"`
+}
+
+// ContactOrganizations lists the organizations of a contact, the primary one first.
+func (s *service) ContactOrganizations(ctx context.Context, tx *db.Tx, in ByID) (db.List[Link], error) {
+	if _, err := contactByID(ctx, tx, in.ID); err != nil {
+		return db.List[Link]{}, err
+	}
+	links, err := organizationsOf(ctx, tx, in.ID)
+	return db.All(links), err
+}
+
+func organizationsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
+	rows, err := tx.Query(ctx, `
+		select o.id, o.name, l.role, l.is_primary from contact_organization l join organization o on o.id = l.organization_id
+		where l.contact_id = $1 and o.deleted_at is null order by l.is_primary desc, l.created_at, o.id`, contact)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Link])
+}
+
+// OrganizationContacts lists the people of an organization that the actor may see.
+func (s *service) OrganizationContacts(ctx context.Context, tx *db.Tx, in ByID) (db.List[Link], error) {
+	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
+		return db.List[Link]{}, err
+	}
+	var w where
+	w.and("l.organization_id = ? and c.deleted_at is null", in.ID)
+	w.own(tx, "c")
+	rows, err := tx.Query(ctx, `
+		select c.id, c.first_name, c.last_name, c.email, c.phone, l.role, l.is_primary
+		from contact_organization l join contact c on c.id = l.contact_id where `+w.String()+` order by l.created_at, c.id`, w.args...)
+	if err != nil {
+		return db.List[Link]{}, err
+	}
+	links, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Link, err error) {
+		var first, last, email, phone string
+		err = row.Scan(&l.ID, &first, &last, &email, &phone, &l.Role, &l.IsPrimary)
+		l.Name = displayName(first, last, email, phone)
+		return l, err
+	})
+	return db.All(links), err
+}
+
+// NewLink links a person with an organization, or changes the link that is there.
+type NewLink struct {
+	ID        uuid.UUID `json:"id"`
+	ContactID uuid.UUID `json:"contact_id"`
+	Role      string    `json:"role,omitempty" maxLength:"100"`
+	IsPrimary bool      `json:"is_primary,omitempty" doc:"Marks the person's main organization; any other loses the mark."`
+}
+
+// LinkContact links a person with an organization.
+func (s *service) LinkContact(ctx context.Context, tx *db.Tx, in NewLink) (op.None, error) {
+	// The contact is locked first, as everywhere.
+	c, err := lockLiveContact(ctx, tx, in.ContactID)
+	if err != nil {
+		return op.None{}, err
+	}
+	o, err := lockLiveOrganization(ctx, tx, in.ID)
+	if err != nil {
+		return op.None{}, err
+	}
+	_, err = setLink(ctx, tx, c, o, person.Name(in.Role), in.IsPrimary)
+	return op.None{}, err
+}
+
+// setLink makes or changes the link between a locked contact and a locked organization. A link that stays
+// as it is changes nothing.
+func setLink(ctx context.Context, tx *db.Tx, c Contact, o Organization, role string, primary bool) (changed bool, err error) {
+	var old Link
+	err = tx.QueryRow(ctx, `select role, is_primary from contact_organization where (contact_id, organization_id) = ($1, $2)`, c.ID, o.ID).
+		Scan(&old.Role, &old.IsPrimary)
+	fresh := errors.Is(err, pgx.ErrNoRows)
+	if err != nil && !fresh {
+		return false, err
+	}
+	if !fresh && old.Role == role && old.IsPrimary == primary {
+		return false, nil
+	}
+	if primary {
+		if _, err := tx.Exec(ctx, `update contact_organization set is_primary = false where contact_id = $1 and is_primary`, c.ID); err != nil {
+			return false, err
+		}
+	}
+	if _, err := tx.Exec(ctx, `
+		insert into contact_organization (contact_id, organization_id, role, is_primary, created_at) values ($1, $2, $3, $4, $5)
+		on conflict (contact_id, organization_id) do update set role = excluded.role, is_primary = excluded.is_primary`,
+		c.ID, o.ID, role, primary, tx.Now); err != nil {
+		return false, err
+	}
+	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role, "is_primary": primary}
+	subject := "Linked with " + o.Name
+	if !fresh {
+		subject = "Link with " + o.Name + " changed"
+		data["changes"] = changes{"role": {old.Role, role}, "is_primary": {old.IsPrimary, primary}}
+	}
+	return true, logLink(ctx, tx, c.ID, o.ID, entryLinked, subject, data)
+}
+
+// logLink tells both timelines of a link, and the other services of both records.
+func logLink(ctx context.Context, tx *db.Tx, contact, organization uuid.UUID, kind, subject string, data any) error {
+	if _, err := log(ctx, tx, entry{contact: &contact, organization: &organization, kind: kind, subject: subject, data: data}); err != nil {
+		return err
+	}
+	for table, id := range map[string]uuid.UUID{"contact": contact, "organization": organization} {
+		if _, err := tx.Exec(ctx, `update `+table+` set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, id, tx.Now); err != nil {
+			return err
+		}
+	}
+	if _, err := emitContact(ctx, tx, "contact.updated", contact, []string{"organization"}, nil); err != nil {
+		return err
+	}
+	return emitOrganization(ctx, tx, "organization.updated", organization, []string{"contacts_count"}, nil)
+}
+
+// LinkID names a link in the path.
+type LinkID struct {
+	ID        uuid.UUID `json:"id"`
+	ContactID uuid.UUID `json:"contact_id"`
+}
+
+// UnlinkContact ends a link; both records stay, and so does what the timelines say of it.
+func (s *service) UnlinkContact(ctx context.Context, tx *db.Tx, in LinkID) (op.None, error) {
+	c, err := lockLiveContact(ctx, tx, in.ContactID)
+	if err != nil {
+		return op.None{}, err
+	}
+	o, err := lockLiveOrganization(ctx, tx, in.ID)
+	if err != nil {
+		return op.None{}, err
+	}
+	var role string
+	err = tx.QueryRow(ctx, `delete from contact_organization where (contact_id, organization_id) = ($1, $2) returning role`, c.ID, o.ID).Scan(&role)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return op.None{}, fault.NotFound("link")
+	}
+	if err != nil {
+		return op.None{}, err
+	}
+	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role}
+	return op.None{}, logLink(ctx, tx, c.ID, o.ID, entryUnlinked, "Link with "+o.Name+" ended", data)
+}

@@ -1,0 +1,137 @@
+package contacts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
+	"frontdesk/services/contacts/internal/person"
+)
+
+const (
+	confirmLasts = 7 * 24 * time.Hour
+	mailEvery    = 24 * time.Hour
+)
+
+// link is a row of marketing_link.
+type link struct {
+	kind     string
+	contact  *uuid.UUID
+	emailKey string
+	hash     []byte
+	created  time.Time
+	ended    *time.Time
+}
+
+// newLink makes a link for a contact and its address, and gives the token that opens it. The token is not
+// kept.
+func (s *service) newLink(ctx context.Context, tx *db.Tx, kind string, c Contact) (string, error) {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	token := base64.RawURLEncoding.EncodeToString(secret)
+	key := person.EmailKey(c.Email)
+	_, err := tx.Exec(ctx, `insert into marketing_link (token, kind, contact_id, email_key, address_hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
+		tokenHash(token), kind, c.ID, key, s.addressHash(key), tx.Now)
+	return token, err
+}
+
+func tokenHash(token string) []byte {
+	h := sha256.Sum256([]byte(token))
+	return h[:]
+}
+
+// openLink finds the link of a token; an unknown one is svc_invalid_token.
+func openLink(ctx context.Context, tx *db.Tx, token, kind, lock string) (link, error) {
+	var l link
+	err := tx.QueryRow(ctx, `select kind, contact_id, email_key, address_hash, created_at, ended_at from marketing_link where token = $1`+lock, tokenHash(token)).
+		Scan(&l.kind, &l.contact, &l.emailKey, &l.hash, &l.created, &l.ended)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && l.kind != kind {
+		return l, fault.InvalidToken("This link is not valid.")
+	}
+	return l, err
+}
+
+// lastAsked is when a contact, or another with its address, was last mailed the question.
+func (s *service) lastAsked(ctx context.Context, tx *db.Tx, c Contact) (time.Time, error) {
+	var at *time.Time
+	err := tx.QueryRow(ctx, `select greatest(
+		(select max(created_at) from marketing_link where contact_id = $1 and kind = 'confirm'),
+		(select max(created_at) from marketing_link where address_hash = $2 and kind = 'confirm'))`, c.ID, s.addressHash(person.EmailKey(c.Email))).Scan(&at)
+	if err != nil || at == nil {
+		return time.Time{}, err
+	}
+	return *at, nil
+}
+
+// business is the name that mails are signed with.
+func (s *service) business() string {
+	var general struct {
+		Business struct {
+			Name string `json:"name"`
+		} `json:"business"`
+	}
+	s.Site.Read("general", &general)
+	if general.Business.Name == "" {
+		return "Frontdesk"
+	}
+	return general.Business.Name
+}
+
+func (s *service) statement() string {
+	return "Yes, " + s.business() + " may send me news and offers by email. I can unsubscribe at any time."
+}
+
+// mailQuestion mails a contact the question whether they want marketing mails.
+func (s *service) mailQuestion(ctx context.Context, tx *db.Tx, c Contact) error {
+	confirm, err := s.newLink(ctx, tx, "confirm", c)
+	if err != nil {
+		return err
+	}
+	leave, err := s.newLink(ctx, tx, "unsubscribe", c)
+	if err != nil {
+		return err
+	}
+	return s.mail(ctx, tx, c, leave, mail.Content{
+		Kind:       "marketing.confirm",
+		Subject:    "Please confirm: news from " + s.business(),
+		Paragraphs: []string{"You, or somebody with your email address, asked for news from " + s.business() + ". We only send it once you confirm.", s.statement()},
+		Buttons:    []mail.Link{{Text: "Yes, send me news", URL: s.Config.PublicURL + "/marketing/confirm#token=" + confirm}},
+		Closing:    []string{"The link works for 7 days. If you did not ask for this, ignore this mail: you will get nothing."},
+	})
+}
+
+// mailWelcome mails a contact that the subscription stands, and how to leave.
+func (s *service) mailWelcome(ctx context.Context, tx *db.Tx, c Contact) error {
+	leave, err := s.newLink(ctx, tx, "unsubscribe", c)
+	if err != nil {
+		return err
+	}
+	return s.mail(ctx, tx, c, leave, mail.Content{
+		Kind:       "marketing.confirmed",
+		Subject:    "You will get news from " + s.business(),
+		Paragraphs: []string{"Thank you for confirming. You agreed to this:", s.statement()},
+	})
+}
+
+// mail sends a marketing mail, which always carries a link to leave.
+func (s *service) mail(ctx context.Context, tx *db.Tx, c Contact, leave string, m mail.Content) error {
+	page := s.Config.PublicURL + "/marketing/unsubscribe"
+	m.To = mail.Person{Name: c.Name(), Address: person.EmailKey(c.Email)}
+	m.Business = s.business()
+	m.FooterLinks = []mail.Link{{Text: "Unsubscribe", URL: page + "#token=" + leave}}
+	m.UnsubscribeURL = page + "?token=" + leave
+	rendered, err := mail.Render(m)
+	if err != nil {
+		return err
+	}
+	return tx.Mail(ctx, rendered)
+}

@@ -1,0 +1,123 @@
+package contacts
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/person"
+)
+
+// SimilarQuery describes an organization that may be there already.
+type SimilarQuery struct {
+	Name      string `json:"name,omitempty" maxLength:"190"`
+	VATNumber string `json:"vat_number,omitempty" maxLength:"30"`
+	Email     string `json:"email,omitempty" maxLength:"190"`
+}
+
+// Similar is an organization that may be the one described.
+type Similar struct {
+	ID      uuid.UUID `json:"id"`
+	Name    string    `json:"name"`
+	Reasons []string  `json:"reasons" doc:"Any of name, vat_number and email."`
+}
+
+const maxSimilar = 100
+
+// FindSimilar finds organizations with the same name but for its legal form, the same VAT number or the same
+// address; those with most in common first, at most 100.
+func (s *service) FindSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (db.List[Similar], error) {
+	email, err := person.Email(in.Email)
+	if err != nil {
+		return db.List[Similar]{}, fault.Param("email", "%s", err.Error())
+	}
+	rows, err := tx.Query(ctx, `
+		select id, name, reasons from (
+			select id, name, created_at, array_remove(array[
+				case when name_key <> '' and name_key = $1 then 'name' end,
+				case when vat_key <> '' and vat_key = $2 then 'vat_number' end,
+				case when email_key <> '' and email_key = $3 then 'email' end], null) as reasons
+			from organization where deleted_at is null
+				and (name_key <> '' and name_key = $1 or vat_key <> '' and vat_key = $2 or email_key <> '' and email_key = $3)) o
+		order by cardinality(reasons) desc, created_at, id limit $4`,
+		person.NameKey(in.Name), person.VATKey(person.VAT(in.VATNumber)), person.EmailKey(email), maxSimilar)
+	if err != nil {
+		return db.List[Similar]{}, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Similar])
+	return db.All(found), err
+}
+
+// OrganizationRef names an organization.
+type OrganizationRef struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
+}
+
+// Pair is two organizations that may be one.
+type Pair struct {
+	Organizations []OrganizationRef `json:"organizations" minItems:"2" maxItems:"2"`
+	Reasons       []string          `json:"reasons"`
+}
+
+// PossibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that
+// somebody dismissed are left out.
+func (s *service) PossibleDuplicates(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Pair], error) {
+	rows, err := tx.Query(ctx, `
+		with similar as (
+			select a.id as a, b.id as b, 'name' as reason from organization a join organization b using (name_key)
+				where a.id < b.id and a.name_key <> '' and b.name_key <> '' and a.deleted_at is null and b.deleted_at is null
+			union all
+			select a.id, b.id, 'vat_number' from organization a join organization b using (vat_key)
+				where a.id < b.id and a.vat_key <> '' and b.vat_key <> '' and a.deleted_at is null and b.deleted_at is null
+			union all
+			select a.id, b.id, 'email' from organization a join organization b using (email_key)
+				where a.id < b.id and a.email_key <> '' and b.email_key <> '' and a.deleted_at is null and b.deleted_at is null),
+		pairs as (
+			select a, b, array_agg(reason order by array_position(array['name', 'vat_number', 'email'], reason)) as reasons from similar
+			where not exists (select from organization_distinct d where (d.a, d.b) = (similar.a, similar.b)) group by a, b)
+		select x.id, x.name, y.id, y.name, reasons from pairs join organization x on x.id = a join organization y on y.id = b
+		order by greatest(x.created_at, y.created_at), least(x.created_at, y.created_at), a, b limit $1`, maxSimilar)
+	if err != nil {
+		return db.List[Pair]{}, err
+	}
+	pairs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Pair, error) {
+		p := Pair{Organizations: make([]OrganizationRef, 2)}
+		return p, row.Scan(&p.Organizations[0].ID, &p.Organizations[0].Name, &p.Organizations[1].ID, &p.Organizations[1].Name, &p.Reasons)
+	})
+	return db.All(pairs), err
+}
+
+// OtherID names a second record in the body.
+type OtherID struct {
+	ID      uuid.UUID `json:"id"`
+	OtherID uuid.UUID `json:"other_id" required:"true"`
+}
+
+// DismissDuplicate remembers that two organizations are two.
+func (s *service) DismissDuplicate(ctx context.Context, tx *db.Tx, in OtherID) (op.None, error) {
+	if in.ID == in.OtherID {
+		return op.None{}, fault.Param("other_id", "must be another organization")
+	}
+	a, b := in.ID, in.OtherID
+	if b.String() < a.String() {
+		a, b = b, a
+	}
+	// Held until the pair stands, so that neither is merged away meanwhile.
+	for _, id := range []uuid.UUID{a, b} {
+		err := tx.QueryRow(ctx, `select id from organization where id = $1 for key share`, id).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return op.None{}, fault.NotFound("organization")
+		}
+		if err != nil {
+			return op.None{}, err
+		}
+	}
+	_, err := tx.Exec(ctx, `insert into organization_distinct (a, b) values ($1, $2) on conflict do nothing`, a, b)
+	return op.None{}, err
+}

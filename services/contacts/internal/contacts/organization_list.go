@@ -1,0 +1,114 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+)
+
+// OrganizationFilter are the conditions that the list and the export share.
+type OrganizationFilter struct {
+	Search string `json:"search,omitempty" maxLength:"100" doc:"Parts of name, VAT number, email or city; accents and case do not count."`
+	Owner  int64  `json:"owner,omitempty" minimum:"1"`
+}
+
+// OrganizationQuery asks for a page of organizations.
+type OrganizationQuery struct {
+	OrganizationFilter
+	UpdatedSince time.Time `json:"updated_since,omitzero"`
+	db.Page
+}
+
+func (f OrganizationFilter) conditions(w *where) {
+	w.and("o.deleted_at is null")
+	if f.Search != "" {
+		w.searchWords("o.search", f.Search)
+	}
+	if f.Owner != 0 {
+		w.and("o.owner_user_id = ?", f.Owner)
+	}
+}
+
+// FindOrganizations lists organizations, newest first.
+func (s *service) FindOrganizations(ctx context.Context, tx *db.Tx, in OrganizationQuery) (db.List[Organization], error) {
+	page, err := tx.Page(in.Page, "organizations", in)
+	if err != nil {
+		return db.List[Organization]{}, err
+	}
+	narrow := func(w *where) {
+		in.conditions(w)
+		if !in.UpdatedSince.IsZero() {
+			w.and("o.updated_at >= ?", in.UpdatedSince)
+		}
+	}
+	if page.First {
+		var w where
+		narrow(&w)
+		if err := tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.args...).Scan(&page.Total); err != nil {
+			return db.List[Organization]{}, err
+		}
+	}
+	var w where
+	from := organizationFrom(tx, &w)
+	narrow(&w)
+	w.after(page, "o")
+	rows, err := tx.Query(ctx, `select `+organizationColumns(shownOrganizationFields)+from+`
+		where `+w.String()+w.number(` order by o.created_at desc, o.id desc limit ?`, page.Limit), w.args...)
+	if err != nil {
+		return db.List[Organization]{}, err
+	}
+	all, err := pgx.CollectRows(rows, scanOrganization)
+	return db.Close(page, all, func(o Organization) (time.Time, uuid.UUID) { return o.CreatedAt, o.ID }), err
+}
+
+// OrganizationTimeline lists what happened to an organization and to the people linked to it that the
+// actor may see, newest first.
+func (s *service) OrganizationTimeline(ctx context.Context, tx *db.Tx, in TimelineQuery) (db.List[Entry], error) {
+	page, err := tx.Page(in.Page, "organization timeline", in)
+	if err != nil {
+		return db.List[Entry]{}, err
+	}
+	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
+		return db.List[Entry]{}, err
+	}
+	// Two halves, each read in the order of its own index: entries about the organization, and those about
+	// its people that do not name it.
+	half := func(w *where, people bool) string {
+		var h where
+		h.args = w.args
+		if people {
+			h.and(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
+				and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID)
+		} else {
+			h.and(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
+		}
+		if tx.Who.Own {
+			h.and("(a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
+		}
+		h.after(page, "a")
+		w.args = h.args
+		return ` from activity a left join contact c on c.id = a.contact_id where ` + h.String()
+	}
+	if page.First {
+		var w where
+		query := `select (select count(*)` + half(&w, false) + `) + (select count(*)` + half(&w, true) + `)`
+		if err := tx.QueryRow(ctx, query, w.args...).Scan(&page.Total); err != nil {
+			return db.List[Entry]{}, err
+		}
+	}
+	var w where
+	part := func(people bool) string {
+		return `(select ` + entryColumns + half(&w, people) + w.number(` order by a.created_at desc, a.id desc limit ?)`, page.Limit)
+	}
+	query := part(false) + ` union all ` + part(true) + w.number(` order by 9 desc, 1 desc limit ?`, page.Limit)
+	rows, err := tx.Query(ctx, query, w.args...)
+	if err != nil {
+		return db.List[Entry]{}, err
+	}
+	entries, err := pgx.CollectRows(rows, scanEntry)
+	return db.Close(page, entries, entryKey), err
+}

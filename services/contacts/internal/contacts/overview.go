@@ -1,0 +1,167 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/opt"
+)
+
+// Overview is what a person sees first: today and the last seven days, of what they may see.
+type Overview struct {
+	Today       Today    `json:"today"`
+	Requests    Requests `json:"requests"`
+	NewContacts int64    `json:"new_contacts" doc:"Of the last 7 days."`
+	Submissions int64    `json:"submissions" doc:"Of the last 7 days, without spam."`
+	Activity    []Entry  `json:"activity" doc:"The 10 newest timeline entries of contacts."`
+}
+
+// Today is the day's appointments that are not cancelled or declined.
+type Today struct {
+	Items     []OverviewAppointment `json:"items"`
+	Total     int64                 `json:"total"`
+	Remaining int64                 `json:"remaining" doc:"Those that are still to come."`
+}
+
+// Requests are the appointments that wait for a confirmation.
+type Requests struct {
+	Items []OverviewAppointment `json:"items" doc:"The 5 soonest."`
+	Total int64                 `json:"total"`
+}
+
+// OverviewAppointment is an appointment in short.
+type OverviewAppointment struct {
+	ID       uuid.UUID             `json:"id"`
+	Status   string                `json:"status"`
+	Service  OverviewService       `json:"service"`
+	Staff    OverviewStaff         `json:"staff"`
+	Contact  opt.Value[ContactRef] `json:"contact"`
+	StartsAt time.Time             `json:"starts_at"`
+	EndsAt   time.Time             `json:"ends_at"`
+}
+
+// OverviewService names a service.
+type OverviewService struct {
+	ID   *uuid.UUID `json:"id" nullable:"true"`
+	Name string     `json:"name"`
+}
+
+// OverviewStaff names a member of the team.
+type OverviewStaff struct {
+	UserID *int64 `json:"user_id"`
+	Name   string `json:"name"`
+}
+
+const week = 7 * 24 * time.Hour
+
+// GetOverview sums up what concerns the actor now.
+func (s *service) GetOverview(ctx context.Context, tx *db.Tx, _ struct{}) (Overview, error) {
+	o := Overview{Today: Today{Items: []OverviewAppointment{}}, Requests: Requests{Items: []OverviewAppointment{}}, Activity: []Entry{}}
+	if s.Apps.On("booking") {
+		if err := s.appointments(ctx, tx, &o); err != nil {
+			return o, err
+		}
+	}
+	var w where
+	w.and("c.deleted_at is null and c.created_at >= ?", tx.Now.Add(-week))
+	w.own(tx, "c")
+	if err := tx.QueryRow(ctx, `select count(*) from contact c where `+w.String(), w.args...).Scan(&o.NewContacts); err != nil {
+		return o, err
+	}
+	if s.Apps.On("forms") {
+		var w where
+		w.and("s.status = 'received' and s.created_at >= ?", tx.Now.Add(-week))
+		if tx.Who.Own {
+			w.and("s.contact_id in (select c.id from contact c where c.owner_user_id = ? and c.deleted_at is null)", tx.Who.UserID)
+		}
+		if err := tx.QueryRow(ctx, `select count(*) from submission s where `+w.String(), w.args...).Scan(&o.Submissions); err != nil {
+			return o, err
+		}
+	}
+	return o, activity(ctx, tx, &o)
+}
+
+func (s *service) appointments(ctx context.Context, tx *db.Tx, o *Overview) error {
+	zone := s.Config.Zone
+	now := tx.Now.In(zone)
+	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
+	to := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone)
+	var today where
+	today.and("a.status not in ('cancelled', 'declined') and a.starts_at >= ? and a.starts_at < ?", from, to)
+	var err error
+	if o.Today.Items, err = listAppointments(ctx, tx, today, 0); err != nil {
+		return err
+	}
+	o.Today.Total = int64(len(o.Today.Items))
+	for _, a := range o.Today.Items {
+		if a.StartsAt.After(tx.Now) {
+			o.Today.Remaining++
+		}
+	}
+	var requests where
+	requests.and("a.status = 'pending'")
+	if o.Requests.Items, err = listAppointments(ctx, tx, requests, 5); err != nil {
+		return err
+	}
+	ownAppointments(tx, &requests)
+	return tx.QueryRow(ctx, `select count(*) from appointment a where `+requests.String(), requests.args...).Scan(&o.Requests.Total)
+}
+
+func ownAppointments(tx *db.Tx, w *where) {
+	if tx.Who.Own {
+		w.and("a.staff_id = ?", tx.Who.UserID)
+	}
+}
+
+// listAppointments reads appointments by start; most is 0 for all.
+func listAppointments(ctx context.Context, tx *db.Tx, w where, most int) ([]OverviewAppointment, error) {
+	ownAppointments(tx, &w)
+	query := `select a.id, a.status, a.service_id, a.service_name, a.staff_id, a.staff_name, a.starts_at, a.ends_at, c.id, c.first_name, c.last_name, c.email, c.phone
+		from appointment a left join contact c on c.id = a.contact_id where ` + w.String() + ` order by a.starts_at, a.id`
+	if most > 0 {
+		query += w.number(` limit ?`, most)
+	}
+	rows, err := tx.Query(ctx, query, w.args...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a OverviewAppointment, err error) {
+		var contact *uuid.UUID
+		var first, last, email, phone *string
+		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &a.Service.Name, &a.Staff.UserID, &a.Staff.Name, &a.StartsAt, &a.EndsAt,
+			&contact, &first, &last, &email, &phone)
+		if contact != nil {
+			a.Contact = opt.Of(ContactRef{ID: *contact, Name: displayName(*first, *last, *email, *phone)})
+		}
+		return a, err
+	})
+	if list == nil {
+		list = []OverviewAppointment{}
+	}
+	return list, err
+}
+
+// activity reads the ten newest entries. With own visibility they are those of the ten contacts where
+// something happened last, so that nobody else's entries are read.
+func activity(ctx context.Context, tx *db.Tx, o *Overview) error {
+	query := `select ` + entryColumns + ` from activity a join contact c on c.id = a.contact_id
+		where a.contact_id is not null and c.deleted_at is null order by a.created_at desc, a.id desc limit 10`
+	var args []any
+	if tx.Who.Own {
+		query = `select ` + entryColumns + ` from (select * from contact where owner_user_id = $1 and deleted_at is null order by last_activity desc nulls last, id desc limit 10) c
+			cross join lateral (select * from activity a where a.contact_id = c.id order by a.created_at desc, a.id desc limit 10) a
+			order by a.created_at desc, a.id desc limit 10`
+		args = append(args, tx.Who.UserID)
+	}
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	entries, err := pgx.CollectRows(rows, scanEntry)
+	o.Activity = append(o.Activity, entries...)
+	return err
+}

@@ -1,0 +1,105 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/services/contacts/internal/person"
+)
+
+// PersonalData is all that is kept about the person with an address.
+type PersonalData struct {
+	Email    string         `json:"email"`
+	Contacts []PersonRecord `json:"contacts" doc:"One at most that is not in the trash."`
+}
+
+// PersonRecord is a contact with everything about it.
+type PersonRecord struct {
+	Contact       Contact             `json:"contact"`
+	Organizations []Link              `json:"organizations"`
+	Timeline      []Entry             `json:"timeline"`
+	Consents      []Consent           `json:"consents"`
+	Appointments  []PersonAppointment `json:"appointments"`
+	Submissions   []PersonSubmission  `json:"submissions"`
+}
+
+// PersonAppointment is an appointment of the person.
+type PersonAppointment struct {
+	ID       uuid.UUID `json:"id"`
+	Status   string    `json:"status"`
+	Service  string    `json:"service"`
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+}
+
+// PersonSubmission is a form that the person sent.
+type PersonSubmission struct {
+	ID        uuid.UUID `json:"id"`
+	Form      string    `json:"form"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// ExportPersonalData gives everything about the person with an address, also from the trash; null when nobody
+// has it.
+func (s *service) ExportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {
+	none := opt.Value[PersonalData]{}
+	email, err := person.Email(in.Email)
+	if err != nil || email == "" {
+		return none, fault.Param("email", "must be an email address")
+	}
+	var w where
+	w.and("c.email_key = ? and c.email_key <> ''", person.EmailKey(email))
+	w.own(tx, "c")
+	rows, err := tx.Query(ctx, `select `+contactColumns(allContactFields)+contactFrom+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.args...)
+	if err != nil {
+		return none, err
+	}
+	contacts, err := pgx.CollectRows(rows, scanContact)
+	if err != nil || len(contacts) == 0 {
+		return none, err
+	}
+	data := PersonalData{Email: contacts[0].Email}
+	for _, c := range contacts {
+		r, err := personRecord(ctx, tx, c)
+		if err != nil {
+			return none, err
+		}
+		data.Contacts = append(data.Contacts, r)
+	}
+	return opt.Of(data), nil
+}
+
+func personRecord(ctx context.Context, tx *db.Tx, c Contact) (r PersonRecord, err error) {
+	r.Contact = c
+	if r.Organizations, err = organizationsOf(ctx, tx, c.ID); err != nil {
+		return r, err
+	}
+	if r.Consents, err = consentsOf(ctx, tx, c.ID); err != nil {
+		return r, err
+	}
+	rows, err := tx.Query(ctx, `select `+entryColumns+` from activity a left join contact c on c.id = a.contact_id where a.contact_id = $1
+		order by a.created_at, a.id`, c.ID)
+	if err != nil {
+		return r, err
+	}
+	if r.Timeline, err = pgx.CollectRows(rows, scanEntry); err != nil {
+		return r, err
+	}
+	if rows, err = tx.Query(ctx, `select id, status, service_name, starts_at, ends_at from appointment where contact_id = $1 order by starts_at, id`, c.ID); err != nil {
+		return r, err
+	}
+	if r.Appointments, err = pgx.CollectRows(rows, pgx.RowToStructByPos[PersonAppointment]); err != nil {
+		return r, err
+	}
+	if rows, err = tx.Query(ctx, `select id, form_name, created_at from submission where contact_id = $1 order by created_at, id`, c.ID); err != nil {
+		return r, err
+	}
+	r.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByPos[PersonSubmission])
+	return r, err
+}
