@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// send submits count forms from many visitors at once, each repeated under its key until it is acknowledged.
+// between is called, once each, when so many were taken.
+func (s *site) send(ctx context.Context, count int, between map[int]func()) (first int64, err error) {
+	first = s.next.Add(int64(count)) - int64(count) + 1
+	var taken, given atomic.Int64
+	var wrong atomic.Pointer[error]
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for {
+				i := given.Add(1) - 1
+				if i >= int64(count) {
+					return
+				}
+				key := uuid.NewString()
+				for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+					status, err := s.submit(ctx, s.Gateway, first+i, key)
+					if err == nil && status == http.StatusOK {
+						break
+					}
+					if err == nil && status < 500 && status != http.StatusNotFound || time.Now().After(until) {
+						err = fmt.Errorf("submission %d: %d %w", i, status, err)
+						wrong.Store(&err)
+						return
+					}
+				}
+				n := int(taken.Add(1))
+				mu.Lock()
+				if f := between[n]; f != nil {
+					delete(between, n)
+					go f()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if e := wrong.Load(); e != nil {
+		return first, *e
+	}
+	return first, nil
+}
+
+// kill ends a process as a power cut would; the launcher starts it again. It answers when it is back.
+func (s *site) kill(name string) (back time.Time, err error) {
+	r, err := readRun(s.dir)
+	if err != nil {
+		return back, err
+	}
+	old := r.Processes[name].PID
+	if err := syscall.Kill(old, syscall.SIGKILL); err != nil {
+		return back, err
+	}
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		r, err := readRun(s.dir)
+		if err != nil || r.Processes[name].PID == old {
+			continue
+		}
+		res, err := s.client.Get(r.Processes[name].URL + "/v1/nothing")
+		if err == nil {
+			_ = res.Body.Close()
+			return time.Now(), nil
+		}
+	}
+	return back, fmt.Errorf("%s does not come back", name)
+}
+
+// killContacts kills contacts five times while submissions come in.
+func (s *site) killContacts(ctx context.Context, count int) error {
+	var mu sync.Mutex
+	var back time.Time
+	var failed error
+	var kills sync.WaitGroup
+	between := map[int]func(){}
+	for i := range 5 {
+		kills.Add(1)
+		between[count*(2*i+1)/10] = func() {
+			defer kills.Done()
+			at, err := s.kill("contacts")
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = err
+			}
+			if at.After(back) {
+				back = at
+			}
+		}
+	}
+	first, err := s.send(ctx, count, between)
+	if err != nil {
+		return err
+	}
+	kills.Wait()
+	if failed != nil {
+		return failed
+	}
+	sent := time.Now()
+	if err := s.drained(ctx); err != nil {
+		return err
+	}
+	from := sent
+	if back.After(from) {
+		from = back
+	}
+	fmt.Printf("contacts killed 5 times in %d submissions: all results there %s after the last of them and its return (at most 5 s)\n", count, ms(time.Since(from)))
+	return s.counted(ctx, first, count)
+}
+
+// killForms kills forms while visitors repeat what was not acknowledged.
+func (s *site) killForms(ctx context.Context, count int) error {
+	between := map[int]func(){}
+	var failed atomic.Pointer[error]
+	var kills sync.WaitGroup
+	for i := range 3 {
+		kills.Add(1)
+		between[count*(2*i+1)/6] = func() {
+			defer kills.Done()
+			if _, err := s.kill("forms"); err != nil {
+				failed.Store(&err)
+			}
+		}
+	}
+	first, err := s.send(ctx, count, between)
+	if err != nil {
+		return err
+	}
+	kills.Wait()
+	if e := failed.Load(); e != nil {
+		return *e
+	}
+	if err := s.drained(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("forms killed 3 times in %d submissions\n", count)
+	return s.counted(ctx, first, count)
+}
+
+// counted looks whether there is one submission and one contact of each visitor.
+func (s *site) counted(ctx context.Context, first int64, count int) error {
+	for _, table := range []string{"forms.submission", "contacts.contact"} {
+		var rows, different int
+		err := s.db.QueryRow(ctx, `select count(*), count(distinct email) from `+table+` where email between $1 and $2`,
+			s.address(first), s.address(first+int64(count)-1)).Scan(&rows, &different)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("  %-18s %6d rows, %6d different of %d: %d lost, %d twice\n", table, rows, different, count, count-different, rows-different)
+	}
+	return nil
+}
