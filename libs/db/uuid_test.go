@@ -1,0 +1,29 @@
+package db_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/dbtest"
+)
+
+func TestIdsGoInAndComeOutWhateverTheyStandIn(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	one, two := db.NewID(), db.NewID()
+	var id uuid.UUID
+	var null, given *uuid.UUID
+	var list []uuid.UUID
+	var text, asText string
+	err := d.Pool.QueryRow(t.Context(), `select $1::uuid, $2::uuid, $3::uuid, $4::uuid[], $5::text, $1::uuid::text`, one, nil, &two, []uuid.UUID{one, two}, two).
+		Scan(&id, &null, &given, &list, &text, &asText)
+	require.NoError(t, err)
+	require.Equal(t, one, id)
+	require.Nil(t, null)
+	require.Equal(t, two, *given)
+	require.Equal(t, []uuid.UUID{one, two}, list)
+	require.Equal(t, two.String(), text)
+	require.Equal(t, one.String(), asText)
+}
