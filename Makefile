@@ -16,18 +16,31 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: launcher ## build and start everything; Ctrl-C stops it; the data stays in .run
+run: ui launcher ## build and start everything; Ctrl-C stops it; the data stays in .run
 	@exec $(BIN)/local run
 
 .PHONY: test
-test: build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
+test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
 	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
 	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
 	exit $$status
 
+# Without npm the pages work and the widgets stay away.
+UI_SOURCES := $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
+
+.PHONY: ui
+ui: .run/ui ## build the browser code, where npm is there
+
+.run/ui: $(UI_SOURCES)
+	@mkdir -p .run
+	@if command -v npm >/dev/null; then \
+		[ libs/web/node_modules/.package-lock.json -nt libs/web/package-lock.json ] || (cd libs/web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || exit 1; \
+		(cd libs/web && node build.mjs) && touch $@; \
+	else echo "npm is missing: the pages work, the widgets are left out. Install Node.js 20 or newer for them."; fi
+
 .PHONY: verify
-verify: format vet lint generated rules ## check format, vet, lint, generated files, proto compatibility and import rules
+verify: format vet lint generated rules types ## check format, vet, lint, generated files, proto compatibility and import rules
 
 .PHONY: format
 format:
@@ -59,6 +72,10 @@ generated: $(BUF) $(PROTOC_GEN_GO)
 .PHONY: rules
 rules: go
 	go test -count=1 ./libs
+
+.PHONY: types
+types: ui
+	@if command -v npm >/dev/null; then cd libs/web && npx --no-install tsc --noEmit; fi
 
 .PHONY: proto
 proto: $(BUF) $(PROTOC_GEN_GO) ## generate Go from proto/*.proto

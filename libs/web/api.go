@@ -1,0 +1,90 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"frontdesk/libs/fault"
+)
+
+// Call makes a call of the service's own public API on behalf of r's visitor, inside the process, and decodes the answer into
+// out. The error is the fault that the API answered with. A key other than "" makes a repeated call harmless.
+func (u *UI) Call(r *http.Request, method, path string, query url.Values, in any, key string, out any) error {
+	var body io.Reader = http.NoBody
+	if in != nil {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(r.Context(), method, "/v1"+path, body)
+	if err != nil {
+		return err
+	}
+	req.URL.RawQuery = query.Encode()
+	req.RemoteAddr, req.Host = r.RemoteAddr, r.Host
+	// The visitor's address may be in a header that the general settings name.
+	for name, values := range r.Header {
+		switch name {
+		case "Cookie", "Authorization", "Content-Type", "Content-Length", "Accept", "Accept-Encoding", "Idempotency-Key":
+		default:
+			req.Header[name] = values
+		}
+	}
+	req.Header.Set("Accept", "application/json")
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	answer := &recorded{header: http.Header{}, status: http.StatusOK}
+	u.API.ServeHTTP(answer, req)
+	if answer.status >= 300 {
+		var f struct {
+			Code    string
+			Message string
+			Data    map[string]any
+		}
+		if err := json.Unmarshal(answer.body.Bytes(), &f); err != nil {
+			return fmt.Errorf("web: %s %s answered %d: %w", method, path, answer.status, err)
+		}
+		return &fault.Fault{Code: f.Code, Message: f.Message, Status: answer.status, Data: f.Data}
+	}
+	if out == nil || answer.body.Len() == 0 {
+		return nil
+	}
+	return json.Unmarshal(answer.body.Bytes(), out)
+}
+
+type recorded struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *recorded) Header() http.Header         { return a.header }
+func (a *recorded) Write(b []byte) (int, error) { return a.body.Write(b) }
+func (a *recorded) WriteHeader(status int)      { a.status = status }
+
+// Wait is how long a refused call asks to wait; zero when it does not.
+func Wait(f *fault.Fault) time.Duration {
+	s, _ := f.Data["retry_after"].(float64)
+	return time.Duration(s) * time.Second
+}
+
+// Params are the names that an svc_invalid_param complains of, with why.
+func Params(f *fault.Fault) map[string]string {
+	out := map[string]string{}
+	params, _ := f.Data["params"].(map[string]any)
+	for name, why := range params {
+		out[name] = fmt.Sprint(why)
+	}
+	return out
+}

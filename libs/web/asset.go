@@ -1,0 +1,130 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+)
+
+type asset struct {
+	body []byte
+	kind string
+	hash string
+}
+
+// hashed names never change their content.
+var hashed = regexp.MustCompile(`-[A-Z0-9]{8}\.[a-z0-9]+$`)
+
+// readAssets takes dist of each folder and our style sheets; later folders win.
+func (u *UI) readAssets(folders ...fs.FS) {
+	for _, folder := range folders {
+		for _, root := range []string{"dist", "css"} {
+			_ = fs.WalkDir(folder, root, func(name string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() || path.Base(name) == ".gitkeep" {
+					return nil //nolint:nilerr // a folder without css or dist has none
+				}
+				body, err := fs.ReadFile(folder, name)
+				if err != nil {
+					panic(err)
+				}
+				sum := sha256.Sum256(body)
+				u.assets[strings.TrimPrefix(name, root+"/")] = asset{body, kindOf(name), base64.RawURLEncoding.EncodeToString(sum[:9])}
+				return nil
+			})
+		}
+	}
+}
+
+func kindOf(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".woff2":
+		return "font/woff2"
+	case ".css":
+		return "text/css; charset=utf-8"
+	}
+	if kind := mime.TypeByExtension(path.Ext(name)); kind != "" {
+		return kind
+	}
+	return "application/octet-stream"
+}
+
+// Asset is the address of a file, with the hash of its content so that it can be kept for ever; "" when the build
+// has not made it.
+func (u *UI) Asset(name string) string {
+	a, ok := u.assets[name]
+	if !ok {
+		return ""
+	}
+	return u.prefix() + name + "?v=" + a.hash
+}
+
+// Assets serves /_ui/<service>/: what the build made, style sheets, fonts, the site's form style as style.css and as
+// site.json. Names with a hash, and addresses that Asset gave, are kept for ever; entries for five minutes.
+func (u *UI) Assets() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+u.prefix()+"style.css", u.styleSheet)
+	mux.HandleFunc("GET "+u.prefix()+"site.json", func(w http.ResponseWriter, _ *http.Request) { u.JSON(w, u.WidgetSite(nil)) })
+	mux.HandleFunc("GET "+u.prefix(), func(w http.ResponseWriter, r *http.Request) {
+		u.serve(w, r, strings.TrimPrefix(r.URL.Path, u.prefix()))
+	})
+	return mux
+}
+
+// Embed serves the script that other sites embed: /_ui/w/v1/svc.js.
+func (u *UI) Embed() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { u.serve(w, r, "svc.js") })
+}
+
+func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
+	a, ok := u.assets[name]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("ETag", `"`+a.hash+`"`)
+	switch {
+	case hashed.MatchString(name) || r.URL.Query().Get("v") == a.hash:
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	default:
+		h.Set("Cache-Control", "public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800")
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
+}
+
+// JSON answers with v, for widgets on any site. It is not kept: it is what the site says now.
+func (u *UI) JSON(w http.ResponseWriter, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "{}", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	_, _ = w.Write(body)
+}
+
+// Icon is one of the icons of libs/web/icon as inline SVG, hidden from screen readers; "" when there is none of that name.
+func Icon(name string) template.HTML {
+	svg, err := fs.ReadFile(own, "icon/"+name+".svg")
+	if err != nil || strings.ContainsAny(name, "/.") {
+		return ""
+	}
+	return template.HTML(svg) //nolint:gosec // our own file
+}

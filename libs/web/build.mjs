@@ -1,0 +1,68 @@
+// Builds what the browser runs. Each service's web/src/*.ts(x) becomes an entry of its web/dist, with what entries share
+// and languages in chunks whose names carry a hash; libs/web/dist gets the script that sites embed, and the fonts.
+import { build } from "esbuild"
+import { copyFileSync, globSync, mkdirSync, readdirSync, rmSync } from "./files.mjs"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, "../..")
+
+function clean(dir) {
+  mkdirSync(dir, { recursive: true })
+  for (const name of readdirSync(dir)) if (name !== ".gitkeep") rmSync(join(dir, name), { recursive: true })
+}
+
+async function bundle(entries, outdir, options) {
+  clean(outdir)
+  await build({
+    absWorkingDir: root,
+    entryPoints: entries,
+    outdir,
+    bundle: true,
+    format: "esm",
+    splitting: true,
+    minify: true,
+    target: ["es2022"],
+    entryNames: "[name]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    loader: { ".css": "text", ".svg": "text" },
+    plugins: [minifiedCSS],
+    alias: { "@web": join(here, "src") },
+    nodePaths: [join(here, "node_modules")],
+    logLevel: "warning",
+    ...options,
+  })
+  console.log("built", relative(root, outdir))
+}
+
+// The widgets carry their style sheet as a text.
+const minifiedCSS = {
+  name: "minified-css",
+  setup(b) {
+    b.onLoad({ filter: /\.css$/ }, async (args) => {
+      const out = await build({ entryPoints: [args.path], minify: true, write: false, loader: { ".css": "css" }, target: ["chrome123", "firefox120", "safari17.5"] })
+      return { contents: out.outputFiles[0].text.trim(), loader: "text" }
+    })
+  },
+}
+
+await bundle([join(here, "src/svc.ts")], join(here, "dist"))
+const fonts = join(here, "dist/font")
+mkdirSync(fonts, { recursive: true })
+for (const name of ["inter", "lora", "merriweather", "montserrat", "nunito"]) {
+  const from = join(here, "node_modules/@fontsource-variable", name)
+  copyFileSync(join(from, `files/${name}-latin-wght-normal.woff2`), join(fonts, `${name}.woff2`))
+  copyFileSync(join(from, "LICENSE"), join(fonts, `${name}-LICENSE.txt`))
+}
+
+for (const web of globSync(root, "services/*/internal/*/web")) {
+  const entries = readdirSync(join(web, "src")).filter((f) => /^[a-z-]+\.entry\.tsx?$/.test(f))
+  if (entries.length > 0) {
+    await bundle(entries.map((f) => ({ in: join(web, "src", f), out: f.replace(/\.entry\.tsx?$/, "") })), join(web, "dist"))
+  }
+}

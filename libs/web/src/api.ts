@@ -1,0 +1,30 @@
+// Calls of the public API, without credentials.
+export class Fault extends Error {
+  constructor(
+    /** The API's code, or "offline" when no answer came. */
+    readonly code: string,
+    readonly status: number,
+    readonly data: Record<string, any> = {},
+    message = code,
+  ) {
+    super(message)
+  }
+}
+
+export async function call<A>(url: string, body?: unknown, key?: string): Promise<A> {
+  const headers: Record<string, string> = { Accept: "application/json" }
+  if (body !== undefined) headers["Content-Type"] = "application/json"
+  if (key) headers["Idempotency-Key"] = key
+  let answer: Response
+  try {
+    answer = await fetch(url, { method: body === undefined ? "GET" : "POST", credentials: "omit", headers, body: body === undefined ? null : JSON.stringify(body) })
+  } catch {
+    throw new Fault("offline", 0)
+  }
+  const json = await answer.json().catch(() => undefined)
+  if (answer.ok) return json as A
+  throw new Fault(json?.code ?? (answer.status >= 500 ? "svc_unavailable" : "svc_no_route"), answer.status, json?.data ?? {}, json?.message)
+}
+
+/** A key that makes a repeated call harmless. crypto.randomUUID is missing on plain http. */
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("")

@@ -1,0 +1,46 @@
+// The base of the widgets: an open shadow root with the shared style sheet, shown in place of what the element held.
+import { h, render, type ComponentType } from "preact"
+import css from "../css/card.css"
+import { languageOf, type Texts } from "./text"
+
+export interface Mount {
+  host: HTMLElement
+  /** Where this script came from: the site's API and assets. */
+  origin: string
+  language: string
+  texts: Texts
+}
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(css)
+
+/** Defines tag. The element keeps its own content until texts are there and prepare has settled; prepare's answer goes to the
+ * component. When the texts cannot be loaded, the content stays. */
+export function define<P>(tag: string, origin: string, load: (language: string) => Promise<Texts>, prepare: (mount: Mount) => Promise<P>, view: ComponentType<{ mount: Mount; data: P }>) {
+  if (customElements.get(tag)) return
+  customElements.define(
+    tag,
+    class extends HTMLElement {
+      #started = false
+      async connectedCallback() {
+        if (this.#started) return
+        this.#started = true
+        const language = languageOf(this)
+        const mount = { host: this as HTMLElement, origin, language, texts: {} as Texts }
+        try {
+          const texts = load(language)
+          const early = prepare(mount)
+          early.catch(() => {})
+          mount.texts = await texts
+          const data = await early
+          const root = this.attachShadow({ mode: "open" })
+          root.adoptedStyleSheets = [sheet]
+          this.setAttribute("lang", language)
+          render(h(view, { mount, data }), root)
+        } catch {
+          this.#started = false
+        }
+      }
+    },
+  )
+}

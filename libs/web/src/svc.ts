@@ -1,0 +1,19 @@
+// The one script that a site embeds. It loads a widget's own code when its element is on the page, from the place this
+// script came from; a link inside the element stays until then, and when that fails.
+const origin = new URL(import.meta.url).origin
+const widgets: Record<string, string> = { "svc-booking": "booking", "svc-form": "forms" }
+const asked = new Set<string>()
+
+function look() {
+  for (const [tag, service] of Object.entries(widgets)) {
+    if (!asked.has(tag) && document.querySelector(tag)) {
+      asked.add(tag)
+      import(`${origin}/_ui/${service}/widget.js`).catch(() => asked.delete(tag))
+    }
+  }
+}
+
+look()
+new MutationObserver(look).observe(document.documentElement, { childList: true, subtree: true })
+
+export {}

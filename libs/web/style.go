@@ -1,0 +1,207 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Look is a form style as CSS: what a visitor's browser needs of it.
+type Look struct {
+	// Vars are custom properties with their values, "--svc-size": "16px".
+	Vars map[string]string `json:"vars"`
+	// Scheme is light or dark when colours are set, else "": then the page around decides.
+	Scheme string `json:"scheme,omitempty"`
+	// Font is the name of a font of ours, to be loaded.
+	Font string `json:"font,omitempty"`
+	// FontURL is its address.
+	FontURL string `json:"font_url,omitempty"`
+	// Icon of the main button as SVG, and the side it stands on.
+	Icon      string `json:"icon,omitempty"`
+	IconRight bool   `json:"icon_right,omitempty"`
+	// Plain: no card around.
+	Plain bool `json:"plain,omitempty"`
+
+	override url.Values
+}
+
+var (
+	colour  = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+	slug    = regexp.MustCompile(`^theme:([a-z0-9][a-z0-9_-]{0,49})$`)
+	iconOK  = regexp.MustCompile(`^[a-z0-9-]{1,30}$`)
+	pixels  = []string{"size", "label_size", "heading_size", "field_radius", "button_radius"}
+	weights = []string{"label_weight", "heading_weight", "button_weight"}
+	colours = []string{"color", "label_color", "heading_color", "field_background", "field_border", "field_text", "focus_color",
+		"button_background", "button_text", "error_color", "background"}
+	words = map[string][]string{"label_style": {"normal", "italic"}, "label_transform": {"none", "uppercase"},
+		"button_transform": {"none", "uppercase"}, "button_decoration": {"none", "underline"}}
+	fonts = map[string]string{
+		"system-sans":  `system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif`,
+		"system-serif": `ui-serif, Georgia, Cambria, "Times New Roman", serif`,
+		"system-mono":  `ui-monospace, SFMono-Regular, Menlo, Consolas, monospace`,
+	}
+	ourFonts = map[string]string{"inter": "sans-serif", "lora": "serif", "merriweather": "serif", "montserrat": "sans-serif", "nunito": "sans-serif"}
+)
+
+// Look is the site's form style with the properties of override over it.
+func (u *UI) Look(override map[string]any) Look {
+	given := url.Values{}
+	for name, v := range override {
+		if s := styleText(v); s != "" {
+			given.Set(name, s)
+		}
+	}
+	return u.look(given)
+}
+
+func styleText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case int:
+		return strconv.Itoa(v)
+	}
+	return ""
+}
+
+func (u *UI) look(override url.Values) Look {
+	var doc map[string]any
+	u.Read("form-style", &doc)
+	get := func(name string) string { return cmp.Or(override.Get(name), styleText(doc[name])) }
+	l := Look{Vars: map[string]string{}, override: override}
+	set := func(name, value string) { l.Vars["--svc-"+strings.ReplaceAll(name, "_", "-")] = value }
+
+	for _, name := range pixels {
+		if n, err := strconv.Atoi(get(name)); err == nil && n >= 0 && n <= 40 {
+			set(name, strconv.Itoa(n)+"px")
+		}
+	}
+	for _, name := range weights {
+		if w := get(name); slices.Contains([]string{"400", "500", "600", "700"}, w) {
+			set(name, w)
+		}
+	}
+	for name, allowed := range words {
+		if v := get(name); slices.Contains(allowed, v) {
+			set(name, v)
+		}
+	}
+	if get("button_width") == "full" {
+		set("button_width", "100%")
+	}
+	for _, name := range colours {
+		if c := get(name); colour.MatchString(c) {
+			set(name, c)
+			l.Scheme = "light"
+		}
+	}
+	if bg := l.Vars["--svc-background"]; bg != "" && luminance(bg) < 0.2 {
+		l.Scheme = "dark"
+	}
+	// A button whose text has no colour of its own stays readable.
+	if bg := l.Vars["--svc-button-background"]; bg != "" && l.Vars["--svc-button-text"] == "" {
+		set("button_text", readableOn(bg))
+	}
+	u.lookFont(&l, get("font"), set)
+	if name := get("button_icon"); iconOK.MatchString(name) {
+		l.Icon = string(Icon(name))
+	}
+	l.IconRight = get("button_icon_position") == "right"
+	l.Plain = get("container") == "plain"
+	return l
+}
+
+func (u *UI) lookFont(l *Look, font string, set func(name, value string)) {
+	if stack, ok := fonts[font]; ok {
+		set("font", stack)
+	}
+	if m := slug.FindStringSubmatch(font); m != nil {
+		set("font", "var(--wp--preset--font-family--"+m[1]+", inherit)")
+	}
+	name, ours := strings.CutPrefix(font, "svc:")
+	if kind, ok := ourFonts[name]; ours && ok {
+		set("font", `"svc-`+name+`", `+map[string]string{"serif": "Georgia, serif", "sans-serif": "system-ui, sans-serif"}[kind])
+		l.Font, l.FontURL = "svc-"+name, u.Asset("font/"+name+".woff2")
+	}
+}
+
+// CSS is the style as a style sheet.
+func (l Look) CSS() string {
+	var b strings.Builder
+	if l.FontURL != "" {
+		fmt.Fprintf(&b, "@font-face{font-family:%q;src:url(%q) format(\"woff2\");font-weight:100 900;font-display:swap}\n", l.Font, l.FontURL)
+	}
+	if l.Scheme != "" {
+		fmt.Fprintf(&b, ":root{color-scheme:%s}\n", l.Scheme)
+	}
+	b.WriteString(":root{")
+	for _, name := range slices.Sorted(maps.Keys(l.Vars)) {
+		fmt.Fprintf(&b, "%s:%s;", name, l.Vars[name])
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// Query is what the address of the style sheet carries: the properties that differ from the site's.
+func (l Look) Query() string { return l.override.Encode() }
+
+// styleSheet serves the form style. It is asked for anew with each page: it is small, and a change counts at once.
+func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/css; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write([]byte(u.look(r.URL.Query()).CSS()))
+}
+
+// WidgetSite is what a widget needs of the site around it.
+type WidgetSite struct {
+	Look     Look   `json:"look"`
+	Business string `json:"business"`
+	Email    string `json:"email"`
+	Phone    string `json:"phone"`
+	Country  string `json:"country"`
+	Currency string `json:"currency"`
+	Timezone string `json:"timezone"`
+}
+
+// WidgetSite reads it; style goes over the site's form style.
+func (u *UI) WidgetSite(style map[string]any) WidgetSite {
+	l := u.Look(style)
+	b := u.Business()
+	return WidgetSite{Look: l, Business: b.Name, Email: b.Email, Phone: b.Phone, Country: b.Country, Currency: b.Currency, Timezone: u.Zone.String()}
+}
+
+// luminance is the relative luminance of #rrggbb as WCAG defines it, from 0 to 1.
+func luminance(hex string) float64 {
+	n, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
+	if err != nil {
+		return 1
+	}
+	channel := func(shift uint) float64 {
+		c := float64(n>>shift&0xff) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*channel(16) + 0.7152*channel(8) + 0.0722*channel(0)
+}
+
+// readableOn is black or white, whichever has more contrast.
+func readableOn(hex string) string {
+	l := luminance(hex)
+	if (l+0.05)/0.05 > 1.05/(l+0.05) {
+		return "#000000"
+	}
+	return "#ffffff"
+}

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// texts by key.
+type texts map[string]string
+
+// readTexts merges text/<language>.json, which widgets have too, and page/text/<language>.json, which only pages have,
+// of each folder. A key of a later folder wins.
+func readTexts(folders ...fs.FS) map[string]texts {
+	all := map[string]texts{}
+	for _, l := range Languages {
+		all[l] = texts{}
+		for _, folder := range folders {
+			for _, dir := range []string{"text", "page/text"} {
+				raw, err := fs.ReadFile(folder, dir+"/"+l+".json")
+				if err != nil {
+					continue
+				}
+				var t texts
+				if err := json.Unmarshal(raw, &t); err != nil {
+					panic(fmt.Sprintf("web: %s/%s.json: %v", dir, l, err))
+				}
+				for k, v := range t {
+					all[l][k] = v
+				}
+			}
+		}
+	}
+	return all
+}
+
+// T is the text under key with {name} replaced by the value that follows the name. A key without text is a mistake of
+// ours and shows as itself.
+func (t *Reader) T(key string, pairs ...any) string {
+	s, ok := t.texts[key]
+	if !ok {
+		return key
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		s = strings.ReplaceAll(s, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	}
+	return swiss(s, t.Locale())
+}
+
+// N is T for a number: the text under key_one or key_other, with {n} replaced.
+func (t *Reader) N(key string, n int, pairs ...any) string {
+	form := "_other"
+	if n == 1 || n == 0 && t.Language == "fr" {
+		form = "_one"
+	}
+	return t.T(key+form, append([]any{"n", n}, pairs...)...)
+}
+
+// swiss writes German as in Switzerland, which has no ß.
+func swiss(s, locale string) string {
+	if locale == "de-CH" {
+		return strings.ReplaceAll(s, "ß", "ss")
+	}
+	return s
+}

@@ -1,0 +1,211 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed css/*.css icon/*.svg icon/LICENSE text/*.json page/*.html page/text/*.json all:dist
+var own embed.FS
+
+// Site is what pages need to know of the site they stand on.
+type Site struct {
+	// Read decodes the site document under key into v, as app.Site does.
+	Read func(key string, v any)
+	// On tells whether an app is switched on.
+	On func(app string) bool
+	// PublicURL is the address of the site, without a slash at its end.
+	PublicURL string
+	// Zone is that of the business.
+	Zone *time.Location
+	// API serves /v1: pages call its public operations and so keep every rule of theirs.
+	API http.Handler
+}
+
+// UI renders the pages of one service and serves its assets.
+type UI struct {
+	Site
+	service string
+	assets  map[string]asset
+	texts   map[string]texts
+	pages   map[string]*template.Template
+}
+
+// New makes the UI of a service from its folder web: page/*.html (each defines "main"), text/*.json and page/text/*.json
+// (both optional), dist (what the build made of its src). A folder that does not fit is a panic: it was compiled in.
+func New(service string, site Site, folder fs.FS) *UI {
+	u := &UI{Site: site, service: service, assets: map[string]asset{}, pages: map[string]*template.Template{}}
+	u.texts = readTexts(own, folder)
+	u.readAssets(own, folder)
+	layout := template.Must(template.New("layout.html").Funcs(u.functions()).ParseFS(own, "page/*.html"))
+	if parts, _ := fs.Glob(folder, "page/_*.html"); len(parts) > 0 {
+		template.Must(layout.ParseFS(folder, "page/_*.html"))
+	}
+	files, err := fs.Glob(folder, "page/[a-z]*.html")
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range files {
+		t := template.Must(template.Must(layout.Clone()).ParseFS(folder, f))
+		u.pages[strings.TrimSuffix(path.Base(f), ".html")] = t
+	}
+	u.pages["message"] = template.Must(template.Must(layout.Clone()).Parse(`{{define "main"}}{{template "message" .}}{{end}}`))
+	return u
+}
+
+// Page is one page on its way to a visitor.
+type Page struct {
+	// Title stands in the browser's tab, before the name of the business.
+	Title string
+	// Narrow pages are for one form or message.
+	Narrow bool
+	// Scripts are entries of the service's dist.
+	Scripts []string
+	// Style overrides the site's form style, as a form does.
+	Style map[string]any
+	// Canonical is the page's own address for search engines; without one it is not indexed.
+	Canonical string
+	// Framed pages may stand in a frame of the same site.
+	Framed bool
+	// Alternate gives the page's address in another language; "" leaves the choice of languages out.
+	Alternate func(language string) string
+	Data      any
+}
+
+// view is what a template sees: {{.Data}}, {{.T "key"}}, {{.Title}} and the rest of Page.
+type view struct {
+	Page
+	*Reader
+	Look   Look
+	ui     *UI
+	Policy string
+}
+
+// Home is the name over the page.
+func (v view) Home() string { return v.ui.Business().Name }
+
+// Asset is the address of a file of the service's dist or of libs/web's, with its content's hash.
+func (v view) Asset(name string) string { return v.ui.Asset(name) }
+
+// StyleSheet is the address of the site's form style.
+func (v view) StyleSheet() string { return v.ui.prefix() + "style.css?" + v.Look.Query() }
+
+// Languages are the choices at the foot of the page.
+func (v view) Languages() []LanguageChoice {
+	if v.Alternate == nil {
+		return nil
+	}
+	var all []LanguageChoice
+	for _, l := range Languages {
+		all = append(all, LanguageChoice{Code: l, Name: languageNames[l], Address: v.Alternate(l), Current: l == v.Language})
+	}
+	return all
+}
+
+// LanguageChoice is one language of a page.
+type LanguageChoice struct {
+	Code, Name, Address string
+	Current             bool
+}
+
+func (u *UI) functions() template.FuncMap {
+	return template.FuncMap{
+		"icon": Icon,
+		"dict": func(pairs ...any) (map[string]any, error) {
+			m := map[string]any{}
+			if len(pairs)%2 != 0 {
+				return nil, fmt.Errorf("dict: a name without a value")
+			}
+			for i := 0; i < len(pairs); i += 2 {
+				m[fmt.Sprint(pairs[i])] = pairs[i+1]
+			}
+			return m, nil
+		},
+	}
+}
+
+// Render answers with the page called name. Pages are never kept by caches: what they show changes.
+func (u *UI) Render(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
+	v := view{Page: p, Reader: u.Reader(r), Look: u.Look(p.Style), ui: u}
+	t := u.pages[name]
+	if t == nil {
+		panic("web: no page called " + name)
+	}
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "layout.html", v); err != nil {
+		slog.ErrorContext(r.Context(), "page cannot be rendered", "page", name, "error", err)
+		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Language", v.Language)
+	h.Set("Content-Security-Policy", policy(p.Framed))
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Add("Vary", "Accept-Language")
+	if p.Canonical == "" {
+		h.Set("X-Robots-Tag", "noindex")
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes())
+	}
+}
+
+func policy(framed bool) string {
+	ancestors := "'none'"
+	if framed {
+		ancestors = "'self'"
+	}
+	return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
+}
+
+// Message is a page with a heading, a sentence and perhaps a link: what states without anything to do look like.
+type Message struct {
+	Icon, Tone    string // tone: good, bad or soft
+	Title, Text   string
+	Link, LinkURL string
+}
+
+// Message answers with a message page.
+func (u *UI) Message(w http.ResponseWriter, r *http.Request, status int, m Message) {
+	u.Render(w, r, status, "message", Page{Title: m.Title, Narrow: true, Data: m})
+}
+
+// NotFound answers with the page for addresses that do not exist.
+func (u *UI) NotFound(w http.ResponseWriter, r *http.Request) {
+	t := u.Reader(r)
+	u.Message(w, r, http.StatusNotFound, Message{Icon: "search-x", Tone: "soft", Title: t.T("not_found"), Text: t.T("not_found_text")})
+}
+
+// Business is what general settings say of the business.
+type Business struct {
+	Name, Email, Phone, Website string
+	Country, Currency           string
+}
+
+// Business reads it.
+func (u *UI) Business() Business {
+	var g struct {
+		Business struct{ Name, Email, Phone, Website string }
+		Country  string
+		Currency string
+	}
+	u.Read("general", &g)
+	if g.Business.Name == "" {
+		g.Business.Name = "Frontdesk"
+	}
+	return Business{g.Business.Name, g.Business.Email, g.Business.Phone, g.Business.Website, g.Country, g.Currency}
+}
+
+func (u *UI) prefix() string { return "/_ui/" + u.service + "/" }

@@ -1,0 +1,155 @@
+package web
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// Every folder of texts in the tree has the same keys with the same placeholders in each language.
+func TestEveryLanguageSaysEverything(t *testing.T) {
+	var folders []string
+	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && path != "../.." && (e.Name() == "node_modules" || strings.HasPrefix(e.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if e.Name() == "en.json" && filepath.Base(filepath.Dir(path)) == "text" {
+			folders = append(folders, filepath.Dir(path))
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(folders), 2)
+	for _, folder := range folders {
+		english := readLanguage(t, folder, "en")
+		for _, l := range Languages[1:] {
+			other := readLanguage(t, folder, l)
+			require.Equal(t, slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(other)), "%s/%s.json", folder, l)
+			for key, text := range english {
+				require.Equal(t, placeholders(text), placeholders(other[key]), "%s/%s.json: %s", folder, l, key)
+				require.NotEmpty(t, other[key], "%s/%s.json: %s", folder, l, key)
+				require.Equal(t, strings.Count(text, ",") > 5, strings.Count(other[key], ",") > 5, "%s/%s.json: %s is a list", folder, l, key)
+			}
+		}
+	}
+}
+
+func readLanguage(t *testing.T, folder, language string) (out map[string]string) {
+	raw, err := os.ReadFile(filepath.Join(folder, language+".json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &out))
+	return out
+}
+
+func placeholders(s string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(placeholder.FindAllString(s, -1))))
+}
+
+func site(t *testing.T, documents map[string]string) Site {
+	zone, err := time.LoadLocation("Europe/Brussels")
+	require.NoError(t, err)
+	return Site{Zone: zone, PublicURL: "http://localhost:8080", On: func(string) bool { return true }, API: http.NotFoundHandler(),
+		Read: func(key string, v any) {
+			if doc := documents[key]; doc != "" {
+				_ = json.Unmarshal([]byte(doc), v)
+			}
+		}}
+}
+
+func TestAPageIsInTheLanguageThatItsReaderPrefers(t *testing.T) {
+	u := New("test", site(t, nil), fstest.MapFS{})
+	for header, want := range map[string]string{"": "en", "nl-BE,nl;q=0.9,en;q=0.8": "nl", "fr-CH": "fr", "de-AT;q=0.7,es": "de", "ja": "en", ";;;": "en"} {
+		r := httptest.NewRequest("GET", "/x", nil)
+		r.Header.Set("Accept-Language", header)
+		require.Equal(t, want, u.Reader(r).Language, header)
+	}
+	r := httptest.NewRequest("GET", "/x?lang=fr", nil)
+	r.Header.Set("Accept-Language", "nl")
+	require.Equal(t, "fr", u.Reader(r).Language)
+	require.Equal(t, "fr", u.Reader(r).Chosen)
+}
+
+func TestAPageHasAStrictPolicyAndNoCookie(t *testing.T) {
+	u := New("test", site(t, map[string]string{"general": `{"business":{"name":"Bakery <b>"}}`}), fstest.MapFS{})
+	w := httptest.NewRecorder()
+	u.NotFound(w, httptest.NewRequest("GET", "/x", nil))
+	require.Equal(t, 404, w.Code)
+	require.Equal(t, "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		w.Header().Get("Content-Security-Policy"))
+	require.Empty(t, w.Header().Get("Set-Cookie"))
+	require.Contains(t, w.Body.String(), "Bakery &lt;b&gt;")
+	require.NotContains(t, w.Body.String(), "style=")
+	require.NotContains(t, w.Body.String(), "<style")
+}
+
+func TestAssetsAreKeptForEverWhenTheirAddressNamesTheirContent(t *testing.T) {
+	folder := fstest.MapFS{"dist/x.js": {Data: []byte("1")}, "dist/chunk-ABCD1234.js": {Data: []byte("2")}}
+	u := New("test", site(t, nil), folder)
+	get := func(address string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		u.Assets().ServeHTTP(w, httptest.NewRequest("GET", address, nil))
+		return w
+	}
+	require.Contains(t, get(u.Asset("x.js")).Header().Get("Cache-Control"), "immutable")
+	require.Contains(t, get("/_ui/test/chunk-ABCD1234.js").Header().Get("Cache-Control"), "immutable")
+	require.Contains(t, get("/_ui/test/x.js").Header().Get("Cache-Control"), "max-age=300")
+	require.Contains(t, get("/_ui/test/x.js?v=old").Header().Get("Cache-Control"), "max-age=300")
+	require.Equal(t, 200, get("/_ui/test/card.css").Code)
+	require.Equal(t, 404, get("/_ui/test/nothing.js").Code)
+	require.Equal(t, 404, get("/_ui/test/.gitkeep").Code)
+}
+
+func TestTheFormStyleBecomesASheetThatCannotBeBrokenOutOf(t *testing.T) {
+	u := New("test", site(t, map[string]string{"form-style": `{"font":"svc:lora","size":18,"button_background":"#ffe08a","color":"red;}","button_icon":"check-circle","container":"plain","label_weight":650}`}), fstest.MapFS{})
+	l := u.Look(nil)
+	require.Equal(t, "18px", l.Vars["--svc-size"])
+	require.Equal(t, "#ffe08a", l.Vars["--svc-button-background"])
+	require.Equal(t, "#000000", l.Vars["--svc-button-text"], "text on a light button is dark")
+	require.NotContains(t, l.Vars, "--svc-color")
+	require.NotContains(t, l.Vars, "--svc-label-weight")
+	require.Equal(t, "light", l.Scheme)
+	require.True(t, l.Plain)
+	require.Contains(t, l.Icon, "<svg")
+	require.Contains(t, l.Vars["--svc-font"], "svc-lora")
+	require.NotContains(t, l.CSS(), "red;}")
+
+	dark := u.Look(map[string]any{"background": "#101010", "size": 12.0, "font": "theme:body"})
+	require.Equal(t, "dark", dark.Scheme)
+	require.Equal(t, "12px", dark.Vars["--svc-size"])
+	require.Contains(t, dark.Vars["--svc-font"], "--wp--preset--font-family--body")
+	require.Equal(t, "background=%23101010&font=theme%3Abody&size=12", dark.Query())
+}
+
+func TestDatesAndPricesFollowTheCountry(t *testing.T) {
+	read := func(lang, country string) *Reader {
+		u := New("test", site(t, map[string]string{"general": `{"country":"` + country + `"}`}), fstest.MapFS{})
+		return u.Reader(httptest.NewRequest("GET", "/?lang="+lang, nil))
+	}
+	at := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
+	require.Equal(t, "Sunday 1 March 2026", read("en", "").Date(at))
+	require.Equal(t, "zondag 1 maart 2026", read("nl", "BE").Date(at))
+	require.Equal(t, "dimanche 1er mars 2026", read("fr", "BE").Date(at))
+	require.Equal(t, "Sonntag, 1. März 2026", read("de", "DE").Date(at))
+	require.Equal(t, "13:30", read("de", "DE").Clock(at))
+	require.Equal(t, "€1,250.50", read("en", "").Price("1250.5", "EUR"))
+	require.Equal(t, "€\u00a01.250,50", read("nl", "BE").Price("1250.50", "EUR"))
+	require.Equal(t, "45\u00a0€", read("fr", "FR").Price("45", "EUR"))
+	require.Equal(t, "CHF\u00a01’250.50", read("de", "CH").Price("1250.5", "CHF"))
+	require.Equal(t, "de-CH", read("de", "CH").Locale())
+	require.Equal(t, "nl-NL", read("nl", "FR").Locale())
+	require.Equal(t, "1 h 30 min", read("en", "").Duration(90))
+}
