@@ -146,7 +146,7 @@ func (f DetailsForm) read(values map[string]json.RawMessage) (details, error) {
 		known[e.ID] = true
 		key := e.ID
 		raw, given := values[key]
-		if e.Target != "" {
+		if e.Target != "" && e.Target != e.ID {
 			known[e.Target] = true
 			if other, ok := values[e.Target]; ok {
 				if given {

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -153,4 +152,4 @@ func (o *office) remind() {
 	require.NoError(o.t, o.Parts.Jobs[0].Run(db.WithActor(o.t.Context(), db.Actor{Channel: db.ChannelSystem})))
 }
 
-func writing() bool { return os.Getenv("UPDATE_SAMPLES") != "" }
+func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -1,0 +1,109 @@
+package booking
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+func TestAppointmentsFollowTheirContact(t *testing.T) {
+	o := open9to5(t, nil)
+	token := o.token(o.service)
+	o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "10:00"), "a@example.com")).Is(201)
+	a := o.admin.Get("/appointments").Is(200)
+	id, provisional := a.Text("items.0.id"), a.Text("items.0.contact.id")
+
+	// Somebody else was first with the address: contacts says who it really is.
+	real := uuid.NewString()
+	record := func(id, name string) object {
+		return object{"id": id, "first_name": name, "last_name": "", "email": "a@example.com", "phone": "", "owner_user_id": nil, "deleted_at": nil}
+	}
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.created", Key: real, Version: 1, Data: record(real, "Real")})
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: real, Version: 1, Data: record(real, "Real"),
+		Extra: object{"origin": "appointment", "origin_id": id, "requested_id": provisional, "contact_id": real, "result": "unchanged"}})
+	o.Settle()
+	require.Equal(t, real, o.admin.Get("/appointments/"+id).Is(200).Text("contact.id"))
+	require.Equal(t, "Real", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
+
+	winner := o.contact(0)
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.merged", Key: winner, Version: 2, Data: record(winner, "Winner"), Extra: object{"merged_id": real}})
+	o.Settle()
+	require.Equal(t, "Winner", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
+	require.Equal(t, []string{"appointment.booked", "appointment.updated", "appointment.updated"}, o.kinds(id))
+
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.updated", Key: winner, Version: 1, Data: record(winner, "Stale")})
+	o.Settle()
+	require.Equal(t, "Winner", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
+
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.erased", Key: winner, Version: 3, Data: object{"id": winner}})
+	o.Settle()
+	o.admin.Get("/appointments/"+id).Fails(404, "svc_not_found")
+	kinds := o.kinds(id)
+	require.Equal(t, "tombstone", kinds[len(kinds)-1])
+	o.Visitor().Post("/booking/manage", object{"token": linkIn(t, o.lastMail("a@example.com"))}).Fails(400, "svc_invalid_token")
+	o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "10:00"), "b@example.com")).Is(201)
+}
+
+func TestATrashedContactIsNotBookedFor(t *testing.T) {
+	o := open9to5(t, nil)
+	id := o.contact(0, "t@example.com")
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.deleted", Key: id, Version: 2, Data: object{"id": id, "first_name": "T",
+		"email": "t@example.com", "deleted_at": stamp(o.Now())}})
+	o.Settle()
+	o.book(id, o.at(2, "10:00")).Fails(404, "svc_not_found")
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "t@example.com")).Is(201)
+	require.NotEqual(t, id, o.admin.Get("/appointments").Is(200).Text("items.0.contact.id"))
+}
+
+func TestAnErasedContactLeavesNothingInTheOutbox(t *testing.T) {
+	o := open9to5(t, nil)
+	id := o.contact(0)
+	o.book(id, o.at(2, "10:00")).Is(201)
+	require.NoError(t, o.Kit.Bus.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: id}}))
+	o.Settle()
+	require.Empty(t, o.admin.Get("/appointments").Is(200).Items())
+	var left int
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select (select count(*) from contact) + (select count(*) from manage_token)`).Scan(&left))
+	require.Zero(t, left)
+}
+
+func TestEverythingSentLooksAsItsSampleSays(t *testing.T) {
+	o := open9to5(t, nil)
+	contact := o.contact(0)
+	done := func(start string, triggers ...string) {
+		id := o.book(contact, o.at(2, start), object{"status": "pending"}).Is(201).Text("id")
+		for _, trigger := range triggers {
+			if trigger == "complete" || trigger == "no-show" {
+				o.exec(`update appointment set starts_at = starts_at - interval '7 days', ends_at = ends_at - interval '7 days' where id = $1`, id)
+			}
+			body := object{}
+			switch trigger {
+			case "reschedule":
+				body["starts_at"] = stamp(o.at(3, start))
+			case "place":
+				body["location"] = "Elsewhere 4"
+			}
+			o.admin.Post("/appointments/"+id+"/"+trigger, body).Is(200)
+		}
+		o.admin.Patch("/appointments/"+id, object{"notes": "seen"}).Is(200)
+	}
+	done("09:00", "confirm", "reschedule", "place", "cancel")
+	done("10:00", "decline")
+	done("11:00", "confirm", "complete")
+	done("12:00", "confirm", "no-show")
+	o.Sample(proto.AppointmentTopic)
+
+	o.admin.Patch("/services/"+o.service, object{"name": "Renamed"}).Is(200)
+	o.admin.Delete("/services/"+o.service, nil).Is(200)
+	o.admin.Patch("/settings/booking", object{"slot_step": 30}).Is(200)
+	o.Sample(proto.ServiceTopic)
+
+	o.admin.Patch(path("/staff/%d", o.staff.UserID), object{"name": "Dr. Wouters", "meeting_url": "https://meet.example.com/w"}).Is(200)
+	o.admin.Delete(path("/staff/%d", o.staff.UserID), object{"successor": o.admin.UserID}).Is(200)
+	o.Sample(proto.StaffTopic)
+}
