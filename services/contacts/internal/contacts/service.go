@@ -6,7 +6,9 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
+	"frontdesk/libs/web"
 	"frontdesk/proto"
+	pages "frontdesk/services/contacts/internal/contacts/web"
 )
 
 // Service is the contacts service.
@@ -21,8 +23,12 @@ type service struct {
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses")}
+	ops := s.ops()
 	return &app.Parts{
-		Ops: s.ops(),
+		Ops:       ops,
+		PagePaths: pages.Paths,
+		Pages: pages.Pages(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone,
+			API: ops.Handler()}),
 		Follows: []bus.Follow{
 			{Topic: proto.ContactsCommandTopic, Handle: s.command},
 			{Topic: proto.AppointmentTopic, Handle: s.appointmentEvent},

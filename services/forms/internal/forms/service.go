@@ -8,7 +8,9 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
+	"frontdesk/libs/web"
 	"frontdesk/proto"
+	pages "frontdesk/services/forms/internal/forms/web"
 )
 
 //go:embed migrations/*.sql
@@ -27,8 +29,12 @@ type service struct {
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	s := &service{Kit: k, token: auth.NewTimeToken(k.Keys.For("form time token")), fields: newFieldTable(k.Bus), pages: newPageTable(k.Bus)}
+	ops := s.ops()
 	return &app.Parts{
-		Ops: s.ops(),
+		Ops:       ops,
+		PagePaths: pages.Paths,
+		Pages: pages.Pages(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone,
+			API: ops.Handler()}, s.shown),
 		Follows: []bus.Follow{
 			{Topic: proto.ContactTopic, Handle: s.followContacts},
 			{Topic: proto.OrganizationTopic, Handle: followOrganizations},

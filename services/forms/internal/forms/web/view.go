@@ -1,38 +1,34 @@
 package web
 
 import (
+	"html/template"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
 	"frontdesk/services/forms/internal/definition"
 )
 
-// The fields of the HTML form beside the answers, which are called answerPrefix and the element's id.
-const (
-	answerPrefix = "values."
-	tokenField   = "token"
-	trapField    = "hp_url"
-	pageField    = "page"
-)
+// answerPrefix and the element's id are the name of an answer in the HTML form.
+const answerPrefix = "values."
 
 // view is a form as the template shows it.
 type view struct {
 	Form
-	Text     texts
-	Action   string
-	Token    string
-	Page     string
-	Parts    []part
-	Required bool
+	*web.Reader
+	Action string
+	// Words are the texts of the script.
+	Words string
+	Page  string
+	Parts []part
 	// Problem is what keeps the whole form from being taken.
 	Problem string
 	// Wrong are the parts whose answers have to change, in their order.
 	Wrong []part
-	Icon  icon
+	Look  web.Look
 }
 
 // part is one element.
@@ -47,18 +43,20 @@ type part struct {
 	Options       []string
 	Max           int
 	Half          bool
-	Confirm       bool
-	Values        []string
-	Error         string
+	// Note is ours, behind the help of the business.
+	Note string
+	// Optional says that the answer may be left out, "" when it may not.
+	Optional string
+	Values   []string
+	Error    string
 	// Focus marks the one answer that is wrong.
 	Focus bool
-	Lines []string
 }
 
 // DescribedBy names what is said about the control, for screen readers.
 func (p part) DescribedBy() string {
 	var ids []string
-	if p.Help != "" || p.Confirm {
+	if p.Help != "" || p.Note != "" {
 		ids = append(ids, p.Key+"-help")
 	}
 	return strings.Join(append(ids, p.Key+"-error"), " ")
@@ -90,15 +88,21 @@ var fills = map[string]string{
 }
 
 // newView is the form with these answers typed and errors found, both by element id.
-func newView(f Form, t texts, typed map[string][]string, wrong map[string]string) view {
-	v := view{Form: f, Text: t}
+func newView(f Form, t *web.Reader, typed map[string][]string, wrong map[string]string) view {
+	v := view{Form: f, Reader: t}
 	for i := range f.Definition.Elements {
 		e := &f.Definition.Elements[i]
 		if e.Type == definition.TypeField && e.Gone() {
 			continue
 		}
 		p := part{Element: *e, Key: "svc-" + e.ID, Name: answerPrefix + e.ID, Kind: e.Kind(), Caption: e.Caption(), Options: e.Choices(),
-			Autocomplete: fills[e.Target], Max: e.Max(), Half: e.Width == "half", Confirm: e.Marketing, Values: typed[e.ID], Error: wrong[e.ID]}
+			Autocomplete: fills[e.Target], Max: e.Max(), Half: e.Width == "half", Values: typed[e.ID], Error: wrong[e.ID]}
+		if e.Marketing {
+			p.Note = t.T("form_confirm_note")
+		}
+		if !e.Required {
+			p.Optional = t.T("form_optional")
+		}
 		switch p.Kind {
 		case definition.KindEmail:
 			p.Type = "email"
@@ -113,10 +117,8 @@ func newView(f Form, t texts, typed map[string][]string, wrong map[string]string
 		case definition.KindText:
 			p.Type = "text"
 		case "":
-			p.Lines = strings.Split(strings.ReplaceAll(e.Text, "\r\n", "\n"), "\n")
 			p.Level = max(2, min(e.Level, 4))
 		}
-		v.Required = v.Required || e.Required
 		v.Parts = append(v.Parts, p)
 		if p.Error != "" {
 			v.Wrong = append(v.Wrong, p)
@@ -130,12 +132,15 @@ func newView(f Form, t texts, typed map[string][]string, wrong map[string]string
 	return v
 }
 
+// ButtonIcon is the icon on the button.
+func (v view) ButtonIcon() template.HTML { return template.HTML(v.Look.Icon) } //nolint:gosec // our own file
+
 // SubmitLabel is the words on the button.
 func (v view) SubmitLabel() string {
 	if v.Definition.SubmitLabel != "" {
 		return v.Definition.SubmitLabel
 	}
-	return v.Text.Of("send")
+	return v.T("form_send")
 }
 
 // typed reads the answers of a form that was sent, as kept for showing it again and as the operation takes them.
@@ -168,28 +173,27 @@ var decimalComma = regexp.MustCompile(`^\s*(-?[0-9]+),([0-9]+)\s*$`)
 func decimal(s string) string { return decimalComma.ReplaceAllString(s, "$1.$2") }
 
 // say puts a refusal into words: one problem of the whole form, or one each for answers, by element id.
-func say(f Form, t texts, refused *fault.Fault) (problem string, wrong map[string]string) {
+func say(f Form, t *web.Reader, refused *fault.Fault) (problem string, wrong map[string]string) {
 	switch refused.Code {
 	case "svc_invalid_param":
-		params, _ := refused.Data["params"].(map[string]string)
 		wrong = map[string]string{}
-		for name, why := range params {
+		for name, why := range web.Params(refused) {
 			if id := elementOf(f, strings.TrimPrefix(name, "values.")); id != "" {
-				wrong[id] = t.reason(why)
+				wrong[id] = reason(t, why)
 			}
 		}
 		if len(wrong) == 0 {
-			return t.Of("again"), nil
+			return t.T("form_again"), nil
 		}
 		return "", wrong
 	case "svc_invalid_token":
-		return t.Of("again"), nil
+		return t.T("form_again"), nil
 	case "svc_rate_limited":
-		return t.wait(int(refused.RetryAfter().Seconds())), nil
+		return wait(t, web.Wait(refused)), nil
 	case "svc_too_large":
-		return t.Of("large"), nil
+		return t.T("form_large"), nil
 	}
-	return t.Of("failed"), nil
+	return t.T("form_failed"), nil
 }
 
 // elementOf finds an element by id or target.
@@ -209,5 +213,3 @@ func statusOf(refused *fault.Fault) int {
 	}
 	return refused.Status
 }
-
-func formPath(id int64) string { return "/f/" + strconv.FormatInt(id, 10) }

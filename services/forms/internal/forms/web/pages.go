@@ -1,0 +1,205 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+	"frontdesk/proto"
+	"frontdesk/services/forms/internal/definition"
+)
+
+//go:embed page/*.html text/*.json all:dist
+var folder embed.FS
+
+const (
+	app = "forms"
+	// maxForm bounds a form as browsers send it, somewhat above what the operation takes as JSON.
+	maxForm = 256 << 10
+)
+
+// Form is a published form with a fresh time token.
+type Form struct {
+	ID         int64
+	Name       string
+	Definition definition.Definition
+	Token      string
+}
+
+// Source finds a published form; its error is a fault.
+type Source func(ctx context.Context, id int64) (Form, error)
+
+// Paths are where Pages serves.
+var Paths = []*proto.Page{{Path: "/f/{id}", App: app}, {Path: "/_ui/forms/", App: app}}
+
+type pages struct {
+	*web.UI
+	form     Source
+	template *template.Template
+}
+
+// Pages serves the forms that source finds.
+func Pages(site web.Site, source Source) http.Handler {
+	p := &pages{UI: web.New(app, site, folder), form: source,
+		template: template.Must(template.New("form").Funcs(template.FuncMap{"icon": web.Icon}).ParseFS(folder, "page/_form.html"))}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /f/{id}", p.show)
+	mux.HandleFunc("POST /f/{id}", p.send)
+	mux.HandleFunc("GET /_ui/forms/form/{id}", p.fragment)
+	mux.Handle("/_ui/forms/", p.Assets())
+	mux.HandleFunc("/", p.NotFound)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !site.On(app) {
+			p.NotFound(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// find reads the form that the address names. It answers itself when there is none.
+func (p *pages) find(w http.ResponseWriter, r *http.Request) (Form, bool) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err == nil {
+		var f Form
+		if f, err = p.form(r.Context(), id); err == nil {
+			return f, true
+		}
+		if refused := fault.From(err); refused.Status != http.StatusNotFound {
+			slog.ErrorContext(r.Context(), "form cannot be shown", "form", id, "error", err)
+			t := p.Reader(r)
+			p.Message(w, r, refused.Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("error_title"), Text: t.T("error_text")})
+			return f, false
+		}
+	}
+	p.NotFound(w, r)
+	return Form{}, false
+}
+
+func (p *pages) show(w http.ResponseWriter, r *http.Request) {
+	f, ok := p.find(w, r)
+	if !ok {
+		return
+	}
+	if r.URL.Query().Has("sent") {
+		p.sent(w, r, f)
+		return
+	}
+	v := p.view(r, f, nil, nil)
+	v.Page = p.PublicURL + r.URL.Path
+	p.render(w, r, http.StatusOK, v)
+}
+
+func (p *pages) view(r *http.Request, f Form, kept map[string][]string, wrong map[string]string) view {
+	v := newView(f, p.Reader(r), kept, wrong)
+	v.Action = p.address(f, r, false)
+	v.Look, v.Words = p.Look(f.Definition.Style), words(v.Reader)
+	return v
+}
+
+func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, v view) {
+	page := web.Page{Title: v.Name, Narrow: true, Style: v.Definition.Style, Scripts: []string{"page.js"}, Canonical: p.PublicURL + r.URL.Path, Data: v}
+	page.Alternate = func(language string) string { return r.URL.Path + "?lang=" + language }
+	p.Render(w, r, status, "form", page)
+}
+
+// address is the form's own, in the language that the visitor chose.
+func (p *pages) address(f Form, r *http.Request, sent bool) string {
+	q := url.Values{}
+	if lang := p.Reader(r).Chosen; lang != "" {
+		q.Set("lang", lang)
+	}
+	if sent {
+		q.Set("sent", "1")
+	}
+	a := "/f/" + strconv.FormatInt(f.ID, 10)
+	if len(q) > 0 {
+		a += "?" + q.Encode()
+	}
+	return a
+}
+
+// send takes a form from a browser without script. What was typed comes back with whatever keeps it from being taken.
+func (p *pages) send(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	parsed := r.ParseForm()
+	f, ok := p.find(w, r)
+	if !ok {
+		return
+	}
+	kept, values := typed(f, r.PostForm)
+	in := map[string]any{"values": values, "token": r.PostFormValue("token"), "hp_url": r.PostFormValue("hp_url"), "page": r.PostFormValue("page")}
+	err := p.Call(r, http.MethodPost, "/forms/"+strconv.FormatInt(f.ID, 10)+"/submit", nil, in, "", nil)
+	if _, large := errors.AsType[*http.MaxBytesError](parsed); large {
+		err = fault.TooLarge(maxForm)
+	}
+	if err == nil {
+		http.Redirect(w, r, p.address(f, r, true), http.StatusSeeOther)
+		return
+	}
+	refused := fault.From(err)
+	if refused.Status == http.StatusNotFound {
+		p.NotFound(w, r)
+		return
+	}
+	problem, wrong := say(f, p.Reader(r), refused)
+	v := p.view(r, f, kept, wrong)
+	v.Problem, v.Page = problem, r.PostFormValue("page")
+	if d := web.Wait(refused); d > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(d.Seconds())))
+	}
+	p.render(w, r, statusOf(refused), v)
+}
+
+// sent thanks, or leads on: a form may not be redirected to another site, so that a link does it.
+func (p *pages) sent(w http.ResponseWriter, r *http.Request, f Form) {
+	t := p.Reader(r)
+	data := struct{ Message, URL, Onward string }{Message: f.Definition.AfterSubmit.Message}
+	if after := f.Definition.AfterSubmit; after.Type == "redirect" {
+		if u, err := url.Parse(after.URL); err == nil && u.Scheme == "https" {
+			data.Message, data.URL, data.Onward = t.T("form_thanks"), after.URL, t.T("form_continue", "host", u.Hostname())
+			w.Header().Set("Refresh", "1; url="+after.URL)
+		}
+	}
+	if data.Message == "" {
+		data.Message = t.T("form_thanks")
+	}
+	p.Render(w, r, http.StatusOK, "sent", web.Page{Title: t.T("form_sent"), Narrow: true, Style: f.Definition.Style, Data: data})
+}
+
+// Fragment is what the widget shows.
+type Fragment struct {
+	HTML string         `json:"html"`
+	Site web.WidgetSite `json:"site"`
+}
+
+func (p *pages) fragment(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	var f Form
+	if err == nil {
+		f, err = p.form(r.Context(), id)
+	}
+	if err != nil {
+		status := http.StatusNotFound
+		if refused := fault.From(err); refused.Status >= 500 {
+			status = refused.Status
+		}
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
+	var b bytes.Buffer
+	if err := p.template.ExecuteTemplate(&b, "widget", p.view(r, f, nil, nil)); err != nil {
+		slog.ErrorContext(r.Context(), "form cannot be rendered", "form", id, "error", err)
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	p.JSON(w, Fragment{b.String(), p.WidgetSite(f.Definition.Style)})
+}

@@ -1,0 +1,58 @@
+// <svc-form form="3">: a form on any site. The server renders it, in the language of the page around; this puts it into a
+// shadow root with the shared style sheet. Until then, and when no answer comes, the element's own content stays.
+import css from "@web/../css/card.css"
+import { applyLook, type Site } from "@web/style"
+import { languageOf } from "@web/text"
+import { enhance } from "./send"
+
+const origin = new URL(import.meta.url).origin
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(css)
+
+// What there is to say before the server has said anything.
+const gone: Record<string, string> = {
+  en: "This form is not available at the moment.",
+  nl: "Dit formulier is op dit moment niet beschikbaar.",
+  fr: "Ce formulaire n’est pas disponible pour le moment.",
+  de: "Dieses Formular ist zurzeit nicht verfügbar.",
+}
+
+interface Fragment { html: string; site: Site }
+
+class FormElement extends HTMLElement {
+  #shown = false
+
+  async connectedCallback() {
+    if (this.#shown) return
+    this.#shown = true
+    const language = languageOf(this)
+    try {
+      const id = encodeURIComponent(this.getAttribute("form") ?? "")
+      const answer = await fetch(`${origin}/_ui/forms/form/${id}?lang=${language}`, { credentials: "omit" })
+      if (answer.ok) this.#show(await answer.json(), language)
+      else if (answer.status === 404) this.#show(undefined, language)
+      else this.#shown = false
+    } catch {
+      this.#shown = false
+    }
+  }
+
+  #show(fragment: Fragment | undefined, language: string) {
+    const root = this.attachShadow({ mode: "open" })
+    root.adoptedStyleSheets = [sheet]
+    if (!fragment) {
+      const line = document.createElement("p")
+      line.lang = language
+      line.textContent = gone[language]!
+      root.append(line)
+      return
+    }
+    const parsed = new DOMParser().parseFromString(fragment.html, "text/html")
+    const card = document.adoptNode(parsed.body.firstElementChild as HTMLElement)
+    applyLook(card, fragment.site.look, origin)
+    root.append(card)
+    enhance(card.querySelector("form")!, root, `${origin}/v1`)
+  }
+}
+
+if (!customElements.get("svc-form")) customElements.define("svc-form", FormElement)
