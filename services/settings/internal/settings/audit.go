@@ -40,7 +40,7 @@ func takeAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`) values ($1, $2, $3, $4, nullif($5, 0), $6, $7, $8, $9) on conflict (id) do nothing`,
-		e.ID, a.GetAction(), e.Actor.Channel, e.Actor.Label, e.Actor.UserID, a.GetRecordType(), a.GetRecordId(), a.GetOutcome(), e.At)
+		e.ID, a.GetAction(), e.Actor.Channel, e.Actor.Label, e.Actor.UserID, a.GetRecordType(), a.GetRecordId(), a.GetOutcome(), e.At.Truncate(time.Second))
 	return err
 }
 
@@ -108,18 +108,10 @@ func exportAuditLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Downlo
 		if a.UserID != nil {
 			user = id(*a.UserID)
 		}
-		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), cell(a.Action), a.Outcome, a.Channel, cell(a.ActorLabel), user, cell(a.RecordType), cell(a.RecordID)})
+		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID})
 		if err != nil {
 			return err
 		}
 	}
 	return rows.Err()
-}
-
-// cell keeps a spreadsheet from running what somebody named a key or a record.
-func cell(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }

@@ -34,7 +34,7 @@ func takeMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		next = unix(at)
 	}
 	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, next_at, created_at) values ($1, $2, $3, $4, $5, 'queued', $6, $7)
-		on conflict (id) do nothing`, mailID, e.Data, m.GetTo(), m.GetSubject(), m.GetKind(), next, e.At)
+		on conflict (id) do nothing`, mailID, e.Data, m.GetTo(), m.GetSubject(), m.GetKind(), next, e.At.Truncate(time.Second))
 	return err
 }
 

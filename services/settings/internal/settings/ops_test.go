@@ -25,3 +25,7 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 		s.Sample(topic)
 	}
 }
+
+func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+	start(t).CheckAccess()
+}

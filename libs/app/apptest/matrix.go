@@ -1,0 +1,196 @@
+package apptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+var pathParameter = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// CheckAccess calls every operation that proto/operations.json lists for the service as every kind of
+// caller: nobody, and users with each role of a new site and with each permission alone, seeing all or
+// their own, over a session, an application password and one for assistants. It requires the answer that
+// the list's permission asks for; what an allowed call then meets (400, 404, 409) is not its affair.
+func (s *Service) CheckAccess() {
+	s.t.Helper()
+	callers := s.callers()
+	for _, o := range s.listed() {
+		path := pathParameter.ReplaceAllStringFunc(o.Path, func(name string) string {
+			if name == "{id}" || name == "{contact_id}" {
+				return "0198c0de-0000-7000-8000-00000000abcd"
+			}
+			return "999999"
+		})
+		route := o.Method + " " + path
+		var body any
+		if o.Method != "GET" {
+			body = map[string]any{}
+		}
+		for _, c := range callers {
+			want := o.refusal(c)
+			a := c.client.Call(route, body)
+			require.Equal(s.t, want, refusalOf(a), "%s as %s: %d %s", route, c.name, a.Status, a.Body)
+			if c.assistant {
+				s.checkAbility(o, c)
+			}
+		}
+	}
+}
+
+// checkAbility runs an operation's ability as an assistant does.
+func (s *Service) checkAbility(o listed, c caller) {
+	s.t.Helper()
+	if o.Ability == nil || o.shared {
+		return
+	}
+	path := "/abilities/" + *o.Ability + "/run"
+	want := ""
+	if o.Permission != nil && !(c.holds[*o.Permission] && c.holds[auth.ViewContacts]) {
+		want = "permission " + *o.Permission
+	}
+	var a *Answer
+	for _, method := range []string{"GET", "POST", "DELETE"} {
+		var body any
+		if method != "GET" {
+			body = map[string]any{"input": map[string]any{}}
+		}
+		if a = c.client.Call(method+" "+path, body); a.Status != 405 && a.Field("code") != "svc_no_route" {
+			break
+		}
+	}
+	if !*o.AssistantDefault {
+		require.Equal(s.t, 404, a.Status, "%s as %s: %s", path, c.name, a.Body)
+		return
+	}
+	require.Equal(s.t, want, refusalOf(a), "%s as %s: %d %s", path, c.name, a.Status, a.Body)
+}
+
+type listed struct {
+	Method, Path, Service string
+	Permission            *string
+	Public                bool
+	PersonOnly            bool `json:"person_only"`
+	Ability               *string
+	AssistantDefault      *bool `json:"assistant_default"`
+
+	// shared: another operation, listed before, runs under the same ability.
+	shared bool
+}
+
+// listed are the operations of this service that callers can tell apart by rights.
+func (s *Service) listed() []listed {
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(samplePath(""))), "operations.json"))
+	require.NoError(s.t, err)
+	var all, mine []listed
+	require.NoError(s.t, json.Unmarshal(raw, &all))
+	seen := map[string]bool{}
+	declared := s.Parts.Ops.Operations()
+	for _, o := range all {
+		d, ok := declared[o.Method+" "+o.Path]
+		if o.Service != s.Kit.Service || !ok {
+			continue
+		}
+		if o.Permission == nil && !o.Public && d.Perm != op.SignedIn && d.Perm != op.Public {
+			// The list leaves it open; the service has decided.
+			o.Permission = &d.Perm
+		}
+		if o.Ability != nil {
+			o.shared = seen[*o.Ability]
+			seen[*o.Ability] = true
+		}
+		mine = append(mine, o)
+	}
+	require.NotEmpty(s.t, mine)
+	return mine
+}
+
+// refusal is why the caller is refused: "401", "assistant", "person_only", "permission …", or nothing.
+func (o listed) refusal(c caller) string {
+	switch {
+	case o.Public:
+		return ""
+	case c.client.UserID == 0:
+		return "401"
+	case c.assistant:
+		return "assistant"
+	case o.PersonOnly && !c.session:
+		return "person_only"
+	case o.Permission != nil && !(c.holds[*o.Permission] && c.holds[auth.ViewContacts]):
+		return "permission " + *o.Permission
+	}
+	return ""
+}
+
+func refusalOf(a *Answer) string {
+	switch {
+	case a.Status == 401:
+		return "401"
+	case a.Status != 403:
+		return ""
+	}
+	if p := a.Text("data.permission"); p != "" {
+		return "permission " + p
+	}
+	if r := a.Text("data.reason"); r == "assistant" || r == "person_only" {
+		return r
+	}
+	// Refused by the operation itself, once it was allowed to look.
+	return ""
+}
+
+type caller struct {
+	name      string
+	client    *Client
+	holds     map[string]bool
+	session   bool
+	assistant bool
+}
+
+func (s *Service) callers() []caller {
+	s.t.Helper()
+	type role struct {
+		name, visibility string
+		holds            []string
+	}
+	roles := []role{{"site_admin", "all", auth.Permissions}, {"nobody", "own", nil}}
+	for _, visibility := range []string{"all", "own"} {
+		roles = append(roles, role{"manager-" + visibility, visibility, auth.Permissions},
+			role{"staff-" + visibility, visibility, []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}})
+		for _, p := range auth.Permissions {
+			roles = append(roles, role{strings.TrimPrefix(p, "svc_") + "-" + visibility, visibility, []string{auth.ViewContacts, p}})
+		}
+	}
+	// A right without sight of contacts is none.
+	roles = append(roles, role{"blind", "all", []string{auth.ManageCRM, auth.ManageIntegrations, auth.ManageForms, auth.ManageBookings, auth.EditContacts}})
+	var names []string
+	for _, r := range roles {
+		if r.name != auth.SiteAdmin {
+			s.Role(r.name, r.visibility, r.holds...)
+		}
+		names = append(names, r.name)
+	}
+	s.identity(auth.AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: names, IdleHours: 8}}})
+	s.Eventually(func() bool { return len(s.Kit.Identity.Access().GetRoles()) == len(names) })
+	all := []caller{{name: "nobody at all", client: s.Visitor()}}
+	for _, r := range roles {
+		holds := map[string]bool{}
+		for _, p := range r.holds {
+			holds[p] = true
+		}
+		all = append(all,
+			caller{name: fmt.Sprint(r.name, " in a browser"), client: s.AsSession(r.name), holds: holds, session: true},
+			caller{name: fmt.Sprint(r.name, " with a password"), client: s.As(r.name), holds: holds},
+			caller{name: fmt.Sprint(r.name, "'s assistant"), client: s.AsAssistant(r.name), holds: holds, assistant: true})
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package settings
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
+)
+
+func TestTheAuditLogNamesWhoDidWhatThroughWhichChannel(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	key := withKey(t, s, c, "admin", false)
+	key.Patch("/settings/general", map[string]any{"currency": "CHF"}).Is(200)
+	staff := join(t, s, c, "staff@example.com", "staff")
+	staff.Patch("/settings/general", map[string]any{"currency": "USD"}).Fails(403, "svc_forbidden")
+	s.Settle()
+
+	entries := c.Get("/audit-log?action=update-general-settings").Is(200).Items()
+	require.Len(t, entries, 2)
+	require.Equal(t, "refused", entries[0]["outcome"])
+	require.Equal(t, "staff", entries[0]["actor_label"])
+	require.Equal(t, "app", entries[0]["channel"])
+	require.Equal(t, "done", entries[1]["outcome"])
+	require.Equal(t, "a key", entries[1]["actor_label"])
+	require.Equal(t, "api", entries[1]["channel"])
+	require.NotEmpty(t, c.Get("/audit-log?action=sign-in").Is(200).Items())
+	require.NotEmpty(t, c.Get("/audit-log?action=svc/invite-staff&channel=app").Is(200).Items())
+	require.Empty(t, c.Get("/audit-log?channel=import").Is(200).Items())
+	c.Get("/audit-log?channel=fax").Fails(400, "svc_invalid_param")
+
+	// An entry of another service, by its sample.
+	s.SendSample("svc.audit/audit", func(e *apptest.Event) {
+		e.Actor = &proto.Actor{Label: "=SUM(1)", Channel: "form"}
+		e.Data.(*proto.Audit).Action = "submit-form"
+	})
+	s.Settle()
+	require.Equal(t, "=SUM(1)", c.Get("/audit-log?channel=form").Is(200).Text("items.0.actor_label"))
+	file := c.Get("/exports/audit-log.csv?channel=form").Is(200)
+	rows, err := csv.NewReader(strings.NewReader(file.Body)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	require.Equal(t, "'=SUM(1)", rows[1][5])
+	s.Settle()
+	require.Len(t, c.Get("/audit-log?action=export-audit-log").Is(200).Items(), 1, "the export is itself recorded")
+}
+
+func TestTheAuditLogIsReadPageByPage(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	for i := range 25 {
+		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: "audit", Key: fmt.Sprint(i), Actor: &proto.Actor{Channel: "import"},
+			Data: &proto.Audit{Action: "start-import", RecordId: fmt.Sprint(i), Outcome: "done"}})
+	}
+	s.Settle()
+	seen := map[any]bool{}
+	cursor := ""
+	for pages := 1; ; pages++ {
+		a := c.Get("/audit-log?channel=import&per_page=10&cursor=" + cursor).Is(200)
+		require.EqualValues(t, 25, a.Field("total"))
+		for _, e := range a.Items() {
+			seen[e["record_id"]] = true
+		}
+		if cursor = a.Text("next_cursor"); cursor == "" {
+			require.Equal(t, 3, pages)
+			break
+		}
+		require.LessOrEqual(t, len(cursor), 64)
+		c.Get("/audit-log?channel=form&cursor="+cursor).Fails(400, "svc_invalid_cursor")
+	}
+	require.Len(t, seen, 25)
+}
