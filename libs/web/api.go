@@ -15,17 +15,31 @@ import (
 // Call makes a call of the service's own public API on behalf of r's visitor, inside the process, and decodes the answer into
 // out. The error is the fault that the API answered with. A key other than "" makes a repeated call harmless.
 func (u *UI) Call(r *http.Request, method, path string, query url.Values, in any, key string, out any) error {
+	_, err := u.call(r, method, path, query, in, key, out)
+	return err
+}
+
+// CallFor is Call for pages that sign people in: cookies that the answer sets go on to the visitor.
+func (u *UI) CallFor(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
+	header, err := u.call(r, method, path, nil, in, "", out)
+	for _, c := range header.Values("Set-Cookie") {
+		w.Header().Add("Set-Cookie", c)
+	}
+	return err
+}
+
+func (u *UI) call(r *http.Request, method, path string, query url.Values, in any, key string, out any) (http.Header, error) {
 	var body io.Reader = http.NoBody
 	if in != nil {
 		raw, err := json.Marshal(in)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		body = bytes.NewReader(raw)
 	}
 	req, err := http.NewRequestWithContext(r.Context(), method, "/v1"+path, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.URL.RawQuery = query.Encode()
 	req.RemoteAddr, req.Host = r.RemoteAddr, r.Host
@@ -53,14 +67,14 @@ func (u *UI) Call(r *http.Request, method, path string, query url.Values, in any
 			Data    map[string]any
 		}
 		if err := json.Unmarshal(answer.body.Bytes(), &f); err != nil {
-			return fmt.Errorf("web: %s %s answered %d: %w", method, path, answer.status, err)
+			return nil, fmt.Errorf("web: %s %s answered %d: %w", method, path, answer.status, err)
 		}
-		return &fault.Fault{Code: f.Code, Message: f.Message, Status: answer.status, Data: f.Data}
+		return nil, &fault.Fault{Code: f.Code, Message: f.Message, Status: answer.status, Data: f.Data}
 	}
 	if out == nil || answer.body.Len() == 0 {
-		return nil
+		return answer.header, nil
 	}
-	return json.Unmarshal(answer.body.Bytes(), out)
+	return answer.header, json.Unmarshal(answer.body.Bytes(), out)
 }
 
 type recorded struct {
