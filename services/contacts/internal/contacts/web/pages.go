@@ -14,7 +14,7 @@ import (
 	"frontdesk/proto"
 )
 
-//go:embed page/*.html page/text/*.json all:dist
+//go:embed all:page all:dist
 var folder embed.FS
 
 const maxForm = 64 << 10

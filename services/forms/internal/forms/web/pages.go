@@ -17,7 +17,7 @@ import (
 	"frontdesk/services/forms/internal/definition"
 )
 
-//go:embed page/*.html text/*.json all:dist
+//go:embed all:page all:dist
 var folder embed.FS
 
 const (
@@ -38,7 +38,7 @@ type Form struct {
 type Source func(ctx context.Context, id int64) (Form, error)
 
 // Paths are where Pages serves.
-var Paths = []*proto.Page{{Path: "/f/{id}", App: app}, {Path: "/_ui/forms/", App: app}}
+var Paths = []*proto.Page{{Path: "/f/{id}", App: app}, {Path: "/_ui/forms/"}}
 
 type pages struct {
 	*web.UI
@@ -51,18 +51,23 @@ func Pages(site web.Site, source Source) http.Handler {
 	p := &pages{UI: web.New(app, site, folder), form: source,
 		template: template.Must(template.New("form").Funcs(template.FuncMap{"icon": web.Icon}).ParseFS(folder, "page/_form.html"))}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /f/{id}", p.show)
-	mux.HandleFunc("POST /f/{id}", p.send)
-	mux.HandleFunc("GET /_ui/forms/form/{id}", p.fragment)
+	mux.HandleFunc("GET /f/{id}", p.whileOn(p.show))
+	mux.HandleFunc("POST /f/{id}", p.whileOn(p.send))
+	mux.HandleFunc("GET /_ui/forms/form/{id}", p.whileOn(p.fragment))
 	mux.Handle("/_ui/forms/", p.Assets())
 	mux.HandleFunc("/", p.NotFound)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !site.On(app) {
+	return mux
+}
+
+// whileOn serves a page while the app is on. The script of the widget stays, so that it can say that the form is gone.
+func (p *pages) whileOn(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !p.On(app) {
 			p.NotFound(w, r)
 			return
 		}
-		mux.ServeHTTP(w, r)
-	})
+		serve(w, r)
+	}
 }
 
 // find reads the form that the address names. It answers itself when there is none.
@@ -76,7 +81,7 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request) (Form, bool) {
 		if refused := fault.From(err); refused.Status != http.StatusNotFound {
 			slog.ErrorContext(r.Context(), "form cannot be shown", "form", id, "error", err)
 			t := p.Reader(r)
-			p.Message(w, r, refused.Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("error_title"), Text: t.T("error_text")})
+			p.Message(w, r, refused.Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("sorry_text")})
 			return f, false
 		}
 	}
