@@ -1,0 +1,11 @@
+package forms
+
+import (
+	"testing"
+
+	"frontdesk/libs/app/apptest"
+)
+
+func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+	apptest.Start(t, Service).CheckAccess()
+}
