@@ -154,9 +154,12 @@ func mergeContact(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error
 
 // eraseContact removes a person with all that they have sent, spam under their address too.
 func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	rows, err := tx.Query(ctx, `select id from submission where contact_id = $1
-			or status = 'spam' and email <> '' and email = (select email from contact where id = $1)
-		order by id for update`, id)
+	var email string
+	err := tx.QueryRow(ctx, `delete from contact where id = $1 returning email`, id).Scan(&email)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	rows, err := tx.Query(ctx, `select id from submission where contact_id = $1 or status = 'spam' and email = $2 and $2 <> '' order by id for update`, id, email)
 	if err != nil {
 		return err
 	}
@@ -169,8 +172,22 @@ func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, `delete from contact where id = $1`, id)
-	return err
+	// What still comes for an id that was merged into this one is erased under that id.
+	if _, err := tx.Exec(ctx, `delete from contact_alias where contact_id = $1`, id); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `delete from parked where key = $1`, id.String()); err != nil || email == "" {
+		return err
+	}
+	for _, q := range []string{
+		`delete from parked where position(convert_to($1, 'UTF8') in value) > 0`,
+		`delete from outbox where topic = '` + proto.MailTopic + `' and position(convert_to($1, 'UTF8') in value) > 0`,
+	} {
+		if _, err := tx.Exec(ctx, q, email); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
