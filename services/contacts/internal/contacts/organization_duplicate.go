@@ -69,7 +69,7 @@ type Pair struct {
 // somebody dismissed are left out.
 func (s *service) PossibleDuplicates(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Pair], error) {
 	rows, err := tx.Query(ctx, `
-		with similar as (
+		with alike as (
 			select a.id as a, b.id as b, 'name' as reason from organization a join organization b using (name_key)
 				where a.id < b.id and a.name_key <> '' and b.name_key <> '' and a.deleted_at is null and b.deleted_at is null
 			union all
@@ -79,8 +79,8 @@ func (s *service) PossibleDuplicates(ctx context.Context, tx *db.Tx, _ struct{})
 			select a.id, b.id, 'email' from organization a join organization b using (email_key)
 				where a.id < b.id and a.email_key <> '' and b.email_key <> '' and a.deleted_at is null and b.deleted_at is null),
 		pairs as (
-			select a, b, array_agg(reason order by array_position(array['name', 'vat_number', 'email'], reason)) as reasons from similar
-			where not exists (select from organization_distinct d where (d.a, d.b) = (similar.a, similar.b)) group by a, b)
+			select a, b, array_agg(reason order by array_position(array['name', 'vat_number', 'email'], reason)) as reasons from alike
+			where not exists (select from organization_distinct d where (d.a, d.b) = (alike.a, alike.b)) group by a, b)
 		select x.id, x.name, y.id, y.name, reasons from pairs join organization x on x.id = a join organization y on y.id = b
 		order by greatest(x.created_at, y.created_at), least(x.created_at, y.created_at), a, b limit $1`, maxSimilar)
 	if err != nil {

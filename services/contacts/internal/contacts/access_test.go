@@ -1,0 +1,11 @@
+package contacts
+
+import (
+	"testing"
+
+	"frontdesk/libs/app/apptest"
+)
+
+func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+	apptest.Start(t, Service).CheckAccess()
+}
