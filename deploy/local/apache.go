@@ -73,6 +73,9 @@ func newApacheBroker(ctx context.Context, tools, dir string, port, control int, 
 		"transaction.state.log.replication.factor=1",
 		"transaction.state.log.min.isr=1",
 		"group.initial.rebalance.delay.ms=0",
+		// A node that was killed may register again only when its former session has run out, by default after 9 s.
+		"broker.session.timeout.ms=2000",
+		"broker.heartbeat.interval.ms=400",
 	}
 	if err := os.WriteFile(b.configure, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		return nil, err
@@ -112,7 +115,7 @@ func (b *apacheBroker) fetch(ctx context.Context, say func(string, ...any)) erro
 }
 
 func (b *apacheBroker) run(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, b.java, append([]string{"-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+	return exec.CommandContext(ctx, b.java, append([]string{"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 		"-cp", filepath.Join(b.jars, "*")}, args...)...)
 }
 
