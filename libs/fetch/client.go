@@ -57,7 +57,7 @@ func client(o Options, look lookup) *http.Client {
 			ResponseHeaderTimeout:  o.Timeout,
 			MaxResponseHeaderBytes: maxHeader,
 			MaxIdleConns:           512,
-			MaxIdleConnsPerHost:    16,
+			MaxIdleConnsPerHost:    32,
 			IdleConnTimeout:        30 * time.Second,
 			// A small answer that unpacks to a large one is not worth having.
 			DisableCompression: true,

@@ -19,7 +19,7 @@ const leaseFor = 15 * time.Second
 
 // window is how many waiting deliveries of a webhook are looked at for one that may go: a backlog costs
 // no more than that.
-const window = 200
+const window = 100
 
 // A claim sees at most so many deliveries in flight that they could not fail more often in a row than
 // pauses the webhook: twenty means twenty.
@@ -48,13 +48,18 @@ returning d.seq, d.id, d.event, d.event_id, d.payload, d.status, d.failed_attemp
 // these to be settled, or for room.
 func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to target, jobs []job, more bool, err error) {
 	lease := uuid.New()
-	// Both statements are one transaction. The lock makes the second see what another process has settled.
+	// These statements are one transaction. The lock makes the last see what another process has settled.
 	b := &pgx.Batch{}
+	// A lease that a crash of the database forgets costs no more than the attempt that it was for.
+	b.Queue(`select set_config('synchronous_commit', 'off', true)`)
 	b.Queue(`select id, url, secret from webhook where id = $1 for no key update`, webhook)
 	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "window": window, "now": e.s.DB.Now().UTC(), "most": most,
 		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
 	res := e.s.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
+	if _, err := res.Exec(); err != nil {
+		return to, nil, false, err
+	}
 	err = res.QueryRow().Scan(&to.id, &to.url, &to.sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, nil, false, nil

@@ -40,42 +40,34 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return fanOut(ctx, tx, e, b)
 }
 
-// fanOut adds one delivery for each active webhook that subscribed the event.
+// fanOut adds one delivery for each active webhook that subscribed the event, and wakes them at commit. Of a
+// contact that was erased meanwhile no more than the id goes in.
 func fanOut(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
-	rows, err := tx.Query(ctx, `select id from webhook where active and events @> array[$1::text] order by id`, e.Kind)
-	if err != nil {
-		return err
-	}
-	to, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil || len(to) == 0 {
-		return err
-	}
-	if b.contact != nil {
-		var gone bool
-		if err := tx.QueryRow(ctx, `select exists (select from erased where contact = $1)`, *b.contact).Scan(&gone); err != nil {
-			return err
-		}
-		if gone {
-			b.strip()
-		}
-	}
 	text, err := b.text()
 	if err != nil {
 		return err
 	}
-	ids := make([]uuid.UUID, len(to))
-	for i := range ids {
-		ids[i] = db.NewID()
+	var bare *string
+	if b.contact != nil {
+		b.strip()
+		t, err := b.text()
+		if err != nil {
+			return err
+		}
+		bare = &t
 	}
 	_, err = tx.Exec(ctx, `
-		insert into delivery (id, webhook, event, event_id, record, contact, payload, status, next_attempt_at, created_at)
-		select id, webhook, $3, $4, $5, $6, $7, 'queued', $8, $8 from unnest($1::uuid[], $2::uuid[]) as t(id, webhook)
-		on conflict (webhook, event_id) do nothing`,
-		ids, to, e.Kind, e.ID, b.record, b.contact, text, tx.Now)
-	if err != nil {
-		return err
-	}
-	return wake(ctx, tx, to...)
+		with made as (
+			insert into delivery (id, webhook, event, event_id, record, contact, payload, status, next_attempt_at, created_at)
+			select new_id(), w.id, @event, @event_id, @record, @contact,
+				case when @contact::uuid is not null and exists (select from erased where contact = @contact) then @bare else @payload end,
+				'queued', @now, @now
+			from webhook w where w.active and w.events @> array[@event::text] order by w.id
+			returning webhook
+		)
+		select pg_notify(@channel, webhook::text) from made`,
+		pgx.NamedArgs{"event": e.Kind, "event_id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": wakeChannel})
+	return err
 }
 
 // The key of the record inside data, by topic.

@@ -19,9 +19,9 @@ import (
 
 const (
 	// laneMax is how many requests one webhook has in flight at a time.
-	laneMax = 8
+	laneMax = 16
 	// hostMax is how many all webhooks of one host have.
-	hostMax = 16
+	hostMax = 32
 )
 
 // engine sends what is due. It keeps nothing that the delivery rows do not say.
@@ -269,8 +269,8 @@ func (e *engine) know(l *lane) bool {
 	return false
 }
 
-// landed gives the place of a settled request back and wakes whoever waited for it.
-func (e *engine) landed(webhook uuid.UUID) {
+// landed gives the places of n settled requests back and wakes whoever waited for them.
+func (e *engine) landed(webhook uuid.UUID, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.lanes[webhook]
@@ -278,7 +278,7 @@ func (e *engine) landed(webhook uuid.UUID) {
 		return
 	}
 	full := l.host != "" && e.hosts[l.host] >= hostMax
-	e.fly(l, -1)
+	e.fly(l, -n)
 	// A claim that is under way may not have seen this one settled.
 	l.due = l.due || l.more || l.driven
 	e.start(l)

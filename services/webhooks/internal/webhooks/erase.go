@@ -29,7 +29,7 @@ func scrubRecord(ctx context.Context, tx *db.Tx, topic string, record uuid.UUID)
 	if topic == proto.ContactTopic {
 		return scrubContact(ctx, tx, record)
 	}
-	return scrub(ctx, tx, `record = $1`, record)
+	return scrub(ctx, tx, `record = $1 and (contact is null or contact <> record)`, record)
 }
 
 func scrub(ctx context.Context, tx *db.Tx, which string, id uuid.UUID) error {

@@ -57,29 +57,35 @@ func (e *engine) settle(ctx context.Context, drained <-chan struct{}) {
 			time.Sleep(200 * time.Millisecond)
 			err = e.commit(ctx, batch)
 		}
+		landed := map[uuid.UUID]int{}
 		for _, r := range batch {
-			e.tell(ctx, r)
+			if e.tell(ctx, r) {
+				landed[r.to.id]++
+			}
+		}
+		for webhook, n := range landed {
+			e.landed(webhook, n)
 		}
 	}
 }
 
-// tell lets the lane or the caller go on.
-func (e *engine) tell(ctx context.Context, r result) {
+// tell lets the caller who waits for a result go on. It answers whether a lane does.
+func (e *engine) tell(ctx context.Context, r result) (lane bool) {
 	outcome := "delivered"
 	if !r.ok() {
 		outcome = "failed"
 	}
 	e.seconds.Record(ctx, r.took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
-	if r.told == nil {
-		e.landed(r.to.id)
-		return
-	}
-	if r.sealed {
+	switch {
+	case r.told == nil:
+		return true
+	case r.sealed:
 		r.told <- fault.Conflict("secret", r.reason)
-		return
+	default:
+		r.told <- nil
+		e.poke(r.to.id)
 	}
-	r.told <- nil
-	e.poke(r.to.id)
+	return false
 }
 
 // after is a delivery's state once the result counts.

@@ -41,14 +41,14 @@ create table delivery (
 	leased_until    timestamptz
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
-create unique index delivery_event on delivery (webhook, event_id);
 create index delivery_log on delivery (webhook, created_at desc, id desc);
-create index delivery_log_status on delivery (webhook, status, created_at desc, id desc);
-create index delivery_age on delivery (created_at);
+create index delivery_delivered on delivery (webhook, created_at desc, id desc) where status = 'delivered';
+create index delivery_failed on delivery (webhook, created_at desc, id desc) where status = 'failed';
 create index delivery_queued on delivery (webhook, seq) where status = 'queued';
 create index delivery_retrying on delivery (webhook, next_attempt_at) where status = 'retrying';
 create index delivery_contact on delivery (contact) where contact is not null;
-create index delivery_record on delivery (record);
+create index delivery_record on delivery (record) where contact is null or contact <> record;
+create index delivery_age on delivery using brin (created_at);
 
 -- What was sent where and what came back, of each attempt.
 create table attempt (
@@ -84,23 +84,34 @@ create table removed (
 );
 
 -- +goose StatementBegin
-create function count_delivery() returns trigger language plpgsql as $$
+create function count_deliveries() returns trigger language plpgsql as $$
 begin
-	if tg_op <> 'INSERT' then
-		insert into tally values (old.webhook, old.status, -1);
-	end if;
-	if tg_op <> 'DELETE' then
-		insert into tally values (new.webhook, new.status, 1);
+	if tg_op = 'INSERT' then
+		insert into tally select webhook, status, count(*) from fresh group by webhook, status;
+	elsif tg_op = 'DELETE' then
+		insert into tally select webhook, status, -count(*) from gone group by webhook, status;
+	else
+		insert into tally select webhook, status, sum(n)
+			from (select webhook, status, 1 as n from fresh union all select webhook, status, -1 from gone) as change
+			group by webhook, status having sum(n) <> 0;
 	end if;
 	return null;
 end $$;
 -- +goose StatementEnd
 
-create trigger delivery_comes_or_goes after insert or delete on delivery
-	for each row execute function count_delivery();
-create trigger delivery_changes after update of status on delivery
-	for each row when (old.status is distinct from new.status) execute function count_delivery();
+create trigger delivery_comes after insert on delivery
+	referencing new table as fresh for each statement execute function count_deliveries();
+create trigger delivery_goes after delete on delivery
+	referencing old table as gone for each statement execute function count_deliveries();
+create trigger delivery_changes after update on delivery
+	referencing old table as gone new table as fresh for each statement execute function count_deliveries();
+
+-- A UUIDv7, as for all new records.
+create function new_id() returns uuid language sql volatile as $$
+	select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing
+		substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
+$$;
 
 -- +goose Down
 drop table removed, erased, tally, attempt, delivery, webhook;
-drop function count_delivery;
+drop function count_deliveries, new_id;
