@@ -59,7 +59,11 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if a, err = d.find(ctx, tx, a.ID); err != nil {
 		return a, err
 	}
-	if err := a.emit(ctx, tx, "rescheduled", map[string]any{"from": was}, "starts_at", "ends_at", "staff"); err != nil {
+	changed := []string{"starts_at", "ends_at"}
+	if a.Staff.UserID != was.Staff.UserID {
+		changed = append(changed, "staff")
+	}
+	if err := a.emit(ctx, tx, "rescheduled", map[string]any{"from": was}, changed...); err != nil {
 		return a, err
 	}
 	return a, d.mailClient(ctx, tx, a, "rescheduled")
