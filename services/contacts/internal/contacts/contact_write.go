@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -67,7 +68,7 @@ func (s *service) newCleaner(ctx context.Context, tx *db.Tx, entity string, with
 }
 
 func (c *cleaner) email(name, typed string) string {
-	stored, err := person.Email(typed)
+	stored, err := address.Parse(typed)
 	if err != nil {
 		c.params[name] = err.Error()
 	}
@@ -132,7 +133,7 @@ func (s *service) CreateContact(ctx context.Context, tx *db.Tx, in NewContact) (
 	}
 	made, err := s.insertContact(ctx, tx, c)
 	if errors.Is(err, errTaken) {
-		return c, duplicateContact(ctx, tx, person.EmailKey(c.Email))
+		return c, duplicateContact(ctx, tx, address.Key(c.Email))
 	}
 	return made, err
 }
@@ -151,7 +152,7 @@ var errTaken = errors.New("contacts: the address is taken")
 // are names that tagNames gave.
 func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	c.version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, tx.Now, tx.Now, &tx.Now, "none"
-	key := person.EmailKey(c.Email)
+	key := address.Key(c.Email)
 	if err := s.recallMarketing(ctx, tx, &c, key); err != nil {
 		return c, err
 	}
@@ -271,7 +272,7 @@ func (s *service) UpdateContact(ctx context.Context, tx *db.Tx, in ContactChange
 	}
 	if err := s.saveContact(ctx, tx, old, c); err != nil {
 		if errors.Is(err, errTaken) {
-			return old, duplicateContact(ctx, tx, person.EmailKey(c.Email))
+			return old, duplicateContact(ctx, tx, address.Key(c.Email))
 		}
 		return old, err
 	}
@@ -298,8 +299,8 @@ func (s *service) saveContact(ctx context.Context, tx *db.Tx, old, c Contact) er
 }
 
 func (s *service) saveContactAs(ctx context.Context, tx *db.Tx, old, c Contact, kind, subject string) (changed bool, err error) {
-	key := person.EmailKey(c.Email)
-	moved := key != person.EmailKey(old.Email)
+	key := address.Key(c.Email)
+	moved := key != address.Key(old.Email)
 	if moved {
 		if id, _, err := contactWithEmail(ctx, tx, key, ""); err == nil && id != c.ID {
 			return false, errTaken
@@ -316,7 +317,7 @@ func (s *service) saveContactAs(ctx context.Context, tx *db.Tx, old, c Contact, 
 		if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
 			return false, err
 		}
-		if err := rememberAddress(ctx, tx, c.ID, person.EmailKey(old.Email)); err != nil {
+		if err := rememberAddress(ctx, tx, c.ID, address.Key(old.Email)); err != nil {
 			return false, err
 		}
 	}
@@ -386,7 +387,7 @@ func (s *service) RestoreContact(ctx context.Context, tx *db.Tx, in ByID) (Conta
 	}
 	old := c
 	c.DeletedAt = nil
-	key := person.EmailKey(c.Email)
+	key := address.Key(c.Email)
 	// The person may have unsubscribed while the contact was away.
 	if err := s.recallMarketing(ctx, tx, &c, key); err != nil {
 		return c, err
@@ -415,11 +416,11 @@ type Match struct {
 
 // FindDuplicates finds the contact with an address, if any.
 func (s *service) FindDuplicates(ctx context.Context, tx *db.Tx, in DuplicateQuery) (db.List[Match], error) {
-	email, err := person.Email(in.Email)
+	email, err := address.Parse(in.Email)
 	if err != nil {
 		return db.List[Match]{}, fault.Param("email", "%s", err.Error())
 	}
-	id, owner, err := contactWithEmail(ctx, tx, person.EmailKey(email), "")
+	id, owner, err := contactWithEmail(ctx, tx, address.Key(email), "")
 	if errors.Is(err, pgx.ErrNoRows) {
 		return db.All[Match](nil), nil
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
-	"frontdesk/services/contacts/internal/person"
 )
 
 // appointmentRecord is what of booking.appointment is kept here.
@@ -200,7 +200,7 @@ func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) err
 		}
 		c := old
 		c.OwnerUserID = to
-		if err := writeContact(ctx, tx, c, person.EmailKey(c.Email), false); err != nil {
+		if err := writeContact(ctx, tx, c, address.Key(c.Email), false); err != nil {
 			return err
 		}
 		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over", data: contactChanges(old, c)}); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -49,7 +50,7 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 	if err != nil {
 		return err
 	}
-	found, err := findEnsured(ctx, tx, requested, person.EmailKey(given.Email))
+	found, err := findEnsured(ctx, tx, requested, address.Key(given.Email))
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (s *service) createEnsured(ctx context.Context, tx *db.Tx, requested uuid.U
 	if !errors.Is(err, errTaken) {
 		return c.ID, ensuredCreated, err
 	}
-	id, _, err := contactWithEmail(ctx, tx, person.EmailKey(c.Email), " for no key update")
+	id, _, err := contactWithEmail(ctx, tx, address.Key(c.Email), " for no key update")
 	if err != nil {
 		return id, "", err
 	}

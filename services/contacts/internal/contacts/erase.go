@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/person"
 )
 
 // EmailQuery names a person by address.
@@ -27,11 +27,11 @@ type Erased struct {
 // ErasePersonalData removes the contacts with an address, also from the trash, with everything about them,
 // for good. Where another contact's timeline still names the address, it is struck out.
 func (s *service) ErasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (Erased, error) {
-	email, err := person.Email(in.Email)
+	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
 		return Erased{}, fault.Param("email", "must be an email address")
 	}
-	key := person.EmailKey(email)
+	key := address.Key(email)
 	// Imports first: none may bring the person back from its file after this.
 	if err := holdImports(ctx, tx); err != nil {
 		return Erased{}, err
@@ -75,7 +75,7 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 		return err
 	}
 	t := traces{ids: []string{id.String()}, first: c.FirstName, last: c.LastName}
-	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, id, person.EmailKey(c.Email))
+	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, id, address.Key(c.Email))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
-	"frontdesk/services/contacts/internal/csvfile"
 )
 
 // ContactExport asks for contacts as a file.
@@ -64,7 +63,7 @@ func (s *service) ExportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 		if err := fieldCells(values, fields, cells[len(header):]); err != nil {
 			return err
 		}
-		if err := writeRow(d, cells); err != nil {
+		if err := d.Row(cells); err != nil {
 			return err
 		}
 	}
@@ -116,18 +115,11 @@ func (s *service) ExportOrganizations(ctx context.Context, tx *db.Tx, in Organiz
 		if err := fieldCells(values, fields, cells[len(header):]); err != nil {
 			return err
 		}
-		if err := writeRow(d, cells); err != nil {
+		if err := d.Row(cells); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
-}
-
-func writeRow(d *op.Download, cells []string) error {
-	for i, c := range cells {
-		cells[i] = csvfile.Neutral(c)
-	}
-	return d.Row(cells)
 }
 
 // exportedFields are the custom fields that are columns of an export.
@@ -142,7 +134,7 @@ func exportedFields(ctx context.Context, tx *db.Tx, entity string) ([]Field, err
 func labels(fields []Field) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
-		out[i] = csvfile.Neutral(f.Label)
+		out[i] = f.Label
 	}
 	return out
 }

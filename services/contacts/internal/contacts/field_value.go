@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/services/contacts/internal/person"
 )
@@ -100,7 +101,7 @@ func (f Field) text(s, country string) (any, error) {
 	case "long_text":
 		return s, nil
 	case "email":
-		return textOrError(person.Email(s))
+		return textOrError(address.Parse(s))
 	case "phone":
 		return person.Phone(s, country), nil
 	case "url":

@@ -160,9 +160,9 @@ func (s *service) GetImport(ctx context.Context, tx *db.Tx, in ByID) (Import, er
 
 // ImportChange corrects the mapping or the options of an import before it starts.
 type ImportChange struct {
-	ID      uuid.UUID                `json:"id"`
-	Mapping opt.Value[[]string]      `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
-	Options opt.Value[ImportChoices] `json:"options,omitzero"`
+	ID      uuid.UUID           `json:"id"`
+	Mapping opt.Value[[]string] `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
+	Options ImportChoices       `json:"options,omitzero"`
 }
 
 // ImportChoices are options to change; those left out stay.
@@ -217,7 +217,7 @@ func (s *service) prepare(ctx context.Context, tx *db.Tx, in ImportChange, statu
 		return m, fault.InvalidStatus(m.Status, "The import has started already.")
 	}
 	before := m.Options.Separator
-	if err := in.Options.V.apply(&m.Options); err != nil {
+	if err := in.Options.apply(&m.Options); err != nil {
 		return m, err
 	}
 	if m.Options.Separator != before {
@@ -256,7 +256,7 @@ func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in ByID, d *op.Do
 		return err
 	}
 	d.Start("import-errors.csv", m.Options.Separator)
-	if err := d.Row(append([]string{"row", "column", "code", "message"}, neutral(m.Headers)...)); err != nil {
+	if err := d.Row(append([]string{"row", "column", "code", "message"}, m.Headers...)); err != nil {
 		return err
 	}
 	rows, err := tx.Query(ctx, `select row, "column", code, message, cells from import_error where import_id = $1 order by row`, in.ID)
@@ -270,19 +270,11 @@ func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in ByID, d *op.Do
 		if err := rows.Scan(&e.Row, &e.Column, &e.Code, &e.Message, &cells); err != nil {
 			return err
 		}
-		if err := d.Row(append([]string{strconv.Itoa(e.Row), csvfile.Neutral(e.Column), e.Code, csvfile.Neutral(e.Message)}, neutral(cells)...)); err != nil {
+		if err := d.Row(append([]string{strconv.Itoa(e.Row), e.Column, e.Code, e.Message}, cells...)); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
-}
-
-func neutral(cells []string) []string {
-	out := make([]string, len(cells))
-	for i, c := range cells {
-		out[i] = csvfile.Neutral(c)
-	}
-	return out
 }
 
 // holdImports keeps all imports that are not done where they are until the transaction ends.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/person"
@@ -189,7 +190,7 @@ func (j *job) fail(row int, cells []string, column, code, message string) {
 	j.failed = append(j.failed, failure{ImportError{row, column, code, message}, cells})
 }
 
-var importLengths = map[string]int{"first_name": 100, "last_name": 100, "email": person.MaxEmail, "phone": 50, "source": 50}
+var importLengths = map[string]int{"first_name": 100, "last_name": 100, "email": address.Max, "phone": 50, "source": 50}
 
 // read turns a row into a draft; one that breaks a rule is noted as failed.
 func (j *job) read(row csvfile.Row) (draft, bool) {
@@ -227,8 +228,8 @@ func (j *job) put(d *draft, target, cell string) (err error) {
 	case "last_name":
 		d.LastName = person.Name(cell)
 	case "email":
-		d.Email, err = person.Email(cell)
-		d.key = person.EmailKey(d.Email)
+		d.Email, err = address.Parse(cell)
+		d.key = address.Key(d.Email)
 	case "phone":
 		d.Phone = j.clean.phone(cell)
 	case "source":
@@ -336,7 +337,7 @@ func contactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[stri
 	}
 	contacts, err := pgx.CollectRows(rows, scanContact)
 	for _, c := range contacts {
-		found[person.EmailKey(c.Email)] = c
+		found[address.Key(c.Email)] = c
 	}
 	return found, err
 }

@@ -6,14 +6,15 @@ import (
 	"crypto/sha256"
 	"errors"
 	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/services/contacts/internal/person"
 )
 
 // States of a contact's subscription.
@@ -140,7 +141,7 @@ func (s *service) UnsubscribeContact(ctx context.Context, tx *db.Tx, in ByID) (C
 // leave unsubscribes a locked contact and remembers its address. Links that were mailed to confirm are
 // worth nothing from now on.
 func (s *service) leave(ctx context.Context, tx *db.Tx, c Contact) error {
-	if key := person.EmailKey(c.Email); key != "" {
+	if key := address.Key(c.Email); key != "" {
 		if err := remember(ctx, tx, s.addressHash(key)); err != nil {
 			return err
 		}
@@ -180,11 +181,13 @@ func (s *service) ConfirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Ma
 		return state, fault.Expired()
 	}
 	c, err := lockContact(ctx, tx, *l.contact)
-	if f := fault.From(err); err != nil && f.Status == 404 || err == nil && (c.DeletedAt != nil || person.EmailKey(c.Email) != l.emailKey) {
+	switch {
+	case err != nil && fault.From(err).Status == http.StatusNotFound:
 		return state, fault.Expired()
-	}
-	if err != nil {
+	case err != nil:
 		return state, err
+	case c.DeletedAt != nil || address.Key(c.Email) != l.emailKey:
+		return state, fault.Expired()
 	}
 	// Again under the lock: the same link may be used twice at once.
 	if l, err = openLink(ctx, tx, in.Token, "confirm", " for update"); err != nil || l.ended != nil {

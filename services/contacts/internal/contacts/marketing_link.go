@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
-	"frontdesk/services/contacts/internal/person"
 )
 
 const (
@@ -38,7 +38,7 @@ func (s *service) newLink(ctx context.Context, tx *db.Tx, kind string, c Contact
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
-	key := person.EmailKey(c.Email)
+	key := address.Key(c.Email)
 	_, err := tx.Exec(ctx, `insert into marketing_link (token, kind, contact_id, email_key, address_hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
 		tokenHash(token), kind, c.ID, key, s.addressHash(key), tx.Now)
 	return token, err
@@ -65,7 +65,7 @@ func (s *service) lastAsked(ctx context.Context, tx *db.Tx, c Contact) (time.Tim
 	var at *time.Time
 	err := tx.QueryRow(ctx, `select greatest(
 		(select max(created_at) from marketing_link where contact_id = $1 and kind = 'confirm'),
-		(select max(created_at) from marketing_link where address_hash = $2 and kind = 'confirm'))`, c.ID, s.addressHash(person.EmailKey(c.Email))).Scan(&at)
+		(select max(created_at) from marketing_link where address_hash = $2 and kind = 'confirm'))`, c.ID, s.addressHash(address.Key(c.Email))).Scan(&at)
 	if err != nil || at == nil {
 		return time.Time{}, err
 	}
@@ -125,7 +125,7 @@ func (s *service) mailWelcome(ctx context.Context, tx *db.Tx, c Contact) error {
 // mail sends a marketing mail, which always carries a link to leave.
 func (s *service) mail(ctx context.Context, tx *db.Tx, c Contact, leave string, m mail.Content) error {
 	page := s.Config.PublicURL + "/marketing/unsubscribe"
-	m.To = mail.Person{Name: c.Name(), Address: person.EmailKey(c.Email)}
+	m.To = mail.Person{Name: c.Name(), Address: address.Key(c.Email)}
 	m.Business = s.business()
 	m.FooterLinks = []mail.Link{{Text: "Unsubscribe", URL: page + "#token=" + leave}}
 	m.UnsubscribeURL = page + "?token=" + leave

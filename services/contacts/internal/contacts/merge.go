@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/person"
 )
 
 // MergeContacts merges another contact, also one in the trash, into this one: empty values are filled,
@@ -34,7 +34,7 @@ func (s *service) MergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	if err := s.moveContact(ctx, tx, winner, loser); err != nil {
 		return winner, err
 	}
-	key := person.EmailKey(c.Email)
+	key := address.Key(c.Email)
 	if err := s.recallMarketing(ctx, tx, &c, key); err != nil {
 		return winner, err
 	}
@@ -115,7 +115,7 @@ func fillFrom(winner, loser Contact) (Contact, map[string]any) {
 	f.text("source", &c.Source, loser.Source)
 	f.text("status", &c.Status, loser.Status)
 	f.text("email", &c.Email, loser.Email)
-	if key := person.EmailKey(loser.Email); key != "" && key == person.EmailKey(c.Email) {
+	if key := address.Key(loser.Email); key != "" && key == address.Key(c.Email) {
 		delete(f.kept, "email")
 		if winner.Marketing == marketingNone {
 			c.Marketing = loser.Marketing
@@ -147,7 +147,7 @@ func (s *service) moveContact(ctx context.Context, tx *db.Tx, winner, loser Cont
 			return err
 		}
 	}
-	if err := rememberAddress(ctx, tx, winner.ID, person.EmailKey(loser.Email)); err != nil {
+	if err := rememberAddress(ctx, tx, winner.ID, address.Key(loser.Email)); err != nil {
 		return err
 	}
 	if err := alias(ctx, tx, loser.ID, winner.ID); err != nil {

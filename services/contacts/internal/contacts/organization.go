@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
@@ -137,7 +138,7 @@ func insertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organiz
 			name_key, vat_key, email_key, last_activity, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, $16)`,
 		o.ID, o.Name, o.VATNumber, o.Email, o.Phone, o.Website, o.AddressLine, o.PostalCode, o.City, o.Country, o.OwnerUserID, o.Fields,
-		person.NameKey(o.Name), person.VATKey(o.VATNumber), person.EmailKey(o.Email), tx.Now)
+		person.NameKey(o.Name), person.VATKey(o.VATNumber), address.Key(o.Email), tx.Now)
 	if err != nil {
 		return o, err
 	}
@@ -172,6 +173,6 @@ func writeOrganization(ctx context.Context, tx *db.Tx, o Organization) error {
 			deleted_at = $16, updated_at = $17, last_activity = greatest(last_activity, $17)
 		where id = $1`,
 		o.ID, o.Name, o.VATNumber, o.Email, o.Phone, o.Website, o.AddressLine, o.PostalCode, o.City, o.Country, o.OwnerUserID, o.Fields,
-		person.NameKey(o.Name), person.VATKey(o.VATNumber), person.EmailKey(o.Email), o.DeletedAt, tx.Now)
+		person.NameKey(o.Name), person.VATKey(o.VATNumber), address.Key(o.Email), o.DeletedAt, tx.Now)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -32,7 +33,7 @@ const maxSimilar = 100
 // FindSimilar finds organizations with the same name but for its legal form, the same VAT number or the same
 // address; those with most in common first, at most 100.
 func (s *service) FindSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (db.List[Similar], error) {
-	email, err := person.Email(in.Email)
+	email, err := address.Parse(in.Email)
 	if err != nil {
 		return db.List[Similar]{}, fault.Param("email", "%s", err.Error())
 	}
@@ -45,7 +46,7 @@ func (s *service) FindSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (
 			from organization where deleted_at is null
 				and (name_key <> '' and name_key = $1 or vat_key <> '' and vat_key = $2 or email_key <> '' and email_key = $3)) o
 		order by cardinality(reasons) desc, created_at, id limit $4`,
-		person.NameKey(in.Name), person.VATKey(person.VAT(in.VATNumber)), person.EmailKey(email), maxSimilar)
+		person.NameKey(in.Name), person.VATKey(person.VAT(in.VATNumber)), address.Key(email), maxSimilar)
 	if err != nil {
 		return db.List[Similar]{}, err
 	}

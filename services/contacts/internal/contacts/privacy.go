@@ -7,10 +7,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
-	"frontdesk/services/contacts/internal/person"
 )
 
 // PersonalData is all that is kept about the person with an address.
@@ -49,12 +49,12 @@ type PersonSubmission struct {
 // has it.
 func (s *service) ExportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {
 	none := opt.Value[PersonalData]{}
-	email, err := person.Email(in.Email)
+	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
 		return none, fault.Param("email", "must be an email address")
 	}
 	var w where
-	w.and("c.email_key = ? and c.email_key <> ''", person.EmailKey(email))
+	w.and("c.email_key = ? and c.email_key <> ''", address.Key(email))
 	w.own(tx, "c")
 	rows, err := tx.Query(ctx, `select `+contactColumns(allContactFields)+contactFrom+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.args...)
 	if err != nil {

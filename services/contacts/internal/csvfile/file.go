@@ -1,5 +1,5 @@
-// Package csvfile reads the CSV files that people upload, guesses what their columns mean, and writes
-// CSV that is safe to open in a spreadsheet. It keeps no state.
+// Package csvfile reads the CSV files that people upload, and guesses what their columns mean. It keeps
+// no state.
 //
 // A file is text of at most MaxCharacters; reading takes time in proportion to its length and memory
 // for one row at a time beside the text itself.
@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"frontdesk/libs/csvcell"
 )
 
 const (
@@ -132,12 +134,12 @@ type Row struct {
 }
 
 // Cell is the trimmed content of a column, counted from 0; empty when the row ends before it. The apostrophe
-// that Writer puts before what looks like a formula is taken off again.
+// that exports put before what looks like a formula is taken off again.
 func (r Row) Cell(column int) string {
 	if column >= len(r.Cells) {
 		return ""
 	}
-	return strings.TrimSpace(original(r.Cells[column]))
+	return strings.TrimSpace(csvcell.Original(r.Cells[column]))
 }
 
 // Next is the next row below the headers that has anything in it, or io.EOF.

@@ -1,8 +1,8 @@
-// Package person holds the rules for what people and organizations are written with: phone numbers,
-// email addresses, VAT numbers, websites, countries and names. It keeps no state.
+// Package person holds the rules for what people and organizations are written with: phone numbers, VAT
+// numbers, websites, countries and names. It keeps no state.
 //
 // Every function takes what somebody typed and gives the form that is stored. Each is idempotent:
-// a stored form is stored unchanged. Errors are phrases such as "must be an email address", to be
+// a stored form is stored unchanged. Errors are phrases such as "must be a country code", to be
 // put behind the name of the parameter.
 package person
 

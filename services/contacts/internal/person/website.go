@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"frontdesk/libs/address"
 )
 
 // MaxWebsite is the length of the longest website, in characters.
@@ -49,7 +51,7 @@ func Website(typed string) (string, error) {
 		return "", errWebsite
 	}
 	if _, err := netip.ParseAddr(u.Hostname()); err != nil {
-		if _, err := asciiHost(strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")); err != nil {
+		if _, err := address.Host(strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")); err != nil {
 			return "", errWebsite
 		}
 	}

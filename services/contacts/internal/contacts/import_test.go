@@ -1,0 +1,245 @@
+package contacts
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+func finished(s *apptest.Service, c *apptest.Client, id string) *apptest.Answer {
+	var a *apptest.Answer
+	s.Eventually(func() bool { a = c.Get("/imports/" + id).Is(200); return a.Text("status") == "completed" })
+	return a
+}
+
+func TestAFileIsImported(t *testing.T) {
+	s := apptest.Start(t, Service)
+	s.SetSite("general", object{"country": "BE"})
+	admin := s.As("svc_admin")
+	admin.Post("/fields", object{"entity": "contact", "type": "date", "label": "Birthday"}).Is(201)
+	have := admin.Post("/contacts", object{"first_name": "Have", "email": "have@example.com"}).Is(201).Text("id")
+	text := "\ufeffVoornaam;Achternaam;E-mail;GSM;Status;Labels;Birthday;Shoe\r\n" +
+		"Ann;\"De; Wit\";ann@example.com;0470 12 34 56;klant;VIP,new;2000-01-31;40\r\n" +
+		"Other;Name;HAVE@example.com;;;;;\r\n" +
+		"Bad;;no address;;;;;\r\n" +
+		";;;;;;;\r\n" +
+		"Bad;;;;;;yesterday;\r\n" +
+		"Again;;ann@example.com;;;x;;\r\n" +
+		"Ragged\r\n"
+	a := admin.Post("/imports", object{"file_name": "people.csv", "csv": text}).Is(201)
+	require.Equal(t, "uploaded", a.Text("status"))
+	require.Equal(t, []any{"first_name", "last_name", "email", "phone", "status", "tags", "fields.birthday", ""}, a.Field("mapping"))
+	require.Equal(t, "De; Wit", a.Field("preview").([]any)[0].([]any)[1])
+	require.EqualValues(t, 6, a.Field("totals.rows"))
+	require.Equal(t, "fill_empty", a.Text("options.duplicates"))
+	id := a.Text("id")
+	admin.Patch("/imports/"+id, object{"mapping": []string{"nonsense"}}).Fails(400, "svc_invalid_param")
+	admin.Patch("/imports/"+id, object{"options": object{"duplicates": "maybe"}}).Fails(400, "svc_invalid_param")
+	admin.Patch("/imports/"+id, object{"options": object{"speed": "maybe"}}).Fails(400, "svc_invalid_param")
+	admin.Patch("/imports/"+id, object{"options": object{"tag": "Imported"}}).Is(200)
+	admin.Post("/imports/"+id+"/start", nil).Is(200)
+	admin.Post("/imports/"+id+"/start", nil).Fails(409, "svc_invalid_status")
+	admin.Patch("/imports/"+id, object{"options": object{"tag": "x"}}).Fails(409, "svc_invalid_status")
+	a = finished(s, admin, id)
+	require.Equal(t, object{"rows": 6.0, "created": 2.0, "updated": 2.0, "skipped": 0.0, "failed": 2.0}, a.Field("totals"))
+	require.NotNil(t, a.Field("finished_at"))
+	require.Equal(t, []any{
+		object{"row": 4.0, "column": "E-mail", "code": "svc_invalid_param", "message": "email must be an email address such as name@example.com"},
+		object{"row": 6.0, "column": "Birthday", "code": "svc_invalid_param", "message": "fields.birthday must be a date such as 2026-12-31"},
+	}, a.Field("errors"))
+
+	ann := admin.Get("/contacts?search=ann%40example.com").Is(200)
+	require.Equal(t, "De; Wit", ann.Text("items.0.last_name"))
+	require.Equal(t, "+32470123456", ann.Text("items.0.phone"))
+	require.Equal(t, "customer", ann.Text("items.0.status"))
+	require.Equal(t, []any{"VIP", "new", "Imported", "x"}, ann.Field("items.0.tags"))
+	require.Equal(t, object{"birthday": "2000-01-31"}, ann.Field("items.0.fields"))
+	c := admin.Get("/contacts/" + have).Is(200)
+	require.Equal(t, "Have", c.Text("first_name"))
+	require.Equal(t, "Name", c.Text("last_name"))
+	entry := admin.Get("/contacts/" + have + "/activities").Is(200).Items()[0]
+	require.Equal(t, "import", entry["channel"])
+	require.EqualValues(t, admin.UserID, entry["user_id"])
+	require.Equal(t, []string{"contact.created", "contact.updated"}, s.Kinds(proto.ContactTopic, ann.Text("items.0.id")))
+	require.EqualValues(t, 3, admin.Get("/contacts").Is(200).Field("total"))
+
+	down := admin.Get("/imports/" + id + "/errors.csv").Is(200)
+	rows, err := csv.NewReader(strings.NewReader(down.Body)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 3)
+	require.Equal(t, []string{"row", "column", "code", "message", "Voornaam"}, rows[0][:5])
+	require.Equal(t, "no address", rows[1][6])
+}
+
+func TestDuplicatesInAFileAreSkippedOrOverwritten(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	id := admin.Post("/contacts", object{"first_name": "Old", "email": "a@example.com", "phone": "1"}).Is(201).Text("id")
+	run := func(duplicates string) *apptest.Answer {
+		f := admin.Post("/imports", object{"file_name": "x", "csv": "email,name,phone\na@example.com,New,\n"}).Is(201).Text("id")
+		admin.Post("/imports/"+f+"/start", object{"options": object{"duplicates": duplicates}}).Is(200)
+		return finished(s, admin, f)
+	}
+	require.EqualValues(t, 1, run("skip").Field("totals.skipped"))
+	require.Equal(t, "Old", admin.Get("/contacts/"+id).Is(200).Text("first_name"))
+	require.EqualValues(t, 1, run("fill_empty").Field("totals.skipped"))
+	require.EqualValues(t, 1, run("overwrite").Field("totals.updated"))
+	c := admin.Get("/contacts/" + id).Is(200)
+	require.Equal(t, "New", c.Text("first_name"))
+	require.Equal(t, "1", c.Text("phone"), "an empty cell takes nothing away")
+}
+
+func TestAnImportSeesWhatItsStarterSees(t *testing.T) {
+	s := apptest.Start(t, Service)
+	s.Role("custom", "own", "svc_view_contacts", "svc_import_contacts", "svc_edit_contacts")
+	admin, own := s.As("svc_admin"), s.As("custom")
+	s.Eventually(func() bool { return own.Get("/contacts").Status == 200 })
+	theirs := admin.Post("/contacts", object{"email": "theirs@example.com"}).Is(201).Text("id")
+	f := own.Post("/imports", object{"file_name": "x", "csv": "email,first name\ntheirs@example.com,Taken\nnew@example.com,New\n"}).Is(201).Text("id")
+	own.Post("/imports/"+f+"/start", nil).Is(200)
+	a := finished(s, own, f)
+	require.EqualValues(t, 1, a.Field("totals.created"))
+	require.Equal(t, "svc_duplicate", a.Text("errors.0.code"))
+	require.Equal(t, "", admin.Get("/contacts/"+theirs).Is(200).Text("first_name"))
+	require.EqualValues(t, 1, own.Get("/contacts").Is(200).Field("total"))
+	mine := admin.Post("/imports", object{"file_name": "x", "csv": "email\n"}).Is(201).Text("id")
+	own.Get("/imports/"+mine).Fails(404, "svc_not_found")
+	own.Get("/imports/"+mine+"/errors.csv").Fails(404, "svc_not_found")
+}
+
+func TestAFileThatIsNoneIsRefused(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	admin.Post("/imports", object{"file_name": "x", "csv": ""}).Fails(400, "svc_invalid_param")
+	admin.Post("/imports", object{"file_name": "x", "csv": strings.Repeat("x", 5<<20+1)}).Fails(400, "svc_invalid_param")
+	admin.Post("/imports", object{"file_name": " ", "csv": "email\n"}).Fails(400, "svc_invalid_param")
+	f := admin.Post("/imports", object{"file_name": "x", "csv": "shoe,sock\n1,2\n"}).Is(201).Text("id")
+	admin.Post("/imports/"+f+"/start", nil).Fails(400, "svc_invalid_param")
+	admin.Post("/imports/"+f+"/start", object{"mapping": []string{"first_name"}}).Is(200)
+	require.EqualValues(t, 1, finished(s, admin, f).Field("totals.created"))
+}
+
+func TestAnImportThatWasCutOffGoesOnWhereItWas(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	var text strings.Builder
+	text.WriteString("first name,email\n")
+	const rows = 3500
+	for i := range rows {
+		fmt.Fprintf(&text, "N%d,%s\n", i, map[bool]string{true: fmt.Sprintf("n%d@example.com", i)}[i%2 == 0])
+	}
+	f := admin.Post("/imports", object{"file_name": "x", "csv": text.String()}).Is(201).Text("id")
+	admin.Post("/imports/"+f+"/start", nil).Is(200)
+	// A second worker beside the service's own, thrown away after each batch as by a crash.
+	svc := &service{Kit: s.Kit, hashKey: s.Kit.Keys.For("unsubscribed addresses")}
+	for {
+		r := &importer{service: svc}
+		worked, err := r.batch(t.Context())
+		require.NoError(t, err)
+		if !worked && admin.Get("/imports/"+f).Is(200).Text("status") == "completed" {
+			break
+		}
+	}
+	a := finished(s, admin, f)
+	require.EqualValues(t, rows, a.Field("totals.created"))
+	require.EqualValues(t, rows, admin.Get("/contacts").Is(200).Field("total"))
+	var names int
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(distinct first_name) from contact`).Scan(&names))
+	require.Equal(t, rows, names)
+}
+
+func TestTwoImportsOfOneFileMakeEachContactOnce(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	var text strings.Builder
+	text.WriteString("email\n")
+	for i := range 3000 {
+		fmt.Fprintf(&text, "n%d@example.com\n", i)
+	}
+	svc := &service{Kit: s.Kit, hashKey: s.Kit.Keys.For("unsubscribed addresses")}
+	var files []string
+	for range 2 {
+		f := admin.Post("/imports", object{"file_name": "x", "csv": text.String()}).Is(201).Text("id")
+		admin.Post("/imports/"+f+"/start", nil).Is(200)
+		files = append(files, f)
+	}
+	other := &importer{service: svc}
+	for worked := true; worked; {
+		var err error
+		worked, err = other.batch(t.Context())
+		require.NoError(t, err)
+	}
+	created := 0.0
+	for _, f := range files {
+		created += finished(s, admin, f).Field("totals.created").(float64)
+	}
+	require.EqualValues(t, 3000, created)
+	require.EqualValues(t, 3000, admin.Get("/contacts").Is(200).Field("total"))
+}
+
+func TestExportsHoldWhatTheCallerSees(t *testing.T) {
+	s := apptest.Start(t, Service)
+	s.Role("custom", "own", "svc_view_contacts", "svc_export_contacts", "svc_edit_contacts")
+	admin, own := s.As("svc_admin"), s.As("custom")
+	s.Eventually(func() bool { return own.Get("/contacts").Status == 200 })
+	admin.Post("/fields", object{"entity": "contact", "type": "choices", "label": "Colours", "options": []string{"red", "blue"}}).Is(201)
+	admin.Post("/contacts", object{"first_name": "=cmd|' /C calc'!A0", "phone": "+32 470 12 34 56", "email": "a@example.com", "tags": []string{"x", "y"},
+		"fields": object{"colours": []string{"blue", "red"}}}).Is(201)
+	mine := own.Post("/contacts", object{"first_name": "Mine; mine"}).Is(201).Text("id")
+	read := func(body string, comma rune) [][]string {
+		r := csv.NewReader(strings.NewReader(body))
+		r.Comma = comma
+		rows, err := r.ReadAll()
+		require.NoError(t, err)
+		return rows
+	}
+	a := admin.Get("/exports/contacts.csv").Is(200)
+	require.Equal(t, "text/csv; charset=utf-8; header=present", a.Header.Get("Content-Type"))
+	rows := read(a.Body, ',')
+	require.Len(t, rows, 3)
+	require.Equal(t, "Colours", rows[0][15])
+	require.Equal(t, "'=cmd|' /C calc'!A0", rows[2][1])
+	require.Equal(t, "+32 470 12 34 56", rows[2][4])
+	require.Equal(t, "x, y", rows[2][9])
+	require.Equal(t, "red, blue", rows[2][15])
+	require.Len(t, read(admin.Get("/exports/contacts.csv?ids="+mine).Is(200).Body, ','), 2)
+	require.Len(t, read(admin.Get("/exports/contacts.csv?search=cmd").Is(200).Body, ','), 2)
+	rows = read(own.Get("/exports/contacts.csv?separator=%3B").Is(200).Body, ';')
+	require.Len(t, rows, 2)
+	require.Equal(t, "Mine; mine", rows[1][1])
+	admin.Get("/exports/contacts.csv?separator=x").Fails(400, "svc_invalid_param")
+
+	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
+	admin.Put("/organizations/"+o+"/contacts/"+mine, nil).Is(204)
+	rows = read(admin.Get("/exports/organizations.csv").Is(200).Body, ',')
+	require.Equal(t, "contacts_count", rows[0][11])
+	require.Equal(t, "1", rows[1][11])
+	audited := 0
+	for _, e := range s.Events(proto.AuditTopic) {
+		if strings.Contains(string(e.GetData()), "export-contacts") {
+			audited++
+		}
+	}
+	require.Equal(t, 4, audited)
+}
+
+func TestAnExportOfMuchIsAFileToItsEnd(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	require.NoError(t, s.Kit.DB.Do(db.WithActor(t.Context(), db.Actor{}), func(tx *db.Tx) error {
+		_, err := tx.Exec(t.Context(), `insert into contact (id, first_name, created_at, updated_at)
+			select gen_random_uuid(), 'N' || n, date_trunc('second', now()), date_trunc('second', now()) from generate_series(1, 20000) n`)
+		return err
+	}))
+	a := admin.Get("/exports/contacts.csv").Is(http.StatusOK)
+	require.Equal(t, 20001, strings.Count(a.Body, "\n"))
+	require.EqualValues(t, 20000, admin.Get("/contacts").Is(200).Field("total"))
+}

@@ -1,0 +1,170 @@
+package contacts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
+)
+
+func TestContactsMerge(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin, own := s.As("svc_admin"), s.As("staff")
+	field := admin.Post("/fields", object{"entity": "contact", "type": "number", "label": "Size"}).Is(201).Text("key")
+	one := admin.Post("/contacts", object{"first_name": "Ann", "tags": []string{"a"}, "fields": object{field: 1}}).Is(201).Text("id")
+	two := admin.Post("/contacts", object{"first_name": "Anna", "last_name": "Bee", "email": "ann@example.com", "tags": []string{"b", "a"},
+		"fields": object{field: 2}}).Is(201).Text("id")
+	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
+	admin.Put("/organizations/"+o+"/contacts/"+two, object{"role": "CEO", "is_primary": true}).Is(204)
+	admin.Post("/contacts/"+two+"/notes", object{"body": "kept"}).Is(201)
+	at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	id := appointment(s, "appointment.booked", 1, two, "confirmed", at)
+	s.Settle()
+	admin.Post("/contacts/"+two+"/marketing/unsubscribe", nil).Is(200)
+	admin.Post("/contacts/"+one+"/merge", object{"other_id": one}).Fails(400, "svc_invalid_param")
+	admin.Post("/contacts/"+one+"/merge", object{"other_id": uuid.NewString()}).Fails(404, "svc_not_found")
+	own.Post("/contacts/"+one+"/merge", object{"other_id": two}).Fails(403, "svc_forbidden")
+
+	c := admin.Post("/contacts/"+one+"/merge", object{"other_id": two}).Is(200)
+	require.Equal(t, "Ann", c.Text("first_name"))
+	require.Equal(t, "Bee", c.Text("last_name"))
+	require.Equal(t, "ann@example.com", c.Text("email"))
+	require.Equal(t, "unsubscribed", c.Text("marketing"))
+	require.Equal(t, []any{"a", "b"}, c.Field("tags"))
+	require.EqualValues(t, 1, c.Field("fields."+field))
+	require.Equal(t, "CEO", c.Text("organization.role"))
+	admin.Get("/contacts/"+two).Fails(404, "svc_not_found")
+	items := admin.Get("/contacts/" + one + "/activities").Is(200).Items()
+	require.Equal(t, "merged", items[0]["type"])
+	require.Equal(t, object{"first_name": "Anna", "fields.size": 2.0}, items[0]["data"].(object)["values"])
+	bodies := []any{}
+	for _, e := range items {
+		bodies = append(bodies, e["body"], e["subject"])
+	}
+	require.Contains(t, bodies, "kept")
+	require.Contains(t, bodies, "Appointment booked: Haircut")
+
+	// What still arrives for the other belongs to this one.
+	appointment(s, "appointment.cancelled", 2, two, "cancelled", at, id)
+	s.Settle()
+	require.Equal(t, "Appointment cancelled: Haircut", admin.Get("/contacts/"+one+"/activities").Is(200).Text("items.0.subject"))
+	kinds := s.Kinds(proto.ContactTopic, one)
+	require.Equal(t, "contact.merged", kinds[len(kinds)-1])
+	for _, e := range s.Events(proto.ContactTopic) {
+		if e.GetKind() == "contact.merged" {
+			require.JSONEq(t, `{"merged_id": "`+two+`"}`, string(e.GetExtra()))
+		}
+	}
+	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+
+	s.Travel(8 * 24 * time.Hour)
+	for _, j := range s.Parts.Jobs {
+		if j.Name == "tombstones" {
+			require.NoError(t, j.Run(t.Context()))
+		}
+	}
+	kinds = s.Kinds(proto.ContactTopic, two)
+	require.Equal(t, "tombstone", kinds[len(kinds)-1])
+}
+
+func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	id := admin.With("Idempotency-Key", "k1").Post("/contacts", object{"first_name": "Zebulon", "last_name": "Quist", "email": "Zeb@Quist.example"}).Is(201).Text("id")
+	trashed := admin.Post("/contacts", object{"first_name": "Zebulon", "last_name": "Quist", "email": "zeb2@quist.example"}).Is(201).Text("id")
+	admin.Patch("/contacts/"+trashed, object{"mode": "overwrite", "email": "other@quist.example"}).Is(200)
+	admin.Delete("/contacts/"+trashed, nil).Is(204)
+	other := admin.Post("/contacts", object{"first_name": "Other", "email": "was@quist.example"}).Is(201).Text("id")
+	admin.Patch("/contacts/"+other, object{"mode": "overwrite", "email": "is@example.com"}).Is(200)
+	admin.Post("/contacts/"+id+"/notes", object{"body": "Zebulon called"}).Is(201)
+	admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
+	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
+	admin.Put("/organizations/"+o+"/contacts/"+id, nil).Is(204)
+	file := admin.With("Idempotency-Key", "k2").Post("/imports", object{"file_name": "x.csv",
+		"csv": "email,first name,last name\nzeb@quist.example,A,B\nkeep@example.com,Keep,Me\n,Zebulon,Quist\n"}).Is(201).Text("id")
+	appointment(s, "appointment.booked", 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
+	s.Settle()
+	data := admin.Post("/privacy/personal-data", object{"email": "ZEB@quist.example"}).Is(200)
+	require.Len(t, data.Field("contacts"), 1)
+	require.Equal(t, id, data.Text("contacts.0.contact.id"))
+	require.Equal(t, "O", data.Text("contacts.0.organizations.0.name"))
+	require.Len(t, data.Field("contacts.0.appointments"), 1)
+
+	require.EqualValues(t, 1, admin.Post("/privacy/erase", object{"email": "zeb@QUIST.example"}).Is(200).Field("erased"))
+	require.EqualValues(t, 1, admin.Post("/privacy/erase", object{"email": "other@quist.example"}).Is(200).Field("erased"))
+	require.EqualValues(t, 0, admin.Post("/privacy/erase", object{"email": "was@quist.example"}).Is(200).Field("erased"))
+	admin.Get("/contacts/"+id).Fails(404, "svc_not_found")
+	require.Equal(t, "null\n", admin.Post("/privacy/personal-data", object{"email": "zeb@quist.example"}).Is(200).Body)
+	kinds := s.Kinds(proto.ContactTopic, id)
+	require.Equal(t, []string{"contact.erased", "tombstone"}, kinds[len(kinds)-2:])
+	for _, e := range s.Events(proto.ContactTopic) {
+		if e.GetKind() == "contact.erased" && e.GetRecordId() == id {
+			require.JSONEq(t, `{"id": "`+id+`"}`, string(e.GetData()))
+		}
+	}
+	preview := admin.Get("/imports/" + file).Is(200)
+	require.Equal(t, []any{[]any{"", "", ""}, []any{"keep@example.com", "Keep", "Me"}, []any{"", "", ""}}, preview.Field("preview"))
+	s.Settle()
+	for _, word := range []string{"zeb", "quist"} {
+		require.Empty(t, tablesWith(t, s, word), word)
+	}
+
+	// What was still on its way does not bring the person back.
+	appointment(s, "appointment.cancelled", 2, id, "cancelled", s.Now().UTC().Truncate(time.Second))
+	s.Settle()
+	require.Len(t, admin.Get("/organizations/"+o+"/activities").Is(200).Items(), 1)
+}
+
+// tablesWith are the tables of the schema in which a word stands anywhere.
+func tablesWith(t *testing.T, s *apptest.Service, word string) (found []string) {
+	ctx := context.Background()
+	rows, err := s.Kit.DB.Pool.Query(ctx, `select table_name from information_schema.tables where table_schema = 'contacts'`)
+	require.NoError(t, err)
+	var tables []string
+	for rows.Next() {
+		var name string
+		require.NoError(t, rows.Scan(&name))
+		tables = append(tables, name)
+	}
+	require.NoError(t, rows.Err())
+	require.Greater(t, len(tables), 15)
+	for _, table := range tables {
+		var n int
+		query := fmt.Sprintf(`select count(*) from %s x where position($1 in lower(x::text)) > 0 or position(encode(convert_to($1, 'UTF8'), 'hex') in x::text) > 0`, table)
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(ctx, query, strings.ToLower(word)).Scan(&n))
+		if n > 0 {
+			found = append(found, table)
+		}
+	}
+	return found
+}
+
+func TestTheTrashIsEmptiedInTime(t *testing.T) {
+	s := apptest.Start(t, Service)
+	s.SetSite("privacy", object{"retention": object{"deleted_contacts": 30}})
+	admin := s.As("svc_admin")
+	id := admin.Post("/contacts", object{"email": "a@example.com"}).Is(201).Text("id")
+	admin.Delete("/contacts/"+id, nil).Is(204)
+	empty := func() {
+		for _, j := range s.Parts.Jobs {
+			if j.Name == "trash" {
+				require.NoError(t, j.Run(t.Context()))
+			}
+		}
+	}
+	s.Travel(29 * 24 * time.Hour)
+	empty()
+	admin.Get("/contacts/" + id).Is(200)
+	s.Travel(2 * 24 * time.Hour)
+	empty()
+	admin.Get("/contacts/"+id).Fails(404, "svc_not_found")
+	kinds := s.Kinds(proto.ContactTopic, id)
+	require.Equal(t, []string{"contact.erased", "tombstone"}, kinds[len(kinds)-2:])
+}
