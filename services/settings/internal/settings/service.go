@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/fetch"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
+	pages "frontdesk/services/settings/internal/settings/web"
 )
 
 //go:embed migrations/*.sql
@@ -49,8 +50,11 @@ func (s *service) parts(ctx context.Context) (*app.Parts, error) {
 	if err := s.firstStart(ctx); err != nil {
 		return nil, err
 	}
+	ops := s.operations()
 	return &app.Parts{
-		Ops:     s.operations(),
+		Ops:       ops,
+		PagePaths: pages.Paths,
+		Pages:     s.pages(ops),
 		Follows: s.follows(),
 		Jobs:    s.jobs(),
 		Run: []func(context.Context){s.manifests.Run, s.presence.Run, s.fields.Run, s.staff.Run,

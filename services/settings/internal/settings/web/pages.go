@@ -1,0 +1,91 @@
+// Package web holds the pages that settings serves: signing in, accepting an invitation, choosing a new password, and
+// the site's own pages with the widgets that their shortcodes name.
+package web
+
+import (
+	"embed"
+	"net/http"
+	"strconv"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+	"frontdesk/proto"
+)
+
+//go:embed all:page all:dist
+var folder embed.FS
+
+const maxForm = 64 << 10
+
+// Paths are where Pages serves.
+var Paths = []*proto.Page{{Path: "/account/sign-in"}, {Path: "/account/invitation"}, {Path: "/account/password"},
+	{Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
+
+// Options are what the pages need of the service.
+type Options struct {
+	web.Site
+	// Page finds a published page of the site; its error is a fault.
+	Page PageSource
+	// Seal and Open encrypt what a person typed between two steps of signing in.
+	Seal func(secret []byte) []byte
+	Open func(sealed []byte) ([]byte, error)
+}
+
+type pages struct {
+	*web.UI
+	options Options
+}
+
+// Pages serves them, and the script that other sites embed.
+func Pages(o Options) http.Handler {
+	p := &pages{web.New("settings", o.Site, folder), o}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /account/sign-in", p.showSignIn)
+	mux.HandleFunc("POST /account/sign-in", p.signIn)
+	mux.HandleFunc("GET /account/invitation", p.showInvitation)
+	mux.HandleFunc("POST /account/invitation", p.accept)
+	mux.HandleFunc("GET /account/password", p.showPassword)
+	mux.HandleFunc("POST /account/password", p.password)
+	mux.Handle("/_ui/settings/", p.Assets())
+	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
+	mux.HandleFunc("GET /{slug}", p.show)
+	mux.HandleFunc("/", p.NotFound)
+	return mux
+}
+
+// refusal puts what keeps a whole form from being taken into words, and the status to answer with. wrong says that it
+// is for an answer that the person can change instead.
+func (p *pages) refusal(w http.ResponseWriter, r *http.Request, err error) (problem string, status int, wrong bool) {
+	t := p.Reader(r)
+	switch f := fault.From(err); {
+	case f.Status == http.StatusTooManyRequests:
+		wait := web.Wait(f)
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+		return t.T("account_limited", "wait", t.Wait(wait)), f.Status, false
+	case f.Status == http.StatusForbidden:
+		return t.T("account_elsewhere"), f.Status, false
+	case f.Status >= 500:
+		return t.T("account_failed"), f.Status, false
+	}
+	return "", http.StatusUnprocessableEntity, true
+}
+
+// languages gives a page's address in each language, for pages that were opened, not sent.
+func languages(r *http.Request) func(string) string {
+	if r.Method != http.MethodGet {
+		return nil
+	}
+	q := r.URL.Query()
+	return func(language string) string {
+		q.Set("lang", language)
+		return r.URL.Path + "?" + q.Encode()
+	}
+}
+
+// in adds the chosen language to an address of ours without a query.
+func in(t *web.Reader, address string) string {
+	if t.Chosen == "" {
+		return address
+	}
+	return address + "?lang=" + t.Chosen
+}

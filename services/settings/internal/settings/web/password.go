@@ -1,0 +1,147 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+)
+
+// chosen is what the pages show on which a password is chosen or asked for.
+type chosen struct {
+	Email, EmailWrong      string
+	Token, TokenWrong      string
+	PasswordWrong, Problem string
+	Resetting              bool
+}
+
+func (p *pages) showInvitation(w http.ResponseWriter, r *http.Request) {
+	p.invitation(w, r, http.StatusOK, chosen{})
+}
+
+func (p *pages) invitation(w http.ResponseWriter, r *http.Request, status int, c chosen) {
+	t := p.Reader(r)
+	p.Render(w, r, status, "invitation", web.Page{Title: t.T("account_welcome", "business", p.Business().Name), Narrow: true,
+		Scripts: []string{"account.js"}, Alternate: languages(r), Data: c})
+}
+
+func (p *pages) accept(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	var accepted struct{ Login string }
+	c, err := p.choose(r, "/auth/invitation", &accepted)
+	t := p.Reader(r)
+	if err == nil {
+		p.Message(w, r, http.StatusOK, web.Message{Icon: "check", Tone: "good", Title: t.T("account_accepted"),
+			Text: t.T("account_accepted_text", "login", accepted.Login), Link: t.T("account_sign_in"), LinkURL: in(t, "/account/sign-in")})
+		return
+	}
+	if fault.From(err).Status == http.StatusGone {
+		p.Message(w, r, http.StatusGone, web.Message{Icon: "link-2-off", Tone: "soft", Title: t.T("account_gone"),
+			Text: t.T("account_gone_invitation"), Link: t.T("account_sign_in"), LinkURL: in(t, "/account/sign-in")})
+		return
+	}
+	status := p.explain(w, r, err, &c)
+	p.invitation(w, r, status, c)
+}
+
+// choose sends a token and a password.
+func (p *pages) choose(r *http.Request, path string, out any) (chosen, error) {
+	c := chosen{Token: tokenIn(r.PostFormValue("token"))}
+	switch {
+	case len([]rune(r.PostFormValue("password"))) < 8:
+		return c, fault.Param("password", "is too short")
+	case c.Token == "" || len(c.Token) > 200:
+		return c, fault.InvalidToken("")
+	}
+	return c, p.Call(r, http.MethodPost, path, nil, map[string]string{"token": c.Token, "password": r.PostFormValue("password")}, "", out)
+}
+
+// explain puts a refusal where it belongs, and gives the status to answer with.
+func (p *pages) explain(w http.ResponseWriter, r *http.Request, err error, c *chosen) int {
+	t := p.Reader(r)
+	problem, status, wrong := p.refusal(w, r, err)
+	switch f := fault.From(err); {
+	case !wrong:
+		c.Problem = problem
+	case f.Code == "svc_invalid_token":
+		c.TokenWrong = t.T("account_code_wrong")
+	default:
+		c.PasswordWrong = t.T("account_short")
+	}
+	return status
+}
+
+func (p *pages) showPassword(w http.ResponseWriter, r *http.Request) {
+	p.forgotten(w, r, http.StatusOK, chosen{})
+}
+
+func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, status int, c chosen) {
+	t := p.Reader(r)
+	title := t.T("account_forgot")
+	if c.Resetting {
+		title = t.T("account_reset")
+	}
+	p.Render(w, r, status, "password", web.Page{Title: title, Narrow: true, Scripts: []string{"account.js"}, Alternate: languages(r), Data: c})
+}
+
+func (p *pages) password(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if r.PostFormValue("step") == "reset" {
+		p.reset(w, r)
+		return
+	}
+	p.forgot(w, r)
+}
+
+func (p *pages) forgot(w http.ResponseWriter, r *http.Request) {
+	t := p.Reader(r)
+	c := chosen{Email: strings.TrimSpace(r.PostFormValue("email"))}
+	if at := strings.IndexByte(c.Email, '@'); at < 1 || at == len(c.Email)-1 || len(c.Email) > 190 {
+		c.EmailWrong = t.T("account_email_wrong")
+		p.forgotten(w, r, http.StatusUnprocessableEntity, c)
+		return
+	}
+	err := p.Call(r, http.MethodPost, "/auth/password/forgot", nil, map[string]string{"email": c.Email}, "", nil)
+	if err == nil {
+		p.Message(w, r, http.StatusOK, web.Message{Icon: "mail-check", Tone: "good", Title: t.T("account_sent"),
+			Text: t.T("account_sent_text", "email", c.Email)})
+		return
+	}
+	problem, status, wrong := p.refusal(w, r, err)
+	if c.Problem = problem; wrong {
+		c.EmailWrong = t.T("account_email_wrong")
+	}
+	p.forgotten(w, r, status, c)
+}
+
+func (p *pages) reset(w http.ResponseWriter, r *http.Request) {
+	c, err := p.choose(r, "/auth/password/reset", nil)
+	t := p.Reader(r)
+	if err == nil {
+		p.Message(w, r, http.StatusOK, web.Message{Icon: "check", Tone: "good", Title: t.T("account_saved"),
+			Text: t.T("account_saved_text"), Link: t.T("account_sign_in"), LinkURL: in(t, "/account/sign-in")})
+		return
+	}
+	if fault.From(err).Status == http.StatusGone {
+		p.Message(w, r, http.StatusGone, web.Message{Icon: "link-2-off", Tone: "soft", Title: t.T("account_gone"),
+			Text: t.T("account_gone_password"), Link: t.T("account_new_link"), LinkURL: in(t, "/account/password")})
+		return
+	}
+	c.Resetting = true
+	status := p.explain(w, r, err, &c)
+	p.forgotten(w, r, status, c)
+}
+
+// tokenIn finds the token in what a person pasted: itself, or a link with it.
+func tokenIn(text string) string {
+	text = strings.TrimSpace(text)
+	if _, after, ok := strings.Cut(text, "token="); ok {
+		text, _, _ = strings.Cut(after, "&")
+		if plain, err := url.QueryUnescape(text); err == nil {
+			text = plain
+		}
+	}
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+)
+
+// step is what the two pages of signing in show.
+type step struct {
+	Login, Next string
+	Problem     string
+	// Ticket is what was typed in the first step, encrypted.
+	Ticket, CodeWrong, Back string
+}
+
+// ticket carries the first step to the second, through the browser but not readable there.
+type ticket struct {
+	Login, Password string
+	At              time.Time
+}
+
+const ticketLife = 5 * time.Minute
+
+func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request) {
+	p.firstStep(w, r, http.StatusOK, step{})
+}
+
+func (p *pages) firstStep(w http.ResponseWriter, r *http.Request, status int, s step) {
+	s.Next = p.next(r)
+	p.Render(w, r, status, "signin", web.Page{Title: p.Reader(r).T("account_sign_in"), Narrow: true, Scripts: []string{"account.js"},
+		Alternate: languages(r), Data: s})
+}
+
+func (p *pages) secondStep(w http.ResponseWriter, r *http.Request, status int, s step) {
+	t := p.Reader(r)
+	s.Next = p.next(r)
+	back := url.Values{"next": {s.Next}}
+	if t.Chosen != "" {
+		back.Set("lang", t.Chosen)
+	}
+	s.Back = back.Encode()
+	p.Render(w, r, status, "code", web.Page{Title: t.T("account_second"), Narrow: true, Data: s})
+}
+
+// next is where a person goes from here: an address of this site that was asked for, else the portal.
+func (p *pages) next(r *http.Request) string {
+	u, err := url.Parse(r.FormValue("next"))
+	if err == nil && u.Scheme == "" && u.Host == "" && u.User == nil && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(u.Path, "//") &&
+		!strings.ContainsAny(u.Path, "\\\t\r\n") {
+		return u.EscapedPath() + query(u)
+	}
+	return p.portal()
+}
+
+func query(u *url.URL) string {
+	if u.RawQuery == "" {
+		return ""
+	}
+	return "?" + u.RawQuery
+}
+
+func (p *pages) portal() string {
+	at := struct{ Path string }{"team"}
+	p.Read("portal", &at)
+	return "/" + at.Path
+}
+
+func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	typed := ticket{Login: strings.TrimSpace(r.FormValue("login")), Password: r.PostFormValue("password"), At: time.Now()}
+	sealed := r.PostFormValue("ticket")
+	code := strings.TrimSpace(r.PostFormValue("code"))
+	if sealed != "" {
+		var ok bool
+		if typed, ok = p.open(sealed); !ok {
+			p.firstStep(w, r, http.StatusUnprocessableEntity, step{Problem: p.Reader(r).T("account_late")})
+			return
+		}
+	}
+	next := p.next(r)
+	err := p.CallFor(w, r, http.MethodPost, "/auth/login", map[string]any{"login": typed.Login, "password": typed.Password, "code": code,
+		"portal": next == p.portal() || strings.HasPrefix(next, p.portal()+"/")}, nil)
+	if err == nil {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	t := p.Reader(r)
+	if f := fault.From(err); f.Code == "svc_two_factor_required" {
+		p.secondStep(w, r, http.StatusOK, step{Ticket: p.seal(typed)})
+		return
+	}
+	problem, status, wrong := p.refusal(w, r, err)
+	switch {
+	case sealed != "" && wrong && code != "":
+		p.secondStep(w, r, status, step{Ticket: sealed, CodeWrong: t.T("account_second_wrong")})
+	case sealed != "":
+		p.secondStep(w, r, status, step{Ticket: sealed, Problem: problem})
+	case wrong:
+		p.firstStep(w, r, status, step{Login: typed.Login, Problem: t.T("account_wrong")})
+	default:
+		p.firstStep(w, r, status, step{Login: typed.Login, Problem: problem})
+	}
+}
+
+func (p *pages) seal(t ticket) string {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // strings and a time always encode
+	}
+	return base64.RawURLEncoding.EncodeToString(p.options.Seal(raw))
+}
+
+func (p *pages) open(sealed string) (t ticket, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return t, false
+	}
+	if raw, err = p.options.Open(raw); err != nil || json.Unmarshal(raw, &t) != nil {
+		return t, false
+	}
+	return t, time.Since(t.At) < ticketLife
+}
