@@ -55,12 +55,10 @@ func (s *service) parts(ctx context.Context) (*app.Parts, error) {
 		Ops:       ops,
 		PagePaths: pages.Paths,
 		Pages:     s.pages(ops),
-		Follows: s.follows(),
-		Jobs:    s.jobs(),
+		Follows:   s.follows(),
+		Jobs:      s.jobs(),
 		Run: []func(context.Context){s.manifests.Run, s.presence.Run, s.fields.Run, s.staff.Run,
 			s.keepApps, s.keepDescription, s.sendMail},
-		Pages:     s.pages(),
-		PagePaths: []*proto.Page{{Path: "/{slug}"}},
-		Ready:     []func() bool{s.manifests.Ready, s.presence.Ready, s.fields.Ready, s.staff.Ready},
+		Ready: []func() bool{s.manifests.Ready, s.presence.Ready, s.fields.Ready, s.staff.Ready},
 	}, nil
 }
