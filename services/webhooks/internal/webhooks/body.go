@@ -24,6 +24,8 @@ type body struct {
 	data     json.RawMessage
 	changed  []string
 	MergedID *uuid.UUID
+	// spam is never told to anybody.
+	spam bool
 }
 
 func newBody(e bus.Event, record uuid.UUID) body {
@@ -34,9 +36,10 @@ func newBody(e bus.Event, record uuid.UUID) body {
 	case "appointment", "submission":
 		var v struct {
 			Contact json.RawMessage `json:"contact"`
+			Status  string          `json:"status"`
 		}
 		if json.Unmarshal(e.Data, &v) == nil {
-			b.contact = idOf(v.Contact)
+			b.contact, b.spam = idOf(v.Contact), b.key == "submission" && v.Status == "spam"
 		}
 	}
 	if strings.HasSuffix(e.Kind, ".updated") {

@@ -34,7 +34,7 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		}
 	}
 	kind, ok := eventNamed(e.Kind)
-	if !ok || !s.Apps.On(kind.App) {
+	if !ok || !s.Apps.On(kind.App) || b.spam {
 		return nil
 	}
 	return fanOut(ctx, tx, e, b)
