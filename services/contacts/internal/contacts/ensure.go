@@ -55,7 +55,8 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 		return err
 	}
 	if found == uuid.Nil && (!m.GetCreate() || nameless(given) != nil) {
-		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: requested.String(), Extra: answer})
+		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: requested.String(),
+			Data: json.RawMessage("null"), Extra: answer})
 	}
 	if found == uuid.Nil {
 		found, answer.Result, err = s.createEnsured(ctx, tx, requested, given, mergeFields(nil, values, false))
