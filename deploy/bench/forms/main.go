@@ -33,17 +33,18 @@ func main() {
 	dir := flag.String("data", ".run", "data folder of the run")
 	seconds := flag.Int("seconds", 10, "length of each measurement")
 	rounds := flag.Int("rounds", 3, "how often rates are taken, in turn; the median counts")
+	only := flag.String("only", "", "one of rates, times, visible")
 	faults := flag.Bool("faults", false, "kill contacts and forms in the middle of submissions")
 	count := flag.Int("submissions", 10_000, "submissions of the faults")
 	pgbench := flag.String("pgbench", "", "the program; looked for when empty")
 	flag.Parse()
-	if err := measure(*dir, *pgbench, time.Duration(*seconds)*time.Second, *rounds, *faults, *count); err != nil {
+	if err := measure(*dir, *pgbench, *only, time.Duration(*seconds)*time.Second, *rounds, *faults, *count); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(dir, pgbench string, length time.Duration, rounds int, faults bool, count int) error {
+func measure(dir, pgbench, only string, length time.Duration, rounds int, faults bool, count int) error {
 	ctx := context.Background()
 	r, err := readRun(dir)
 	if err != nil {
@@ -69,13 +70,22 @@ func measure(dir, pgbench string, length time.Duration, rounds int, faults bool,
 		return err
 	}
 	defer bare.drop()
-	if err := s.rates(ctx, bare, length, rounds); err != nil {
-		return err
+	for _, m := range []struct {
+		name string
+		take func() error
+	}{
+		{"rates", func() error { return s.rates(ctx, bare, length, rounds) }},
+		{"times", func() error { return s.times(ctx, bare, length) }},
+		{"visible", func() error { return s.visible(ctx, length) }},
+	} {
+		if only != "" && only != m.name {
+			continue
+		}
+		if err := m.take(); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
 	}
-	if err := s.times(ctx, bare, length); err != nil {
-		return err
-	}
-	return s.visible(ctx, length)
+	return nil
 }
 
 func readRun(dir string) (run, error) {
