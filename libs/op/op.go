@@ -281,7 +281,13 @@ func (e *entry) status(out any) int {
 	return http.StatusOK
 }
 
+// Encoded is implemented by answers that are JSON already and too large to go through the encoder again.
+type Encoded interface{ EncodedJSON() []byte }
+
 func encode(v any) ([]byte, error) {
+	if e, ok := v.(Encoded); ok {
+		return e.EncodedJSON(), nil
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -33,6 +33,10 @@ func getAPIAccess(ctx context.Context, tx *db.Tx, _ struct{}) (APIAccess, error)
 func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 	Roles *[]string `json:"roles,omitempty" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
 }) (APIAccess, error) {
+	var portal portalDoc
+	if _, err := lockDocument(ctx, tx, docPortal, &portal); err != nil {
+		return APIAccess{}, err
+	}
 	var doc accessDoc
 	if _, err := lockDocument(ctx, tx, docAccess, &doc); err != nil {
 		return APIAccess{}, err
@@ -75,15 +79,16 @@ func inService(all []role) []string {
 }
 
 // publishAccess tells who may call at all: API access, the second factor and the sign-out of idle
-// browsers, which stand in two documents.
+// browsers, which stand in two documents. It locks both, the portal's first, as whoever changes one of
+// them does.
 func publishAccess(ctx context.Context, tx *db.Tx, changed []string) error {
 	var access accessDoc
-	version, err := readDocument(ctx, tx, docAccess, &access)
+	var portal portalDoc
+	portalVersion, err := lockDocument(ctx, tx, docPortal, &portal)
 	if err != nil {
 		return err
 	}
-	var portal portalDoc
-	portalVersion, err := readDocument(ctx, tx, docPortal, &portal)
+	version, err := lockDocument(ctx, tx, docAccess, &access)
 	if err != nil {
 		return err
 	}

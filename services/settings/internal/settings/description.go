@@ -43,8 +43,8 @@ func (Description) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// MarshalJSON gives the document as it is.
-func (d Description) MarshalJSON() ([]byte, error) { return d, nil }
+// EncodedJSON gives the document as it is.
+func (d Description) EncodedJSON() []byte { return d }
 
 // description keeps the merged document until something that it is made of changes.
 type description struct {

@@ -3,6 +3,8 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -63,12 +65,15 @@ func TestTheDescriptionIsValidAndHoldsWhatIsOn(t *testing.T) {
 
 func BenchmarkDescription(b *testing.B) {
 	s := apptest.Start(b, Service)
-	v := s.Visitor()
-	v.Get("/openapi.json").Is(200)
+	s.Visitor().Get("/openapi.json").Is(200)
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		v.Get("/openapi.json")
+		res, err := http.Get(s.URL + "/v1/openapi.json")
+		require.NoError(b, err)
+		_, err = io.Copy(io.Discard, res.Body)
+		require.NoError(b, err)
+		require.NoError(b, res.Body.Close())
 		took = append(took, time.Since(begin))
 	}
 	slices.Sort(took)

@@ -4,6 +4,6 @@
 // It publishes who may call (settings.identity), the site's documents (settings.site), which apps are on
 // (settings.apps) and the site's pages (settings.page), each in the transaction of the change.
 //
-// Locks are taken in one order: the document or the role that a rule depends on, then people by id, then
-// what belongs to them.
+// Locks are taken in one order: roles, then documents (the portal's before api-access), then people and
+// pages by id, then what belongs to them.
 package settings

@@ -142,7 +142,7 @@ func (s *service) publishAll(ctx context.Context, tx *db.Tx) error {
 }
 
 func (s *service) publishDocuments(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `select from document order by key for update`); err != nil {
+	if _, err := tx.Exec(ctx, `select from document order by key desc for update`); err != nil {
 		return err
 	}
 	if err := s.publishGeneral(ctx, tx, nil); err != nil {

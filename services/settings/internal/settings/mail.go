@@ -46,7 +46,7 @@ const (
 	// giveUp is how long a server that cannot be reached is tried.
 	giveUp = 5 * 24 * time.Hour
 	// longestWait between two attempts.
-	longestWait = time.Hour
+	longestWait = 15 * time.Minute
 )
 
 // sendMail works on the queue until ctx ends.

@@ -228,8 +228,7 @@ func (s *service) deletePage(ctx context.Context, tx *db.Tx, in struct {
 	if err := s.emitPage(ctx, tx, "page.deleted", p, nil, nil); err != nil {
 		return none{}, err
 	}
-	// The tombstone would take the event with it while that waits; the record is gone for all who see it.
-	return none{}, nil
+	return none{}, tx.Tombstone(ctx, proto.PageTopic, id(p.ID))
 }
 
 // lockAddresses keeps two pages, or a page and the portal, from taking one address at once.

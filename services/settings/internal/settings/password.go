@@ -15,7 +15,7 @@ var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, S
 // hasher works on a few passwords at a time: each takes 19 MiB and a core for some tens of milliseconds.
 type hasher chan struct{}
 
-const hashers = 4
+const hashers = 2
 
 // patience is how long a password waits for its turn.
 const patience = 5 * time.Second

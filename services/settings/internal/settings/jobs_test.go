@@ -1,0 +1,68 @@
+package settings
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
+)
+
+func count(t *testing.T, s *apptest.Service, sql string) (n int) {
+	t.Helper()
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), sql).Scan(&n))
+	return n
+}
+
+func TestWhatIsKeptNoLongerIsDeleted(t *testing.T) {
+	s, inside := startInside(t)
+	c := admin(t, s)
+	c.Patch("/setup", map[string]any{"done": true}).Is(200)
+	s.Visitor().Post("/auth/password/forgot", map[string]any{"email": "admin@example.com"}).Is(200)
+	s.Settle()
+	_, err := s.Kit.DB.Pool.Exec(context.Background(), `update mail set status = 'sent'`)
+	require.NoError(t, err)
+	require.NoError(t, inside.forget(context.Background()))
+	require.NotZero(t, count(t, s, `select count(*) from audit`))
+	require.Equal(t, 1, count(t, s, `select count(*) from mail`))
+
+	s.Travel(31 * 24 * time.Hour)
+	require.NoError(t, inside.forget(context.Background()))
+	require.Zero(t, count(t, s, `select count(*) from mail`))
+	require.NotZero(t, count(t, s, `select count(*) from audit`))
+	s.Travel(335 * 24 * time.Hour)
+	require.NoError(t, inside.forget(context.Background()))
+	require.Zero(t, count(t, s, `select count(*) from audit`))
+	require.Zero(t, count(t, s, `select count(*) from link`))
+}
+
+func TestSessionsThatEndedLeaveTheCopiesToo(t *testing.T) {
+	s, inside := startInside(t)
+	admin(t, s)
+	s.Travel(10 * time.Hour)
+	admin(t, s)
+	require.NoError(t, inside.endIdleSessions(context.Background()))
+	require.Equal(t, 1, count(t, s, `select count(*) from session`))
+	gone := 0
+	for _, e := range s.Events(proto.IdentityTopic) {
+		if e.GetKind() == "tombstone" {
+			gone++
+		}
+	}
+	require.Equal(t, 1, gone)
+}
+
+func TestThePortalIsAChannelOfItsOwn(t *testing.T) {
+	s := start(t)
+	a := s.Visitor().Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword, "portal": true}).Is(200)
+	c := withCookie(s, a)
+	require.Equal(t, "portal", c.Get("/auth/session").Is(200).Text("channel"))
+	c.Patch("/setup", map[string]any{"done": true}).Is(200)
+	s.Settle()
+	require.Equal(t, "portal", c.Get("/audit-log?action=update-setup").Is(200).Text("items.0.channel"))
+	c.With("Origin", "https://evil.example.com").Patch("/setup", map[string]any{"done": false}).Fails(403, "svc_forbidden")
+	s.Visitor().With("Sec-Fetch-Site", "cross-site").Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword}).Fails(403, "svc_forbidden")
+}
