@@ -24,7 +24,7 @@ Frontdesk is ready after %s.
 
   API                 %[2]s/v1
   API description     %[2]s/v1/openapi.json
-  Public booking      %[2]s/v1/booking/services
+  Booking page        %[2]s/team/book   (PATCH /v1/settings/portal switches it on and moves it)
   Mail page           %[3]s
   Gateway dashboard   http://localhost:%[4]d
   Administrator       %[5]s    password  %[6]s
