@@ -187,16 +187,11 @@ type Fragment struct {
 }
 
 func (p *pages) fragment(w http.ResponseWriter, r *http.Request) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	var f Form
-	if err == nil {
-		f, err = p.form(r.Context(), id)
-	}
+	// What is no number is the form 0, which nobody has.
+	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	f, err := p.form(r.Context(), id)
 	if err != nil {
-		status := http.StatusNotFound
-		if refused := fault.From(err); refused.Status >= 500 {
-			status = refused.Status
-		}
+		status := fault.From(err).Status
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
