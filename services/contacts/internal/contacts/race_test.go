@@ -57,7 +57,7 @@ func TestOfAHundredCreatesOfOneAddressOneWins(t *testing.T) {
 func TestRestoringMeetsANewContactWithTheAddress(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
-	for i := range 20 {
+	for i := range 10 {
 		email := fmt.Sprintf("n%d@example.com", i)
 		id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
 		admin.Delete("/contacts/"+id, nil).Is(204)
@@ -73,7 +73,7 @@ func TestRestoringMeetsANewContactWithTheAddress(t *testing.T) {
 func TestAMergeMeetsEverythingElse(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
-	const rounds = 12
+	const rounds = 6
 	for i := range rounds {
 		email := fmt.Sprintf("loser%d@example.com", i)
 		winner := admin.Post("/contacts", object{"first_name": "Winner"}).Is(201).Text("id")
@@ -118,7 +118,7 @@ func TestAMergeMeetsEverythingElse(t *testing.T) {
 func TestAnEraseMeetsEverythingElse(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
-	for i := range 12 {
+	for i := range 6 {
 		email := fmt.Sprintf("zebulon%d@example.com", i)
 		id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
 		other := admin.Post("/contacts", object{"first_name": "Other"}).Is(201).Text("id")
