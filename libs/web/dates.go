@@ -41,12 +41,17 @@ func (t *Reader) Date(m time.Time) string {
 	return fmt.Sprintf("%s %s %s %d", weekday, day, t.name("months", int(m.Month())-1), m.Year())
 }
 
+// Day is a calendar day without a clock: the date as it stands in day.
+func (t *Reader) Day(day time.Time) string {
+	return t.Date(time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, t.site.Zone))
+}
+
 // Month is the month of a day: "November 2026".
 func (t *Reader) Month(day time.Time) string {
 	return fmt.Sprintf("%s %d", t.name("months", int(day.Month())-1), day.Year())
 }
 
-// Clock is the time of a moment, "14:30"; in French "14 h 30" is not needed, its clocks show 14:30 too.
+// Clock is the time of a moment, "14:30" in every language.
 func (t *Reader) Clock(m time.Time) string { return t.In(m).Format("15:04") }
 
 // Stamp is a moment for the attribute datetime.

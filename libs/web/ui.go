@@ -118,7 +118,8 @@ type LanguageChoice struct {
 
 func (u *UI) functions() template.FuncMap {
 	return template.FuncMap{
-		"icon": Icon,
+		"icon":  Icon,
+		"stamp": func(m time.Time) string { return m.UTC().Format(time.RFC3339) },
 		"dict": func(pairs ...any) (map[string]any, error) {
 			m := map[string]any{}
 			if len(pairs)%2 != 0 {

@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/booking/web"
 )
 
 //go:embed migrations/*.sql
@@ -34,9 +35,13 @@ type desk struct {
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	d := &desk{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), waiting: make(chan struct{}, 4)}
+	ops, fields := d.ops(), newFieldTable(k.Bus)
 	return &app.Parts{
-		Ops: d.ops(),
-		App: &proto.App{Id: App, Name: "Booking"},
+		Ops:       ops,
+		Pages:     d.website(ops, fields),
+		PagePaths: web.Paths,
+		Run:       []func(context.Context){fields.Run},
+		App:       &proto.App{Id: App, Name: "Booking"},
 		Follows: []bus.Follow{
 			{Topic: proto.ContactTopic, Handle: d.followContacts},
 			{Topic: proto.OrganizationTopic, Handle: followOrganizations},

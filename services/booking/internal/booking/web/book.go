@@ -1,0 +1,293 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+)
+
+// bookPage is what the template of the booking page shows.
+type bookPage struct {
+	Step     string // services, when, details, done
+	All      services
+	Service  *service
+	Staff    int64
+	Month    month
+	Widget   any // what the widget in the page's place starts from; nil without one
+	Link     func(pairs ...string) template.URL
+	Path     string
+	Business web.Business
+
+	At         time.Time
+	StaffName  string
+	Fields     []web.Field
+	Token, Key string
+	Notice     notice
+	Done       appointment
+	Email      string
+}
+
+// notice is what stands over a form after a refusal.
+type notice struct {
+	Title, Text  string
+	Errors       []web.FieldError
+	Alternatives []alternative
+}
+
+type alternative struct{ At time.Time }
+
+// One tells whether the visitor had nothing to choose from.
+func (b bookPage) One() bool { return len(b.All.Items) == 1 }
+
+func (p *pages) newBookPage(r *http.Request) (*bookPage, error) {
+	all, err := p.services(r)
+	b := &bookPage{Step: "services", All: all, Path: r.URL.Path, Business: p.Business()}
+	if err != nil {
+		return b, err
+	}
+	b.Service = all.find(r.FormValue("service"))
+	if b.Service == nil && len(all.Items) == 1 {
+		b.Service = &all.Items[0]
+	}
+	if b.Service != nil {
+		if id, err := strconv.ParseInt(r.FormValue("staff"), 10, 64); err == nil && b.Service.staffName(id) != "" {
+			b.Staff, b.StaffName = id, b.Service.staffName(id)
+		}
+	}
+	chosen := p.Reader(r).Chosen
+	b.Link = func(pairs ...string) template.URL {
+		q := url.Values{}
+		if chosen != "" {
+			q.Set("lang", chosen)
+		}
+		if b.Service != nil {
+			q.Set("service", b.Service.ID)
+		}
+		if b.Staff > 0 {
+			q.Set("staff", strconv.FormatInt(b.Staff, 10))
+		}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			q.Set(pairs[i], pairs[i+1])
+		}
+		for k, v := range q {
+			if v[0] == "" {
+				q.Del(k)
+			}
+		}
+		if len(q) == 0 {
+			return template.URL(b.Path) //nolint:gosec // the path was matched, the query is encoded
+		}
+		return template.URL(b.Path + "?" + q.Encode()) //nolint:gosec // as above
+	}
+	return b, nil
+}
+
+func (p *pages) show(w http.ResponseWriter, r *http.Request) {
+	b, err := p.newBookPage(r)
+	if err != nil {
+		p.failed(w, r, err)
+		return
+	}
+	at, atErr := time.Parse(time.RFC3339, r.FormValue("at"))
+	switch {
+	case b.Service == nil:
+	case atErr == nil:
+		err = p.details(r, b, at)
+	default:
+		err = p.when(r, b, firstOf(r.FormValue("day"), r.FormValue("month")))
+	}
+	if err != nil {
+		p.failed(w, r, err)
+		return
+	}
+	if b.Step == "services" || b.Step == "when" {
+		start := map[string]any{"data": p.widgetData(b.All)}
+		if b.Service != nil {
+			start["service"], start["staff"] = b.Service.ID, b.Staff
+		}
+		b.Widget = start
+	}
+	p.render(w, r, http.StatusOK, b)
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (p *pages) when(r *http.Request, b *bookPage, asked string) (err error) {
+	b.Step = "when"
+	b.Month, err = p.month(r, p.Reader(r), b.Service.ID, b.Staff, asked)
+	return err
+}
+
+// details prepares the details step for a time. A time that is not free any more leads back to the choice of times.
+func (p *pages) details(r *http.Request, b *bookPage, at time.Time) error {
+	local := at.In(p.Zone)
+	date := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.UTC)
+	found, err := p.slots(r, b.Service.ID, b.Staff, date, date)
+	if err != nil {
+		return err
+	}
+	free := false
+	for _, s := range found.Items {
+		free = free || s.StartsAt.Equal(at)
+	}
+	if !free {
+		if err := p.when(r, b, date.Format(dayLayout)); err != nil {
+			return err
+		}
+		b.Notice.Title = p.Reader(r).T("taken")
+		return nil
+	}
+	b.Step, b.At, b.Token, b.Key = "details", at, found.Token, rand.Text()
+	b.ask(p.Reader(r), nil, nil)
+	return nil
+}
+
+// ask fills in the questions of the details step, with what was answered and what is wrong.
+func (b *bookPage) ask(t *web.Reader, posted url.Values, params map[string]string) {
+	elements := b.Service.elements()
+	if b.Service.LocationType == "client" {
+		elements = append([]web.Element{{ID: "location", Type: "field", Target: "location", Label: t.T("your_address"), Help: t.T("your_address_help"), Required: true}}, elements...)
+		params = renamed(params, "location", "values.location")
+	}
+	b.Fields = t.Fields(elements, posted, params)
+	b.Notice.Errors = web.Errors(b.Fields)
+}
+
+func renamed(params map[string]string, from, to string) map[string]string {
+	if why, ok := params[from]; ok {
+		params[to] = why
+	}
+	return params
+}
+
+func (p *pages) send(w http.ResponseWriter, r *http.Request) {
+	b, err := p.newBookPage(r)
+	if err != nil {
+		p.failed(w, r, err)
+		return
+	}
+	at, err := time.Parse(time.RFC3339, firstOf(r.PostFormValue("instead"), r.PostFormValue("at")))
+	if b.Service == nil || err != nil {
+		p.NotFound(w, r)
+		return
+	}
+	b.Step, b.At, b.Token, b.Key = "details", at, r.PostFormValue("token"), r.PostFormValue("key")
+	values := web.Answers(b.Service.elements(), r.PostForm)
+	in := map[string]any{"service": b.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": b.Token,
+		"hp_url": r.PostFormValue("hp_url"), "page": p.PublicURL + r.URL.Path}
+	if b.Service.LocationType == "client" {
+		in["location"] = r.PostFormValue("v.location")
+	}
+	if b.Staff > 0 {
+		in["staff"] = b.Staff
+	}
+	err = p.Call(r, http.MethodPost, "/booking/book", nil, in, b.Key, &b.Done)
+	if err == nil {
+		b.Step = "done"
+		b.Email = emailOf(b.Service.elements(), values)
+		p.render(w, r, http.StatusOK, b)
+		return
+	}
+	p.refused(w, r, b, fault.From(err))
+}
+
+func emailOf(elements []web.Element, values map[string]json.RawMessage) (email string) {
+	for _, e := range elements {
+		if e.Target == "contact.email" {
+			_ = json.Unmarshal(values[e.ID], &email)
+		}
+	}
+	return email
+}
+
+// refused shows the details again with what was typed, and says what to do.
+func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *fault.Fault) {
+	t := p.Reader(r)
+	var params map[string]string
+	switch {
+	case f.Code == "svc_invalid_param":
+		params = web.Params(f)
+	case f.Code == "svc_slot_taken":
+		b.Notice.Title = t.T("taken")
+		b.Notice.Alternatives = p.alternatives(f)
+		b.Notice.Text = t.T("taken_choose")
+		if len(b.Notice.Alternatives) == 0 {
+			b.Notice.Text = t.T("taken_other")
+		}
+	case f.Code == "svc_conflict" && f.Data["reason"] == "max_open_bookings":
+		b.Notice = notice{Title: t.T("max_open"), Text: t.T("max_open_text", "business", b.Business.Name)}
+	case f.Code == "svc_rate_limited":
+		b.Notice = notice{Title: t.T("slow_down"), Text: t.T("rate", "wait", t.Wait(web.Wait(f)))}
+	case f.Code == "svc_invalid_token":
+		b.Notice = notice{Title: t.T("once_more"), Text: t.T("once_more_text")}
+		b.Token = ""
+	case f.Status == http.StatusNotFound:
+		p.NotFound(w, r)
+		return
+	case f.Status >= http.StatusInternalServerError:
+		b.Notice = notice{Title: t.T("sorry"), Text: t.T("sorry_kept")}
+	default:
+		b.Notice = notice{Title: t.T("sorry"), Text: t.T("refused")}
+	}
+	if b.Token == "" {
+		day := p.desk.Now().In(p.Zone)
+		if found, err := p.slots(r, b.Service.ID, b.Staff, day, day); err == nil {
+			b.Token = found.Token
+		}
+	}
+	title := b.Notice.Title
+	b.ask(t, r.PostForm, params)
+	if title == "" && len(b.Notice.Errors) == 0 {
+		b.Notice.Title, b.Notice.Text = t.T("sorry"), t.T("refused")
+	}
+	p.render(w, r, f.Status, b)
+}
+
+func (p *pages) alternatives(f *fault.Fault) (all []alternative) {
+	raw, err := json.Marshal(f.Data["alternatives"])
+	if err != nil {
+		return nil
+	}
+	var items []struct {
+		StartsAt time.Time `json:"starts_at"`
+	}
+	if json.Unmarshal(raw, &items) != nil {
+		return nil
+	}
+	for _, i := range items {
+		all = append(all, alternative{i.StartsAt})
+	}
+	return all
+}
+
+func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, b *bookPage) {
+	t := p.Reader(r)
+	page := web.Page{Title: t.T("title_" + b.Step), Data: b, Narrow: b.Step == "details" || b.Step == "done", Canonical: p.PublicURL + r.URL.Path}
+	if b.Step == "services" || b.Step == "when" {
+		page.Scripts = []string{"widget.js"}
+	} else {
+		page.Scripts = []string{"zone.js"}
+	}
+	if b.Step != "done" && r.Method != http.MethodPost {
+		q := r.URL.Query()
+		page.Alternate = func(language string) string {
+			q.Set("lang", language)
+			return r.URL.Path + "?" + q.Encode()
+		}
+	}
+	p.Render(w, r, status, "book", page)
+}

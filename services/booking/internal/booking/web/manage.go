@@ -1,0 +1,222 @@
+package web
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"time"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+)
+
+// managePage is what the page behind a mail's link shows.
+type managePage struct {
+	Step        string // open, show, cancel, move, move-confirm, message
+	Token, Held string
+	Appointment appointment
+	Business    web.Business
+	May         bool
+
+	Wrong, Reach            bool
+	Icon, Tone, Title, Text string
+	Month                   month
+	At                      time.Time
+	Alternatives            []alternative
+}
+
+// open asks for the code of the mail. The link carries it in its fragment, which no server sees: a script hands it in, and
+// whoever has none pastes it. Programs that follow links of mails see nothing here and change nothing.
+func (p *pages) open(w http.ResponseWriter, r *http.Request) {
+	p.renderManage(w, r, http.StatusOK, managePage{Step: "open"})
+}
+
+var inLink = regexp.MustCompile(`(?:^|[#?&])token=([A-Za-z0-9_.~-]+)`)
+
+func (p *pages) manage(w http.ResponseWriter, r *http.Request) {
+	m := managePage{Token: r.PostFormValue("token"), Held: r.PostFormValue("held"), Business: p.Business()}
+	if found := inLink.FindStringSubmatch(m.Token); found != nil {
+		m.Token = found[1]
+	}
+	do := r.PostFormValue("do")
+	if r.PostForm.Has("back") {
+		do = ""
+	}
+	if !m.held() {
+		// Steps between show and act need no second look at the appointment: it is passed along, and counts for nothing.
+		err := p.Call(r, http.MethodPost, "/booking/manage", nil, map[string]any{"token": m.Token}, "", &m.Appointment)
+		if err != nil {
+			p.refuseManage(w, r, m, fault.From(err))
+			return
+		}
+		m.hold()
+	}
+	switch do {
+	case "cancel":
+		m.Step = "cancel"
+		p.renderManage(w, r, http.StatusOK, m)
+	case "cancel-now":
+		err := p.Call(r, http.MethodPost, "/booking/manage/cancel", nil, map[string]any{"token": m.Token, "reason": r.PostFormValue("reason")}, "", &m.Appointment)
+		if err != nil {
+			p.refuseManage(w, r, m, fault.From(err))
+			return
+		}
+		t := p.Reader(r)
+		m.Step, m.Icon, m.Tone, m.Title, m.Text = "message", "calendar-x", "soft", t.T("cancelled"), t.T("cancelled_text")
+		p.renderManage(w, r, http.StatusOK, m)
+	case "move":
+		p.chooseMove(w, r, m)
+	case "move-now":
+		p.moveNow(w, r, m)
+	default:
+		p.showAppointment(w, r, m)
+	}
+}
+
+// hold keeps the appointment in the page's form, held takes it back.
+func (m *managePage) hold() {
+	if raw, err := json.Marshal(m.Appointment); err == nil {
+		m.Held = base64.RawURLEncoding.EncodeToString(raw)
+	}
+}
+
+func (m *managePage) held() bool {
+	raw, err := base64.RawURLEncoding.DecodeString(m.Held)
+	return err == nil && m.Held != "" && json.Unmarshal(raw, &m.Appointment) == nil
+}
+
+func (p *pages) showAppointment(w http.ResponseWriter, r *http.Request, m managePage) {
+	t := p.Reader(r)
+	rules, err := p.desk.Rules(r.Context())
+	if err != nil {
+		p.failed(w, r, err)
+		return
+	}
+	upcoming := m.Appointment.Status == "pending" || m.Appointment.Status == "confirmed"
+	last := m.Appointment.StartsAt.Add(-time.Duration(rules.CancelNoticeHours) * time.Hour)
+	m.Step, m.May = "show", false
+	switch {
+	case !upcoming:
+	case !rules.ClientChanges:
+		m.Text = t.T("changes_off")
+	case p.desk.Now().After(last):
+		m.Text = p.tooLate(t, rules)
+	default:
+		m.May = true
+	}
+	p.renderManage(w, r, http.StatusOK, m)
+}
+
+func (p *pages) tooLate(t *web.Reader, rules Rules) string {
+	if rules.LateCancelText != "" {
+		return rules.LateCancelText
+	}
+	if rules.CancelNoticeHours == 0 {
+		return t.T("begun")
+	}
+	return t.N("too_late", rules.CancelNoticeHours)
+}
+
+func (p *pages) chooseMove(w http.ResponseWriter, r *http.Request, m managePage) {
+	m.Step = "move"
+	if at, err := time.Parse(time.RFC3339, r.PostFormValue("at")); err == nil && !r.PostForm.Has("month") && !r.PostForm.Has("day") {
+		m.Step, m.At = "move-confirm", at
+		p.renderManage(w, r, http.StatusOK, m)
+		return
+	}
+	p.showMonths(w, r, http.StatusOK, m, firstOf(r.PostFormValue("day"), r.PostFormValue("month")))
+}
+
+// showMonths offers the times of the same person.
+func (p *pages) showMonths(w http.ResponseWriter, r *http.Request, status int, m managePage, asked string) {
+	t := p.Reader(r)
+	found, err := p.month(r, t, m.Appointment.Service.ID, m.Appointment.Staff.UserID, asked)
+	if gone(err) {
+		// The service or the person is not offered online any more.
+		m.Step, m.Icon, m.Tone, m.Title, m.Text, m.Reach = "message", "info", "soft", t.T("no_move"), t.T("no_move_text"), true
+		p.renderManage(w, r, http.StatusOK, m)
+		return
+	}
+	if err != nil {
+		p.failed(w, r, err)
+		return
+	}
+	m.Month = found
+	p.renderManage(w, r, status, m)
+}
+
+// gone tells whether what was asked for is not offered.
+func gone(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return ok && (f.Status == http.StatusNotFound || f.Code == "svc_invalid_param")
+}
+
+func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
+	t := p.Reader(r)
+	at, err := time.Parse(time.RFC3339, r.PostFormValue("at"))
+	if err != nil {
+		m.Step = "move"
+		p.showMonths(w, r, http.StatusOK, m, "")
+		return
+	}
+	was := m.Appointment
+	err = p.Call(r, http.MethodPost, "/booking/manage/reschedule", nil, map[string]any{"token": m.Token, "starts_at": at.UTC().Format(time.RFC3339)}, "", &m.Appointment)
+	if err == nil {
+		m.Step, m.Icon, m.Tone, m.Title, m.Text = "message", "calendar-clock", "good", t.T("moved"), t.T("moved_text")
+		p.renderManage(w, r, http.StatusOK, m)
+		return
+	}
+	f := fault.From(err)
+	if f.Code != "svc_slot_taken" {
+		p.refuseManage(w, r, m, f)
+		return
+	}
+	m.Appointment, m.Step, m.Title = was, "move", t.T("taken")
+	m.Alternatives = p.alternatives(f)
+	m.Text = t.T("taken_choose")
+	if len(m.Alternatives) == 0 {
+		m.Text = t.T("taken_other")
+	}
+	p.showMonths(w, r, f.Status, m, at.In(p.Zone).Format(dayLayout))
+}
+
+// refuseManage says why a link or an act is refused. It never tells whether there is an appointment behind an unknown code.
+func (p *pages) refuseManage(w http.ResponseWriter, r *http.Request, m managePage, f *fault.Fault) {
+	t := p.Reader(r)
+	show := managePage{Step: "message", Icon: "info", Tone: "soft", Business: m.Business, Reach: true, Appointment: m.Appointment}
+	reason, _ := f.Data["reason"].(string)
+	switch {
+	case f.Code == "svc_token_expired":
+		show.Appointment = appointment{}
+		show.Icon, show.Title, show.Text = "link-2-off", t.T("link_used"), t.T("link_used_text")
+	case f.Code == "svc_invalid_token" || f.Code == "svc_invalid_param":
+		show = managePage{Step: "open", Wrong: true, Title: t.T("link_unknown"), Text: t.T("link_unknown_text")}
+	case reason == "changes_off":
+		show.Title, show.Text = t.T("no_change"), t.T("changes_off")
+	case reason == "too_late":
+		rules, err := p.desk.Rules(r.Context())
+		if err != nil {
+			p.failed(w, r, err)
+			return
+		}
+		show.Icon, show.Title, show.Text = "clock", t.T("late_title"), p.tooLate(t, rules)
+	case f.Code == "svc_invalid_status":
+		show.Title, show.Text = t.T("no_change"), t.T("changed_meanwhile")
+		show.Appointment = appointment{}
+	default:
+		p.failed(w, r, f)
+		return
+	}
+	p.renderManage(w, r, f.Status, show)
+}
+
+func (p *pages) renderManage(w http.ResponseWriter, r *http.Request, status int, m managePage) {
+	t := p.Reader(r)
+	page := web.Page{Title: t.T("manage_title"), Narrow: m.Step != "move", Data: m, Scripts: []string{"manage.js"}}
+	if r.Method == http.MethodGet {
+		page.Alternate = func(language string) string { return "/manage?lang=" + language }
+	}
+	p.Render(w, r, status, "manage", page)
+}

@@ -1,0 +1,202 @@
+package web
+
+import (
+	"context"
+	"embed"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+	"frontdesk/proto"
+)
+
+//go:embed all:page text all:dist
+var folder embed.FS
+
+const (
+	app = "booking"
+	// maxForm bounds what a page's form may send.
+	maxForm = 256 << 10
+)
+
+// Paths are where Pages serves. The booking page stands below whatever path the portal has now, or at /book on its own host;
+// assets stay while the app is off, so that a widget can say so.
+var Paths = []*proto.Page{{Path: "/{portal}/book", App: app}, {Path: "/book", App: app}, {Path: "/manage", App: app}, {Path: "/_ui/booking/"}, {Path: "/_ui/w/"}}
+
+// Desk is what the pages need beyond public operations.
+type Desk struct {
+	web.Site
+	// Now is the clock.
+	Now func() time.Time
+	// Rules are those for changes by clients.
+	Rules func(ctx context.Context) (Rules, error)
+	// Field describes the custom field that a form's target names; false when it is not known.
+	Field func(target string) (Field, bool)
+}
+
+// Rules say whether and until when clients change their appointments themselves.
+type Rules struct {
+	ClientChanges     bool
+	CancelNoticeHours int
+	LateCancelText    string
+}
+
+// Field is a custom field as far as a form shows it.
+type Field struct {
+	Type, Label string
+	Options     []string
+}
+
+type pages struct {
+	*web.UI
+	desk Desk
+}
+
+// Pages serves Paths.
+func Pages(d Desk) http.Handler {
+	p := &pages{UI: web.New(app, d.Site, folder), desk: d}
+	mux := http.NewServeMux()
+	mux.Handle("GET /{portal}/book", p.onBookingPage(p.show))
+	mux.Handle("POST /{portal}/book", p.onBookingPage(p.send))
+	mux.Handle("GET /book", p.onBookingPage(p.show))
+	mux.Handle("POST /book", p.onBookingPage(p.send))
+	mux.Handle("GET /manage", p.whileOn(p.open))
+	mux.Handle("POST /manage", p.whileOn(p.manage))
+	mux.HandleFunc("GET /_ui/booking/widget.json", p.widget)
+	mux.Handle("/_ui/booking/", p.Assets())
+	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
+	mux.HandleFunc("/", p.NotFound)
+	return mux
+}
+
+func (p *pages) whileOn(h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.On(app) {
+			p.NotFound(w, r)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			t := p.Reader(r)
+			p.Message(w, r, http.StatusBadRequest, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("sorry"), Text: t.T("refused")})
+			return
+		}
+		h(w, r)
+	})
+}
+
+// onBookingPage lets through what asks for the booking page where it stands now.
+func (p *pages) onBookingPage(h http.HandlerFunc) http.Handler {
+	return p.whileOn(func(w http.ResponseWriter, r *http.Request) {
+		if !p.isBookingPage(r) {
+			p.NotFound(w, r)
+			return
+		}
+		h(w, r)
+	})
+}
+
+func (p *pages) isBookingPage(r *http.Request) bool {
+	portal := struct {
+		Path        string `json:"path"`
+		BookingPage bool   `json:"booking_page"`
+		Host        string `json:"host"`
+		HostActive  bool   `json:"host_active"`
+	}{Path: "team"}
+	p.Read("portal", &portal)
+	if !portal.BookingPage {
+		return false
+	}
+	if path := r.PathValue("portal"); path != "" {
+		return path == portal.Path
+	}
+	host, _, _ := strings.Cut(r.Host, ":")
+	return portal.HostActive && strings.EqualFold(host, portal.Host)
+}
+
+// failed answers a refusal that has no place of its own on a page.
+func (p *pages) failed(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	t := p.Reader(r)
+	m := web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("sorry_text")}
+	switch {
+	case f.Code == "svc_rate_limited":
+		m = web.Message{Icon: "clock", Tone: "soft", Title: t.T("slow_down"), Text: t.T("rate", "wait", t.Wait(web.Wait(f)))}
+	case f.Status == http.StatusNotFound:
+		p.NotFound(w, r)
+		return
+	case f.Status < http.StatusInternalServerError:
+		m.Text = t.T("refused")
+	default:
+		slog.ErrorContext(r.Context(), "page cannot be shown", "path", r.URL.Path, "error", err)
+	}
+	p.Message(w, r, f.Status, m)
+}
+
+// widgetData is all that a widget needs to begin.
+type widgetData struct {
+	Site     web.WidgetSite `json:"site"`
+	Services []service      `json:"services"`
+	Terms    string         `json:"terms"`
+}
+
+func (p *pages) widget(w http.ResponseWriter, r *http.Request) {
+	if !p.On(app) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(fault.NoRoute().Body(""))
+		return
+	}
+	all, err := p.services(r)
+	if err != nil {
+		f := fault.From(err)
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(f.Status)
+		_, _ = w.Write(f.Body(""))
+		return
+	}
+	p.JSON(w, p.widgetData(all))
+}
+
+func (p *pages) widgetData(all services) widgetData {
+	return widgetData{p.WidgetSite(nil), all.Items, all.TermsText}
+}
+
+// services are those that visitors can book, their forms with the kinds of custom fields.
+func (p *pages) services(r *http.Request) (services, error) {
+	all := services{Items: []service{}}
+	if err := p.Call(r, http.MethodGet, "/booking/services", nil, nil, "", &all); err != nil {
+		return all, err
+	}
+	for _, s := range all.Items {
+		if s.Form != nil {
+			p.describe(s.Form.Elements)
+		}
+	}
+	return all, nil
+}
+
+func (p *pages) describe(elements []web.Element) {
+	for i := range elements {
+		e := &elements[i]
+		if e.Type != "field" {
+			continue
+		}
+		f, ok := p.desk.Field(e.Target)
+		if !ok {
+			continue
+		}
+		e.Kind = f.Type
+		if len(e.Options) == 0 {
+			e.Options = slices.Clone(f.Options)
+		}
+		if e.Label == "" {
+			e.Label = f.Label
+		}
+	}
+}

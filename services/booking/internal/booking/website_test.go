@@ -1,0 +1,231 @@
+package booking
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+)
+
+// browser visits pages without script: it follows links and sends forms.
+type browser struct {
+	*office
+	header http.Header
+}
+
+type shown struct {
+	status int
+	text   string
+	header http.Header
+	t      testing.TB
+}
+
+func (b browser) visit(method, path string, form url.Values) shown {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.URL+path, strings.NewReader(form.Encode()))
+	require.NoError(b.t, err)
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for k, v := range b.header {
+		req.Header[k] = v
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(b.t, err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(b.t, err)
+	return shown{res.StatusCode, string(raw), res.Header, b.t}
+}
+
+func (b browser) get(path string) shown { b.t.Helper(); return b.visit("GET", path, nil) }
+func (b browser) post(path string, form url.Values) shown {
+	b.t.Helper()
+	return b.visit("POST", path, form)
+}
+
+func (s shown) is(status int) shown {
+	s.t.Helper()
+	require.Equal(s.t, status, s.status, s.text)
+	return s
+}
+
+func (s shown) says(texts ...string) shown {
+	s.t.Helper()
+	for _, text := range texts {
+		require.Contains(s.t, html.UnescapeString(s.text), text)
+	}
+	return s
+}
+
+// link is the first link whose address has all parts.
+func (s shown) link(parts ...string) string {
+	s.t.Helper()
+next:
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(s.text, -1) {
+		address := html.UnescapeString(m[1])
+		for _, part := range parts {
+			if !strings.Contains(address, part) {
+				continue next
+			}
+		}
+		return address
+	}
+	require.Fail(s.t, "no link", "%v in %s", parts, s.text)
+	return ""
+}
+
+var input = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
+
+// form is what the page's hidden inputs hold.
+func (s shown) form() url.Values {
+	v := url.Values{}
+	for _, m := range input.FindAllStringSubmatch(s.text, -1) {
+		v.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return v
+}
+
+func website(t *testing.T, fields object, configure ...func(*app.Config)) browser {
+	b := browser{open9to5(t, fields, configure...), nil}
+	b.SetSite("portal", object{"path": "team", "booking_page": true})
+	return b
+}
+
+func TestAVisitorBooksMovesAndCancelsWithoutScript(t *testing.T) {
+	b := website(t, nil)
+	start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake")
+	require.Empty(t, start.header.Get("Set-Cookie"))
+	details := b.get(start.link("at=")).is(200).says("Your details", "First name", "Book")
+	b.Travel(4 * time.Second)
+
+	form := details.form()
+	form.Set("v.first_name", "Bea <b>")
+	form.Set("v.email", "not an address")
+	wrong := b.post("/team/book", form).is(400).says("One answer needs your attention", "Email address: Enter an email address", `value="Bea <b>"`)
+	require.NotContains(t, wrong.text, "<b>")
+	form = wrong.form()
+	form.Set("v.first_name", "Bea")
+	form.Set("v.email", "bea@example.com")
+	done := b.post("/team/book", form).is(200).says("Your appointment is booked", "bea@example.com", "Kerkstraat 1, Gent")
+	require.Equal(t, done.text, b.post("/team/book", form).is(200).text, "sending it again books nothing more")
+	require.Equal(t, 1, len(b.admin.Get("/appointments?from="+b.Now().Format("2006-01-02")+"&to="+b.Now().AddDate(0, 0, 40).Format("2006-01-02")).Is(200).Items()))
+
+	token := linkIn(t, b.lastMail("bea@example.com"))
+	require.NotContains(t, b.get("/manage").is(200).says("Link or code").text, "Intake")
+	open := b.post("/manage", url.Values{"token": {"http://localhost:8080/manage#token=" + token}}).is(200).says("Intake", "This appointment is confirmed.", "Move")
+	form = open.form()
+	form.Set("do", "move")
+	months := b.post("/manage", form).is(200).says("Choose a new time")
+	times := regexp.MustCompile(`name="at" value="([^"]+)"`).FindAllStringSubmatch(months.text, -1)
+	require.NotEmpty(t, times)
+	form.Set("at", times[len(times)-1][1])
+	form = b.post("/manage", form).is(200).says("Move your appointment?").form()
+	form.Set("do", "move-now")
+	b.post("/manage", form).is(200).says("Your appointment is moved", "new link")
+	b.post("/manage", url.Values{"token": {token}}).is(410).says("This link is no longer valid", "office@example.com")
+
+	form = b.post("/manage", url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}, "do": {"cancel"}}).is(200).says("Cancel this appointment?", "cannot be undone").form()
+	form.Set("do", "cancel-now")
+	form.Set("reason", "I am ill")
+	b.post("/manage", form).is(200).says("Your appointment is cancelled")
+	b.post("/manage", url.Values{"token": {"nonsense"}}).is(400).says("We do not know this link", "Link or code")
+}
+
+func TestATimeThatWasTakenLeadsToTheNearestOnesAndKeepsWhatWasTyped(t *testing.T) {
+	b := website(t, nil)
+	form := b.get(b.get("/team/book?lang=nl").link("at=")).is(200).says("Uw gegevens").form()
+	b.Travel(4 * time.Second)
+	other := url.Values{}
+	for k, v := range form {
+		other[k] = v
+	}
+	other.Set("v.email", "first@example.com")
+	other.Set("key", "another")
+	b.post("/team/book", other).is(200)
+	form.Set("v.email", "second@example.com")
+	form.Set("v.message", "I park outside.")
+	taken := b.post("/team/book", form).is(409).says("Dat tijdstip is net ingenomen", "I park outside.", `value="second@example.com"`)
+	near := regexp.MustCompile(`name="instead" value="([^"]+)"`).FindStringSubmatch(taken.text)
+	require.NotNil(t, near)
+	form = taken.form()
+	form.Set("v.email", "second@example.com")
+	form.Set("instead", near[1])
+	b.post("/team/book", form).is(200).says("Uw afspraak is geboekt")
+}
+
+func TestWhatKeepsAVisitorFromBookingIsSaidWithoutLosingAnything(t *testing.T) {
+	b := website(t, nil)
+	form := b.get(b.get("/team/book").link("at=")).form()
+	form.Set("v.email", "bea@example.com")
+	again := b.post("/team/book", form).is(400).says("Please press the button once more", `value="bea@example.com"`).form()
+	require.NotEqual(t, form.Get("token"), again.Get("token"))
+	b.Travel(4 * time.Second)
+	again.Set("v.email", "bea@example.com")
+	b.admin.Patch("/settings/booking", object{"max_open_bookings": 1}).Is(200)
+	b.post("/team/book", again).is(200)
+	next := b.get(b.get("/team/book").link("at=")).form()
+	b.Travel(4 * time.Second)
+	next.Set("v.email", "bea@example.com")
+	b.post("/team/book", next).is(409).says("You already have several bookings ahead", "Praktijk Jansen can still book for you", `value="bea@example.com"`)
+}
+
+func TestRequestsAreLimitedAndSaySoOnThePage(t *testing.T) {
+	b := website(t, nil, func(c *app.Config) { c.RateFactor = 1 })
+	form := b.get(b.get("/team/book").link("at=")).form()
+	form.Set("v.email", "bea@example.com")
+	var last shown
+	for range 6 {
+		last = b.post("/team/book", form)
+	}
+	last.is(429).says("That was a bit fast. Please wait", `value="bea@example.com"`)
+}
+
+func TestTheManagePageFollowsTheRulesForChanges(t *testing.T) {
+	b := website(t, nil)
+	form := b.get(b.get("/team/book").link("at=")).form()
+	b.Travel(4 * time.Second)
+	form.Set("v.email", "bea@example.com")
+	b.post("/team/book", form).is(200)
+	token := url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}}
+
+	b.admin.Patch("/settings/booking", object{"client_changes": false}).Is(200)
+	page := b.post("/manage", token).is(200).says("Appointments cannot be changed online", "office@example.com")
+	require.NotContains(t, page.text, `value="cancel"`)
+	b.admin.Patch("/settings/booking", object{"client_changes": true, "cancel_notice_hours": 720, "late_cancel_text": "Call us before ten."}).Is(200)
+	b.post("/manage", token).is(200).says("Call us before ten.")
+	form = url.Values{"token": token["token"], "do": {"cancel-now"}}
+	b.post("/manage", form).is(409).says("It is too late to change this online", "Call us before ten.")
+}
+
+func TestTheBookingPageStandsWhereThePortalDoes(t *testing.T) {
+	b := website(t, nil)
+	b.get("/staff/book").is(404).says("This page does not exist")
+	b.get("/book").is(404)
+	b.SetSite("portal", object{"path": "staff", "booking_page": true, "host": "agenda.example.com", "host_active": true})
+	b.get("/staff/book").is(200)
+	b.get("/team/book").is(404)
+	b.SetSite("portal", object{"path": "staff", "booking_page": false})
+	b.get("/staff/book").is(404)
+	b.SetSite("portal", object{"path": "staff", "booking_page": true})
+	b.SetApp("booking", false)
+	b.get("/staff/book").is(404)
+	b.get("/manage").is(404)
+	b.get("/_ui/booking/widget.json").is(404)
+	b.get("/_ui/booking/card.css").is(200)
+}
+
+func TestTheWidgetGetsServicesAndStyleFromAnySite(t *testing.T) {
+	b := website(t, nil)
+	b.SetSite("form-style", object{"button_background": "#0a7a5a", "font": "svc:lora"})
+	b.get("/_ui/booking/widget.json").is(200).says(`"--svc-button-background":"#0a7a5a"`, `"name":"Intake"`, `"timezone":"Europe/Brussels"`)
+	b.get("/_ui/booking/style.css").is(200).says("--svc-button-background:#0a7a5a")
+}
