@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -13,9 +14,20 @@ import (
 var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // hasher works on a few passwords at a time: each takes 19 MiB and a core for some tens of milliseconds.
-type hasher chan struct{}
+type hasher struct {
+	turns chan struct{}
+	// rest gives the memory back to the system once nobody has signed in for a while.
+	rest *time.Timer
+}
 
-const hashers = 2
+const (
+	hashers = 2
+	quiet   = 5 * time.Second
+)
+
+func newHasher() hasher {
+	return hasher{make(chan struct{}, hashers), time.AfterFunc(quiet, debug.FreeOSMemory)}
+}
 
 // patience is how long a password waits for its turn.
 const patience = 5 * time.Second
@@ -24,8 +36,11 @@ func (h hasher) turn(ctx context.Context) (done func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
-	case h <- struct{}{}:
-		return func() { <-h }, nil
+	case h.turns <- struct{}{}:
+		return func() {
+			<-h.turns
+			h.rest.Reset(quiet)
+		}, nil
 	case <-ctx.Done():
 		return nil, fault.Unavailable()
 	}

@@ -340,7 +340,7 @@ func TestBookingRemovesAPersonFromTheTeam(t *testing.T) {
 
 func TestReplicasThatStartAtOnceMakeOneAdministrator(t *testing.T) {
 	s := start(t)
-	svc := &service{Kit: s.Kit, hasher: make(hasher, hashers)}
+	svc := &service{Kit: s.Kit, hasher: newHasher()}
 	_, err := s.Kit.DB.Pool.Exec(context.Background(), `delete from person`)
 	require.NoError(t, err)
 	var both sync.WaitGroup

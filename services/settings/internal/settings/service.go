@@ -41,7 +41,7 @@ type service struct {
 type none = op.None
 
 func assemble(k *app.Kit) *service {
-	s := &service{Kit: k, hasher: make(hasher, hashers), client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
+	s := &service{Kit: k, hasher: newHasher(), client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
 	s.tables()
 	return s
 }
