@@ -12,14 +12,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// send submits count forms from many visitors at once, each repeated under its key until it is acknowledged.
-// between is called, once each, when so many were taken.
+// send submits count forms, 200 a second, each repeated under its key until it is acknowledged. What is in
+// between is called when so many were taken.
 func (s *site) send(ctx context.Context, count int, between map[int]func()) (first int64, err error) {
 	first = s.next.Add(int64(count)) - int64(count) + 1
 	var taken, given atomic.Int64
 	var wrong atomic.Pointer[error]
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	start := time.Now()
 	for range clients {
 		wg.Go(func() {
 			for {
@@ -27,6 +28,7 @@ func (s *site) send(ctx context.Context, count int, between map[int]func()) (fir
 				if i >= int64(count) {
 					return
 				}
+				time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / pace)))
 				key := uuid.NewString()
 				for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 					status, err := s.submit(ctx, s.Gateway, first+i, key)
@@ -58,6 +60,8 @@ func (s *site) send(ctx context.Context, count int, between map[int]func()) (fir
 
 // kill ends a process as a power cut would; the launcher starts it again. It answers when it is back.
 func (s *site) kill(name string) (back time.Time, err error) {
+	s.killing.Lock()
+	defer s.killing.Unlock()
 	r, err := readRun(s.dir)
 	if err != nil {
 		return back, err
@@ -73,8 +77,7 @@ func (s *site) kill(name string) (back time.Time, err error) {
 		}
 		res, err := s.client.Get(r.Processes[name].URL + "/v1/nothing")
 		if err == nil {
-			_ = res.Body.Close()
-			return time.Now(), nil
+			return time.Now(), res.Body.Close()
 		}
 	}
 	return back, fmt.Errorf("%s does not come back", name)
@@ -155,8 +158,8 @@ func (s *site) killForms(ctx context.Context, count int) error {
 func (s *site) counted(ctx context.Context, first int64, count int) error {
 	for _, table := range []string{"forms.submission", "contacts.contact"} {
 		var rows, different int
-		err := s.db.QueryRow(ctx, `select count(*), count(distinct email) from `+table+` where email between $1 and $2`,
-			s.address(first), s.address(first+int64(count)-1)).Scan(&rows, &different)
+		err := s.db.QueryRow(ctx, `select count(*), count(distinct email) from `+table+` where email between $1 and $2 and email like '%' || $3`,
+			s.address(first), s.address(first+int64(count)-1), s.mark+"@example.com").Scan(&rows, &different)
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,8 @@ type site struct {
 	// mark is in every address of this run.
 	mark string
 	next atomic.Int64
+	// killing is held until a process that was killed is back.
+	killing sync.Mutex
 }
 
 func newSite(r run, db *pgxpool.Pool) (*site, error) {
@@ -118,7 +120,11 @@ func (s *site) submit(ctx context.Context, base string, n int64, key string) (st
 	return res.StatusCode, err
 }
 
-const clients = 16
+const (
+	clients = 16
+	// pace is submissions a second where that is given.
+	pace = 200
+)
 
 // rates compares how many submissions the service takes a second with how many bare transactions the database
 // does, both from the same number of clients: while the other services stand still, since they share
@@ -249,9 +255,8 @@ func (s *site) times(ctx context.Context, b *bare, length time.Duration) error {
 
 // visible sends 200 a second and looks for the contact of each.
 func (s *site) visible(ctx context.Context, length time.Duration) error {
-	const rate = 200
 	first := s.next.Load() + 1
-	total := int64(length.Seconds() * rate)
+	total := int64(length.Seconds() * pace)
 	sent := make([]time.Time, total)
 	var failed atomic.Int64
 	var wg sync.WaitGroup
@@ -262,7 +267,7 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 	go func() { seen <- s.watch(watch, since, int(total)) }()
 	start := time.Now()
 	for i := range total {
-		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / rate)))
+		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / pace)))
 		s.next.Add(1)
 		sent[i] = time.Now()
 		wg.Go(func() {
@@ -281,7 +286,7 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 		}
 	}
 	fmt.Printf("submit to contact visible at %d/s: p50 %s, p99 %s  (at most 250 ms); %d of %d there, %d refused\n",
-		rate, ms(at(.5, took)), ms(at(.99, took)), len(took), total, failed.Load())
+		pace, ms(at(.5, took)), ms(at(.99, took)), len(took), total, failed.Load())
 	return nil
 }
 

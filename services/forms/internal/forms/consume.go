@@ -104,11 +104,11 @@ func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) er
 	}
 	// The contact may have been merged away meanwhile: the event of that can be ahead of this one.
 	var form int64
-	var lines []line
-	err = tx.QueryRow(ctx, `update submission set result = $2, version = version + 1,
+	var toOwner bool
+	err = tx.QueryRow(ctx, `update submission s set result = $2, version = s.version + 1,
 			contact_id = coalesce((select a.contact_id from contact_alias a where a.id = $3::uuid), $3::uuid)
-		where id = $1 and status = 'received' and result = 'pending' returning form_id, answers`,
-		id, x.Result, contact).Scan(&form, &lines)
+		from form f where s.id = $1 and s.status = 'received' and s.result = 'pending' and f.id = s.form_id
+		returning f.id, coalesce((f.definition->'notify'->>'owner')::boolean, false)`, id, x.Result, contact).Scan(&form, &toOwner)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // deleted meanwhile
 	}
@@ -116,10 +116,10 @@ func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) er
 		return err
 	}
 	sub, err := emitSubmission(ctx, tx, "form.submitted", id, nil)
-	if err != nil {
+	if err != nil || !toOwner || !sub.Contact.Given() {
 		return err
 	}
-	return s.notifyOwner(ctx, tx, form, sub, lines)
+	return s.notifyOwner(ctx, tx, form, sub)
 }
 
 // mergeContact hands the submissions of a contact that was merged away to the one that is left.

@@ -34,18 +34,17 @@ func (s *service) notify(ctx context.Context, tx *db.Tx, f published, lines []li
 	return nil
 }
 
-// notifyOwner mails a completed submission to who owns its contact, when the form says so and the owner has
-// not had the mail already.
-func (s *service) notifyOwner(ctx context.Context, tx *db.Tx, form int64, sub Submission, lines []line) error {
-	if !sub.Contact.Given() {
-		return nil
-	}
+// notifyOwner mails a completed submission to who owns its contact, unless the form has mailed it there already.
+func (s *service) notifyOwner(ctx context.Context, tx *db.Tx, form int64, sub Submission) error {
 	f, err := s.anyForm(ctx, tx, form)
-	if err != nil || !f.definition.Notify.Owner {
+	if err != nil {
 		return err
 	}
 	var owner *int64
-	if err := tx.QueryRow(ctx, `select max(owner_user_id) from contact where id = $1`, sub.Contact.V.ID).Scan(&owner); err != nil || owner == nil {
+	var lines []line
+	err = tx.QueryRow(ctx, `select c.owner_user_id, s.answers from submission s left join contact c on c.id = s.contact_id where s.id = $1`, sub.ID).
+		Scan(&owner, &lines)
+	if err != nil || owner == nil {
 		return err
 	}
 	user, ok := s.Identity.User(*owner)
