@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/currency"
 
@@ -129,7 +130,7 @@ func (s *service) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 			}
 			*f.to = v
 		}
-		if doc.Business.Name == "" {
+		if !strings.ContainsFunc(doc.Business.Name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 			return General{}, fault.Param("business.name", "must not be empty")
 		}
 		if w := doc.Business.Website; w != "" && !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {

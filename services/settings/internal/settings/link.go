@@ -85,6 +85,10 @@ func (s *service) write(ctx context.Context, tx *db.Tx, c mail.Content) error {
 		c.Footer = []string{"This mail was sent by " + general.Business.Name + " because somebody used this address there."}
 	}
 	m, err := mail.Render(c)
+	if errors.Is(err, mail.ErrContent) {
+		// What people typed passed for text and addresses so far; the mail is the stricter reader.
+		return fault.Param("email", "or the text cannot be put into a mail")
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -356,4 +357,46 @@ func TestReplicasThatStartAtOnceMakeOneAdministrator(t *testing.T) {
 		require.Equal(t, []string{"site_admin"}, p.Roles)
 		return err
 	}))
+}
+
+func TestWhatIsRevokedInTheMiddleOfUseEndsForAll(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	doomed := admin(t, s)
+	made := c.Post("/me/application-passwords", map[string]any{"name": "doomed"}).Is(201)
+	key := basic(s, "admin", made.Text("password"))
+	key.Get("/apps").Is(200)
+	var users sync.WaitGroup
+	stop := make(chan struct{})
+	late := make(chan int, 1000)
+	var revoked atomic.Int64
+	for range 4 {
+		for _, client := range []*apptest.Client{doomed, key} {
+			users.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					begun := time.Now()
+					status := client.Get("/apps").Status
+					if at := revoked.Load(); status != 401 && at > 0 && begun.UnixNano() > at+int64(2*time.Second) {
+						late <- status
+						return
+					}
+				}
+			})
+		}
+	}
+	c.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
+	doomed.Post("/auth/logout", nil).Is(204)
+	revoked.Store(time.Now().UnixNano())
+	time.Sleep(2300 * time.Millisecond)
+	close(stop)
+	users.Wait()
+	require.Empty(t, late)
+	key.Get("/apps").Fails(401, "svc_unauthorized")
+	doomed.Get("/apps").Fails(401, "svc_unauthorized")
+	c.Get("/apps").Is(200)
 }

@@ -29,7 +29,7 @@ func TestGeneralSettingsChangeOneByOne(t *testing.T) {
 	require.Equal(t, "Gent", now.Text("business.city"))
 	require.Equal(t, "CF-Connecting-IP", now.Text("ip_header"))
 	for _, wrong := range []map[string]any{
-		{"business": map[string]any{"email": "x@example.com"}}, {"business": map[string]any{"name": ""}}, {"business": map[string]any{"shoe_size": 44}},
+		{"business": map[string]any{"email": "x@example.com"}}, {"business": map[string]any{"name": ""}}, {"business": map[string]any{"name": "\u200f"}}, {"business": map[string]any{"shoe_size": 44}},
 		{"business": map[string]any{"city": strings.Repeat("x", 101)}},
 		{"currency": "euro"}, {"currency": "XXX"}, {"country": "US"}, {"ip_header": "X-Made-Up"}, {"timezone": "UTC"},
 	} {
