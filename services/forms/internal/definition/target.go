@@ -136,10 +136,10 @@ func humanize(name string) string {
 
 // Kind is how an element is answered: one of the Kind constants, or empty for headings and paragraphs.
 func (e *Element) Kind() string {
-	switch {
-	case e.Type == TypeConsent:
+	switch e.Type {
+	case TypeConsent:
 		return KindConsent
-	case e.Type == TypeField:
+	case TypeField:
 		return e.input.kind
 	}
 	return ""
