@@ -3,6 +3,7 @@ package apptest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,7 +34,7 @@ func (s *Service) CheckAccess() {
 		})
 		route := o.Method + " " + path
 		var body any
-		if o.Method != "GET" {
+		if o.Method != http.MethodGet {
 			body = map[string]any{}
 		}
 		for _, c := range callers {
@@ -59,9 +60,9 @@ func (s *Service) checkAbility(o listed, c caller) {
 		want = "permission " + *o.Permission
 	}
 	var a *Answer
-	for _, method := range []string{"GET", "POST", "DELETE"} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		var body any
-		if method != "GET" {
+		if method != http.MethodGet {
 			body = map[string]any{"input": map[string]any{}}
 		}
 		if a = c.client.Call(method+" "+path, body); a.Status != 405 && a.Field("code") != "svc_no_route" {

@@ -157,6 +157,7 @@ func (s *service) signOut(ctx context.Context, tx *db.Tx, _ struct{}) (SignedOut
 }
 
 func (s *service) sessionCookie(token string, life time.Duration) *http.Cookie {
+	//nolint:gosec // it is Secure wherever people come over https
 	return &http.Cookie{Name: auth.Cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: strings.HasPrefix(s.Config.PublicURL, "https:"), MaxAge: int(life.Seconds())}
 }
