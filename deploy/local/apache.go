@@ -73,9 +73,9 @@ func newApacheBroker(ctx context.Context, tools, dir string, port, control int, 
 		"transaction.state.log.replication.factor=1",
 		"transaction.state.log.min.isr=1",
 		"group.initial.rebalance.delay.ms=0",
-		// A node that was killed may register again only when its former session has run out, by default after 9 s.
-		"broker.session.timeout.ms=2000",
-		"broker.heartbeat.interval.ms=400",
+		// A node that was killed may register again only when its former session has run out, by default after 9 s; much less and a busy machine loses its broker.
+		"broker.session.timeout.ms=5000",
+		"broker.heartbeat.interval.ms=1000",
 	}
 	if err := os.WriteFile(b.configure, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		return nil, err
