@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-//go:embed css/*.css icon/*.svg icon/LICENSE text/*.json page/*.html page/text/*.json all:dist
+//go:embed css/*.css css/favicon.svg icon/*.svg icon/LICENSE text/*.json page/*.html page/text/*.json all:dist
 var own embed.FS
 
 // Site is what pages need to know of the site they stand on.

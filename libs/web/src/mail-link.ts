@@ -11,7 +11,10 @@ export function takeToken(): boolean {
     }
     field.classList.remove("waits")
   }
-  for (const part of document.querySelectorAll<HTMLElement>("[data-with-token]")) part.hidden = !token
+  for (const part of document.querySelectorAll<HTMLElement>("[data-with-token]")) {
+    part.hidden = !token
+    part.classList.remove("waits")
+  }
   for (const part of document.querySelectorAll<HTMLElement>("[data-without-token]")) part.hidden = !!token
   return token !== ""
 }
