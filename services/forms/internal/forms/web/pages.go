@@ -111,7 +111,8 @@ func (p *pages) view(r *http.Request, f Form, kept map[string][]string, wrong ma
 }
 
 func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, v view) {
-	page := web.Page{Title: v.Name, Narrow: true, Style: v.Definition.Style, Scripts: []string{"page.js"}, Canonical: p.PublicURL + r.URL.Path, Data: v}
+	v = v.titled()
+	page := web.Page{Title: v.Title, Narrow: true, Style: v.Definition.Style, Scripts: []string{"page.js"}, Canonical: p.PublicURL + r.URL.Path, Data: v}
 	page.Alternate = func(language string) string { return r.URL.Path + "?lang=" + language }
 	p.Render(w, r, status, "form", page)
 }

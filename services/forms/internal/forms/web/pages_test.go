@@ -104,7 +104,7 @@ func TestAFormIsSentWithoutScript(t *testing.T) {
 	s := start(t)
 	shown := s.do("GET", s.path, nil)
 	require.Equal(t, 200, shown.status)
-	for _, part := range []string{"<h1 class=\"title\">Ask us</h1>", "About &lt;you&gt;", "Your &#34;email&#34;", "We answer here.", "Send it", "You may keep this.", "<option>Evening</option>"} {
+	for _, part := range []string{"<h1 class=\"title\">About &lt;you&gt;</h1>", "Your &#34;email&#34;", "We answer here.", "Send it", "You may keep this.", "<option>Evening</option>"} {
 		require.Contains(t, shown.body, part)
 	}
 	require.Equal(t, "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -142,7 +142,7 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	require.Equal(t, 422, two.status)
 	kept(two)
 	require.Contains(t, two.body, `<a href="#svc-email">Your &#34;email&#34;: Fill in this field.</a>`)
-	require.Contains(t, two.body, `<a href="#svc-privacy">You may keep this.: Tick this box to go on.</a>`)
+	require.Contains(t, two.body, `<a href="#svc-privacy">You may keep this. Tick this box to go on.</a>`)
 
 	old := s.filled()
 	s.Travel(13 * time.Hour)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/libs/web"
+	"frontdesk/services/forms/internal/definition"
 )
 
 // reasons are the words of definition for what is wrong with an answer, and under which key a visitor is
@@ -28,9 +29,12 @@ var reasons = map[string]string{
 var tooLong = regexp.MustCompile(`^must have at most ([0-9]+) characters$`)
 
 // reason tells a visitor how to put right what the operation said of an answer.
-func reason(t *web.Reader, why string) string {
+func reason(t *web.Reader, kind, why string) string {
 	if m := tooLong.FindStringSubmatch(why); m != nil {
 		return t.T("form_long", "n", m[1])
+	}
+	if why == "must be given" && (kind == definition.KindDropdown || kind == definition.KindChoices) {
+		return t.T("form_option")
 	}
 	if key := reasons[why]; key != "" {
 		return t.T("form_" + key)
@@ -50,7 +54,7 @@ func wait(t *web.Reader, d time.Duration) string {
 // words are those that the script needs, with the reasons under "=" and how the operation puts them.
 func words(t *web.Reader) string {
 	all := map[string]string{}
-	for _, key := range strings.Fields("sending given ticked email date long other again seconds minutes failed large gone thanks onward") {
+	for _, key := range strings.Fields("sending given ticked option email date long other again seconds minutes failed large gone thanks onward") {
 		all[key] = t.T("form_" + key)
 	}
 	for why, key := range reasons {

@@ -23,6 +23,8 @@ type view struct {
 	// Words are the texts of the script.
 	Words string
 	Page  string
+	// Title is the heading over the form, in a page.
+	Title string
 	Parts []part
 	// Problem is what keeps the whole form from being taken.
 	Problem string
@@ -60,6 +62,15 @@ func (p part) DescribedBy() string {
 		ids = append(ids, p.Key+"-help")
 	}
 	return strings.Join(append(ids, p.Key+"-error"), " ")
+}
+
+// Entry is the part in the list of what is wrong.
+func (p part) Entry() string {
+	caption := p.Caption
+	if !strings.ContainsAny(caption[max(0, len(caption)-1):], "?!.:") {
+		caption += ":"
+	}
+	return caption + " " + p.Error
 }
 
 // Value is the only value of a part that has but one.
@@ -135,6 +146,15 @@ func newView(f Form, t *web.Reader, typed map[string][]string, wrong map[string]
 // ButtonIcon is the icon on the button.
 func (v view) ButtonIcon() template.HTML { return template.HTML(v.Look.Icon) } //nolint:gosec // our own file
 
+// titled takes a heading that the form begins with out of it, to be that of the page; a form without one gives its name.
+func (v view) titled() view {
+	v.Title = v.Name
+	if len(v.Parts) > 0 && v.Parts[0].Element.Type == definition.TypeHeading {
+		v.Title, v.Parts = v.Parts[0].Text, v.Parts[1:]
+	}
+	return v
+}
+
 // SubmitLabel is the words on the button.
 func (v view) SubmitLabel() string {
 	if v.Definition.SubmitLabel != "" {
@@ -178,8 +198,8 @@ func say(f Form, t *web.Reader, refused *fault.Fault) (problem string, wrong map
 	case "svc_invalid_param":
 		wrong = map[string]string{}
 		for name, why := range web.Params(refused) {
-			if id := elementOf(f, strings.TrimPrefix(name, "values.")); id != "" {
-				wrong[id] = reason(t, why)
+			if e := elementOf(f, strings.TrimPrefix(name, "values.")); e != nil {
+				wrong[e.ID] = reason(t, e.Kind(), why)
 			}
 		}
 		if len(wrong) == 0 {
@@ -197,13 +217,13 @@ func say(f Form, t *web.Reader, refused *fault.Fault) (problem string, wrong map
 }
 
 // elementOf finds an element by id or target.
-func elementOf(f Form, key string) string {
+func elementOf(f Form, key string) *definition.Element {
 	for i := range f.Definition.Elements {
 		if e := &f.Definition.Elements[i]; e.ID == key || e.Target != "" && e.Target == key {
-			return e.ID
+			return e
 		}
 	}
-	return ""
+	return nil
 }
 
 // statusOf is what a page answers with when an operation refused: a page never asks for credentials.

@@ -57,7 +57,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     list.replaceChildren(...inOrder.map((f) => {
       const link = document.createElement("a")
       link.href = "#" + (controls(f)[0]?.id ?? "")
-      link.textContent = (f.dataset.caption ?? "") + ": " + wrong.get(f)
+      link.textContent = (f.dataset.caption ?? "").replace(/[^?!.:]$/, "$&:") + " " + wrong.get(f)
       const item = document.createElement("li")
       item.append(link)
       return item
@@ -74,7 +74,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
       const tick = all[0]?.type === "checkbox"
       const filled = tick ? all.some((c) => c.checked) : all.some((c) => c.value.trim() !== "")
       if (f.dataset.required !== undefined && !filled) {
-        wrong.set(f, text[tick && all.length === 1 ? "ticked" : "given"] ?? "")
+        wrong.set(f, text[missing(f)] ?? "")
       } else if (all[0]?.type === "email" && all[0].validity.typeMismatch) {
         wrong.set(f, text.email ?? "")
       } else if (all[0]?.validity.badInput) {
@@ -83,6 +83,8 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     }
     return wrong
   }
+
+  const missing = (f: HTMLElement) => ({ consent: "ticked", checkbox: "ticked", choices: "option", dropdown: "option" })[f.dataset.kind!] ?? "given"
 
   function values() {
     const out: Record<string, unknown> = {}
@@ -141,7 +143,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     for (const [name, why] of Object.entries(refusal.data?.params ?? {})) {
       const key = name.replace(/^values\./, "")
       const f = [...fields()].find((f) => f.dataset.field === key || f.dataset.target === key)
-      if (f) wrong.set(f, reason(why))
+      if (f) wrong.set(f, why === "must be given" ? text[missing(f)] ?? "" : reason(why))
     }
     if (wrong.size > 0) return point(wrong)
     say((res.status < 500 ? text.again : text.failed) ?? "")
