@@ -53,7 +53,7 @@ vet: go
 
 .PHONY: lint
 lint: $(GOLANGCI)
-	$(GOLANGCI) run ./... ./gateway/...
+	$(GOLANGCI) run --allow-parallel-runners ./... ./gateway/...
 
 .PHONY: generated
 generated: $(BUF) $(PROTOC_GEN_GO)
