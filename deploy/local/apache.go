@@ -52,7 +52,7 @@ func newApacheBroker(ctx context.Context, tools, dir string, port, control int, 
 	if err := b.fetch(ctx, say); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil { // it holds people's data
 		return nil, err
 	}
 	lines := []string{

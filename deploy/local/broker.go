@@ -51,6 +51,9 @@ func startBroker(dir, listen string) (*kfake.Cluster, error) {
 		options = append(options, kfake.Ports(port)) // one port, one broker
 	}
 	if dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil { // it holds people's data
+			return nil, err
+		}
 		options = append(options, kfake.DataDir(dir), kfake.SyncWrites())
 	}
 	return kfake.NewCluster(options...)
