@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// fill makes the site have n contacts with names, addresses and numbers as people have them, each with a
+// timeline entry, spread over three years and ten thousand organizations. It starts over.
+func (w *world) fill(ctx context.Context, n int) error {
+	start := time.Now()
+	for _, q := range []string{
+		`truncate contact, contact_count, activity, organization, contact_organization, appointment, tag, outbox cascade`,
+		// Filling an index row by row takes many times as long as building it.
+		`drop index contact_search, contact_tags`,
+		`insert into tag (slug, name, created_at) select 'tag-' || i, 'Tag ' || i, now() from generate_series(0, 49) i`,
+		`insert into organization (id, name, name_key, created_at, updated_at) select gen_random_uuid(), 'Organization ' || i, 'organization' || i,
+			date_trunc('second', now()) - make_interval(mins => i), date_trunc('second', now()) from generate_series(1, 10000) i`,
+		fmt.Sprintf(`
+			with first as (select array['Anna','Jan','Marie','Peter','Zoë','Lukas','Sophie','Thomas','Emma','Noah','Léa','Jürgen','Björn','Elena','Mohammed',
+				'Fatima','Pieter','Sarah','Kevin','Nathalie','Olivier','Charlotte','Wouter','Ingrid','Hannah','Felix','Mila','Arthur','Louise','Jules'] as names),
+			last as (select array['Peeters','Janssens','Maes','Jacobs','Mertens','Willems','Claes','Goossens','Wouters','De Smet','Dubois','Lambert',
+				'Müller','Schmidt','Dupont','Martin','Bernard','de Vries','van den Berg','Bakker','Visser','Smit','Meijer','Mulder','Bos'] as names)
+			insert into contact (id, first_name, last_name, email, email_key, phone, status, source, owner_user_id, tags, last_activity, created_at, updated_at)
+			select gen_random_uuid(), f, l || ' ' || suffix, e, e, '+324' || lpad((i * 7919 %% 100000000)::text, 8, '0'),
+				(array['lead','customer','inactive'])[1 + i %% 3], (array['web','fair','phone',''])[1 + i %% 4], 1 + i %% %[2]d,
+				array['Tag ' || i %% 50], t, t, t
+			from (select i, first.names[1 + i * 31 %% 30] f, last.names[1 + i * 17 %% 25] l, upper(substr(md5(i::text), 1, 6)) suffix,
+				'person' || i || '@' || (array['example.com','mail.example','post.example'])[1 + i %% 3] e,
+				date_trunc('second', now()) - make_interval(secs => (i::bigint * 94608000 / %[1]d)::int) t
+				from generate_series(1, %[1]d) i, first, last) x, lateral (select 1) y`, n, people),
+		`insert into activity (id, contact_id, type, subject, channel, created_at) select gen_random_uuid(), id, 'created', 'Contact created', 'system', created_at from contact`,
+		`insert into contact_organization (contact_id, organization_id, is_primary, created_at)
+			select c.id, o.id, true, c.created_at from (select id, created_at, row_number() over () n from contact) c
+			join (select id, row_number() over () n from organization) o on o.n = 1 + c.n % 30000`,
+		`create index contact_tags on contact using gin (tags)`,
+		`create index contact_search on contact using gin (search ext.gin_trgm_ops)`,
+		`vacuum (analyze) contact`, `vacuum (analyze) activity`, `vacuum (analyze) contact_organization`, `vacuum (analyze) organization`, `analyze contact_count`,
+	} {
+		if _, err := w.db.Exec(ctx, q); err != nil {
+			return fmt.Errorf("data: %w in %.60s", err, q)
+		}
+	}
+	fmt.Printf("%d contacts made in %.0f s\n", n, time.Since(start).Seconds())
+	return nil
+}
