@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// send submits count forms, 200 a second, each repeated under its key until it is acknowledged. What is in
+// send submits count forms at the given pace, each repeated under its key until it is acknowledged. What is in
 // between is called when so many were taken.
 func (s *site) send(ctx context.Context, count int, between map[int]func()) (first int64, err error) {
 	first = s.next.Add(int64(count)) - int64(count) + 1
@@ -28,7 +28,7 @@ func (s *site) send(ctx context.Context, count int, between map[int]func()) (fir
 				if i >= int64(count) {
 					return
 				}
-				time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / pace)))
+				time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(s.pace))))
 				key := uuid.NewString()
 				for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 					status, err := s.submit(ctx, s.Gateway, first+i, key)

@@ -36,15 +36,16 @@ func main() {
 	only := flag.String("only", "", "one of rates, times, visible")
 	faults := flag.Bool("faults", false, "kill contacts and forms in the middle of submissions")
 	count := flag.Int("submissions", 10_000, "submissions of the faults")
+	pace := flag.Int("pace", 200, "submissions a second, where that is given")
 	pgbench := flag.String("pgbench", "", "the program; looked for when empty")
 	flag.Parse()
-	if err := measure(*dir, *pgbench, *only, time.Duration(*seconds)*time.Second, *rounds, *faults, *count); err != nil {
+	if err := measure(*dir, *pgbench, *only, time.Duration(*seconds)*time.Second, *rounds, *pace, *faults, *count); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(dir, pgbench, only string, length time.Duration, rounds int, faults bool, count int) error {
+func measure(dir, pgbench, only string, length time.Duration, rounds, pace int, faults bool, count int) error {
 	ctx := context.Background()
 	r, err := readRun(dir)
 	if err != nil {
@@ -55,7 +56,7 @@ func measure(dir, pgbench, only string, length time.Duration, rounds int, faults
 		return err
 	}
 	defer db.Close()
-	s, err := newSite(r, db)
+	s, err := newSite(r, db, pace)
 	if err != nil {
 		return err
 	}

@@ -27,13 +27,15 @@ type site struct {
 	token  string
 	// mark is in every address of this run.
 	mark string
+	// pace is submissions a second where that is given.
+	pace int
 	next atomic.Int64
 	// killing is held until a process that was killed is back.
 	killing sync.Mutex
 }
 
-func newSite(r run, db *pgxpool.Pool) (*site, error) {
-	s := &site{run: r, db: db, mark: uuid.NewString()[:8],
+func newSite(r run, db *pgxpool.Pool, pace int) (*site, error) {
+	s := &site{run: r, db: db, pace: pace, mark: uuid.NewString()[:8],
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	body, _ := json.Marshal(map[string]string{"login": r.Admin.Login, "password": r.Admin.Password})
 	res, err := s.client.Post(r.Gateway+"/v1/auth/login", "application/json", bytes.NewReader(body))
@@ -120,11 +122,7 @@ func (s *site) submit(ctx context.Context, base string, n int64, key string) (st
 	return res.StatusCode, err
 }
 
-const (
-	clients = 16
-	// pace is submissions a second where that is given.
-	pace = 200
-)
+const clients = 16
 
 // rates compares how many submissions the service takes a second with how many bare transactions the database
 // does, both from the same number of clients: while the other services stand still, since they share
@@ -256,7 +254,7 @@ func (s *site) times(ctx context.Context, b *bare, length time.Duration) error {
 // visible sends 200 a second and looks for the contact of each.
 func (s *site) visible(ctx context.Context, length time.Duration) error {
 	first := s.next.Load() + 1
-	total := int64(length.Seconds() * pace)
+	total := int64(length.Seconds() * float64(s.pace))
 	sent := make([]time.Time, total)
 	var failed atomic.Int64
 	var wg sync.WaitGroup
@@ -267,7 +265,7 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 	go func() { seen <- s.watch(watch, since, int(total)) }()
 	start := time.Now()
 	for i := range total {
-		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / pace)))
+		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(s.pace))))
 		s.next.Add(1)
 		sent[i] = time.Now()
 		wg.Go(func() {
@@ -286,7 +284,7 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 		}
 	}
 	fmt.Printf("submit to contact visible at %d/s: p50 %s, p99 %s  (at most 250 ms); %d of %d there, %d refused\n",
-		pace, ms(at(.5, took)), ms(at(.99, took)), len(took), total, failed.Load())
+		s.pace, ms(at(.5, took)), ms(at(.99, took)), len(took), total, failed.Load())
 	return nil
 }
 
