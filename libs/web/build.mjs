@@ -2,6 +2,7 @@
 // and languages in chunks whose names carry a hash; libs/web/dist gets the script that sites embed, and the fonts.
 import { build } from "esbuild"
 import { copyFileSync, globSync, mkdirSync, readdirSync, rmSync } from "./files.mjs"
+import { readFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -27,11 +28,11 @@ async function bundle(entries, outdir, options) {
     entryNames: "[name]",
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
-    jsx: "automatic",
-    jsxImportSource: "preact",
+    jsx: "transform",
+    jsxFactory: "h",
+    jsxFragment: "Fragment",
     legalComments: "none",
-    loader: { ".css": "text", ".svg": "text" },
-    plugins: [minifiedCSS],
+        plugins: [minifiedCSS, bareSVG, jsx],
     alias: { "@web": join(here, "src") },
     nodePaths: [join(here, "node_modules")],
     logLevel: "warning",
@@ -40,14 +41,30 @@ async function bundle(entries, outdir, options) {
   console.log("built", relative(root, outdir))
 }
 
-// The widgets carry their style sheet as a text.
+// The widgets carry their style sheet as a text. In a shadow root there is nothing but the card, so that no selector has to say so.
 const minifiedCSS = {
   name: "minified-css",
   setup(b) {
     b.onLoad({ filter: /\.css$/ }, async (args) => {
       const out = await build({ entryPoints: [args.path], minify: true, write: false, loader: { ".css": "css" }, target: ["chrome123", "firefox120", "safari17.5"] })
-      return { contents: out.outputFiles[0].text.trim(), loader: "text" }
+      return { contents: out.outputFiles[0].text.trim().replaceAll(".svc ", ""), loader: "text" }
     })
+  },
+}
+
+// What all icons have alike is in the style sheet.
+const bareSVG = {
+  name: "bare-svg",
+  setup(b) {
+    b.onLoad({ filter: /\.svg$/ }, async (args) => ({ contents: (await readFile(args.path, "utf8")).replace(/^<svg[^>]*>/, '<svg viewBox="0 0 24 24">'), loader: "text" }))
+  },
+}
+
+// JSX calls h itself, without the runtime that the automatic way brings along.
+const jsx = {
+  name: "jsx",
+  setup(b) {
+    b.onLoad({ filter: /\.tsx$/ }, async (args) => ({ contents: 'import { h, Fragment } from "preact";' + (await readFile(args.path, "utf8")), loader: "tsx" }))
   },
 }
 

@@ -12,7 +12,8 @@ export interface Mount {
 }
 
 const sheet = new CSSStyleSheet()
-sheet.replaceSync(css)
+// Browsers before light-dark() show the light colours.
+sheet.replaceSync(CSS.supports("color", "light-dark(red,red)") ? css : css.replace(/light-dark\((\S+?),\S+?\)/g, "$1"))
 
 /** Defines tag. The element keeps its own content until texts are there and prepare has settled; prepare's answer goes to the
  * component. When the texts cannot be loaded, the content stays. */

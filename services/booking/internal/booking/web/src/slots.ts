@@ -1,0 +1,82 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import { call, Fault } from "@web/api"
+import { addDays, dayOf, monthEnd, monthStart } from "@web/dates"
+import type { Slot, Slots } from "./data"
+
+export function fetchSlots(origin: string, service: string, staff: number, from: string, to: string): Promise<Slots> {
+  const query = new URLSearchParams({ service, from, to })
+  if (staff) query.set("staff", String(staff))
+  return call<Slots>(`${origin}/v1/booking/slots?${query}`)
+}
+
+/** The part of a month that is not over. */
+export function range(month: string, today: string): [string, string] {
+  const first = monthStart(month)
+  return [first < today ? today : first, monthEnd(month)]
+}
+
+export interface MonthState {
+  month: string
+  /** Free times by day; undefined until they are known. */
+  days: Map<string, Slot[]> | undefined
+  /** First free day after an empty month. */
+  nextFree: string | undefined
+  fault: Fault | undefined
+  token: string
+}
+
+interface Options {
+  origin: string
+  service: string
+  staff: number
+  zone: string
+  today: string
+  early: Promise<Slots> | undefined
+}
+
+/** The free times of a month. The first month moves on by itself when nothing is free in it. */
+export function useMonth({ origin, service, staff, zone, today, early }: Options) {
+  const [month, setMonth] = useState(monthStart(today))
+  const [round, setRound] = useState(0)
+  const [state, setState] = useState<MonthState>({ month, days: undefined, nextFree: undefined, fault: undefined, token: "" })
+  const first = useRef(true)
+  const start = useRef(early)
+
+  useEffect(() => {
+    let stale = false
+    const load = async () => {
+      const [from, to] = range(month, today)
+      const held = start.current
+      start.current = undefined
+      try {
+        const found = await (held ?? fetchSlots(origin, service, staff, from, to))
+        let next: string | undefined
+        if (found.items.length === 0) {
+          const later = await fetchSlots(origin, service, staff, addDays(to, 1), addDays(to, 60))
+          next = later.items[0] && dayOf(later.items[0].starts_at, zone)
+        }
+        if (stale) return
+        if (next && first.current) {
+          first.current = false
+          setMonth(monthStart(next))
+          return
+        }
+        first.current = false
+        const days = new Map<string, Slot[]>()
+        for (const s of found.items) {
+          const day = dayOf(s.starts_at, zone)
+          days.set(day, [...(days.get(day) ?? []), s])
+        }
+        setState({ month, days, nextFree: next, fault: undefined, token: found.token })
+      } catch (e) {
+        if (!stale) setState({ month, days: undefined, nextFree: undefined, fault: e instanceof Fault ? e : new Fault("offline", 0), token: "" })
+      }
+    }
+    void load()
+    return () => {
+      stale = true
+    }
+  }, [origin, service, staff, month, round, today, zone])
+
+  return { month, state, loading: state.month !== month || (!state.days && !state.fault), setMonth, reload: () => setRound((n) => n + 1) }
+}

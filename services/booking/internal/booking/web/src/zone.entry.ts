@@ -1,0 +1,3 @@
+import { showVisitorsTime } from "./zone"
+
+showVisitorsTime()
