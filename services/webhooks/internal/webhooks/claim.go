@@ -19,7 +19,7 @@ const leaseFor = 15 * time.Second
 
 // window is how many waiting deliveries of a webhook are looked at for one that may go: a backlog costs
 // no more than that.
-const window = 100
+const window = 64
 
 // A claim sees at most so many deliveries in flight that they could not fail more often in a row than
 // pauses the webhook: twenty means twenty.
@@ -40,8 +40,8 @@ with head as materialized (
 	select id from may where not held order by next_attempt_at, seq limit greatest((select coalesce(max(n), 0) from room), 0)
 )
 update delivery d set lease = @lease, leased_until = now() + @for::interval
-from chosen c where d.id = c.id and d.status in ('queued', 'retrying') and (d.leased_until is null or d.leased_until < now())
-returning d.seq, d.id, d.event, d.event_id, d.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
+from chosen c, message m where d.id = c.id and m.id = d.message and d.status in ('queued', 'retrying') and (d.leased_until is null or d.leased_until < now())
+returning d.id, d.message, m.event, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
 	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)`
 
 // claim takes the lease of up to most deliveries that may go now. more tells that others wait: for one of
@@ -74,8 +74,7 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	var waiting int
 	jobs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (job, error) {
 		j := job{lease: lease}
-		var seq int64
-		err := row.Scan(&seq, &j.id, &j.event, &j.eventID, &j.payload, &j.status, &j.failed, &j.next, &j.once, &waiting)
+		err := row.Scan(&j.id, &j.eventID, &j.event, &j.payload, &j.status, &j.failed, &j.next, &j.once, &waiting)
 		return j, err
 	})
 	return to, jobs, waiting > len(jobs), err
@@ -92,8 +91,9 @@ func targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (to target, err
 
 // jobByID reads a delivery whose lease is held already.
 func jobByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (j job, err error) {
-	err = tx.QueryRow(ctx, `select id, event, event_id, payload, status, failed_attempts, next_attempt_at, once from delivery where id = $1`, id).
-		Scan(&j.id, &j.event, &j.eventID, &j.payload, &j.status, &j.failed, &j.next, &j.once)
+	err = tx.QueryRow(ctx, `select d.id, d.message, m.event, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once
+		from delivery d join message m on m.id = d.message where d.id = $1`, id).
+		Scan(&j.id, &j.eventID, &j.event, &j.payload, &j.status, &j.failed, &j.next, &j.once)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return j, fault.NotFound("delivery")
 	}

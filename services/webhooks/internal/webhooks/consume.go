@@ -57,16 +57,22 @@ func fanOut(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 		bare = &t
 	}
 	_, err = tx.Exec(ctx, `
-		with made as (
-			insert into delivery (id, webhook, event, event_id, record, contact, payload, status, next_attempt_at, created_at)
-			select new_id(), w.id, @event, @event_id, @record, @contact,
-				case when @contact::uuid is not null and exists (select from erased where contact = @contact) then @bare else @payload end,
-				'queued', @now, @now
-			from webhook w where w.active and w.events @> array[@event::text] order by w.id
+		with wanted as (
+			select id from webhook where active and events @> array[@event::text]
+		), told as (
+			insert into message (id, event, record, contact, payload, scrubbed, created_at)
+			select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, @now
+			from (select @contact::uuid is not null and exists (select from erased where contact = @contact) as gone) as e
+			where exists (select from wanted)
+		), made as (
+			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
+			select new_id(), id, @id, @record, 'queued', @now, @now from wanted
 			returning webhook
+		), counted as (
+			insert into tally select webhook, 'queued', 1 from made
 		)
 		select pg_notify(@channel, webhook::text) from made`,
-		pgx.NamedArgs{"event": e.Kind, "event_id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": wakeChannel})
+		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": wakeChannel})
 	return err
 }
 

@@ -60,8 +60,9 @@ type Attempt struct {
 	DurationMS   int       `json:"duration_ms"`
 }
 
-const deliveryColumns = `id, event, 'evt_' || event_id, status, attempts, response_code, error, duration_ms,
-	date_trunc('second', next_attempt_at), date_trunc('second', created_at), date_trunc('second', delivered_at), payload`
+const selectDelivery = `select d.id, m.event, 'evt_' || m.id, d.status, d.attempts, d.response_code, d.error, d.duration_ms,
+	date_trunc('second', d.next_attempt_at), d.created_at, date_trunc('second', d.delivered_at), m.payload
+	from delivery d join message m on m.id = d.message `
 
 // FindDeliveriesIn is the input of FindDeliveries.
 type FindDeliveriesIn struct {
@@ -90,9 +91,9 @@ func (s *service) FindDeliveries(ctx context.Context, tx *db.Tx, in FindDeliveri
 			return none, err
 		}
 	} else {
-		where = append(where, "(created_at, id) < (@at, @id)")
+		where = append(where, "(d.created_at, d.id) < (@at, @id)")
 	}
-	rows, err := tx.Query(ctx, `select `+deliveryColumns+` from delivery where `+strings.Join(where, " and ")+` order by created_at desc, id desc limit @limit`, args)
+	rows, err := tx.Query(ctx, selectDelivery+`where `+strings.Join(where, " and ")+` order by d.created_at desc, d.id desc limit @limit`, args)
 	if err != nil {
 		return none, err
 	}
@@ -110,7 +111,7 @@ func (s *service) GetDelivery(ctx context.Context, tx *db.Tx, in ByID) (Delivery
 		return DeliveryLog{}, err
 	}
 	rows, err := tx.Query(ctx, `select number, date_trunc('second', at), url, response_code, response_body, error, duration_ms
-		from attempt where delivery = $1 order by number`, in.ID)
+		from attempt where message = (select message from delivery where id = $1) and delivery = $1 order by number`, in.ID)
 	if err != nil {
 		return DeliveryLog{}, err
 	}
@@ -127,7 +128,7 @@ func (s *service) GetDelivery(ctx context.Context, tx *db.Tx, in ByID) (Delivery
 }
 
 func deliveryByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error) {
-	rows, err := tx.Query(ctx, `select `+deliveryColumns+` from delivery d where id = $1 and exists (select from webhook w where w.id = d.webhook)`, id)
+	rows, err := tx.Query(ctx, selectDelivery+`where d.id = $1 and exists (select from webhook w where w.id = d.webhook)`, id)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -157,9 +158,14 @@ func (s *service) TestWebhook(ctx context.Context, d *db.DB, in ByID) (Delivery,
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			insert into delivery (id, webhook, event, event_id, record, payload, status, once, next_attempt_at, created_at, lease, leased_until)
-			values ($1, $2, $3, $4, $4, $5, 'queued', true, $6, $6, $7, now() + $8::interval)`,
-			id, w.ID, b.event, b.id, text, tx.Now, lease, leaseFor)
+			with told as (
+				insert into message (id, event, record, payload, created_at) values ($3, $4, $3, $5, $6)
+			), counted as (
+				insert into tally values ($2, 'queued', 1)
+			)
+			insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at, lease, leased_until)
+			values ($1, $2, $3, $3, 'queued', true, $6, $6, $7, now() + $8::interval)`,
+			id, w.ID, b.id, b.event, text, tx.Now, lease, leaseFor)
 		if err != nil {
 			return err
 		}

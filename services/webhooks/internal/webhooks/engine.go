@@ -157,6 +157,10 @@ func (e *engine) start(l *lane) {
 	if !l.due || l.driven || e.stopping || e.room(l) <= 0 {
 		return
 	}
+	// With half of them still in flight, more will land in a moment: one claim for all costs less.
+	if l.flying > laneMax/2 {
+		return
+	}
 	l.driven = true
 	e.sending.Go(func() { e.drive(l) })
 }

@@ -33,7 +33,7 @@ type row struct {
 func (r *running) rows(webhook string) []row {
 	r.t.Helper()
 	rows, err := r.DB.Pool.Query(context.Background(), `select d.id, d.status, d.attempts, d.next_attempt_at, a.at, a.duration_ms
-		from delivery d left join attempt a on a.delivery = d.id and a.number = d.attempts where d.webhook = $1 order by d.seq`, webhook)
+		from delivery d left join attempt a on a.message = d.message and a.delivery = d.id and a.number = d.attempts where d.webhook = $1 order by d.seq`, webhook)
 	require.NoError(r.t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	require.NoError(r.t, err)

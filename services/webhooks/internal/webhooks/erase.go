@@ -9,11 +9,11 @@ import (
 	"frontdesk/proto"
 )
 
-// blank is the body of a delivery with nothing of its record but the id.
-const blank = `(select jsonb_build_object('event', d.event, 'id', p -> 'id', 'occurred_at', p -> 'occurred_at', 'data',
+// blank is a body with nothing of its record but the id.
+const blank = `(select jsonb_build_object('event', m.event, 'id', p -> 'id', 'occurred_at', p -> 'occurred_at', 'data',
 	coalesce((select jsonb_object_agg(key, case when jsonb_typeof(value) = 'object' then jsonb_build_object('id', value -> 'id') else value end)
 		from jsonb_each(p -> 'data') where key <> 'changed'), '{}'))::text
-	from (select d.payload::jsonb as p) as t)`
+	from (select m.payload::jsonb as p) as t)`
 
 // scrubContact takes a person out of all that is stored, of waiting deliveries too, and remembers the id for
 // events of other services that are still on their way.
@@ -29,15 +29,15 @@ func scrubRecord(ctx context.Context, tx *db.Tx, topic string, record uuid.UUID)
 	if topic == proto.ContactTopic {
 		return scrubContact(ctx, tx, record)
 	}
-	return scrub(ctx, tx, `record = $1 and (contact is null or contact <> record)`, record)
+	return scrub(ctx, tx, `record = $1`, record)
 }
 
 func scrub(ctx context.Context, tx *db.Tx, which string, id uuid.UUID) error {
-	// Locked in the order in which attempts are settled.
 	_, err := tx.Exec(ctx, `
-		with gone as (select id from delivery where `+which+` order by id for update),
-			answers as (update attempt set response_body = '' from gone where delivery = gone.id)
-		update delivery d set scrubbed = true, payload = `+blank+` from gone where d.id = gone.id`, id)
+		with gone as (
+			update message m set scrubbed = true, payload = `+blank+` where `+which+` returning id
+		)
+		update attempt set response_body = '' from gone where message = gone.id and response_body <> ''`, id)
 	return err
 }
 
@@ -47,8 +47,6 @@ func follow(ctx context.Context, tx *db.Tx, loser *uuid.UUID, winner uuid.UUID) 
 	if loser == nil {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `
-		with moved as (select id from delivery where contact = $1 order by id for update)
-		update delivery d set contact = $2 from moved where d.id = moved.id`, *loser, winner)
+	_, err := tx.Exec(ctx, `update message set contact = $2 where contact = $1`, *loser, winner)
 	return err
 }

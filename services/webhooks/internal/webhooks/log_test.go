@@ -93,8 +93,11 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	admin := s.As(auth.SiteAdmin)
 	id, _ := s.subscribe(admin, "https://example.com/", "contact.created")
 	_, err := s.DB.Pool.Exec(t.Context(), `
-		insert into delivery (id, webhook, event, event_id, record, payload, status, created_at)
-		select gen_random_uuid(), $1, 'contact.created', gen_random_uuid(), gen_random_uuid(), '{}', 'delivered', now() from generate_series(1, $2)`,
+		with told as (
+			insert into message (id, event, record, payload, created_at)
+			select gen_random_uuid(), 'contact.created', gen_random_uuid(), '{}', now() from generate_series(1, $2) returning id, record
+		), counted as (insert into tally values ($1, 'delivered', $2))
+		insert into delivery (id, webhook, message, record, status, created_at) select id, $1, id, record, 'delivered', date_trunc('second', now()) from told`,
 		id, tidyBatch+10)
 	require.NoError(t, err)
 	require.EqualValues(t, tidyBatch+10, admin.Get("/webhooks/"+id+"/deliveries?per_page=1").Is(200).Field("total"))
@@ -104,6 +107,10 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	admin.Post("/webhook-deliveries/"+one+"/resend", nil).Fails(404, "svc_not_found")
 	require.NoError(t, s.expire(t.Context()))
 	require.Zero(t, s.count(`select count(*) from delivery`))
+	_, err = s.DB.Pool.Exec(t.Context(), `update removed set removed_at = now() - interval '1 hour'`)
+	require.NoError(t, err)
+	require.NoError(t, s.expire(t.Context()))
+	require.Zero(t, s.count(`select count(*) from message`))
 	require.NoError(t, s.addUp(t.Context()))
 	require.Zero(t, s.count(`select count(*) from tally`))
 }
@@ -115,8 +122,8 @@ func TestAWaitingBacklogIsNotRead(t *testing.T) {
 	admin.Patch("/webhooks/"+id, map[string]any{"active": false}).Is(200)
 	for _, status := range []string{"queued", "retrying"} {
 		_, err := s.DB.Pool.Exec(t.Context(), `
-			insert into delivery (id, webhook, event, event_id, record, payload, status, next_attempt_at, created_at)
-			select gen_random_uuid(), $1, 'contact.created', gen_random_uuid(), gen_random_uuid(), '{}', $2, now() + interval '1 day', now() from generate_series(1, 10000)`,
+			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
+			select gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), $2, now() + interval '1 day', now() from generate_series(1, 10000)`,
 			id, status)
 		require.NoError(t, err)
 	}

@@ -33,7 +33,15 @@ func (s *service) keepDays() int {
 
 // expire takes away what is older than the log is kept, and what deleted webhooks left.
 func (s *service) expire(ctx context.Context) error {
-	if err := s.forgetAll(ctx, `created_at < $1`, s.DB.Now().UTC().AddDate(0, 0, -s.keepDays())); err != nil {
+	old := s.DB.Now().UTC().AddDate(0, 0, -s.keepDays())
+	if err := s.forgetAll(ctx, `created_at < $1`, old); err != nil {
+		return err
+	}
+	if _, err := s.DB.Pool.Exec(ctx, `delete from message where created_at < $1`, old); err != nil {
+		return err
+	}
+	// An answer that was being written down while its message was scrubbed.
+	if _, err := s.DB.Pool.Exec(ctx, `update attempt a set response_body = '' from message m where m.scrubbed and a.message = m.id and a.response_body <> ''`); err != nil {
 		return err
 	}
 	rows, err := s.DB.Pool.Query(ctx, `select webhook from removed`)
@@ -41,7 +49,7 @@ func (s *service) expire(ctx context.Context) error {
 		return err
 	}
 	removed, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
+	if err != nil || len(removed) == 0 {
 		return err
 	}
 	for _, id := range removed {
@@ -49,8 +57,12 @@ func (s *service) expire(ctx context.Context) error {
 			return err
 		}
 	}
-	// For a while, events that were taken in at the very moment may still add to it.
-	_, err = s.DB.Pool.Exec(ctx, `delete from removed where removed_at < now() - interval '1 hour'`)
+	// For a while, events that were taken in at the very moment may still add to its log.
+	tag, err := s.DB.Pool.Exec(ctx, `delete from removed where removed_at < now() - interval '5 minutes'`)
+	if err != nil || tag.RowsAffected() == 0 {
+		return err
+	}
+	_, err = s.DB.Pool.Exec(ctx, `delete from message m where not exists (select from delivery d where d.message = m.id)`)
 	return err
 }
 
@@ -70,9 +82,15 @@ func (s *service) forgetAll(ctx context.Context, where string, arg any) error {
 // forget deletes up to tidyBatch deliveries with their attempts, and says how many.
 func forget(ctx context.Context, tx *db.Tx, where string, arg any) (n int64, err error) {
 	err = tx.QueryRow(ctx, `
-		with old as (select id from delivery where `+where+` order by id limit $2 for update),
-			gone as (delete from delivery d using old where d.id = old.id returning d.id),
-			log as (delete from attempt a using gone where a.delivery = gone.id)
+		with old as (
+			select id from delivery where `+where+` order by id limit $2 for update
+		), gone as (
+			delete from delivery d using old where d.id = old.id returning d.id, d.webhook, d.message, d.status
+		), log as (
+			delete from attempt a using gone where a.message = gone.message and a.delivery = gone.id
+		), counted as (
+			insert into tally select webhook, status, -count(*) from gone group by webhook, status
+		)
 		select count(*) from gone`, arg, tidyBatch).Scan(&n)
 	return n, err
 }

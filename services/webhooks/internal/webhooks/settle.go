@@ -147,11 +147,11 @@ func (e *engine) commit(ctx context.Context, batch []result) error {
 func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, error) {
 	sorted := slices.SortedFunc(slices.Values(batch), func(a, b result) int { return slices.Compare(a.id[:], b.id[:]) })
 	n := len(sorted)
-	ids, leases, statuses, failed := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n), make([]int, n)
+	ids, leases, statuses, was, failed := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]int, n)
 	next, delivered, codes, reasons := make([]*time.Time, n), make([]*time.Time, n), make([]*int, n), make([]*string, n)
 	took, made, at, urls, answers, keep := make([]int, n), make([]int, n), make([]time.Time, n), make([]string, n), make([][]byte, n), make([]bool, n)
 	for i, r := range sorted {
-		ids[i], leases[i], codes[i], at[i], urls[i], answers[i] = r.id, r.lease, r.code, r.at.UTC(), r.to.url, r.answer
+		ids[i], leases[i], was[i], codes[i], at[i], urls[i], answers[i] = r.id, r.lease, r.status, r.code, r.at.UTC(), r.to.url, r.answer
 		statuses[i], failed[i], next[i], delivered[i] = r.after()
 		keep[i] = r.status == "delivered" // a resend does not change when it was delivered first
 		took[i] = int(r.took.Milliseconds())
@@ -167,9 +167,9 @@ func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, 
 	}
 	rows, err := tx.Query(ctx, `
 		with r as (
-			select * from unnest(@ids::uuid[], @leases::uuid[], @statuses::text[], @failed::int[], @next::timestamptz[], @delivered::timestamptz[],
+			select * from unnest(@ids::uuid[], @leases::uuid[], @statuses::text[], @was::text[], @failed::int[], @next::timestamptz[], @delivered::timestamptz[],
 				@codes::int[], @reasons::text[], @took::int[], @made::int[], @keep::bool[], @at::timestamptz[], @urls::text[], @answers::bytea[])
-			as r(id, lease, status, failed, next, delivered, code, reason, took, made, keep, at, url, answer)
+			as r(id, lease, status, was, failed, next, delivered, code, reason, took, made, keep, at, url, answer)
 		), d as (
 			update delivery d set status = r.status, failed_attempts = r.failed, next_attempt_at = r.next,
 				delivered_at = case when r.keep then d.delivered_at else coalesce(r.delivered, d.delivered_at) end,
@@ -177,13 +177,18 @@ func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, 
 				response_code = case when r.made = 1 then r.code else d.response_code end,
 				error = r.reason, duration_ms = case when r.made = 1 then r.took else d.duration_ms end,
 				lease = null, leased_until = null
-			from r where d.id = r.id and d.lease = r.lease returning d.id, d.attempts, d.scrubbed
+			from r where d.id = r.id and d.lease = r.lease returning d.id, d.webhook, d.message, d.attempts, d.status
 		), log as (
-			insert into attempt (delivery, number, at, url, response_code, response_body, error, duration_ms)
-			select d.id, d.attempts, r.at, r.url, r.code, case when d.scrubbed then '' else r.answer end, r.reason, r.took from d join r using (id) where r.made = 1
+			insert into attempt (message, delivery, number, at, url, response_code, response_body, error, duration_ms)
+			select m.id, d.id, d.attempts, r.at, r.url, r.code, case when m.scrubbed then '' else r.answer end, r.reason, r.took
+			from d join r using (id) join message m on m.id = d.message where r.made = 1
+		), counted as (
+			insert into tally select webhook, status, sum(n)
+			from (select d.webhook, d.status, 1 as n from d union all select d.webhook, r.was, -1 from d join r using (id)) as change
+			group by webhook, status having sum(n) <> 0
 		)
 		select id from d`,
-		pgx.NamedArgs{"ids": ids, "leases": leases, "statuses": statuses, "failed": failed, "next": next, "delivered": delivered, "codes": codes,
+		pgx.NamedArgs{"ids": ids, "leases": leases, "statuses": statuses, "was": was, "failed": failed, "next": next, "delivered": delivered, "codes": codes,
 			"reasons": reasons, "took": took, "made": made, "keep": keep, "at": at, "urls": urls, "answers": answers})
 	if err != nil {
 		return nil, err

@@ -14,18 +14,29 @@ create table webhook (
 	updated_at  timestamptz not null
 ) with (fillfactor = 70);
 
--- One event for one webhook. The row is the truth about what is still to be done; timers only say when
+-- An event as it is told, once for all who subscribed it.
+create table message (
+	id         uuid        primary key, -- of the event
+	event      text        not null,
+	record     uuid        not null,
+	contact    uuid,                -- whose data the body holds
+	payload    text        not null, -- the very bytes that are sent
+	scrubbed   boolean     not null default false, -- its record was erased: answers are not kept, they may repeat it
+	created_at timestamptz not null
+);
+create index message_contact on message (contact) where contact is not null;
+create index message_record on message (record);
+create index message_scrubbed on message (id) where scrubbed;
+create index message_age on message (created_at);
+
+-- One message for one webhook. The row is the truth about what is still to be done; timers only say when
 -- to look. It has no foreign key: a webhook with a long log is gone at once, its log soon after.
 create table delivery (
 	id              uuid        primary key,
 	seq             bigint      generated always as identity,
 	webhook         uuid        not null,
-	event           text        not null,
-	event_id        uuid        not null,
-	record          uuid        not null, -- what the event is about; its events go out in the order of seq
-	contact         uuid,                 -- whose data the body holds
-	payload         text        not null, -- the very bytes that are sent
-	scrubbed        boolean     not null default false, -- its record was erased: answers are not kept, they may repeat it
+	message         uuid        not null,
+	record          uuid        not null, -- what it is about: its deliveries go out in the order of seq
 	status          text        not null check (status in ('queued', 'retrying', 'delivered', 'failed')),
 	attempts        int         not null default 0,
 	failed_attempts int         not null default 0, -- of the schedule: resends do not count
@@ -46,12 +57,11 @@ create index delivery_delivered on delivery (webhook, created_at desc, id desc) 
 create index delivery_failed on delivery (webhook, created_at desc, id desc) where status = 'failed';
 create index delivery_queued on delivery (webhook, seq) where status = 'queued';
 create index delivery_retrying on delivery (webhook, next_attempt_at) where status = 'retrying';
-create index delivery_contact on delivery (contact) where contact is not null;
-create index delivery_record on delivery (record) where contact is null or contact <> record;
 create index delivery_age on delivery using brin (created_at);
 
 -- What was sent where and what came back, of each attempt.
 create table attempt (
+	message       uuid        not null,
 	delivery      uuid        not null,
 	number        int         not null,
 	at            timestamptz not null,
@@ -60,7 +70,7 @@ create table attempt (
 	response_body bytea       not null default '',
 	error         text,
 	duration_ms   int         not null,
-	primary key (delivery, number)
+	primary key (message, delivery, number)
 );
 
 -- Sizes of the logs, so that a list need not count its rows. Changes are appended, for writers never to
@@ -83,29 +93,6 @@ create table removed (
 	removed_at timestamptz not null default now()
 );
 
--- +goose StatementBegin
-create function count_deliveries() returns trigger language plpgsql as $$
-begin
-	if tg_op = 'INSERT' then
-		insert into tally select webhook, status, count(*) from fresh group by webhook, status;
-	elsif tg_op = 'DELETE' then
-		insert into tally select webhook, status, -count(*) from gone group by webhook, status;
-	else
-		insert into tally select webhook, status, sum(n)
-			from (select webhook, status, 1 as n from fresh union all select webhook, status, -1 from gone) as change
-			group by webhook, status having sum(n) <> 0;
-	end if;
-	return null;
-end $$;
--- +goose StatementEnd
-
-create trigger delivery_comes after insert on delivery
-	referencing new table as fresh for each statement execute function count_deliveries();
-create trigger delivery_goes after delete on delivery
-	referencing old table as gone for each statement execute function count_deliveries();
-create trigger delivery_changes after update on delivery
-	referencing old table as gone new table as fresh for each statement execute function count_deliveries();
-
 -- A UUIDv7, as for all new records.
 create function new_id() returns uuid language sql volatile as $$
 	select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing
@@ -113,5 +100,5 @@ create function new_id() returns uuid language sql volatile as $$
 $$;
 
 -- +goose Down
-drop table removed, erased, tally, attempt, delivery, webhook;
-drop function count_deliveries, new_id;
+drop table removed, erased, tally, attempt, delivery, message, webhook;
+drop function new_id;
