@@ -144,6 +144,10 @@ func (a *Auth) limit(key string) time.Duration {
 	a.mu.Lock()
 	l := a.limiters[key]
 	if l == nil {
+		// Keys come and go: a full bucket that is forgotten is a full bucket again.
+		if len(a.limiters) >= remembered {
+			clear(a.limiters)
+		}
 		l = rate.NewLimiter(rate.Limit(float64(a.PerMinute)/60), a.PerMinute)
 		a.limiters[key] = l
 	}
@@ -154,7 +158,11 @@ func (a *Auth) limit(key string) time.Duration {
 	return time.Duration(float64(time.Minute) / float64(a.PerMinute))
 }
 
-const seenEvery = 5 * time.Minute
+const (
+	seenEvery = 5 * time.Minute
+	// remembered is how many keys or sessions in use a process keeps in mind.
+	remembered = 10_000
+)
 
 func (a *Auth) lastSeen(s *proto.Session) time.Time {
 	a.mu.Lock()
@@ -173,6 +181,9 @@ func (a *Auth) touch(s *proto.Session, now time.Time) {
 	a.mu.Lock()
 	told := now.Sub(a.seen[string(s.GetHash())]) < seenEvery
 	if !told {
+		if len(a.seen) >= remembered {
+			clear(a.seen)
+		}
 		a.seen[string(s.GetHash())] = now
 	}
 	a.mu.Unlock()

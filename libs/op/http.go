@@ -160,7 +160,8 @@ func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
 	if f.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "2")
 	}
-	if f.Status == http.StatusUnauthorized {
+	// A browser would ask for a password in a window of its own, where a page wants to ask itself.
+	if f.Status == http.StatusUnauthorized && Header(ctx).Get("Sec-Fetch-Mode") == "" {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Frontdesk", charset="UTF-8"`)
 	}
 	body := f.Body(RequestID(ctx))
