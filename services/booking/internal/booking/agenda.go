@@ -28,15 +28,21 @@ type agenda struct {
 const longest = 51 * time.Hour
 
 // readAgenda loads the time of users from from to to. The appointment except, if any, takes no time.
-func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (agenda, error) {
-	a := agenda{business: slots.Business{Zone: d.Config.Zone}, people: make([]slots.Person, len(users))}
+func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (*agenda, error) {
+	b := &pgx.Batch{}
+	a := d.queueAgenda(b, users, from, to, except)
+	return a, tx.SendBatch(ctx, b).Close()
+}
+
+// queueAgenda is readAgenda as a part of a batch; the agenda is there once the batch is closed.
+func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day, except uuid.UUID) *agenda {
+	a := &agenda{business: slots.Business{Zone: d.Config.Zone}, people: make([]slots.Person, len(users))}
 	at := make(map[int64]*slots.Person, len(users))
 	for i, id := range users {
 		a.people[i].ID = id
 		at[id] = &a.people[i]
 	}
 	begin, end := slots.Bounds(d.Config.Zone, from, to)
-	b := &pgx.Batch{}
 	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
 		a.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
 		return err
@@ -71,7 +77,7 @@ func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, t
 		})
 		return err
 	})
-	return a, tx.SendBatch(ctx, b).Close()
+	return a
 }
 
 const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -75,7 +74,8 @@ type Appointment struct {
 // appointment is a row of the table with what it shows of others.
 type appointment struct {
 	Appointment
-	terms    Terms
+	terms    []byte
+	address  string // of the service, when it was booked
 	place    place
 	client   client
 	sequence int
@@ -104,7 +104,7 @@ func (c client) label() string {
 	return c.phone
 }
 
-const selectAppointments = `select a.id, a.status, a.service_id, a.terms, a.user_id, s.name, s.meeting_url, a.contact_id,
+const selectAppointments = `select a.id, a.status, a.service_id, a.terms, a.terms->>'name', coalesce(a.terms->>'location_details', ''), a.user_id, s.name, s.meeting_url, a.contact_id,
 	coalesce(c.first_name, ''), coalesce(c.last_name, ''), coalesce(c.email, ''), coalesce(c.phone, ''),
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
 	a.created_at, a.updated_at, a.sequence, a.version
@@ -115,24 +115,24 @@ func (d *desk) queryAppointments(ctx context.Context, tx *db.Tx, where string, a
 	if err != nil {
 		return nil, err
 	}
+	return d.collect(rows)
+}
+
+// collect reads what selectAppointments selects.
+func (d *desk) collect(rows pgx.Rows) ([]appointment, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a appointment, err error) {
-		var terms []byte
 		var link string
 		var submission *uuid.UUID
-		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &terms, &a.Staff.UserID, &a.Staff.Name, &link, &a.Contact.ID,
+		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &a.terms, &a.Service.Name, &a.address, &a.Staff.UserID, &a.Staff.Name, &link, &a.Contact.ID,
 			&a.client.firstName, &a.client.lastName, &a.client.email, &a.client.phone,
 			&a.StartsAt, &a.EndsAt, &a.place.kind, &a.place.location, &a.place.meetingURL, &a.Notes, &a.Source, &submission, &a.CancelReason,
 			&a.CreatedAt, &a.UpdatedAt, &a.sequence, &a.version)
 		if err != nil {
 			return a, err
 		}
-		if err := json.Unmarshal(terms, &a.terms); err != nil {
-			return a, fmt.Errorf("terms of %s: %w", a.ID, err)
-		}
 		if submission != nil {
 			a.Submission = opt.Of(SubmissionRef{*submission})
 		}
-		a.Service.Name = a.terms.Name
 		a.Contact.Name = a.client.label()
 		a.Staff.Name = d.staffName(a.Staff.UserID, a.Staff.Name)
 		a.show(link)
@@ -146,7 +146,7 @@ func (a *appointment) show(staffLink string) {
 	switch a.place.kind {
 	case "in_person":
 		if a.Location == "" {
-			a.Location = a.terms.LocationDetails
+			a.Location = a.address
 		}
 	case "phone":
 		if a.Location == "" {
@@ -185,9 +185,23 @@ func (a appointment) event() Appointment {
 	return a.Appointment
 }
 
-func (a appointment) emit(ctx context.Context, tx *db.Tx, kind string, extra any, changed ...string) error {
-	return tx.Emit(ctx, db.Event{Topic: proto.AppointmentTopic, Kind: "appointment." + kind, Key: a.ID.String(), Version: a.version,
-		Changed: changed, Data: a.event(), Extra: extra})
+// change is the event appointment.<what>.
+func (a appointment) change(what string, extra any, changed ...string) db.Event {
+	return db.Event{Topic: proto.AppointmentTopic, Kind: "appointment." + what, Key: a.ID.String(), Version: a.version,
+		Changed: changed, Data: a.event(), Extra: extra}
+}
+
+// tell sends the event of a change, the mail that the client gets for it, and what else belongs to it.
+func (d *desk) tell(ctx context.Context, tx *db.Tx, a appointment, change db.Event, more ...db.Event) error {
+	events := append([]db.Event{change}, more...)
+	m, err := d.letter(ctx, tx, a, strings.TrimPrefix(change.Kind, "appointment."))
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		events = append(events, db.Event{Topic: proto.MailTopic, Kind: "mail", Key: m.GetId(), Data: m})
+	}
+	return tx.EmitAll(ctx, events)
 }
 
 // find reads one appointment that the caller may see.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
@@ -57,8 +59,19 @@ func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if in.Status != "" {
 		b.status = in.Status
 	}
-	a, err := d.book(ctx, tx, w, b)
-	return a.whole(), err
+	agenda, err := d.readAgenda(ctx, tx, w.users, d.today(w.start), d.today(w.start), uuid.Nil)
+	if err != nil {
+		return Appointment{}, err
+	}
+	user, err := d.seat(ctx, tx, w, agenda)
+	if err != nil {
+		return Appointment{}, err
+	}
+	a, err := d.insert(ctx, tx, w, user, b)
+	if err != nil {
+		return Appointment{}, err
+	}
+	return a.whole(), d.tell(ctx, tx, a, a.change("booked", nil))
 }
 
 // checked tells what is wrong with a place, and tidies it.
@@ -87,6 +100,7 @@ func webAddress(s string) bool {
 type booking struct {
 	service    uuid.UUID
 	contact    uuid.UUID
+	newClient  *client // a contact that nobody has heard of yet
 	place      place
 	notes      string
 	source     string
@@ -94,34 +108,32 @@ type booking struct {
 	submission *uuid.UUID
 }
 
-// book takes a time and tells of it: the one way in which appointments come to be.
-func (d *desk) book(ctx context.Context, tx *db.Tx, w wish, b booking) (appointment, error) {
-	user, err := d.seat(ctx, tx, w)
-	if err != nil {
-		return appointment{}, err
-	}
+// insert takes the time that seat has found: the one way in which appointments come to be.
+func (d *desk) insert(ctx context.Context, tx *db.Tx, w wish, user int64, b booking) (appointment, error) {
 	terms, err := json.Marshal(w.terms)
 	if err != nil {
 		return appointment{}, err
 	}
 	id := db.NewID()
-	_, err = tx.Exec(ctx, `insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
+	batch := &pgx.Batch{}
+	if c := b.newClient; c != nil {
+		batch.Queue(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
+			b.contact, c.firstName, c.lastName, c.email, address.Key(c.email), c.phone)
+	}
+	batch.Queue(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
 		location_type, location, meeting_url, notes, source, submission_id, timed_at, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17)`,
 		id, b.status, b.service, terms, user, b.contact, w.start, w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute), w.terms.BufferBefore,
 		w.terms.BufferAfter, b.place.kind, b.place.location, b.place.meetingURL, b.notes, b.source, b.submission, tx.Now)
-	if err != nil {
+	var found []appointment
+	batch.Queue(selectAppointments+`where a.id = $1`, id).Query(func(rows pgx.Rows) (err error) {
+		found, err = d.collect(rows)
+		return err
+	})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return appointment{}, overlap(err)
 	}
-	found, err := d.queryAppointments(ctx, tx, `where a.id = $1`, id)
-	if err != nil {
-		return appointment{}, err
-	}
-	a := found[0]
-	if err := a.emit(ctx, tx, "booked", nil); err != nil {
-		return a, err
-	}
-	return a, d.mailClient(ctx, tx, a, "booked")
+	return found[0], nil
 }
 
 // overlap is svc_slot_taken for what only the database saw: somebody who held no calendar.

@@ -51,6 +51,10 @@ func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([
 	if err != nil {
 		return nil, err
 	}
+	return collectServices(rows)
+}
+
+func collectServices(rows pgx.Rows) ([]BookableService, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (s BookableService, err error) {
 		err = row.Scan(&s.ID, &s.Name, &s.Description, &s.DurationMin, &s.BufferBefore, &s.BufferAfter, &s.Price, &s.LocationType,
 			&s.LocationDetails, &s.Confirmation, &s.BookableOnline, &s.MinNoticeMin, &s.MaxAdvanceDays, &s.FormID, &s.SortOrder, &s.Staff,

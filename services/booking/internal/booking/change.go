@@ -26,7 +26,7 @@ func (d *desk) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Appoi
 	if err := d.save(ctx, tx, &a, ``); err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), a.emit(ctx, tx, "updated", nil, "notes")
+	return a.whole(), tx.EmitAll(ctx, []db.Event{a.change("updated", nil, "notes")})
 }
 
 type changedPlace struct {
@@ -61,10 +61,7 @@ func (d *desk) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (App
 	if a, err = d.find(ctx, tx, a.ID); err != nil {
 		return Appointment{}, err
 	}
-	if err := a.emit(ctx, tx, "place_changed", nil, changedNames(in)...); err != nil {
-		return Appointment{}, err
-	}
-	return a.whole(), d.mailClient(ctx, tx, a, "place_changed")
+	return a.whole(), d.tell(ctx, tx, a, a.change("place_changed", nil, changedNames(in)...))
 }
 
 func changedNames(in changedPlace) []string {

@@ -102,7 +102,7 @@ func (d *desk) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, set 
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return found[0].emit(ctx, tx, "updated", nil, changed)
+	return tx.EmitAll(ctx, []db.Event{found[0].change("updated", nil, changed)})
 }
 
 // eraseContact removes a person and everything of theirs here, for good.

@@ -53,29 +53,38 @@ var plain = DetailsForm{Elements: []Element{
 	{ID: "message", Type: "field", Target: "message"},
 }}
 
-// detailsForm is the service's own form or the site's, when that is published; else plain and false.
-func detailsForm(ctx context.Context, tx *db.Tx, s BookableService, settings Settings) (DetailsForm, bool, error) {
+// forms are the published forms that ask for an address, by id.
+type forms map[int64]DetailsForm
+
+const selectForms = `select id, elements from form where status = 'publish' and not trashed
+	and id in (select form_id from service where not archived union select form_id from settings)`
+
+func (f forms) collect(rows pgx.Rows) error {
+	var id int64
+	var raw []byte
+	_, err := pgx.ForEachRow(rows, []any{&id, &raw}, func() error {
+		form := DetailsForm{ID: id}
+		if err := json.Unmarshal(raw, &form.Elements); err != nil {
+			return err
+		}
+		if needsEmail(form.Elements) {
+			f[id] = form
+		}
+		return nil
+	})
+	return err
+}
+
+// of is the service's own form or the site's; else plain and false.
+func (f forms) of(s BookableService, settings Settings) (DetailsForm, bool) {
 	for _, id := range []*int64{s.FormID, settings.FormID} {
-		if id == nil {
-			continue
-		}
-		f := DetailsForm{ID: *id}
-		var raw []byte
-		err := tx.QueryRow(ctx, `select elements from form where id = $1 and status = 'publish' and not trashed`, *id).Scan(&raw)
-		if errors.Is(err, pgx.ErrNoRows) {
-			continue
-		}
-		if err == nil {
-			err = json.Unmarshal(raw, &f.Elements)
-		}
-		if err != nil {
-			return plain, false, err
-		}
-		if needsEmail(f.Elements) {
-			return f, true, nil
+		if id != nil {
+			if form, ok := f[*id]; ok {
+				return form, true
+			}
 		}
 	}
-	return plain, false, nil
+	return plain, false
 }
 
 func needsEmail(elements []Element) bool {

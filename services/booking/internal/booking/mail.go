@@ -10,10 +10,11 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/ics"
 	"frontdesk/libs/mail"
+	"frontdesk/proto"
 )
 
-// letter is what the mail about a change says.
-type letter struct {
+// wording is what the mail about a change says.
+type wording struct {
 	subject string
 	text    string
 	// manage puts the link in, and so a new token.
@@ -21,39 +22,42 @@ type letter struct {
 	method ics.Method
 }
 
-// letterFor chooses it by what happened and the status that the appointment has now.
-func letterFor(event, status string) letter {
+// wordingFor chooses it by what happened and the status that the appointment has now; false when the client
+// is told nothing.
+func wordingFor(event, status string) (wording, bool) {
 	asked := status == pending
 	switch {
 	case event == "booked" && asked:
-		return letter{"We received your request", "Thank you for your request. We will confirm the time as soon as we can; you will get another mail then.", true, ""}
+		return wording{"We received your request", "Thank you for your request. We will confirm the time as soon as we can; you will get another mail then.", true, ""}, true
 	case event == "booked":
-		return letter{"Your appointment is confirmed", "Thank you for booking. We look forward to seeing you.", true, ics.Request}
+		return wording{"Your appointment is confirmed", "Thank you for booking. We look forward to seeing you.", true, ics.Request}, true
 	case event == "confirmed":
-		return letter{"Your appointment is confirmed", "Your request has been confirmed. We look forward to seeing you.", true, ics.Request}
+		return wording{"Your appointment is confirmed", "Your request has been confirmed. We look forward to seeing you.", true, ics.Request}, true
 	case event == "declined":
-		return letter{"Your request could not be accepted", "Unfortunately we cannot offer you the time that you asked for. You are welcome to choose another.", false, ""}
+		return wording{"Your request could not be accepted", "Unfortunately we cannot offer you the time that you asked for. You are welcome to choose another.", false, ""}, true
 	case event == "cancelled":
-		return letter{"Your appointment is cancelled", "The appointment below has been cancelled.", false, ics.Cancel}
+		return wording{"Your appointment is cancelled", "The appointment below has been cancelled.", false, ics.Cancel}, true
 	case event == "rescheduled" && asked:
-		return letter{"Your request has a new time", "Your request now is for the time below. We still have to confirm it.", true, ""}
+		return wording{"Your request has a new time", "Your request now is for the time below. We still have to confirm it.", true, ""}, true
 	case event == "rescheduled":
-		return letter{"Your appointment has a new time", "Your appointment has been moved to the time below.", true, ics.Request}
+		return wording{"Your appointment has a new time", "Your appointment has been moved to the time below.", true, ics.Request}, true
 	case event == "place_changed" && asked:
-		return letter{"Your request has a new place", "The place of what you asked for has changed. We still have to confirm the time.", true, ""}
+		return wording{"Your request has a new place", "The place of what you asked for has changed. We still have to confirm the time.", true, ""}, true
 	case event == "place_changed":
-		return letter{"Your appointment has a new place", "The place of your appointment has changed.", true, ics.Request}
+		return wording{"Your appointment has a new place", "The place of your appointment has changed.", true, ics.Request}, true
+	case event == "reminder":
+		return wording{"Reminder of your appointment", "This is a reminder of your appointment.", false, ""}, true
 	}
-	return letter{"Reminder of your appointment", "This is a reminder of your appointment.", false, ""}
+	return wording{}, false
 }
 
-// mailClient tells the client of an event. A client without an address gets nothing, and a mail that could
-// never be sent holds nothing up.
-func (d *desk) mailClient(ctx context.Context, tx *db.Tx, a appointment, event string) error {
-	if a.client.email == "" {
-		return nil
+// letter is the mail that tells the client of an event, with a new link where it has one. It is nil for a
+// client without an address, and for a mail that could never be sent: neither holds anything up.
+func (d *desk) letter(ctx context.Context, tx *db.Tx, a appointment, event string) (*proto.Mail, error) {
+	l, wanted := wordingFor(event, a.Status)
+	if !wanted || a.client.email == "" {
+		return nil, nil
 	}
-	l := letterFor(event, a.Status)
 	site := d.site()
 	c := mail.Content{
 		Kind: "appointment." + event, To: mail.Person{Name: a.client.name(), Address: address.Key(a.client.email)},
@@ -64,7 +68,7 @@ func (d *desk) mailClient(ctx context.Context, tx *db.Tx, a appointment, event s
 	if l.manage {
 		token, err := newToken(ctx, tx, a.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Buttons = []mail.Link{{Text: "Change or cancel", URL: d.Config.PublicURL + "/manage#token=" + token}}
 	}
@@ -79,12 +83,9 @@ func (d *desk) mailClient(ctx context.Context, tx *db.Tx, a appointment, event s
 	m, err := mail.Render(c)
 	if errors.Is(err, mail.ErrContent) {
 		slog.WarnContext(ctx, "mail cannot be sent", "appointment", a.ID, "kind", c.Kind, "error", err)
-		return nil
+		return nil, nil
 	}
-	if err != nil {
-		return err
-	}
-	return tx.Mail(ctx, m)
+	return m, err
 }
 
 func greeting(c client) string {

@@ -27,12 +27,10 @@ const manageFor = 30 * 24 * time.Hour
 func newToken(ctx context.Context, tx *db.Tx, id uuid.UUID) (string, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
-	if _, err := tx.Exec(ctx, `update manage_token set ended = true where appointment_id = $1 and not ended`, id); err != nil {
-		return "", err
-	}
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	hash := sha256.Sum256([]byte(token))
-	_, err := tx.Exec(ctx, `insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], id)
+	_, err := tx.Exec(ctx, `with before as (update manage_token set ended = true where appointment_id = $2 and not ended)
+		insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], id)
 	return token, err
 }
 

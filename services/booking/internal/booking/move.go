@@ -2,6 +2,8 @@ package booking
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,7 +36,10 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if err := a.must(pending, confirmed); err != nil {
 		return a, err
 	}
-	w.terms, w.users, w.start, w.moving = a.terms, []int64{a.Staff.UserID}, start.UTC(), a.ID
+	if err := json.Unmarshal(a.terms, &w.terms); err != nil {
+		return a, fmt.Errorf("terms of %s: %w", a.ID, err)
+	}
+	w.users, w.start, w.moving = []int64{a.Staff.UserID}, start.UTC(), a.ID
 	if staff != 0 && staff != a.Staff.UserID {
 		s, err := getService(ctx, tx, byID{a.Service.ID})
 		if err != nil {
@@ -47,7 +52,11 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute); !d.Identity.OnTeam(w.users[0]) {
 		w.users = nil
 	}
-	user, err := d.seat(ctx, tx, w)
+	agenda, err := d.readAgenda(ctx, tx, w.users, d.today(w.start), d.today(w.start), w.moving)
+	if err != nil {
+		return a, err
+	}
+	user, err := d.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return a, err
 	}
@@ -63,10 +72,7 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if a.Staff.UserID != was.Staff.UserID {
 		changed = append(changed, "staff")
 	}
-	if err := a.emit(ctx, tx, "rescheduled", map[string]any{"from": was}, changed...); err != nil {
-		return a, err
-	}
-	return a, d.mailClient(ctx, tx, a, "rescheduled")
+	return a, d.tell(ctx, tx, a, a.change("rescheduled", map[string]any{"from": was}, changed...))
 }
 
 type movedFrom struct {

@@ -42,33 +42,52 @@ type PublicServices struct {
 	ClientChanges bool            `json:"client_changes"`
 }
 
+// offer is what visitors can book, with what the details step needs.
+type offer struct {
+	services []BookableService
+	settings Settings
+	forms    forms
+}
+
+// readOffer reads what visitors may see: the service with this id, or all of them for none.
+func readOffer(ctx context.Context, tx *db.Tx, service uuid.UUID) (offer, error) {
+	o := offer{forms: forms{}}
+	b := &pgx.Batch{}
+	b.Queue(selectServices+`where bookable_online and not archived and ($1 or id = $2) order by sort_order, lower(name), id`, service == uuid.Nil, service).
+		Query(func(rows pgx.Rows) (err error) {
+			o.services, err = collectServices(rows)
+			return err
+		})
+	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
+		o.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
+		return err
+	})
+	b.Queue(selectForms).Query(o.forms.collect)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return o, err
+	}
+	return o, missing(len(o.services) == 0 && service != uuid.Nil, "service")
+}
+
 func (d *desk) publicServices(ctx context.Context, tx *db.Tx, _ noInput) (PublicServices, error) {
 	site := d.site()
 	out := PublicServices{Items: []PublicService{}, Timezone: d.Config.Timezone, Currency: site.Currency, Business: site.Business.Name}
-	settings, err := readSettings(ctx, tx, "")
+	o, err := readOffer(ctx, tx, uuid.Nil)
 	if err != nil {
 		return out, err
 	}
-	out.TermsText, out.ClientChanges = settings.TermsText, settings.ClientChanges
-	all, err := queryServices(ctx, tx, `where bookable_online and not archived order by sort_order, lower(name), id`)
-	if err != nil {
-		return out, err
-	}
+	out.TermsText, out.ClientChanges = o.settings.TermsText, o.settings.ClientChanges
 	names, err := chosenNames(ctx, tx)
 	if err != nil {
 		return out, err
 	}
-	for _, s := range all {
+	for _, s := range o.services {
 		p := PublicService{ID: s.ID, Name: s.Name, Description: s.Description, DurationMin: s.DurationMin, Price: s.Price, LocationType: s.LocationType,
 			LocationDetails: s.LocationDetails, Confirmation: s.Confirmation, Staff: []StaffRef{}}
 		for _, user := range d.staffOf(tx, s) {
 			p.Staff = append(p.Staff, StaffRef{user, d.staffName(user, names[user])})
 		}
-		form, ok, err := detailsForm(ctx, tx, s, settings)
-		if err != nil {
-			return out, err
-		}
-		if ok {
+		if form, ok := o.forms.of(s, o.settings); ok {
 			p.Form = opt.Of(form)
 		}
 		out.Items = append(out.Items, p)
@@ -157,18 +176,12 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 	if err := checkStart(in.StartsAt); err != nil {
 		return none, err
 	}
-	s, err := onlineService(ctx, tx, in.Service)
+	o, err := readOffer(ctx, tx, in.Service)
 	if err != nil {
 		return none, err
 	}
-	settings, err := readSettings(ctx, tx, "")
-	if err != nil {
-		return none, err
-	}
-	form, hasForm, err := detailsForm(ctx, tx, s, settings)
-	if err != nil {
-		return none, err
-	}
+	s := o.services[0]
+	form, hasForm := o.forms.of(s, o.settings)
 	given, err := form.read(in.Values)
 	if err != nil {
 		return none, err
@@ -182,12 +195,8 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 		return none, err
 	}
 	tx.Who.Label = given.client.label()
-
-	contact, err := d.clientFor(ctx, tx, given.client, settings.MaxOpenBookings)
-	if err != nil {
-		return none, err
-	}
-	b := booking{service: s.ID, contact: contact, place: place, notes: given.message, source: tx.Who.Channel, status: confirmed}
+	w := wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}
+	b := booking{service: s.ID, place: place, notes: given.message, source: tx.Who.Channel, status: confirmed}
 	if s.Confirmation == "review" {
 		b.status = pending
 	}
@@ -195,18 +204,32 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 		id := db.NewID()
 		b.submission = &id
 	}
-	a, err := d.book(ctx, tx, wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}, b)
+	batch := &pgx.Batch{}
+	known := d.queueClient(batch, tx, given.client)
+	agenda := d.queueAgenda(batch, w.users, d.today(w.start), d.today(w.start), uuid.Nil)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return none, err
+	}
+	if limit := o.settings.MaxOpenBookings; limit > 0 && known.open >= limit {
+		return none, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
+	}
+	if b.contact = known.id; known.id == uuid.Nil {
+		b.contact, b.newClient = db.NewID(), &given.client
+	}
+	user, err := d.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return none, err
 	}
-	if err := given.ensureContact(ctx, tx, a); err != nil {
+	a, err := d.insert(ctx, tx, w, user, b)
+	if err != nil {
 		return none, err
 	}
+	more := []db.Event{given.ensureContact(a)}
 	if hasForm {
-		err = tx.Emit(ctx, db.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: b.submission.String(), Data: &proto.RecordSubmission{
-			SubmissionId: b.submission.String(), FormId: form.ID, ContactId: contact.String(), AppointmentId: a.ID.String(), Values: given.raw, Page: in.Page}})
+		more = append(more, db.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: b.submission.String(), Data: &proto.RecordSubmission{
+			SubmissionId: b.submission.String(), FormId: form.ID, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(), Values: given.raw, Page: in.Page}})
 	}
-	return a.public(), err
+	return a.public(), d.tell(ctx, tx, a, a.change("booked", nil), more...)
 }
 
 // visitorsPlace is the address that a visitor may give: only where the service goes to the client.
@@ -217,47 +240,35 @@ func visitorsPlace(s BookableService, location string) string {
 	return ""
 }
 
-// clientFor is the contact who books: the one with that address, as far as booking knows, else a new one
-// that contacts is told of. It holds the address, so that limit (0 for none) counts right.
-func (d *desk) clientFor(ctx context.Context, tx *db.Tx, c client, limit int) (uuid.UUID, error) {
+// knownClient is the contact with an address, as far as booking knows, and how many bookings made online it
+// has ahead. Without an id contacts is to be told of a new one.
+type knownClient struct {
+	id   uuid.UUID
+	open int
+}
+
+// queueClient looks for the contact with the client's address and holds the address, so that no other booking
+// with it counts at the same time.
+func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client) *knownClient {
 	key := address.Key(c.email)
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key); err != nil {
-		return uuid.Nil, err
-	}
-	rows, err := tx.Query(ctx, `select id from contact where email_key = $1 and not trashed order by version desc, id for share`, key)
-	if err != nil {
-		return uuid.Nil, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return uuid.Nil, err
-	}
-	if len(ids) == 0 {
-		id := db.NewID()
-		_, err := tx.Exec(ctx, `insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
-			id, c.firstName, c.lastName, c.email, key, c.phone)
-		return id, err
-	}
-	if limit > 0 {
-		var open int
-		err := tx.QueryRow(ctx, `select count(*) from appointment where contact_id = any($1) and source = $2 and starts_at > $3
-			and status in ('pending', 'confirmed')`, ids, db.ChannelBooking, tx.Now).Scan(&open)
-		if err != nil {
-			return uuid.Nil, err
-		}
-		if open >= limit {
-			return uuid.Nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
-		}
-	}
-	return ids[0], nil
+	var known knownClient
+	b.Queue(`select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key)
+	// Held, so that a merge of this moment finds what is booked.
+	b.Queue(`select id from contact where email_key = $1 and not trashed order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&known.id}, func() error { return nil })
+		return err
+	})
+	b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and a.source = $2 and a.starts_at > $3
+		and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).QueryRow(func(row pgx.Row) error { return row.Scan(&known.open) })
+	return &known
 }
 
 // ensureContact tells contacts who booked.
-func (g details) ensureContact(ctx context.Context, tx *db.Tx, a appointment) error {
-	return tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: address.Key(g.client.email), Data: &proto.EnsureContact{
+func (g details) ensureContact(a appointment) db.Event {
+	return db.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: address.Key(g.client.email), Data: &proto.EnsureContact{
 		ContactId: a.Contact.ID.String(), Email: g.client.email, FirstName: g.client.firstName, LastName: g.client.lastName, Phone: g.client.phone,
 		Fields: g.fields, Status: "lead", Source: db.ChannelBooking, Consents: g.consents, Origin: "appointment", OriginId: a.ID.String(),
-		OrganizationName: g.organizationName, Organization: g.organization, Create: true}})
+		OrganizationName: g.organizationName, Organization: g.organization, Create: true}}
 }
 
 // manageable are the statuses in which a client can still change something.

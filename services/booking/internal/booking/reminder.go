@@ -60,6 +60,10 @@ func (d *desk) remindOne(ctx context.Context, id uuid.UUID) error {
 		if _, err := tx.Exec(ctx, `update appointment set reminded_at = $2 where id = $1`, id, tx.Now.Truncate(time.Second)); err != nil {
 			return err
 		}
-		return d.mailClient(ctx, tx, a, "reminder")
+		m, err := d.letter(ctx, tx, a, "reminder")
+		if err != nil || m == nil {
+			return err
+		}
+		return tx.Mail(ctx, m)
 	})
 }

@@ -27,12 +27,8 @@ type wish struct {
 
 // seat finds the person who takes the appointment, the least busy of those who are free, and holds that
 // person's calendar until the transaction ends. The error is svc_slot_taken with the nearest free times.
-func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish) (int64, error) {
-	day := d.today(w.start)
-	a, err := d.readAgenda(ctx, tx, w.users, day, day, w.moving)
-	if err != nil {
-		return 0, err
-	}
+// agenda is that of the day.
+func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, error) {
 	rule := w.terms.rule(a.settings, w.public)
 	free := func(p slots.Person) bool {
 		if w.outside {

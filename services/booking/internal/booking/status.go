@@ -76,10 +76,7 @@ func (d *desk) become(ctx context.Context, tx *db.Tx, a appointment, to, reason 
 	if err := d.save(ctx, tx, &a, ``); err != nil {
 		return a, err
 	}
-	if err := a.emit(ctx, tx, to, nil, "status"); err != nil || to == completed || to == noShow {
-		return a, err
-	}
-	return a, d.mailClient(ctx, tx, a, to)
+	return a, d.tell(ctx, tx, a, a.change(to, nil, "status"))
 }
 
 // must refuses what the status does not allow.

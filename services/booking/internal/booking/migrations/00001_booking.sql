@@ -87,12 +87,9 @@ create table appointment (
 		where (status in ('pending', 'confirmed', 'pending_payment'))
 );
 create index appointment_start on appointment (starts_at, id);
-create index appointment_staff on appointment (user_id, starts_at, id);
+create index appointment_staff on appointment (user_id, starts_at) include (status, ends_at, buffer_before, buffer_after, id);
 create index appointment_contact on appointment (contact_id, starts_at, id);
 create index appointment_updated on appointment (updated_at, id);
-create index appointment_busy on appointment (user_id, starts_at) include (ends_at, buffer_before, buffer_after)
-	where status in ('pending', 'confirmed', 'pending_payment');
-create index appointment_reminder on appointment (starts_at) where status = 'confirmed' and reminded_at is null;
 
 -- Links in mails, by the hash of their token. The newest of an appointment is live.
 create table manage_token (
