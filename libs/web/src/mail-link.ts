@@ -5,10 +5,8 @@ export function takeToken(): boolean {
   const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? ""
   for (const field of document.querySelectorAll<HTMLElement>("[data-code]")) {
     const input = field.querySelector("input")!
-    if (token && input.value === "") {
-      input.value = token
-      field.hidden = true
-    }
+    if (token && input.value === "") input.value = token
+    field.hidden = input.value !== "" && input.getAttribute("aria-invalid") !== "true"
     field.classList.remove("waits")
   }
   for (const part of document.querySelectorAll<HTMLElement>("[data-with-token]")) {
