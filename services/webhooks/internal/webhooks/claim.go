@@ -60,7 +60,7 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	if _, err := res.Exec(); err != nil {
 		return to, nil, false, err
 	}
-	err = res.QueryRow().Scan(&to.id, &to.url, &to.sealed)
+	to, err = e.s.target(res.QueryRow())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, nil, false, nil
 	}
@@ -81,12 +81,23 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 }
 
 // targetOf reads where a webhook's requests go.
-func targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (to target, err error) {
-	err = tx.QueryRow(ctx, `select id, url, secret from webhook where id = $1`, webhook).Scan(&to.id, &to.url, &to.sealed)
+func (s *service) targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (target, error) {
+	to, err := s.target(tx.QueryRow(ctx, `select id, url, secret from webhook where id = $1`, webhook))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, fault.NotFound("webhook")
 	}
 	return to, err
+}
+
+func (s *service) target(row pgx.Row) (to target, err error) {
+	var sealed []byte
+	if err := row.Scan(&to.id, &to.url, &sealed); err != nil {
+		return to, err
+	}
+	if secret, err := s.Keys.Open(purpose(to.id), sealed); err == nil {
+		to.secret = string(secret)
+	}
+	return to, nil
 }
 
 // jobByID reads a delivery whose lease is held already.

@@ -169,7 +169,7 @@ func (s *service) TestWebhook(ctx context.Context, d *db.DB, in ByID) (Delivery,
 		if err != nil {
 			return err
 		}
-		if target, err = targetOf(ctx, tx, w.ID); err != nil {
+		if target, err = s.targetOf(ctx, tx, w.ID); err != nil {
 			return err
 		}
 		return op.Audit(ctx, tx, "test-webhook", "webhook", w.ID.String())
@@ -201,7 +201,7 @@ func (s *service) ResendDelivery(ctx context.Context, d *db.DB, in ByID) (Delive
 				return err
 			}
 			mine = true
-			if target, err = targetOf(ctx, tx, webhook); err != nil {
+			if target, err = s.targetOf(ctx, tx, webhook); err != nil {
 				return err
 			}
 			return op.Audit(ctx, tx, "resend-webhook-delivery", "webhook_delivery", in.ID.String())
