@@ -2,7 +2,10 @@ package webhooks
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
+	"regexp"
 	"testing"
 	"time"
 
@@ -140,4 +143,22 @@ func TestAWaitingBacklogIsNotRead(t *testing.T) {
 		require.NotContains(t, line, "Sort")
 	}
 	require.NoError(t, rows.Err())
+}
+
+func TestOperatorsSeeWhatWaits(t *testing.T) {
+	s := start(t)
+	r := listen(t)
+	r.says(500)
+	s.subscribe(s.As(auth.SiteAdmin), r.URL, "contact.created")
+	s.contact("contact.created", uuid.NewString(), 1)
+	s.Eventually(func() bool {
+		res, err := http.Get(s.Admin + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		return err == nil && regexp.MustCompile(`frontdesk_webhook_waiting\{[^}]*status="retrying"[^}]*\} 1\n`).Match(text) &&
+			regexp.MustCompile(`frontdesk_webhook_attempt_seconds_count\{[^}]*outcome="failed"[^}]*\} 1\n`).Match(text)
+	})
 }

@@ -35,6 +35,9 @@ func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 		return nil, nil, err
 	}
 	s.engine.timers = timers
+	if err := s.watch(); err != nil {
+		return nil, nil, err
+	}
 	parts := &app.Parts{
 		Ops: s.ops(),
 		Follows: []bus.Follow{
