@@ -41,6 +41,21 @@ func (tx *Tx) Emit(ctx context.Context, e Event) error {
 	return tx.EmitMessage(ctx, e.Topic, e.Key, env)
 }
 
+// Outgoing is the row of the outbox that Emit would write, for a statement that inserts it together with the
+// record and saves a round trip. That statement must insert it, or nothing else of the change either.
+func (tx *Tx) Outgoing(ctx context.Context, e Event) (Message, error) {
+	env, err := tx.envelope(ctx, e)
+	if err != nil {
+		return Message{}, err
+	}
+	value, err := message(env)
+	if err != nil {
+		return Message{}, fmt.Errorf("db: message for %s: %w", e.Topic, err)
+	}
+	tx.emitted++
+	return Message{Topic: e.Topic, Key: e.Key, Value: value}, nil
+}
+
 // EmitAll is Emit for many events at once, in one round trip.
 func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 	if len(events) == 0 {

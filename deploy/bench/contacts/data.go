@@ -28,8 +28,8 @@ func (w *world) fill(ctx context.Context, n int) error {
 				array['Tag ' || i %% 50], t, t, t
 			from (select i, first.names[1 + i * 31 %% 30] f, last.names[1 + i * 17 %% 25] l, upper(substr(md5(i::text), 1, 6)) suffix,
 				'person' || i || '@' || (array['example.com','mail.example','post.example'])[1 + i %% 3] e,
-				date_trunc('second', now()) - make_interval(secs => (i::bigint * 94608000 / %[1]d)::int) t
-				from generate_series(1, %[1]d) i, first, last) x, lateral (select 1) y`, n, people),
+				date_trunc('second', now()) - make_interval(secs => (i * 94608000 / %[1]d)::int) t
+				from generate_series(1::bigint, %[1]d) i, first, last) x, lateral (select 1) y`, n, people),
 		`insert into activity (id, contact_id, type, subject, channel, created_at) select gen_random_uuid(), id, 'created', 'Contact created', 'system', created_at from contact`,
 		`insert into contact_organization (contact_id, organization_id, is_primary, created_at)
 			select c.id, o.id, true, c.created_at from (select id, created_at, row_number() over () n from contact) c

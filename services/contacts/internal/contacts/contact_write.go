@@ -151,32 +151,52 @@ var errTaken = errors.New("contacts: the address is taken")
 // insertContact writes a new contact with its timeline entry and event, or fails with errTaken. Its tags
 // are names that tagNames gave.
 func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
-	c.version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, tx.Now, tx.Now, &tx.Now, "none"
+	c.version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, tx.Now, tx.Now, &tx.Now, marketingNone
 	key := address.Key(c.Email)
-	if err := s.recallMarketing(ctx, tx, &c, key); err != nil {
+	made, err := s.insertNew(ctx, tx, c, key, false)
+	if err != nil || made {
 		return c, err
 	}
-	done, err := tx.Exec(ctx, `
-		insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id,
-			tags, fields, last_activity, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14)
-		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing`,
-		c.ID, c.FirstName, c.LastName, c.Email, key, c.Phone, c.Status, c.Marketing, c.MarketingUpdatedAt, c.Source, c.OwnerUserID, c.Tags, c.Fields, tx.Now)
+	// Either the address is taken, or its owner has unsubscribed.
+	left, err := s.left(ctx, tx, key)
 	if err != nil {
 		return c, err
 	}
-	if done.RowsAffected() == 0 {
-		return c, errTaken
+	if left {
+		c.Marketing, c.MarketingUpdatedAt = marketingUnsubscribed, &tx.Now
+		made, err = s.insertNew(ctx, tx, c, key, true)
 	}
-	if err := logCreated(ctx, tx, c); err != nil {
-		return c, err
+	if err == nil && !made {
+		err = errTaken
 	}
-	return c, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))
+	return c, err
 }
 
-func logCreated(ctx context.Context, tx *db.Tx, c Contact) error {
-	_, err := log(ctx, tx, entry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
-	return err
+// insertNew inserts contact, entry and event in one statement, for most of what a creation takes is round
+// trips. It inserts nothing when the address is taken, or when left does not say what is known of its owner.
+func (s *service) insertNew(ctx context.Context, tx *db.Tx, c Contact, key string, left bool) (made bool, err error) {
+	event, err := tx.Outgoing(ctx, contactEvent("contact.created", c, nil, nil))
+	if err != nil {
+		return false, err
+	}
+	err = tx.QueryRow(ctx, `
+		with made as (
+			insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id,
+				tags, fields, last_activity, created_at, updated_at)
+			select $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::bigint,
+				$12::text[], $13::jsonb, $14::timestamptz, $14, $14
+			where $5 = '' or exists (select from unsubscribed where address_hash = $15) = $16
+			on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
+			returning id),
+		entry as (
+			insert into activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at)
+			select $17::uuid, id, $18, $19, $20::jsonb, $21, $22, nullif($23::bigint, 0), $14 from made),
+		event as (insert into outbox (topic, key, value) select $24, $25, $26 from made)
+		select exists (select from made)`,
+		c.ID, c.FirstName, c.LastName, c.Email, key, c.Phone, c.Status, c.Marketing, c.MarketingUpdatedAt, c.Source, c.OwnerUserID, c.Tags, c.Fields, tx.Now,
+		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID,
+		event.Topic, event.Key, event.Value).Scan(&made)
+	return made, err
 }
 
 func creation(c Contact) changes {

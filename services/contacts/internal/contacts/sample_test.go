@@ -27,7 +27,7 @@ func TestWhatContactsSendsIsWhatTheSamplesSay(t *testing.T) {
 	admin.Post("/contacts/"+one+"/restore", nil).Is(200)
 	admin.Post("/contacts/"+one+"/merge", object{"other_id": two}).Is(200)
 	admin.Post("/contacts/"+one+"/marketing/request", nil).Is(200)
-	visitor.Post("/marketing/confirm", object{"token": tokenIn(t, mails(t, s, "an@example.com")[0], "/marketing/confirm")}).Is(200)
+	visitor.Post("/marketing/confirm", object{"token": tokenIn(t, mails(t, s, "an@example.com", "marketing.confirm")[0], "/marketing/confirm")}).Is(200)
 	admin.Post("/contacts/"+one+"/marketing/unsubscribe", nil).Is(200)
 	ensure(s, &proto.EnsureContact{Email: "an@example.com", Create: true})
 	admin.Delete("/organizations/"+o, nil).Is(204)
