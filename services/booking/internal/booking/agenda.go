@@ -53,20 +53,12 @@ func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day, exce
 		_, err := pgx.ForEachRow(rows, []any{&id, &hours}, func() error { return json.Unmarshal(hours, &at[id].Hours) })
 		return err
 	})
-	b.Queue(`select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception
-		where (user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`,
-		users, from.String(), to.String()).Query(func(rows pgx.Rows) error {
-		var user *int64
-		var e slots.Exception
-		_, err := pgx.ForEachRow(rows, []any{&user, &e.From, &e.To, &e.Block.Start, &e.Block.End, &e.Extra}, func() error {
-			if user == nil {
-				a.business.Closures = append(a.business.Closures, e)
-			} else {
-				at[*user].Exceptions = append(at[*user].Exceptions, e)
-			}
-			return nil
-		})
-		return err
+	queueExceptions(b, users, from, to, func(user *int64, e slots.Exception) {
+		if user == nil {
+			a.business.Closures = append(a.business.Closures, e)
+		} else {
+			at[*user].Exceptions = append(at[*user].Exceptions, e)
+		}
 	})
 	b.Queue(selectBusy, users, begin.Add(-longest), end.Add(longest), except).Query(func(rows pgx.Rows) error {
 		var id int64
@@ -78,6 +70,21 @@ func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day, exce
 		return err
 	})
 	return a
+}
+
+// queueExceptions reads what changes the hours of users from from to to: closures (user nil), time off, extra hours.
+func queueExceptions(b *pgx.Batch, users []int64, from, to slots.Day, take func(user *int64, e slots.Exception)) {
+	b.Queue(`select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception
+		where (user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`,
+		users, from.String(), to.String()).Query(func(rows pgx.Rows) error {
+		var user *int64
+		var e slots.Exception
+		_, err := pgx.ForEachRow(rows, []any{&user, &e.From, &e.To, &e.Block.Start, &e.Block.End, &e.Extra}, func() error {
+			take(user, e)
+			return nil
+		})
+		return err
+	})
 }
 
 const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment

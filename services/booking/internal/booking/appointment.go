@@ -74,7 +74,6 @@ type Appointment struct {
 // appointment is a row of the table with what it shows of others.
 type appointment struct {
 	Appointment
-	terms    []byte
 	address  string // of the service, when it was booked
 	place    place
 	client   client
@@ -104,7 +103,7 @@ func (c client) label() string {
 	return c.phone
 }
 
-const selectAppointments = `select a.id, a.status, a.service_id, a.terms, a.terms->>'name', coalesce(a.terms->>'location_details', ''), a.user_id, s.name, s.meeting_url, a.contact_id,
+const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name', coalesce(a.terms->>'location_details', ''), a.user_id, s.name, s.meeting_url, a.contact_id,
 	coalesce(c.first_name, ''), coalesce(c.last_name, ''), coalesce(c.email, ''), coalesce(c.phone, ''),
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
 	a.created_at, a.updated_at, a.sequence, a.version
@@ -123,7 +122,7 @@ func (d *desk) collect(rows pgx.Rows) ([]appointment, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a appointment, err error) {
 		var link string
 		var submission *uuid.UUID
-		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &a.terms, &a.Service.Name, &a.address, &a.Staff.UserID, &a.Staff.Name, &link, &a.Contact.ID,
+		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &a.Service.Name, &a.address, &a.Staff.UserID, &a.Staff.Name, &link, &a.Contact.ID,
 			&a.client.firstName, &a.client.lastName, &a.client.email, &a.client.phone,
 			&a.StartsAt, &a.EndsAt, &a.place.kind, &a.place.location, &a.place.meetingURL, &a.Notes, &a.Source, &submission, &a.CancelReason,
 			&a.CreatedAt, &a.UpdatedAt, &a.sequence, &a.version)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/services/booking/internal/slots"
@@ -66,18 +66,28 @@ func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calend
 			people = append(people, profile{UserID: a.Staff.UserID, Name: a.Staff.Name})
 		}
 	}
-	users := make([]int64, len(people))
+	business := slots.Business{Zone: d.Config.Zone}
+	users, persons := make([]int64, len(people)), make([]slots.Person, len(people))
+	at := map[int64]*slots.Person{}
 	for i, p := range people {
-		users[i] = p.UserID
+		users[i], persons[i] = p.UserID, slots.Person{ID: p.UserID, Hours: p.week}
+		at[p.UserID] = &persons[i]
 	}
-	agenda, err := d.readAgenda(ctx, tx, users, from, to, uuid.Nil)
-	if err != nil {
+	b := &pgx.Batch{}
+	queueExceptions(b, users, from, to, func(user *int64, e slots.Exception) {
+		if user == nil {
+			business.Closures = append(business.Closures, e)
+		} else {
+			at[*user].Exceptions = append(at[*user].Exceptions, e)
+		}
+	})
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return out, err
 	}
 	for i, p := range people {
 		days := StaffDays{UserID: p.UserID, Name: p.Name, Days: make([]WorkDay, 0, to-from+1)}
 		for day := from; day <= to; day++ {
-			days.Days = append(days.Days, WorkDay{day.String(), slots.WorkingHours(agenda.business, agenda.people[i], day)})
+			days.Days = append(days.Days, WorkDay{day.String(), slots.WorkingHours(business, persons[i], day)})
 		}
 		out.Staff = append(out.Staff, days)
 	}

@@ -2,8 +2,6 @@ package booking
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,8 +34,8 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if err := a.must(pending, confirmed); err != nil {
 		return a, err
 	}
-	if err := json.Unmarshal(a.terms, &w.terms); err != nil {
-		return a, fmt.Errorf("terms of %s: %w", a.ID, err)
+	if err := tx.QueryRow(ctx, `select terms from appointment where id = $1`, a.ID).Scan(&w.terms); err != nil {
+		return a, err
 	}
 	w.users, w.start, w.moving = []int64{a.Staff.UserID}, start.UTC(), a.ID
 	if staff != 0 && staff != a.Staff.UserID {
