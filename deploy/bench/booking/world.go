@@ -42,7 +42,7 @@ type world struct {
 }
 
 const (
-	password     = "bench bench bench bench 1"
+	password     = "bench bench bench bench 1" //nolint:gosec // of a database that ends with the run
 	people       = 20
 	days         = 31
 	appointments = 10_000

@@ -218,8 +218,8 @@ func followPages(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		RequestID uuid.UUID `json:"request_id"`
 		Created   bool      `json:"created"`
 	}
-	if json.Unmarshal(e.Extra, &x) != nil || x.RequestID == uuid.Nil {
-		return nil
+	if err := json.Unmarshal(e.Extra, &x); err != nil || x.RequestID == uuid.Nil {
+		return err
 	}
 	if _, err := tx.Exec(ctx, `delete from embedding where at < now() - interval '1 hour'`); err != nil {
 		return err

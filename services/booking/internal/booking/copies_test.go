@@ -20,27 +20,34 @@ func TestAppointmentsFollowTheirContact(t *testing.T) {
 
 	// Somebody else was first with the address: contacts says who it really is.
 	real := uuid.NewString()
-	record := func(id, name string) object {
-		return object{"id": id, "first_name": name, "last_name": "", "email": "a@example.com", "phone": "", "owner_user_id": nil, "deleted_at": nil}
+	as := func(id, name string, version int64, extra object) func(e *apptest.Event) {
+		return func(e *apptest.Event) {
+			e.Key, e.Version = id, version
+			data := e.Data.(object)
+			data["id"], data["first_name"], data["last_name"], data["email"] = id, name, "", "a@example.com"
+			if extra != nil {
+				e.Extra = extra
+			}
+		}
 	}
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.created", Key: real, Version: 1, Data: record(real, "Real")})
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: real, Version: 1, Data: record(real, "Real"),
-		Extra: object{"origin": "appointment", "origin_id": id, "requested_id": provisional, "contact_id": real, "result": "unchanged"}})
+	o.SendSample("contacts.contact/contact.created", as(real, "Real", 1, nil))
+	o.SendSample("contacts.contact/contact.ensured", as(real, "Real", 1,
+		object{"origin": "appointment", "origin_id": id, "requested_id": provisional, "contact_id": real, "result": "unchanged"}))
 	o.Settle()
 	require.Equal(t, real, o.admin.Get("/appointments/"+id).Is(200).Text("contact.id"))
 	require.Equal(t, "Real", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
 
 	winner := o.contact(0)
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.merged", Key: winner, Version: 2, Data: record(winner, "Winner"), Extra: object{"merged_id": real}})
+	o.SendSample("contacts.contact/contact.merged", as(winner, "Winner", 2, object{"merged_id": real}))
 	o.Settle()
 	require.Equal(t, "Winner", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
 	require.Equal(t, []string{"appointment.booked", "appointment.updated", "appointment.updated"}, o.kinds(id))
 
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.updated", Key: winner, Version: 1, Data: record(winner, "Stale")})
+	o.SendSample("contacts.contact/contact.updated", as(winner, "Stale", 1, nil))
 	o.Settle()
 	require.Equal(t, "Winner", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
 
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.erased", Key: winner, Version: 3, Data: object{"id": winner}})
+	o.SendSample("contacts.contact/contact.erased", func(e *apptest.Event) { e.Key, e.Data.(object)["id"] = winner, winner })
 	o.Settle()
 	o.admin.Get("/appointments/"+id).Fails(404, "svc_not_found")
 	kinds := o.kinds(id)

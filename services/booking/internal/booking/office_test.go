@@ -1,8 +1,11 @@
 package booking
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,3 +156,30 @@ func (o *office) remind() {
 }
 
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// routeOf is what the description says of "METHOD /path".
+func routeOf(paths map[string]map[string]any, route string) object {
+	method, at, _ := strings.Cut(route, " ")
+	raw, _ := json.Marshal(paths[at][strings.ToLower(method)])
+	var out object
+	_ = json.Unmarshal(raw, &out)
+	return out
+}
+
+func bodyNames(operation object) (names []string) {
+	var v any = operation
+	for _, key := range []string{"requestBody", "content", "application/json", "schema", "properties"} {
+		m, ok := v.(object)
+		if !ok {
+			return nil
+		}
+		v = m[key]
+	}
+	properties, _ := v.(object)
+	return slices.Sorted(maps.Keys(properties))
+}
+
+// filled puts ids into the path of a route.
+func (o *office) filled(route, id string) string {
+	return strings.NewReplacer("{id}", id, "{user}", fmt.Sprint(o.staff.UserID)).Replace(route)
+}

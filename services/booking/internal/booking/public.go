@@ -3,7 +3,6 @@ package booking
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -273,5 +272,3 @@ func (g details) ensureContact(a appointment) db.Event {
 
 // manageable are the statuses in which a client can still change something.
 var manageable = []string{pending, confirmed}
-
-func (a appointment) upcoming() bool { return slices.Contains(manageable, a.Status) }

@@ -59,7 +59,7 @@ func List(b Business, r Rule, people []Person, from, to Day, now time.Time) []Sl
 		first := len(staff)
 		for i, s := range starts {
 			if len(s) > 0 && s[0] == next {
-				staff = append(staff, people[i].ID)
+				staff = append(staff, people[i].ID) //nolint:gosec // starts has one entry for each of people
 				starts[i] = s[1:]
 			}
 		}
