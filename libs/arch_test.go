@@ -18,7 +18,7 @@ import (
 var only = map[string][]string{
 	"github.com/go-kit/":              {"frontdesk/libs/op"},
 	"github.com/segmentio/kafka-go":   {"frontdesk/libs/bus", "frontdesk/libs/app/apptest", "frontdesk/deploy/"},
-	"github.com/twmb/":                {"frontdesk/deploy/local", "frontdesk/libs/app/apptest"},
+	"github.com/twmb/":                {"frontdesk/deploy/", "frontdesk/libs/app/apptest"},
 	"github.com/wneessen/go-mail":     {"frontdesk/libs/mail"},
 	"github.com/arran4/golang-ical":   {"frontdesk/libs/ics"},
 	"code.dny.dev/ssrf":               {"frontdesk/libs/fetch"},
