@@ -1,0 +1,84 @@
+// A visitor's browser, and what holds for every state that it sees.
+import assert from "node:assert/strict"
+import { existsSync, mkdirSync } from "node:fs"
+import { createServer } from "node:http"
+import { AxeBuilder } from "@axe-core/playwright"
+import { chromium } from "playwright-core"
+
+const places = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
+
+/** Starts the browser. BROWSER_BIN names one that stands elsewhere. */
+export function launch() {
+  const executablePath = process.env.BROWSER_BIN ?? places.find((p) => existsSync(p))
+  if (!executablePath) throw new Error("There is no Chromium: install chromium-headless-shell, or name one in BROWSER_BIN.")
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] })
+}
+
+const noScript = new WeakSet()
+
+/** A page of a new visitor, who minds errors, refused resources, cookies and requests to other hosts than allowed ones. */
+export async function visitor(browser, options = {}) {
+  const { delays = false, scripts = true, hosts = [], ...rest } = options
+  const context = await browser.newContext({ locale: "en-GB", timezoneId: "Europe/Brussels", viewport: { width: 1100, height: 900 }, ...rest })
+  if (rest.javaScriptEnabled === false) noScript.add(context)
+  const page = await context.newPage()
+  page.setDefaultTimeout(15000)
+  const problems = []
+  page.on("pageerror", (e) => problems.push("error: " + e.message))
+  page.on("console", (m) => {
+    if (m.type() === "error" && !/Failed to load resource/.test(m.text())) problems.push("console: " + m.text())
+  })
+  page.on("request", (r) => {
+    const host = new URL(r.url()).host
+    if (!r.url().startsWith("data:") && hosts.length > 0 && !hosts.includes(host)) problems.push("request to " + r.url())
+  })
+  if (!scripts) await page.route(/\.js(\?|$)/, (route) => route.abort())
+  if (delays) {
+    // Answers come in any order: what depends on their order shows itself.
+    await page.route(/\/v1\/|\/_ui\//, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
+      await route.continue().catch(() => {})
+    })
+  }
+  return {
+    page,
+    context,
+    problems,
+    async end() {
+      const cookies = await context.cookies()
+      await context.close()
+      assert.deepEqual(problems, [])
+      assert.deepEqual(cookies, [], "a visitor gets no cookie")
+    },
+  }
+}
+
+/** Nothing is inaccessible in the page's present state, and nothing is wider than it. */
+export async function check(page, name) {
+  if (noScript.has(page.context())) return shot(page, name) // axe is a script
+  await page.waitForTimeout(150) // colours that change slowly are measured when they are there
+  const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze()
+  const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
+  assert.deepEqual(said, [], `axe in ${name}`)
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`)
+  await shot(page, name)
+}
+
+/** A picture for people to look at, where SHOTS names a folder. */
+export async function shot(page, name) {
+  if (!process.env.SHOTS) return
+  mkdirSync(process.env.SHOTS, { recursive: true })
+  await page.screenshot({ path: `${process.env.SHOTS}/${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`, fullPage: true })
+}
+
+/** A site of somebody else, with a policy that allows our script and nothing of its own. */
+export async function host(gateway, html) {
+  const server = createServer((_, answer) => {
+    answer.setHeader("Content-Type", "text/html; charset=utf-8")
+    answer.setHeader("Content-Security-Policy", `default-src 'none'; script-src ${gateway}; connect-src ${gateway}; font-src ${gateway}; style-src 'self'; img-src data:; base-uri 'none'`)
+    answer.end(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Somebody's site</title><link rel="icon" href="data:,"></head><body><main><h1>Somebody's site</h1>${html}</main></body></html>`)
+  })
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() }
+}

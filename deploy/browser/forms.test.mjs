@@ -1,0 +1,266 @@
+import assert from "node:assert/strict"
+import { after, before, test } from "node:test"
+import { check, host, launch, visitor } from "./browser.mjs"
+import { mailLink, pause, setUp, until } from "./system.mjs"
+
+let browser, desk, form, page, led
+before(async () => {
+  desk = await setUp()
+  browser = await launch()
+  for (const field of fields) await desk.admin.post("/fields", field).catch((e) => assert.equal(e.status, 409))
+  const keys = Object.fromEntries((await desk.admin.get("/fields?entity=submission")).items.map((f) => [f.label, "submission.fields." + f.key]))
+  const site = (await desk.admin.get("/fields?entity=contact")).items.find((f) => f.label === "Own site")
+  form = await until("the fields", () => desk.admin.post("/forms", { name: "Ask for a plan", status: "publish", definition: definition(keys, "contact.fields." + site.key) }).catch(() => undefined))
+  led = await desk.admin.post("/forms", { name: "Led on", status: "publish", definition: { elements: [{ id: "email", type: "field", target: "contact.email", required: true }],
+    after_submit: { type: "redirect", url: "https://thanks.example.com/here" } } })
+  page = await desk.admin.post("/pages", { title: "Gardens with character", status: "publish", content: `We plant gardens in Ghent.\n\n[svc-form id="${form.id}"]\n\nOr drop by.` })
+  await until("the form", async () => (await fetch(address())).ok)
+})
+after(() => browser?.close())
+
+const fields = [
+  { entity: "submission", label: "Wanted by", type: "date" },
+  { entity: "submission", label: "Budget", type: "number" },
+  { entity: "submission", label: "Topics", type: "choices", options: ["Garden", "Terrace", "Pond"] },
+  { entity: "submission", label: "Plans", type: "long_text" },
+  { entity: "submission", label: "Call first", type: "checkbox" },
+  { entity: "submission", label: "Where", type: "dropdown", options: ["Ghent", "Antwerp", "Elsewhere"] },
+  { entity: "contact", label: "Own site", type: "url" },
+]
+
+const definition = (keys, site) => ({
+  elements: [
+    { id: "head", type: "heading", level: 2, text: "Tell us about your garden" },
+    { id: "words", type: "paragraph", text: "A few lines are enough.\nWe come by and look around." },
+    { id: "first", type: "field", target: "contact.first_name", required: true, width: "half" },
+    { id: "last", type: "field", target: "contact.last_name", width: "half" },
+    { id: "email", type: "field", target: "contact.email", required: true, help: "Only to answer you." },
+    { id: "phone", type: "field", target: "contact.phone", placeholder: "+32 …" },
+    { id: "site", type: "field", target: site },
+    { id: "by", type: "field", target: keys["Wanted by"], width: "half" },
+    { id: "budget", type: "field", target: keys.Budget, width: "half" },
+    { id: "where", type: "field", target: keys.Where, required: true },
+    { id: "topics", type: "field", target: keys.Topics, label: "What is it about?", required: true },
+    { id: "more", type: "heading", level: 3, text: "In your words" },
+    { id: "plans", type: "field", target: keys.Plans, label: "What do you have in mind?", required: true },
+    { id: "call", type: "field", target: keys["Call first"], label: "Call me before you come" },
+    { id: "privacy", type: "consent", text: "You may keep my details to answer this request.", purpose: "privacy", required: true },
+    { id: "news", type: "consent", text: "Send me the garden letter, four times a year.", purpose: "newsletter", marketing: true },
+  ],
+  submit_label: "Send my request",
+  after_submit: { type: "message", message: "Thank you.\nWe will call you within two working days." },
+  style: { button_icon: "send", button_icon_position: "right" },
+})
+
+const address = (id = form.id) => `${desk.gateway}/f/${id}`
+const somebody = (name) => `${name}-${Date.now().toString(36)}@example.com`
+const ours = () => [new URL(desk.gateway).host]
+const snippet = (attributes = "") => `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-form form="${form.id}" ${attributes}><a href="${address()}">Ask for a plan</a></svc-form>`
+const sent = (email) => until("the submission of " + email, async () => (await desk.admin.get("/submissions?form=" + form.id)).items.find((s) => s.values.email === email))
+
+// Fills in all but the two that tests leave out.
+async function fill(page, email) {
+  await page.getByLabel("First name").fill("Ada")
+  await page.getByLabel("Email", { exact: true }).fill(email)
+  await page.getByLabel("Phone").fill("+32 9 123 45 67")
+  await page.getByLabel("Own site").fill("ada.example.com")
+  await page.getByLabel("Wanted by").fill("2031-05-04")
+  await page.getByLabel("Budget").fill("1250,50")
+  await page.getByLabel("Where").selectOption("Ghent")
+  await page.getByLabel("Garden", { exact: true }).check()
+  await page.getByLabel("Pond").check()
+  await page.getByLabel("What do you have in mind?").fill("Roses & <b>thorns</b>")
+  await page.getByLabel("You may keep my details").check()
+}
+
+const values = (email) => ({ first: "Ada", email, phone: "+32 9 123 45 67", site: "ada.example.com", by: "2031-05-04", budget: "1250.50", where: "Ghent", topics: ["Garden", "Pond"], plans: "Roses & <b>thorns</b>", privacy: true })
+
+const said = (page) => page.getByText("We will call you within two working days.")
+const field = (page) => page.evaluate(() => {
+  let e = document.activeElement
+  while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement
+  return e?.id || e?.className || e?.tagName
+})
+
+test("a form is sent without script, and asks again for what is wrong", async () => {
+  const v = await visitor(browser, { javaScriptEnabled: false, hosts: ours(), viewport: { width: 320, height: 700 }, reducedMotion: "reduce" })
+  const email = somebody("plain")
+  await v.page.goto(address())
+  await check(v.page, "form plain")
+  await fill(v.page, "ada@somewhere")
+  await pause(3100)
+  await v.page.getByRole("button", { name: "Send my request" }).click()
+  await v.page.getByText("Give an email address such as name@example.com.").first().waitFor()
+  await check(v.page, "form plain error")
+  assert.equal(await v.page.getByLabel("What do you have in mind?").inputValue(), "Roses & <b>thorns</b>")
+  assert.equal(await v.page.getByLabel("Pond").isChecked(), true)
+  await v.page.getByLabel("Email", { exact: true }).fill(email)
+  await pause(3100)
+  await v.page.getByRole("button", { name: "Send my request" }).click()
+  await said(v.page).waitFor()
+  await check(v.page, "form plain sent")
+  assert.deepEqual((await sent(email)).values, values(email))
+  await v.end()
+})
+
+test("with script the page stays, and points at what is missing", async () => {
+  const v = await visitor(browser, { hosts: ours(), delays: true, colorScheme: "dark" })
+  const email = somebody("scripted")
+  await v.page.goto(address())
+  await check(v.page, "form")
+  assert.equal(await field(v.page), "BODY", "nothing takes focus by itself")
+  await v.page.getByRole("button", { name: "Send my request" }).click()
+  await v.page.getByText("A few answers need your attention").waitFor()
+  assert.match(await field(v.page), /summary/)
+  await check(v.page, "form errors")
+  await v.page.getByRole("link", { name: "Where: Choose one of the options." }).click()
+  assert.equal(await field(v.page), "svc-where")
+
+  await fill(v.page, "ada@somewhere")
+  await v.page.getByRole("button", { name: "Send my request" }).click()
+  await v.page.getByText("Give an email address such as name@example.com.").first().waitFor()
+  await until("focus on the only wrong answer", async () => (await field(v.page)) === "svc-email")
+  await check(v.page, "form error")
+  await v.page.keyboard.press("Control+A")
+  await v.page.keyboard.type(email)
+  await v.page.keyboard.press("Enter")
+  await said(v.page).waitFor()
+  await check(v.page, "form sent")
+  assert.deepEqual((await sent(email)).values, values(email))
+  await v.end()
+})
+
+test("the widget takes the place of its link on somebody else's site, in the site's language and our style", async () => {
+  const site = await host(desk.gateway, snippet(`lang="fr"`))
+  await desk.admin.patch("/settings/form-style", { font: "svc:nunito", button_background: "#7c2d12", button_width: "full", button_radius: 30, field_radius: 2, container: "plain" })
+  const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host], viewport: { width: 320, height: 700 }, delays: true })
+  try {
+    const email = somebody("widget")
+    await v.page.goto(site.url)
+    await v.page.getByRole("button", { name: "Send my request" }).waitFor()
+    assert.equal(await v.page.getByRole("link", { name: "Ask for a plan" }).isVisible(), false)
+    await check(v.page, "form widget")
+    const style = await v.page.evaluate(() => {
+      const b = getComputedStyle(document.querySelector("svc-form").shadowRoot.querySelector("button"))
+      return [b.backgroundColor, b.borderRadius, b.fontFamily.includes("svc-nunito")]
+    })
+    assert.deepEqual(style, ["rgb(124, 45, 18)", "30px", true])
+    await v.page.getByRole("button", { name: "Send my request" }).click()
+    await v.page.getByText("Quelques réponses demandent votre attention").waitFor()
+    assert.match(await field(v.page), /summary/)
+    await check(v.page, "form widget errors")
+    await v.page.getByRole("link", { name: /^First name/ }).click()
+    assert.equal(await field(v.page), "svc-first")
+    await fill(v.page, email)
+    await v.page.getByLabel("Send me the garden letter").check()
+    await v.page.getByRole("button", { name: "Send my request" }).click()
+    await said(v.page).waitFor()
+    await check(v.page, "form widget sent")
+    const submission = await sent(email)
+    assert.deepEqual(submission.values, { ...values(email), news: true })
+    assert.equal(submission.page, site.url)
+    await mailLink(email, "/marketing/confirm")
+    await v.end()
+  } finally {
+    site.close()
+    await desk.admin.patch("/settings/form-style", { font: null, button_background: null, button_width: null, button_radius: null, field_radius: null, container: null })
+  }
+})
+
+test("what stands in the way of sending is said, and nothing that was typed is lost", async () => {
+  const site = await host(desk.gateway, snippet())
+  const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host] })
+  const email = somebody("unlucky")
+  const answers = []
+  const keys = []
+  await v.page.route("**/v1/forms/*/submit", async (route) => {
+    if (route.request().method() === "POST") keys.push(route.request().headers()["idempotency-key"])
+    const next = route.request().method() === "POST" ? answers.shift() : undefined
+    if (next === "cut") return route.abort()
+    if (!next) return route.continue()
+    await route.fulfill({ status: next.status, headers: { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After", ...next.headers }, contentType: "application/json", body: JSON.stringify({ code: next.code, message: "", data: next.data ?? {} }) })
+  })
+  const press = () => v.page.getByRole("button", { name: "Send my request" }).click()
+  const kept = async () => assert.equal(await v.page.getByLabel("What do you have in mind?").inputValue(), "Roses & <b>thorns</b>")
+  await v.page.goto(site.url)
+  await v.page.getByRole("button", { name: "Send my request" }).waitFor()
+  await fill(v.page, email)
+
+  answers.push({ status: 429, code: "svc_rate_limited", headers: { "Retry-After": "40" } })
+  await press()
+  await v.page.getByText("please wait 40 seconds and send again").waitFor()
+  await check(v.page, "form widget limited")
+  await kept()
+
+  answers.push("cut", { status: 503, code: "svc_unavailable" })
+  await press()
+  await v.page.getByText("please check your connection and try again").waitFor()
+  await check(v.page, "form widget offline")
+  await press()
+  await until("a second try", () => answers.length === 0)
+  await v.page.getByText("please check your connection and try again").waitFor()
+  assert.equal(keys[1], keys[2], "the same answers are sent again under the same key")
+  await kept()
+
+  answers.push({ status: 400, code: "svc_invalid_param", data: { params: { "values.email": "must be an email address such as name@example.com" } } })
+  await press()
+  await until("focus on the email", async () => (await field(v.page)) === "svc-email")
+
+  // A token that is too old is replaced without a word.
+  answers.push({ status: 400, code: "svc_invalid_token" })
+  await press()
+  await said(v.page).waitFor()
+  assert.deepEqual((await sent(email)).values, values(email))
+  site.close()
+  await v.end()
+})
+
+test("a page of the site shows the form, or without script the way to it", async () => {
+  const v = await visitor(browser, { hosts: ours() })
+  await v.page.goto(`${desk.gateway}/${page.slug}`)
+  await v.page.getByRole("button", { name: "Send my request" }).waitFor()
+  await check(v.page, "site page")
+  await v.end()
+  const plain = await visitor(browser, { javaScriptEnabled: false, hosts: ours() })
+  await plain.page.goto(`${desk.gateway}/${page.slug}?lang=nl`)
+  await check(plain.page, "site page plain")
+  await plain.page.getByRole("link", { name: "Formulier openen" }).click()
+  await plain.page.getByText("niet verplicht").first().waitFor()
+  await plain.page.goto(`${desk.gateway}/nowhere-at-all`)
+  await plain.page.getByRole("heading", { name: "This page does not exist" }).waitFor()
+  await check(plain.page, "site not found")
+  await plain.end()
+})
+
+test("a form leads on to another site", async () => {
+  const v = await visitor(browser, { javaScriptEnabled: false })
+  await v.page.route("https://thanks.example.com/**", (route) => route.fulfill({ contentType: "text/html", body: "<title>Thanks</title>elsewhere" }))
+  await v.page.goto(address(led.id))
+  await v.page.getByLabel("Email").fill(somebody("led"))
+  await pause(3100)
+  await v.page.getByRole("button", { name: "Send" }).click()
+  await v.page.waitForURL("https://thanks.example.com/here")
+  await v.end()
+})
+
+test("while the app is off there is no form, and the widget says so in one line", async () => {
+  const site = await host(desk.gateway, snippet())
+  const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host] })
+  await desk.admin.patch("/apps/forms", { enabled: false })
+  try {
+    await until("the page to go", async () => (await fetch(address())).status === 404)
+    await v.page.goto(address())
+    await check(v.page, "form off")
+    await v.page.goto(site.url)
+    await v.page.getByText("This form is not available at the moment.").waitFor()
+    assert.equal(await v.page.getByRole("link", { name: "Ask for a plan" }).isVisible(), false)
+    await check(v.page, "form widget off")
+    await v.page.goto(`${desk.gateway}/${page.slug}`)
+    await v.page.getByText("This form is not available at the moment.").waitFor()
+    await v.end()
+  } finally {
+    site.close()
+    await desk.admin.patch("/apps/forms", { enabled: true })
+    await until("the page to come back", async () => (await fetch(address())).ok)
+  }
+})

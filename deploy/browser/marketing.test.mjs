@@ -1,0 +1,69 @@
+import assert from "node:assert/strict"
+import { after, before, test } from "node:test"
+import { check, launch, visitor } from "./browser.mjs"
+import { mailLink, setUp, until } from "./system.mjs"
+
+let browser, desk
+before(async () => {
+  desk = await setUp()
+  browser = await launch()
+})
+after(() => browser?.close())
+
+const ours = () => [new URL(desk.gateway).host]
+
+// A contact who was asked whether marketing mails are welcome.
+async function asked(name) {
+  const email = `${name}-${Date.now().toString(36)}@example.com`
+  const contact = await desk.admin.post("/contacts", { first_name: "Ann", email })
+  await desk.admin.post(`/contacts/${contact.id}/marketing/request`, {})
+  return { email, state: async () => (await desk.admin.get("/contacts/" + contact.id)).marketing }
+}
+
+test("the mail's links confirm and unsubscribe with one press, and opening them changes nothing", async () => {
+  const { email, state } = await asked("ann")
+  const v = await visitor(browser, { hosts: ours(), viewport: { width: 320, height: 700 } })
+  const link = await mailLink(email, "/marketing/confirm")
+  await v.page.goto(link)
+  await check(v.page, "marketing confirm")
+  assert.equal(await v.page.getByLabel("Code from the email").isVisible(), false)
+  assert.equal(await state(), "pending")
+  await v.page.getByRole("button", { name: "Yes, send me news" }).click()
+  await v.page.getByRole("heading", { name: "You are subscribed" }).waitFor()
+  await check(v.page, "marketing confirmed")
+  assert.equal(await state(), "subscribed")
+  await v.page.goto(link)
+  await v.page.getByRole("button", { name: "Yes, send me news" }).click()
+  await v.page.getByRole("heading", { name: "This link no longer works" }).waitFor()
+  await check(v.page, "marketing used")
+
+  const leave = await mailLink(email, "/marketing/unsubscribe")
+  for (const n of [1, 2]) {
+    await v.page.goto("about:blank")
+    await v.page.goto(leave)
+    if (n === 1) assert.equal(await state(), "subscribed")
+    await check(v.page, "marketing unsubscribe")
+    await v.page.getByRole("button", { name: "Unsubscribe" }).click()
+    await v.page.getByRole("heading", { name: "You are unsubscribed" }).waitFor()
+    await check(v.page, "marketing unsubscribed")
+    assert.equal(await state(), "unsubscribed")
+  }
+  await v.end()
+})
+
+test("without script the link is pasted, and a wrong one can be put right", async () => {
+  const { email, state } = await asked("bob")
+  const v = await visitor(browser, { hosts: ours(), javaScriptEnabled: false, colorScheme: "dark" })
+  const link = await mailLink(email, "/marketing/confirm")
+  await v.page.goto(link)
+  await check(v.page, "marketing plain")
+  await v.page.getByLabel("Code from the email").fill("something else")
+  await v.page.getByRole("button", { name: "Yes, send me news" }).click()
+  await v.page.getByText("This code is not right.").waitFor()
+  await check(v.page, "marketing plain wrong")
+  await v.page.getByLabel("Code from the email").fill(link)
+  await v.page.getByRole("button", { name: "Yes, send me news" }).click()
+  await v.page.getByRole("heading", { name: "You are subscribed" }).waitFor()
+  await until("the subscription", async () => (await state()) === "subscribed")
+  await v.end()
+})

@@ -1,0 +1,107 @@
+// The system under test: the processes that `make run` starts, and what an administrator sets up on the first day.
+import { spawn } from "node:child_process"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..")
+export const password = "correct horse battery staple"
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+export async function until(what, ok, seconds = 20) {
+  for (const end = Date.now() + seconds * 1000; ; await pause(50)) {
+    const found = await ok()
+    if (found) return found
+    if (Date.now() > end) throw new Error("waited in vain for " + what)
+  }
+}
+
+/** Starts the system with data of its own on free ports; the answer stops it. With E2E_DATA_DIR nothing is started. */
+export async function start() {
+  if (process.env.E2E_DATA_DIR) return async () => {}
+  const dir = mkdtempSync(join(tmpdir(), "frontdesk-browser-"))
+  chmodSync(dir, 0o755) // PostgreSQL runs as another user and has to get through
+  const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0" }
+  delete env.DATABASE_URL
+  delete env.KAFKA_BROKERS
+  const system = spawn(join(root, ".run/bin/local"), ["run"], { cwd: root, env, stdio: ["ignore", 2, 2] })
+  let ended = false
+  const end = new Promise((resolve) => system.once("exit", () => ((ended = true), resolve())))
+  const stop = async () => {
+    system.kill("SIGINT")
+    await Promise.race([end, pause(30000)])
+    if (!ended) system.kill("SIGKILL")
+    rmSync(dir, { recursive: true, force: true })
+  }
+  process.env.E2E_DATA_DIR = dir
+  try {
+    await until("the system", () => ended || (existsSync(join(dir, "run.json")) && state().ready), 900)
+    if (ended) throw new Error("the system ended before it was ready")
+  } catch (e) {
+    await stop()
+    throw e
+  }
+  return stop
+}
+
+/** What run.json says. */
+export const state = () => JSON.parse(readFileSync(join(process.env.E2E_DATA_DIR, "run.json"), "utf8"))
+
+/** Calls of the API as somebody. */
+export class Client {
+  constructor(headers = {}) {
+    this.headers = headers
+  }
+  async call(method, path, body) {
+    const answer = await fetch(state().gateway + "/v1" + path, { method, headers: { ...this.headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) }, body: body === undefined ? undefined : JSON.stringify(body) })
+    const text = await answer.text()
+    if (!answer.ok) throw Object.assign(new Error(`${method} ${path}: ${answer.status} ${text}`), { status: answer.status })
+    return { json: text ? JSON.parse(text) : undefined, headers: answer.headers }
+  }
+  get = async (path) => (await this.call("GET", path)).json
+  post = async (path, body) => (await this.call("POST", path, body)).json
+  put = async (path, body) => (await this.call("PUT", path, body)).json
+  patch = async (path, body) => (await this.call("PATCH", path, body)).json
+}
+
+/** A business that is set up: an administrator with a key, services, hours, the booking page. */
+export async function setUp() {
+  const visitor = new Client()
+  const login = await visitor.call("POST", "/auth/login", { login: "admin", password })
+  const cookie = login.headers.getSetCookie().map((c) => c.split(";")[0]).find((c) => c.startsWith("svc_session="))
+  const person = new Client({ Cookie: cookie })
+  await until("the session", () => person.get("/me").catch(() => undefined))
+  const me = await person.get("/me")
+  const key = await person.post("/me/application-passwords", { name: "browser tests " + Date.now() })
+  const admin = new Client({ Authorization: "Basic " + Buffer.from("admin:" + key.password).toString("base64") })
+  await until("the key", () => admin.get("/me").catch(() => undefined))
+  await admin.patch("/settings/general", { business: { name: "Praktijk Linde", phone: "+32 9 123 45 67", website: "https://linde.example" }, country: "BE", currency: "EUR" })
+  await admin.patch("/settings/portal", { booking_page: true })
+  const week = Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((d) => [d, [["09:00", "12:00"], ["13:00", "17:30"]]]))
+  await admin.put(`/staff/${me.user_id}/hours`, { hours: week })
+  await admin.patch("/settings/booking", { min_notice_min: 0, max_advance_days: 90, cancel_notice_hours: 2, client_changes: true, terms_text: "You can move or cancel until two hours before. We keep your details only for this appointment." })
+  const service = (fields) => admin.post("/services", { staff: [me.user_id], bookable_online: true, ...fields })
+  const intake = await service({ name: "First visit " + stamp(), description: "We get to know you and make a plan together.", duration_min: 60, price: "75", location_type: "in_person", location_details: "Lindelaan 12, Gent", sort_order: 1 })
+  const followUp = await service({ name: "Follow-up " + stamp(), duration_min: 30, price: "45.50", location_type: "online", confirmation: "review", sort_order: 2 })
+  const visit = await service({ name: "Home visit " + stamp(), duration_min: 90, location_type: "client", sort_order: 3 })
+  const bookPage = state().gateway + "/team/book"
+  await until("the booking page", async () => (await fetch(bookPage + "?service=" + intake.id)).ok)
+  await until("free times", async () => (await visitor.get("/booking/slots?service=" + visit.id).catch(() => ({ items: [] }))).items.length > 5)
+  return { admin, user: me.user_id, intake, followUp, visit, bookPage, gateway: state().gateway }
+}
+
+let count = 0
+const stamp = () => Date.now().toString(36).slice(-4) + (count++).toString(36)
+
+/** The mails to an address, newest first. */
+export const mails = async (to) => (await (await fetch(state().mail_page + "/api/mails?to=" + encodeURIComponent(to))).json()).items
+
+/** The newest mail to an address whose text has a link to that path. */
+export const mailLink = async (to, path, n = 1) =>
+  until(`mail ${n} with ${path} to ${to}`, async () => {
+    const links = (await mails(to)).map((m) => new RegExp(`https?://[^\\s]*${path}[^\\s]*`).exec(m.Text ?? m.text)?.[0]).filter(Boolean)
+    if (links.length < n) return undefined
+    const link = new URL(links[0])
+    return state().gateway + link.pathname + link.search + link.hash
+  })
