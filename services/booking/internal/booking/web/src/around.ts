@@ -27,7 +27,6 @@ export function around(mount: Mount, data: WidgetData): Around {
   const mine = visitorZone()
   const f = formats(locale, zone)
   const clock = formats(locale, mine).clock
-  const unit = (n: number, unit: string) => new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(n)
   return {
     t,
     f,
@@ -37,7 +36,7 @@ export function around(mount: Mount, data: WidgetData): Around {
     locale,
     yours: (moment, service) => (["phone", "online"].includes(service.location_type) && differs(moment, zone, mine) ? t("your_time", { time: clock(moment) }) : ""),
     price: (amount) => new Intl.NumberFormat(locale, { style: "currency", currency: site.currency || "EUR", minimumFractionDigits: amount.includes(".") ? 2 : 0 }).format(Number(amount)),
-    duration: (m) => [Math.floor(m / 60) && unit(Math.floor(m / 60), "hour"), (m % 60 || m === 0) && unit(m % 60, "minute")].filter(Boolean).join(" "),
+    duration: (m) => [m >= 60 && t("hours_short", { n: Math.floor(m / 60) }), m % 60 > 0 && t("minutes_short", { n: m % 60 })].filter(Boolean).join(" "),
     explain: (fault) => explain(fault, t),
   }
 }

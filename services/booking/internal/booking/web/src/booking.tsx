@@ -227,7 +227,7 @@ function Rows({ a, booked }: { a: Around; booked: Booked }) {
       <div>
         <dt>{t("when")}</dt>
         <dd class="day-name">
-          {f.day(dayOf(booked.starts_at, a.zone))}, {f.clock(booked.starts_at)}–{f.clock(booked.ends_at)}
+          {f.day(dayOf(booked.starts_at, a.zone))}, {f.clock(booked.starts_at)}{"\u2060–\u2060"}{f.clock(booked.ends_at)}
           <small>
             {t("zone_short", { zone: a.zoneName })}
             {yours && ` · ${yours}`}
