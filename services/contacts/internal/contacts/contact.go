@@ -84,12 +84,13 @@ func contactColumns(fields string) string {
 		c.owner_user_id, c.tags, ` + fields + `, c.last_activity, c.created_at, c.updated_at, c.deleted_at, po.id, po.name, p.role`
 }
 
-func scanContact(row pgx.CollectableRow) (Contact, error) {
+// scanContact reads contactColumns, and into more what is selected behind them.
+func scanContact(row pgx.CollectableRow, more ...any) (Contact, error) {
 	var c Contact
 	var org *uuid.UUID
 	var name, role *string
-	err := row.Scan(&c.ID, &c.version, &c.FirstName, &c.LastName, &c.Email, &c.Phone, &c.Status, &c.Marketing, &c.MarketingUpdatedAt, &c.Source,
-		&c.OwnerUserID, &c.Tags, &c.Fields, &c.LastActivity, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &org, &name, &role)
+	err := row.Scan(append([]any{&c.ID, &c.version, &c.FirstName, &c.LastName, &c.Email, &c.Phone, &c.Status, &c.Marketing, &c.MarketingUpdatedAt, &c.Source,
+		&c.OwnerUserID, &c.Tags, &c.Fields, &c.LastActivity, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &org, &name, &role}, more...)...)
 	if org != nil {
 		c.Organization = opt.Of(PrimaryOrganization{ID: *org, Name: *name, Role: *role})
 	}
@@ -127,12 +128,14 @@ func oneContact(ctx context.Context, tx *db.Tx, id uuid.UUID, fields, lock strin
 	if err != nil {
 		return Contact{}, err
 	}
-	c, err := pgx.CollectExactlyOneRow(rows, scanContact)
+	c, err := pgx.CollectExactlyOneRow(rows, wholeContact)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, fault.NotFound("contact")
 	}
 	return c, err
 }
+
+func wholeContact(row pgx.CollectableRow) (Contact, error) { return scanContact(row) }
 
 // change is the old and new value of a field in the timeline.
 type change struct {
@@ -223,5 +226,5 @@ func readContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) 
 	if err != nil {
 		return Contact{}, err
 	}
-	return pgx.CollectExactlyOneRow(rows, scanContact)
+	return pgx.CollectExactlyOneRow(rows, wholeContact)
 }

@@ -93,20 +93,24 @@ func (s *service) FindContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 	if err != nil {
 		return db.List[Contact]{}, err
 	}
-	if page.First {
-		if page.Total, err = countContacts(ctx, tx, in); err != nil {
-			return db.List[Contact]{}, err
-		}
-	}
 	var w where
+	columns := contactColumns(shownContactFields)
+	if page.First {
+		// The total comes with the rows: a first page without rows has a total of 0.
+		columns += ", (" + in.count(tx, &w) + ")"
+	}
 	in.all(tx, &w)
 	w.after(page, "c")
-	rows, err := tx.Query(ctx, `select `+contactColumns(shownContactFields)+contactFrom+`
-		where `+w.String()+w.number(` order by c.created_at desc, c.id desc limit ?`, page.Limit), w.args...)
+	rows, err := tx.Query(ctx, `select `+columns+contactFrom+` where `+w.String()+limit(` order by c.created_at desc, c.id desc`, page.Limit), w.args...)
 	if err != nil {
 		return db.List[Contact]{}, err
 	}
-	contacts, err := pgx.CollectRows(rows, scanContact)
+	contacts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Contact, error) {
+		if page.First {
+			return scanContact(row, &page.Total)
+		}
+		return scanContact(row)
+	})
 	return db.Close(page, contacts, func(c Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
 }
 
@@ -121,20 +125,20 @@ func (q ContactQuery) all(tx *db.Tx, w *where) {
 	}
 }
 
-func countContacts(ctx context.Context, tx *db.Tx, q ContactQuery) (n int64, err error) {
-	var w where
+// count is the query for the number of contacts that q selects.
+func (q ContactQuery) count(tx *db.Tx, w *where) string {
+	n := where{args: w.args}
+	defer func() { w.args = n.args }()
 	if !q.counted() {
-		q.all(tx, &w)
-		err = tx.QueryRow(ctx, `select count(*) from contact c where `+w.String(), w.args...).Scan(&n)
-		return n, err
+		q.all(tx, &n)
+		return "select count(*) from contact c where " + n.String()
 	}
 	if !q.IncludeDeleted {
-		w.and("not c.trashed")
+		n.and("not c.trashed")
 	}
-	w.own(tx, "c")
-	q.conditions(&w)
-	err = tx.QueryRow(ctx, `select coalesce(sum(n), 0) from contact_count c where `+w.String(), w.args...).Scan(&n)
-	return n, err
+	n.own(tx, "c")
+	q.conditions(&n)
+	return "select coalesce(sum(n), 0)::bigint from contact_count c where " + n.String()
 }
 
 // addCountsTogether keeps the table of counts short.

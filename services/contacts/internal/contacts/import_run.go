@@ -335,7 +335,7 @@ func contactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	contacts, err := pgx.CollectRows(rows, scanContact)
+	contacts, err := pgx.CollectRows(rows, wholeContact)
 	for _, c := range contacts {
 		found[address.Key(c.Email)] = c
 	}

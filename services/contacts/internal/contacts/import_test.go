@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
@@ -235,11 +237,30 @@ func TestAnExportOfMuchIsAFileToItsEnd(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	require.NoError(t, s.Kit.DB.Do(db.WithActor(t.Context(), db.Actor{}), func(tx *db.Tx) error {
-		_, err := tx.Exec(t.Context(), `insert into contact (id, first_name, created_at, updated_at)
-			select gen_random_uuid(), 'N' || n, date_trunc('second', now()), date_trunc('second', now()) from generate_series(1, 20000) n`)
+		_, err := tx.Exec(t.Context(), `insert into contact (id, first_name, source, created_at, updated_at)
+			select gen_random_uuid(), 'N' || n, repeat('x', 2000), date_trunc('second', now()), date_trunc('second', now()) from generate_series(1, 20000) n`)
 		return err
 	}))
 	a := admin.Get("/exports/contacts.csv").Is(http.StatusOK)
 	require.Equal(t, 20001, strings.Count(a.Body, "\n"))
 	require.EqualValues(t, 20000, admin.Get("/contacts").Is(200).Field("total"))
+
+	// A client that goes away in the middle is not written for any more.
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/exports/contacts.csv", nil)
+	require.NoError(t, err)
+	req.AddCookie(&http.Cookie{Name: auth.Cookie, Value: fmt.Sprint("session-of-", s.AsSession("svc_admin").UserID)})
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	_, err = res.Body.Read(make([]byte, 100))
+	require.NoError(t, err)
+	running := func() (n int) {
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from pg_stat_activity where datname = current_database()
+			and state <> 'idle' and query like '%array_to_string(c.tags%' and pid <> pg_backend_pid()`).Scan(&n))
+		return n
+	}
+	require.Equal(t, 1, running())
+	leave()
+	_ = res.Body.Close()
+	s.Eventually(func() bool { return running() == 0 })
 }

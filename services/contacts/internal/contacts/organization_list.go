@@ -57,7 +57,7 @@ func (s *service) FindOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 	narrow(&w)
 	w.after(page, "o")
 	rows, err := tx.Query(ctx, `select `+organizationColumns(shownOrganizationFields)+from+`
-		where `+w.String()+w.number(` order by o.created_at desc, o.id desc limit ?`, page.Limit), w.args...)
+		where `+w.String()+limit(` order by o.created_at desc, o.id desc`, page.Limit), w.args...)
 	if err != nil {
 		return db.List[Organization]{}, err
 	}
@@ -102,9 +102,9 @@ func (s *service) OrganizationTimeline(ctx context.Context, tx *db.Tx, in Timeli
 	}
 	var w where
 	part := func(people bool) string {
-		return `(select ` + entryColumns + half(&w, people) + w.number(` order by a.created_at desc, a.id desc limit ?)`, page.Limit)
+		return `(select ` + entryColumns + half(&w, people) + limit(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
 	}
-	query := part(false) + ` union all ` + part(true) + w.number(` order by 9 desc, 1 desc limit ?`, page.Limit)
+	query := part(false) + ` union all ` + part(true) + limit(` order by 9 desc, 1 desc`, page.Limit)
 	rows, err := tx.Query(ctx, query, w.args...)
 	if err != nil {
 		return db.List[Entry]{}, err

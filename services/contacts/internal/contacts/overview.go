@@ -123,7 +123,7 @@ func listAppointments(ctx context.Context, tx *db.Tx, w where, most int) ([]Over
 	query := `select a.id, a.status, a.service_id, a.service_name, a.staff_id, a.staff_name, a.starts_at, a.ends_at, c.id, c.first_name, c.last_name, c.email, c.phone
 		from appointment a left join contact c on c.id = a.contact_id where ` + w.String() + ` order by a.starts_at, a.id`
 	if most > 0 {
-		query += w.number(` limit ?`, most)
+		query += limit(``, most)
 	}
 	rows, err := tx.Query(ctx, query, w.args...)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *service) ExportPersonalData(ctx context.Context, tx *db.Tx, in EmailQue
 	if err != nil {
 		return none, err
 	}
-	contacts, err := pgx.CollectRows(rows, scanContact)
+	contacts, err := pgx.CollectRows(rows, wholeContact)
 	if err != nil || len(contacts) == 0 {
 		return none, err
 	}

@@ -42,6 +42,10 @@ func (w *where) String() string {
 	return strings.Join(w.conditions, " and ")
 }
 
+// limit ends a query after n rows. The number is written out: as a parameter it would have every page planned
+// anew.
+func limit(order string, n int) string { return fmt.Sprintf("%s limit %d", order, n) }
+
 // after continues behind the last record of the page before.
 func (w *where) after(c *db.Cursor, alias string) {
 	if !c.First {

@@ -119,7 +119,7 @@ func (s *service) ContactTimeline(ctx context.Context, tx *db.Tx, in TimelineQue
 	}
 	w.after(page, "a")
 	rows, err := tx.Query(ctx, `select `+entryColumns+` from activity a left join contact c on c.id = a.contact_id
-		where `+w.String()+w.number(` order by a.created_at desc, a.id desc limit ?`, page.Limit), w.args...)
+		where `+w.String()+limit(` order by a.created_at desc, a.id desc`, page.Limit), w.args...)
 	if err != nil {
 		return db.List[Entry]{}, err
 	}
