@@ -24,7 +24,18 @@ test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the 
 	@status=0; \
 	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
 	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
+	$(MAKE) --no-print-directory browser || status=1; \
 	exit $$status
+
+.PHONY: browser
+browser: ui launcher deploy/browser/node_modules/.package-lock.json ## run the tests in a real browser, against a system of their own
+	@deploy/browser/chromium
+	node deploy/browser/run.mjs $(ONLY)
+
+deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
+	cd deploy/browser && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 # Without npm the pages work and the widgets stay away.
 UI_SOURCES := $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
@@ -86,8 +97,10 @@ kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT)
 	@exec $(BIN)/local apache-kafka -port $(KAFKA_PORT)
 
 .PHONY: bench
-bench: go ## measure the system that make run has started, against limits of the same machine
+bench: go deploy/browser/node_modules/.package-lock.json ## measure the system that make run has started, against limits of the same machine
 	go run ./deploy/bench/system -data $(DATA)
+	@deploy/browser/chromium
+	E2E_DATA_DIR=$(abspath $(DATA)) node deploy/bench/web/budget.mjs
 
 .PHONY: clean
 clean: ## delete the local run's data, and keep what was built

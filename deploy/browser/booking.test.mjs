@@ -163,3 +163,177 @@ const inside = "globalThis.deep = () => { let e = document.activeElement; while 
 const label = async (page) => (await page.evaluate(inside), page.evaluate(() => deep()?.getAttribute("aria-label") ?? ""))
 const text = async (page) => (await page.evaluate(inside), page.evaluate(() => deep()?.textContent ?? ""))
 const focused = (page, heading) => until(`focus on ${heading}`, async () => (await text(page)) === heading)
+
+// The widget on our own page, at the details step.
+async function atDetails(page, service = desk.intake) {
+  await page.goto(onPage(service))
+  await upgraded(page)
+  await page.locator(".time").first().click()
+  await page.getByRole("heading", { name: "Your details" }).waitFor()
+}
+
+test("what keeps a visitor from booking is said, and nothing typed is lost", async () => {
+  const v = await visitor(browser, { hosts: [gatewayHost()] })
+  const { page } = v
+  const email = address("trouble")
+  await atDetails(page)
+  await page.getByLabel("Email address").fill(email)
+  await page.getByLabel("Message").fill("I park outside.")
+  const press = () => page.getByRole("button", { name: /^Book$/ }).click()
+  const kept = async (name) => {
+    await check(page, name)
+    assert.equal(await page.getByLabel("Email address").inputValue(), email)
+    assert.equal(await page.getByLabel("Message").inputValue(), "I park outside.")
+  }
+  const answer = (status, code, data, headers = {}) =>
+    page.route("**/v1/booking/book", (route) => route.fulfill({ status, headers: { "access-control-allow-origin": "*", ...headers }, json: { code, message: code, data: { status, ...data } } }), { times: 1 })
+
+  await page.route("**/v1/booking/book", (route) => route.abort(), { times: 1 })
+  await press()
+  await page.getByText("The connection failed").waitFor()
+  await kept("trouble offline")
+
+  await answer(429, "svc_rate_limited", { retry_after: 2 })
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByText("Please wait 2 seconds").waitFor()
+  await kept("trouble rate")
+  assert.equal(await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled"), "true")
+  await until("the button", async () => (await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled")) === null)
+
+  await answer(409, "svc_conflict", { reason: "max_open_bookings" })
+  await press()
+  await page.getByText("You already have several bookings ahead").waitFor()
+  await kept("trouble max open")
+
+  // A token that is refused is fetched anew, once and silently.
+  let tries = 0
+  await page.route("**/v1/booking/book", (route) => (++tries === 1 ? route.fulfill({ status: 400, json: { code: "svc_invalid_token", message: "", data: {} } }) : route.fulfill({ status: 503, json: { code: "svc_unavailable", message: "", data: {} } })), { times: 2 })
+  await press()
+  await page.getByText("The connection failed").waitFor()
+  assert.equal(tries, 2)
+
+  // Somebody else takes the time that is on the screen.
+  const chosen = await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)
+  await takeFirst()
+  await press()
+  await page.getByText("That time was just taken").waitFor()
+  await kept("trouble taken")
+  await page.locator(".notice .time").first().click()
+  await until("another time", async () => (await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)) !== chosen)
+  assert.equal(await page.getByLabel("Email address").inputValue(), email)
+  await press()
+  await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
+  await v.end()
+})
+
+// Takes the first free time of the intake.
+async function takeFirst() {
+  const { Client } = await import("./system.mjs")
+  const free = await new Client().get(`/booking/slots?service=${desk.intake.id}`)
+  await pause(3100)
+  await new Client().post("/booking/book", { service: desk.intake.id, starts_at: free.items[0].starts_at, token: free.token, hp_url: "", page: "", values: { email: address("faster") } })
+}
+
+test("a link whose appointment cannot be changed shows why and whom to ask", async () => {
+  const email = address("late")
+  await book(email)
+  const link = await mailLink(email, "/manage")
+  const v = await visitor(browser, { hosts: [gatewayHost()], colorScheme: "dark" })
+  const { page } = v
+  try {
+    await desk.admin.patch("/settings/booking", { client_changes: false })
+    await page.goto(link)
+    await page.getByText("Appointments cannot be changed online").waitFor()
+    await page.getByText("+32 9 123 45 67").waitFor()
+    assert.equal(await page.getByRole("button").count(), 0)
+    await check(page, "dark manage changes off")
+
+    await desk.admin.patch("/settings/booking", { client_changes: true, cancel_notice_hours: 720, late_cancel_text: "Please ring the practice before noon." })
+    await page.goto("about:blank")
+    await page.goto(link)
+    await page.getByText("Please ring the practice before noon.").waitFor()
+    assert.equal(await page.getByRole("button").count(), 0)
+    await check(page, "dark manage too late")
+    await page.goto(desk.gateway + "/manage")
+    await page.getByLabel("Link or code").fill("a code that nobody gave out")
+    await page.getByRole("button", { name: "Show my appointment" }).click()
+    await page.getByText("We do not know this link").waitFor()
+    await check(page, "dark manage unknown")
+  } finally {
+    await desk.admin.patch("/settings/booking", { client_changes: true, cancel_notice_hours: 2, late_cancel_text: "" })
+  }
+  await v.end()
+})
+
+test("every kind of question is asked, answered and checked", async () => {
+  const field = (type, options) => desk.admin.post("/fields", { entity: "contact", type, label: `Our ${type} ${Date.now()}`, ...(options ? { options } : {}) })
+  const kinds = {}
+  for (const type of ["number", "date", "url", "checkbox", "long_text"]) kinds[type] = await field(type)
+  kinds.dropdown = await field("dropdown", ["Garden", "Street"])
+  kinds.choices = await field("choices", ["Morning", "Noon", "Evening"])
+  const form = await desk.admin.post("/forms", {
+    name: "Intake questions " + Date.now(),
+    status: "publish",
+    definition: {
+      elements: [
+        { id: "h", type: "heading", text: "About you", level: 2 },
+        { id: "p", type: "paragraph", text: "We only ask what we need." },
+        { id: "first", type: "field", target: "contact.first_name", label: "First name", width: "half", required: true },
+        { id: "last", type: "field", target: "contact.last_name", label: "Last name", width: "half" },
+        { id: "email", type: "field", target: "contact.email", label: "Email address", required: true },
+        ...Object.entries(kinds).map(([type, f]) => ({ id: type, type: "field", target: "contact.fields." + f.key, label: "My " + type, help: type === "number" ? "A rough figure will do." : undefined })),
+        { id: "ok", type: "consent", text: "I agree that my answers are kept for this visit.", purpose: "privacy", required: true },
+        { id: "news", type: "consent", text: "Send me news.", purpose: "newsletter", marketing: true },
+      ],
+    },
+  })
+  await until("the form at booking", () => desk.admin.patch("/services/" + desk.visit.id, { form_id: form.id }).catch(() => undefined))
+  await until("the form's kinds", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes('"kind":"choices"'))
+  const v = await visitor(browser, { hosts: [gatewayHost()], viewport: { width: 390, height: 800 } })
+  const { page } = v
+  const email = address("kinds")
+  await atDetails(page, desk.visit)
+  await page.getByRole("button", { name: /^Book$/ }).click()
+  await page.getByText("4 answers need your attention").waitFor()
+  await check(page, "kinds errors")
+  await page.getByRole("link", { name: /Email address/ }).click()
+  await page.keyboard.type(email)
+  await page.getByLabel("Your address").fill("Dorpsstraat 5, Gent")
+  await page.getByLabel("First name").fill("Mo")
+  await page.getByLabel("My number").fill("3,5")
+  await page.getByLabel("My date").fill("2026-02-01")
+  await page.getByLabel("My url").fill("https://example.com")
+  await page.getByLabel("My dropdown").selectOption("Street")
+  await page.getByLabel("Morning").check()
+  await page.getByLabel("Evening").check()
+  await page.getByLabel("My checkbox").check()
+  await page.getByLabel("My long_text").fill("Two lines\nof text")
+  await page.getByLabel("I agree").check()
+  await check(page, "kinds filled")
+  await page.getByRole("button", { name: /^Book$/ }).click()
+  await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
+  const contact = await until("the contact", async () => (await desk.admin.get("/contacts?search=" + encodeURIComponent(email))).items[0])
+  assert.equal(contact.fields[kinds.number.key], 3.5)
+  assert.deepEqual(contact.fields[kinds.choices.key], ["Morning", "Evening"])
+  assert.equal(contact.fields[kinds.checkbox.key], true)
+  await v.end()
+})
+
+test("while the app is off its page is gone, and a widget says so in one line", async () => {
+  const site = await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.intake.id}"><a href="${desk.bookPage}">Book online</a></svc-booking>`)
+  const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
+  const { page } = v
+  await desk.admin.patch("/apps/booking", { enabled: false })
+  try {
+    const answer = await page.goto(desk.bookPage)
+    assert.equal(answer.status(), 404)
+    await page.goto(site.url)
+    await page.getByText("Online booking is not available right now.").waitFor()
+    assert.equal(await page.getByText("Book online").isVisible(), false)
+    await check(page, "app off")
+  } finally {
+    await desk.admin.patch("/apps/booking", { enabled: true })
+    site.close()
+  }
+  await v.end()
+})

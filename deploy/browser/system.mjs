@@ -68,13 +68,13 @@ export class Client {
 /** A business that is set up: an administrator with a key, services, hours, the booking page. */
 export async function setUp() {
   const visitor = new Client()
-  const login = await visitor.call("POST", "/auth/login", { login: "admin", password })
+  const login = await visitor.call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || password })
   const cookie = login.headers.getSetCookie().map((c) => c.split(";")[0]).find((c) => c.startsWith("svc_session="))
   const person = new Client({ Cookie: cookie })
   await until("the session", () => person.get("/me").catch(() => undefined))
   const me = await person.get("/me")
   const key = await person.post("/me/application-passwords", { name: "browser tests " + Date.now() })
-  const admin = new Client({ Authorization: "Basic " + Buffer.from("admin:" + key.password).toString("base64") })
+  const admin = new Client({ Authorization: "Basic " + Buffer.from(`${state().admin?.login || "admin"}:${key.password}`).toString("base64") })
   await until("the key", () => admin.get("/me").catch(() => undefined))
   await admin.patch("/settings/general", { business: { name: "Praktijk Linde", phone: "+32 9 123 45 67", website: "https://linde.example" }, country: "BE", currency: "EUR" })
   await admin.patch("/settings/portal", { booking_page: true })
