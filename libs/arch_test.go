@@ -28,7 +28,7 @@ var only = map[string][]string{
 	"github.com/alexedwards/argon2id": {"frontdesk/services/settings/"},
 	"github.com/pquerna/otp":          {"frontdesk/services/settings/"},
 	"github.com/nyaruka/phonenumbers": {"frontdesk/services/contacts/", "frontdesk/services/forms/"},
-	"go.opentelemetry.io/":            {"frontdesk/libs/"},
+	"go.opentelemetry.io/":            {"frontdesk/libs/", "frontdesk/services/webhooks/"},
 	"github.com/prometheus/":          {"frontdesk/libs/app"},
 	"github.com/stretchr/testify":     {"frontdesk/libs/app/apptest", "frontdesk/libs/db/dbtest"},
 	"github.com/compose-spec/":        {},

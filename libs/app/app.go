@@ -122,8 +122,9 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	if err != nil {
 		return err
 	}
+	cfg.Listen, cfg.AdminListen = api.Addr().String(), adminPort.Addr().String()
 	if cfg.BaseURL == "" {
-		cfg.BaseURL = "http://" + api.Addr().String()
+		cfg.BaseURL = "http://" + cfg.Listen
 	}
 
 	d, err := db.Open(ctx, cfg.DatabaseURL, s.Name)

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +53,7 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	out := &Service{t: t, brokers: strings.Join(cluster.ListenAddrs(), ","), users: 100}
-	cfg := app.Config{Listen: free(t), AdminListen: free(t), PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
+	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
 		Brokers: out.brokers, MasterKey: "a master key that only tests know of", Timezone: "Europe/Brussels", Now: out.Now,
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
 	cfg.Zone, err = time.LoadLocation(cfg.Timezone)
@@ -62,12 +61,12 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	for _, f := range configure {
 		f(&cfg)
 	}
-	out.URL, out.Admin = "http://"+cfg.Listen, "http://"+cfg.AdminListen
 	built := make(chan struct{})
 	build := s.Build
 	s.Build = func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		p, err := build(ctx, k)
 		out.Kit, out.Parts = k, p
+		out.URL, out.Admin = "http://"+k.Config.Listen, "http://"+k.Config.AdminListen
 		close(built)
 		return p, err
 	}
@@ -113,14 +112,6 @@ func (s *Service) Travel(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.offset += d
-}
-
-func free(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // roles publishes the roles as they are on a fresh site, all with API access.
