@@ -23,7 +23,7 @@ type body struct {
 	contact  *uuid.UUID
 	data     json.RawMessage
 	changed  []string
-	MergedID *uuid.UUID
+	mergedID *uuid.UUID
 	// spam is never told to anybody.
 	spam bool
 }
@@ -50,7 +50,7 @@ func newBody(e bus.Event, record uuid.UUID) body {
 			MergedID *uuid.UUID `json:"merged_id"`
 		}
 		if json.Unmarshal(e.Extra, &v) == nil {
-			b.MergedID = v.MergedID
+			b.mergedID = v.MergedID
 		}
 	}
 	if e.Kind == "contact.erased" {
@@ -65,31 +65,42 @@ func (b *body) strip() {
 	b.changed = nil
 }
 
-// text is the body as sent.
-func (b *body) text() (string, error) {
-	type data map[string]any
-	d := data{}
-	if b.key != "" {
-		d[b.key] = b.data
-	} else if err := json.Unmarshal(b.data, &d); err != nil {
-		return "", err
-	}
-	if b.changed != nil {
-		d["changed"] = b.changed
-	}
-	if b.MergedID != nil {
-		d["merged_id"] = b.MergedID
-	}
+// sent is a body as it is sent.
+type sent struct {
+	Event      string                     `json:"event"`
+	ID         string                     `json:"id"`
+	OccurredAt string                     `json:"occurred_at"`
+	Data       map[string]json.RawMessage `json:"data"`
+}
+
+func (s sent) text() (string, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
-		Event      string `json:"event"`
-		ID         string `json:"id"`
-		OccurredAt string `json:"occurred_at"`
-		Data       data   `json:"data"`
-	}{b.event, eventID(b.id), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), d})
+	err := enc.Encode(s)
 	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// text is the body as sent.
+func (b *body) text() (string, error) {
+	s := sent{b.event, eventID(b.id), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), map[string]json.RawMessage{}}
+	if b.key != "" {
+		s.Data[b.key] = b.data
+	} else if err := json.Unmarshal(b.data, &s.Data); err != nil {
+		return "", err
+	}
+	var err error
+	if b.changed != nil {
+		if s.Data["changed"], err = json.Marshal(b.changed); err != nil {
+			return "", err
+		}
+	}
+	if b.mergedID != nil {
+		if s.Data["merged_id"], err = json.Marshal(b.mergedID); err != nil {
+			return "", err
+		}
+	}
+	return s.text()
 }
 
 // eventID is the id of an event as receivers see it.

@@ -29,7 +29,7 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e bus.Event) error {
 			return err
 		}
 	case "contact.merged":
-		if err := follow(ctx, tx, b.MergedID, record); err != nil {
+		if err := follow(ctx, tx, b.mergedID, record); err != nil {
 			return err
 		}
 	}

@@ -1,19 +1,35 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
 // blank is a body with nothing of its record but the id.
-const blank = `(select jsonb_build_object('event', m.event, 'id', p -> 'id', 'occurred_at', p -> 'occurred_at', 'data',
-	coalesce((select jsonb_object_agg(key, case when jsonb_typeof(value) = 'object' then jsonb_build_object('id', value -> 'id') else value end)
-		from jsonb_each(p -> 'data') where key <> 'changed'), '{}'))::text
-	from (select m.payload::jsonb as p) as t)`
+func blank(payload string) (string, error) {
+	var b sent
+	if err := json.Unmarshal([]byte(payload), &b); err != nil {
+		return "", err
+	}
+	delete(b.Data, "changed")
+	for key, value := range b.Data {
+		if !bytes.HasPrefix(value, []byte("{")) {
+			continue
+		}
+		var err error
+		if b.Data[key], err = json.Marshal(map[string]any{"id": idOf(value)}); err != nil {
+			return "", err
+		}
+	}
+	return b.text()
+}
 
 // scrubContact takes a person out of all that is stored, of waiting deliveries too, and remembers the id for
 // events of other services that are still on their way.
@@ -33,11 +49,27 @@ func scrubRecord(ctx context.Context, tx *db.Tx, topic string, record uuid.UUID)
 }
 
 func scrub(ctx context.Context, tx *db.Tx, which string, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `
-		with gone as (
-			update message m set scrubbed = true, payload = `+blank+` where `+which+` returning id
-		)
-		update attempt set response_body = '' from gone where message = gone.id and response_body <> ''`, id)
+	rows, err := tx.Query(ctx, `select id, payload from message where `+which+` order by id for update`, id)
+	if err != nil {
+		return err
+	}
+	var ids []uuid.UUID
+	var payloads []string
+	var message uuid.UUID
+	var payload string
+	_, err = pgx.ForEachRow(rows, []any{&message, &payload}, func() error {
+		text, err := blank(payload)
+		ids, payloads = append(ids, message), append(payloads, text)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	_, err = tx.Exec(ctx, `update message m set scrubbed = true, payload = t.payload from unnest($1::uuid[], $2::text[]) as t(id, payload) where m.id = t.id`, ids, payloads)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `update attempt set response_body = '' where message = any($1) and response_body <> ''`, ids)
 	return err
 }
 

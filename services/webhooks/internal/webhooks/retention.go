@@ -40,10 +40,6 @@ func (s *service) expire(ctx context.Context) error {
 	if _, err := s.DB.Pool.Exec(ctx, `delete from message where created_at < $1`, old); err != nil {
 		return err
 	}
-	// An answer that was being written down while its message was scrubbed.
-	if _, err := s.DB.Pool.Exec(ctx, `update attempt a set response_body = '' from message m where m.scrubbed and a.message = m.id and a.response_body <> ''`); err != nil {
-		return err
-	}
 	rows, err := s.DB.Pool.Query(ctx, `select webhook from removed`)
 	if err != nil {
 		return err

@@ -178,10 +178,13 @@ func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, 
 				error = r.reason, duration_ms = case when r.made = 1 then r.took else d.duration_ms end,
 				lease = null, leased_until = null
 			from r where d.id = r.id and d.lease = r.lease returning d.id, d.webhook, d.message, d.attempts, d.status
+		), m as (
+			-- The lock is for a scrub at the same time: it waits and finds the answer, or this one learns of it.
+			select id, scrubbed from message where id in (select message from d) order by id for key share
 		), log as (
 			insert into attempt (message, delivery, number, at, url, response_code, response_body, error, duration_ms)
 			select m.id, d.id, d.attempts, r.at, r.url, r.code, case when m.scrubbed then '' else r.answer end, r.reason, r.took
-			from d join r using (id) join message m on m.id = d.message where r.made = 1
+			from d join r using (id) join m on m.id = d.message where r.made = 1
 		), counted as (
 			insert into tally select webhook, status, sum(n)
 			from (select d.webhook, d.status, 1 as n from d union all select d.webhook, r.was, -1 from d join r using (id)) as change

@@ -26,7 +26,6 @@ create table message (
 );
 create index message_contact on message (contact) where contact is not null;
 create index message_record on message (record);
-create index message_scrubbed on message (id) where scrubbed;
 create index message_age on message (created_at);
 
 -- One message for one webhook. The row is the truth about what is still to be done; timers only say when
