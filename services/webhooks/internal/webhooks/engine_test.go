@@ -405,12 +405,11 @@ func TestAHangingReceiverDelaysNobodyElse(t *testing.T) {
 	defer close(stop)
 	hanging, _ := s.subscribe(admin, bad.URL, "contact.created")
 	s.subscribe(admin, good.URL, "contact.created")
-	begin := time.Now()
 	for range 200 {
 		s.contact("contact.created", uuid.NewString(), 1)
 	}
+	// Behind the other, sixteen at a time and five seconds each, they would take a minute.
 	s.Eventually(func() bool { return len(good.all()) == 200 })
-	require.Less(t, time.Since(begin), 4*time.Second, "before the first request to the other has even timed out")
 	require.Contains(t, s.statuses(admin, hanging), "queued")
 	s.engine.mu.Lock()
 	inFlight := s.engine.hosts[bad.Listener.Addr().String()]
