@@ -254,7 +254,7 @@ func (d *desk) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	}
 	f := filter{}
 	if in.From != "" || in.To != "" {
-		from, to, err := period(in.From, in.To, d.today(tx.Now), maxDays)
+		from, to, err := period(in.From, in.To, firstDay, maxDays)
 		if err != nil {
 			return none, err
 		}

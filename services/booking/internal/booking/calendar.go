@@ -50,8 +50,9 @@ func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calend
 	if err != nil {
 		return out, err
 	}
-	for _, a := range found {
-		out.Appointments = append(out.Appointments, a.Appointment)
+	out.Appointments = make([]Appointment, len(found))
+	for i := range found {
+		out.Appointments[i] = found[i].Appointment
 	}
 	people, err := d.team(ctx, tx)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
 			}
 			at, err := time.Parse(time.RFC3339, want)
 			require.NoError(t, err)
-			status := 0
+			var status int
 			if public {
 				status = o.Visitor().Post("/booking/book", o.visit(o.service, token, at, uuid.NewString()[:8]+"@example.com")).Status
 			} else {

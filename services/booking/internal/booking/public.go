@@ -204,7 +204,7 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 		b.submission = &id
 	}
 	batch := &pgx.Batch{}
-	known := d.queueClient(batch, tx, given.client)
+	known := d.queueClient(batch, tx, given.client, o.settings.MaxOpenBookings > 0)
 	agenda := d.queueAgenda(batch, w.users, d.today(w.start), d.today(w.start), uuid.Nil)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return none, err
@@ -240,7 +240,7 @@ func visitorsPlace(s BookableService, location string) string {
 }
 
 // knownClient is the contact with an address, as far as booking knows, and how many bookings made online it
-// has ahead. Without an id contacts is to be told of a new one.
+// has ahead, where that is asked. Without an id contacts is to be told of a new one.
 type knownClient struct {
 	id   uuid.UUID
 	open int
@@ -248,7 +248,7 @@ type knownClient struct {
 
 // queueClient looks for the contact with the client's address and holds the address, so that no other booking
 // with it counts at the same time.
-func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client) *knownClient {
+func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client, count bool) *knownClient {
 	key := address.Key(c.email)
 	var known knownClient
 	b.Queue(`select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key)
@@ -257,6 +257,9 @@ func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client) *knownClient {
 		_, err := pgx.ForEachRow(rows, []any{&known.id}, func() error { return nil })
 		return err
 	})
+	if !count {
+		return &known
+	}
 	b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and a.source = $2 and a.starts_at > $3
 		and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).QueryRow(func(row pgx.Row) error { return row.Scan(&known.open) })
 	return &known

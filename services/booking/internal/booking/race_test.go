@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
 )
 
 // noClash holds what must be true whatever happens: no two appointments of one person overlap, and the
@@ -164,4 +165,56 @@ func TestAHandOverMeetsBookings(t *testing.T) {
 			answers[4].Fails(409, "svc_conflict")
 		}
 	}
+}
+
+// Connections break in the middle; clients repeat with their key until they have an answer.
+func TestACrashInTheMiddleLosesAndDoublesNothing(t *testing.T) {
+	o := open9to5(t, object{"duration_min": 15})
+	token := o.token(o.service)
+	stop := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(40 * time.Millisecond):
+				// An error is the connection that this runs on, gone as well.
+				_, _ = o.Kit.DB.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
+					where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5`)
+			}
+		}
+	})
+	const clients = 24
+	answers := together(clients, func(i int) *apptest.Answer {
+		visit := o.visit(o.service, token, o.at(2+i/8, path("%02d:00", 9+i%8)), path("c%d@example.com", i))
+		for {
+			a := o.Visitor().With("Idempotency-Key", path("crash-%d", i)).Raw("POST /booking/book", visit)
+			if a.Status < 500 {
+				return a
+			}
+			if a.Status != 503 {
+				return a
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	close(stop)
+	killer.Wait()
+	o.Kit.DB.Pool.Reset()
+	for _, a := range answers {
+		require.Equal(t, 201, a.Status, a.Body)
+	}
+	list := o.admin.Get("/appointments?per_page=100").Is(200)
+	require.EqualValues(t, clients, list.Field("total"))
+	events := map[string]int{}
+	for _, e := range o.Events(proto.AppointmentTopic) {
+		events[e.GetRecordId()]++
+	}
+	for _, a := range list.Items() {
+		id, _ := a["id"].(string)
+		require.GreaterOrEqual(t, events[id], 1, "what was acknowledged is told")
+	}
+	require.Len(t, events, clients)
+	o.noClash()
 }
