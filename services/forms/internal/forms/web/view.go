@@ -173,6 +173,9 @@ func typed(f Form, sent url.Values) (kept map[string][]string, values map[string
 			continue
 		}
 		kept[e.ID] = got
+		if len(got) == 1 && strings.TrimSpace(got[0]) == "" {
+			continue // a field that was left empty is no answer
+		}
 		switch e.Kind() {
 		case definition.KindChoices:
 			values[e.ID] = got
