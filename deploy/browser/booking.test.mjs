@@ -168,7 +168,7 @@ const focused = (page, heading) => until(`focus on ${heading}`, async () => (awa
 async function atDetails(page, service = desk.intake) {
   await page.goto(onPage(service))
   await upgraded(page)
-  await page.locator(".time").first().click()
+  await page.locator(".time:visible").first().click()
   await page.getByRole("heading", { name: "Your details" }).waitFor()
 }
 
@@ -193,11 +193,11 @@ test("what keeps a visitor from booking is said, and nothing typed is lost", asy
   await page.getByText("The connection failed").waitFor()
   await kept("trouble offline")
 
-  await answer(429, "svc_rate_limited", { retry_after: 2 })
+  await answer(429, "svc_rate_limited", { retry_after: 4 })
   await page.getByRole("button", { name: "Try again" }).click()
-  await page.getByText("Please wait 2 seconds").waitFor()
-  await kept("trouble rate")
+  await page.getByText("Please wait 4 seconds").waitFor()
   assert.equal(await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled"), "true")
+  await kept("trouble rate")
   await until("the button", async () => (await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled")) === null)
 
   await answer(409, "svc_conflict", { reason: "max_open_bookings" })
@@ -218,7 +218,7 @@ test("what keeps a visitor from booking is said, and nothing typed is lost", asy
   await press()
   await page.getByText("That time was just taken").waitFor()
   await kept("trouble taken")
-  await page.locator(".notice .time").first().click()
+  await page.locator(".notice .time:visible").first().click()
   await until("another time", async () => (await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)) !== chosen)
   assert.equal(await page.getByLabel("Email address").inputValue(), email)
   await press()

@@ -6,9 +6,8 @@ import right from "../icon/chevron-right.svg"
 import check from "../icon/check.svg"
 import clock from "../icon/clock.svg"
 import globe from "../icon/globe.svg"
-import wait from "../icon/loader-circle.svg"
 
-const icons = { "circle-alert": alert, "arrow-left": back, "chevron-left": left, "chevron-right": right, check, clock, globe, "loader-circle": wait }
+const icons = { "circle-alert": alert, "arrow-left": back, "chevron-left": left, "chevron-right": right, check, clock, globe }
 
 export function Icon({ name }: { name: keyof typeof icons }) {
   return <Svg svg={icons[name]} />

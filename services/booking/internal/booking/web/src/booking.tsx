@@ -6,10 +6,8 @@ import type { Answers } from "@web/fields"
 import { useFocusOn } from "@web/focus"
 import { Icon, Svg } from "@web/icon"
 import { applyLook } from "@web/style"
-import house from "../../../../../../libs/web/icon/house.svg"
 import phone from "../../../../../../libs/web/icon/phone.svg"
 import pin from "../../../../../../libs/web/icon/map-pin.svg"
-import later from "../../../../../../libs/web/icon/calendar-clock.svg"
 import video from "../../../../../../libs/web/icon/video.svg"
 import { around, explain, type Around } from "./around"
 import { Details } from "./details"
@@ -19,13 +17,13 @@ import { When } from "./when"
 
 export type Start = { data: WidgetData; service: string; staff: number; early: Promise<Slots> | undefined } | { fault: Fault }
 
-const places = { in_person: pin, client: house, phone, online: video }
+const places = { in_person: pin, client: pin, phone, online: video }
 
 export function Booking({ mount, data: start }: { mount: Mount; data: Start }) {
   if ("fault" in start) {
     return (
       <div class="svc svc--plain">
-        <p class="soft">{explain(start.fault, reader(mount.texts, mount.language))}</p>
+        <p>{explain(start.fault, reader(mount.texts, mount.language))}</p>
       </div>
     )
   }
@@ -170,7 +168,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
         )}
         {booked && (
           <>
-            <div class="badge">{booked.it.status === "pending" ? <Svg svg={later} /> : <Icon name="check" />}</div>
+            <div class="badge"><Icon name={booked.it.status === "pending" ? "clock" : "check"} /></div>
             <div class="stack-s">
               <h2 class="title" tabIndex={-1} ref={heading}>
                 {t(booked.it.status === "pending" ? "done_pending" : "done_confirmed")}

@@ -91,9 +91,7 @@ function Times({ a, service, staff, early, choose }: Props) {
       <div class="stack-s">
         {loading ? (
           <p class="wait" role="status">
-            <span class="spin">
-              <Icon name="loader-circle" />
-            </span>
+            <span class="spin" />
             <span class="sr">{t("busy")}</span>
           </p>
         ) : shown ? (
