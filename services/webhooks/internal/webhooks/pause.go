@@ -25,20 +25,11 @@ type streak struct {
 	stopped string
 }
 
-// lockStreaks locks the webhooks whose count of failures may change, by id. A batch of successes at
-// receivers that have not failed changes none.
+// lockStreaks locks the webhooks of a batch, by id.
 func lockStreaks(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]*streak, error) {
 	var ids []uuid.UUID
-	clean := true
 	for _, r := range batch {
 		ids = append(ids, r.to.id)
-		clean = clean && r.ok()
-	}
-	if clean {
-		err := tx.QueryRow(ctx, `select not exists (select from webhook where id = any($1) and failures > 0)`, ids).Scan(&clean)
-		if err != nil || clean {
-			return nil, err
-		}
 	}
 	rows, err := tx.Query(ctx, `select id, name, url, failures, paused from webhook where id = any($1) order by id for no key update`, ids)
 	if err != nil {

@@ -112,19 +112,27 @@ func (r result) after() (status string, failed int, next, delivered *time.Time) 
 func (e *engine) commit(ctx context.Context, batch []result) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	if !slices.ContainsFunc(batch, func(r result) bool { return !r.ok() }) {
+		// One statement does it all: successes end every streak that there may be.
+		mine, err := write(ctx, e.s.DB.Pool, batch, true)
+		if err == nil {
+			warn(ctx, batch, mine)
+		}
+		return err
+	}
 	return e.s.DB.Do(ctx, func(tx *db.Tx) error {
 		hooks, err := lockStreaks(ctx, tx, batch)
 		if err != nil {
 			return err
 		}
-		mine, err := write(ctx, tx, batch)
+		mine, err := write(ctx, tx, batch, false)
 		if err != nil {
 			return err
 		}
+		warn(ctx, batch, mine)
 		var due []timer
 		for _, r := range batch {
 			if !mine[r.id] {
-				slog.WarnContext(ctx, "a lease had run out before its result", "delivery", r.id)
 				continue
 			}
 			if hook := hooks[r.to.id]; hook != nil {
@@ -143,8 +151,20 @@ func (e *engine) commit(ctx context.Context, batch []result) error {
 	})
 }
 
-// write moves the deliveries whose lease is still ours, and logs the attempts.
-func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, error) {
+// warn tells of results that came after their lease had run out: somebody else has sent those again.
+func warn(ctx context.Context, batch []result, mine map[uuid.UUID]bool) {
+	for _, r := range batch {
+		if !mine[r.id] {
+			slog.WarnContext(ctx, "a lease had run out before its result", "delivery", r.id)
+		}
+	}
+}
+
+// write moves the deliveries whose lease is still ours, logs the attempts, and ends the streaks of failures
+// when all is well. It answers which ones were ours.
+func write(ctx context.Context, to interface {
+	Query(context.Context, string, ...any) (pgx.Rows, error)
+}, batch []result, well bool) (map[uuid.UUID]bool, error) {
 	sorted := slices.SortedFunc(slices.Values(batch), func(a, b result) int { return slices.Compare(a.id[:], b.id[:]) })
 	n := len(sorted)
 	ids, leases, statuses, was, failed := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]int, n)
@@ -165,7 +185,7 @@ func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, 
 			answers[i] = []byte{}
 		}
 	}
-	rows, err := tx.Query(ctx, `
+	rows, err := to.Query(ctx, `
 		with r as (
 			select * from unnest(@ids::uuid[], @leases::uuid[], @statuses::text[], @was::text[], @failed::int[], @next::timestamptz[], @delivered::timestamptz[],
 				@codes::int[], @reasons::text[], @took::int[], @made::int[], @keep::bool[], @at::timestamptz[], @urls::text[], @answers::bytea[])
@@ -189,10 +209,12 @@ func write(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]bool, 
 			insert into tally select webhook, status, sum(n)
 			from (select d.webhook, d.status, 1 as n from d union all select d.webhook, r.was, -1 from d join r using (id)) as change
 			group by webhook, status having sum(n) <> 0
+		), ended as (
+			update webhook set failures = 0 where @well and failures > 0 and paused is null and id in (select webhook from d)
 		)
 		select id from d`,
 		pgx.NamedArgs{"ids": ids, "leases": leases, "statuses": statuses, "was": was, "failed": failed, "next": next, "delivered": delivered, "codes": codes,
-			"reasons": reasons, "took": took, "made": made, "keep": keep, "at": at, "urls": urls, "answers": answers})
+			"reasons": reasons, "took": took, "made": made, "keep": keep, "at": at, "urls": urls, "answers": answers, "well": well})
 	if err != nil {
 		return nil, err
 	}
