@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { call, Fault, newKey } from "@web/api"
-import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answers, type Element, type Errors } from "@web/fields"
+import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Element, type Errors } from "@web/fields"
 import { Icon, Svg } from "@web/icon"
 import type { Look } from "@web/style"
 import { dayOf } from "@web/dates"
@@ -69,6 +69,12 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
   const refuse = (found: Errors) => {
     setErrors(found)
     setRefusals((n) => n + 1)
+  }
+
+  // What is being mended is not wrong any more.
+  const answer = (id: string, given: Answer) => {
+    setAnswers({ ...answers, [id]: given })
+    setErrors(({ [id]: _, ...others }) => others)
   }
 
   const send = async (): Promise<Booked> => {
@@ -162,7 +168,7 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
         </div>
       )}
       {Object.keys(errors).length > 1 && <Summary elements={elements} errors={errors} t={t} root={() => form.current} />}
-      <Fields elements={elements} answers={answers} errors={errors} t={t} set={(id, answer) => setAnswers({ ...answers, [id]: answer })} />
+      <Fields elements={elements} answers={answers} errors={errors} t={t} set={answer} />
       <Trap set={(v) => (trap.current = v)} />
       {terms && <p class="small soft pre">{terms}</p>}
       <div>
