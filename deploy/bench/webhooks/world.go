@@ -43,7 +43,7 @@ type world struct {
 	proc    *exec.Cmd
 }
 
-const password = "bench bench bench bench 1" //nolint:gosec // of a user who exists for a minute
+const password = "bench bench bench bench 1"
 
 func newWorld(ctx context.Context) (w *world, err error) {
 	w = &world{}

@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -26,7 +27,7 @@ func all(f *File) []string {
 	var out []string
 	for rows := f.Rows(); ; {
 		row, err := rows.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		cells := make([]string, len(row.Cells))
