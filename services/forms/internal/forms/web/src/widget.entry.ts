@@ -38,18 +38,18 @@ class FormElement extends HTMLElement {
   }
 
   #show(fragment: Fragment | undefined, language: string) {
-    const root = this.attachShadow({ mode: "open" })
-    root.adoptedStyleSheets = [sheet]
     if (!fragment) {
       const line = document.createElement("p")
       line.lang = language
       line.textContent = gone[language]!
-      root.append(line)
+      this.attachShadow({ mode: "open" }).append(line)
       return
     }
     const parsed = new DOMParser().parseFromString(fragment.html, "text/html")
     const card = document.adoptNode(parsed.body.firstElementChild as HTMLElement)
     applyLook(card, fragment.site.look, origin)
+    const root = this.attachShadow({ mode: "open" })
+    root.adoptedStyleSheets = [sheet]
     root.append(card)
     enhance(card.querySelector("form")!, root, `${origin}/v1`)
   }
