@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	events := flag.Int("events", 1000, "events of the fan-out")
+	events := flag.Int("events", 5000, "events of the fan-out")
 	seconds := flag.Int("seconds", 15, "length of each measurement of times")
 	rows := flag.Int("rows", 1_000_000, "rows of the log")
 	only := flag.String("only", "", "one of latency, fan-out, bad, log")

@@ -43,7 +43,7 @@ type world struct {
 	proc    *exec.Cmd
 }
 
-const password = "bench bench bench bench 1"
+const phrase = "bench bench bench bench 1"
 
 func newWorld(ctx context.Context) (w *world, err error) {
 	w = &world{}
@@ -132,9 +132,9 @@ func (w *world) startBroker() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// identity makes an administrator with an application password, as settings would.
+// identity makes an administrator with an application phrase, as settings would.
 func (w *world) identity(ctx context.Context) error {
-	hash := auth.PasswordHash(password)
+	hash := auth.PasswordHash(phrase)
 	var batch []db.Message
 	for key, m := range map[string]*proto.Identity{
 		auth.UserKey("1"): {Record: &proto.Identity_User{User: &proto.User{Id: 1, Login: "bench", Name: "Bench", Email: "bench@example.com", Roles: []string{auth.SiteAdmin}}}},
@@ -211,7 +211,7 @@ func (w *world) call(method, path string, body, into any) error {
 	if err != nil {
 		return err
 	}
-	req.SetBasicAuth("bench", password)
+	req.SetBasicAuth("bench", phrase)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
