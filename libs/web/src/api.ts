@@ -11,13 +11,18 @@ export class Fault extends Error {
   }
 }
 
+// What the embedded script asked for while the widget was on its way.
+const early: Map<string, Promise<Response>> = ((globalThis as any).svcEarly ??= new Map())
+
 export async function call<A>(url: string, body?: unknown, key?: string): Promise<A> {
   const headers: Record<string, string> = { Accept: "application/json" }
   if (body !== undefined) headers["Content-Type"] = "application/json"
   if (key) headers["Idempotency-Key"] = key
   let answer: Response
   try {
-    answer = await fetch(url, { method: body === undefined ? "GET" : "POST", credentials: "omit", headers, body: body === undefined ? null : JSON.stringify(body) })
+    const held = early.get(url)
+    early.delete(url)
+    answer = await (held ?? fetch(url, { method: body === undefined ? "GET" : "POST", credentials: "omit", headers, body: body === undefined ? null : JSON.stringify(body) }))
   } catch {
     throw new Fault("offline", 0)
   }

@@ -4,10 +4,20 @@ const origin = new URL(import.meta.url).origin
 const widgets: Record<string, string> = { "svc-booking": "booking", "svc-form": "forms" }
 const asked = new Set<string>()
 
+// What a widget will ask first is asked now, while its code is on its way; api.ts takes it from here.
+const early: Map<string, Promise<Response>> = ((globalThis as any).svcEarly ??= new Map())
+function askEarly(url: string) {
+  const answer = fetch(url, { credentials: "omit" })
+  answer.catch(() => {})
+  early.set(url, answer)
+}
+
 function look() {
   for (const [tag, service] of Object.entries(widgets)) {
     if (!asked.has(tag) && document.querySelector(tag)) {
       asked.add(tag)
+      const one = document.querySelector(tag)
+      if (service === "booking") askEarly(`${origin}/_ui/booking/widget.json?service=${one?.getAttribute("service") ?? ""}&staff=${Number(one?.getAttribute("staff")) || ""}`)
       import(`${origin}/_ui/${service}/widget.js`).catch(() => asked.delete(tag))
     }
   }

@@ -108,7 +108,9 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if b.Step == "services" || b.Step == "when" {
-		start := map[string]any{"data": p.widgetData(b.All)}
+		data := p.widgetData(b.All)
+		data.Slots = b.Month.Now
+		start := map[string]any{"data": data}
 		if b.Service != nil {
 			start["service"], start["staff"] = b.Service.ID, b.Staff
 		}
@@ -134,8 +136,7 @@ func (p *pages) when(r *http.Request, b *bookPage, asked string) (err error) {
 
 // details prepares the details step for a time. A time that is not free any more leads back to the choice of times.
 func (p *pages) details(r *http.Request, b *bookPage, at time.Time) error {
-	local := at.In(p.Zone)
-	date := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.UTC)
+	date := dayIn(at, p.Zone)
 	found, err := p.slots(r, b.Service.ID, b.Staff, date, date)
 	if err != nil {
 		return err

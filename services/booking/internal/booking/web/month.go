@@ -21,7 +21,8 @@ type month struct {
 	Free                 bool
 	// NextFree is the first free day after an empty month, as far as is looked.
 	NextFree *time.Time
-	Token    string
+	// Now holds the free times as they came, when this is the present month.
+	Now *freeTimes
 }
 
 type weekday struct{ Short, Long string }
@@ -49,8 +50,7 @@ const horizon = 25
 
 // month reads the month that asked (YYYY-MM or a day) names, else this one, or the next one when this has no free time left.
 func (p *pages) month(r *http.Request, t *web.Reader, service string, person int64, asked string) (month, error) {
-	now := p.desk.Now().In(p.Zone)
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	today := dayIn(p.desk.Now(), p.Zone)
 	this := today.AddDate(0, 0, 1-today.Day())
 	first, chosen := this, ""
 	if d, err := time.Parse(dayLayout, asked); err == nil {
@@ -78,7 +78,10 @@ func (p *pages) readMonth(r *http.Request, t *web.Reader, service string, person
 	if err != nil {
 		return month{}, err
 	}
-	m := month{Name: t.Month(first), Free: len(found.Items) > 0, Token: found.Token}
+	m := month{Name: t.Month(first), Free: len(found.Items) > 0}
+	if !first.After(today) {
+		m.Now = &found
+	}
 	if first.After(today) {
 		m.Previous = first.AddDate(0, -1, 0).Format("2006-01")
 	}
@@ -120,12 +123,17 @@ func (p *pages) readMonth(r *http.Request, t *web.Reader, service string, person
 			return m, err
 		}
 		if len(later.Items) > 0 {
-			d := later.Items[0].StartsAt.In(p.Zone)
-			next := time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, time.UTC)
+			next := dayIn(later.Items[0].StartsAt, p.Zone)
 			m.NextFree = &next
 		}
 	}
 	return m, nil
+}
+
+// dayIn is the calendar day of a moment in a zone, as midnight UTC.
+func dayIn(m time.Time, zone *time.Location) time.Time {
+	m = m.In(zone)
+	return time.Date(m.Year(), m.Month(), m.Day(), 0, 0, 0, 0, time.UTC)
 }
 
 // noon of a calendar day in the business's zone: a moment that is that day whatever the clocks do.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,6 +143,8 @@ type widgetData struct {
 	Site     web.WidgetSite `json:"site"`
 	Services []service      `json:"services"`
 	Terms    string         `json:"terms"`
+	// Slots are the free times of what is left of this month, when the widget is for one service.
+	Slots *freeTimes `json:"slots,omitempty"`
 }
 
 func (p *pages) widget(w http.ResponseWriter, r *http.Request) {
@@ -160,11 +163,23 @@ func (p *pages) widget(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(f.Body(""))
 		return
 	}
-	p.JSON(w, p.widgetData(all))
+	data := p.widgetData(all)
+	if s := all.find(r.FormValue("service")); s != nil {
+		person, _ := strconv.ParseInt(r.FormValue("staff"), 10, 64)
+		if s.staffName(person) == "" {
+			person = 0
+		}
+		today := dayIn(p.desk.Now(), p.Zone)
+		// Without them the widget asks itself, and says what is wrong.
+		if found, err := p.slots(r, s.ID, person, today, today.AddDate(0, 1, -today.Day())); err == nil {
+			data.Slots = &found
+		}
+	}
+	p.JSON(w, data)
 }
 
 func (p *pages) widgetData(all services) widgetData {
-	return widgetData{p.WidgetSite(nil), all.Items, all.TermsText}
+	return widgetData{Site: p.WidgetSite(nil), Services: all.Items, Terms: all.TermsText}
 }
 
 // services are those that visitors can book, their forms with the kinds of custom fields.

@@ -24,6 +24,8 @@ export interface WidgetData {
   site: Site
   services: Service[]
   terms: string
+  /** Free times of what is left of this month, when there is one service. */
+  slots?: Slots
 }
 
 export interface Slot {

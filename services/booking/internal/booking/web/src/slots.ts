@@ -10,7 +10,7 @@ export function fetchSlots(origin: string, service: string, staff: number, from:
 }
 
 /** The part of a month that is not over. */
-export function range(month: string, today: string): [string, string] {
+function range(month: string, today: string): [string, string] {
   const first = monthStart(month)
   return [first < today ? today : first, monthEnd(month)]
 }

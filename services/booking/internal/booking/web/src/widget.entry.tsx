@@ -1,11 +1,9 @@
 // <svc-booking service="…" staff="…" lang="…">: booking on any page.
 import { call, Fault } from "@web/api"
-import { dayOf } from "@web/dates"
 import { define, type Mount } from "@web/element"
 import type { Texts } from "@web/text"
 import { Booking, type Start } from "./booking"
 import type { WidgetData } from "./data"
-import { fetchSlots, range } from "./slots"
 
 const origin = new URL(import.meta.url).origin
 
@@ -23,15 +21,10 @@ async function prepare({ host }: Mount): Promise<Start> {
   const given = held ? (JSON.parse(held) as { data: WidgetData; service?: string; staff?: number }) : undefined
   const service = host.getAttribute("service") ?? given?.service ?? ""
   const staff = Number(host.getAttribute("staff")) || given?.staff || 0
-  // Beside the services, not after them: most widgets are for one service.
-  const today = dayOf(new Date().toISOString(), given?.data.site.timezone ?? "Europe/Brussels")
-  let early = service ? fetchSlots(origin, service, staff, ...range(today, today)) : undefined
-  early?.catch(() => {})
   try {
-    const data = given?.data ?? (await call<WidgetData>(`${origin}/_ui/booking/widget.json`))
-    if (dayOf(new Date().toISOString(), data.site.timezone) !== today) early = undefined
+    const data = given?.data ?? (await call<WidgetData>(`${origin}/_ui/booking/widget.json?service=${service}&staff=${staff || ""}`))
     const known = data.services.find((s) => s.id === service)
-    return { data, service, staff: known?.staff.some((s) => s.user_id === staff) ? staff : 0, early: known ? early : undefined }
+    return { data, service, staff: known?.staff.some((s) => s.user_id === staff) ? staff : 0, early: data.slots && Promise.resolve(data.slots) }
   } catch (e) {
     return { fault: e instanceof Fault ? e : new Fault("offline", 0) }
   }
