@@ -36,12 +36,33 @@ func (u *UI) readAssets(folders ...fs.FS) {
 				if err != nil {
 					panic(err)
 				}
-				sum := sha256.Sum256(body)
-				u.assets[strings.TrimPrefix(name, root+"/")] = asset{body, kindOf(name), base64.RawURLEncoding.EncodeToString(sum[:9])}
+				u.assets[strings.TrimPrefix(name, root+"/")] = asset{body, kindOf(name), hashOf(body)}
 				return nil
 			})
 		}
 	}
+	u.nameFonts("page.css")
+}
+
+// nameFonts makes a style sheet ask for fonts under the very addresses that pages preload.
+func (u *UI) nameFonts(sheet string) {
+	a := u.assets[sheet]
+	a.body = fontURL.ReplaceAllFunc(a.body, func(m []byte) []byte {
+		name := string(fontURL.FindSubmatch(m)[1])
+		if f, ok := u.assets[name]; ok {
+			return []byte(`url("` + name + "?v=" + f.hash + `")`)
+		}
+		return m
+	})
+	a.hash = hashOf(a.body)
+	u.assets[sheet] = a
+}
+
+var fontURL = regexp.MustCompile(`url\("(font/[a-z]+\.woff2)"\)`)
+
+func hashOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
 func kindOf(name string) string {

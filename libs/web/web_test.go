@@ -109,6 +109,11 @@ func TestAssetsAreKeptForEverWhenTheirAddressNamesTheirContent(t *testing.T) {
 	require.Contains(t, get("/_ui/test/x.js").Header().Get("Cache-Control"), "max-age=300")
 	require.Contains(t, get("/_ui/test/x.js?v=old").Header().Get("Cache-Control"), "max-age=300")
 	require.Equal(t, 200, get("/_ui/test/card.css").Code)
+	fonts := New("test", site(t, nil), fstest.MapFS{"dist/font/inter.woff2": {Data: []byte("font")}})
+	sheet := httptest.NewRecorder()
+	fonts.Assets().ServeHTTP(sheet, httptest.NewRequest("GET", "/_ui/test/page.css", nil))
+	require.Contains(t, fonts.Asset("font/inter.woff2"), "?v=")
+	require.Contains(t, sheet.Body.String(), strings.TrimPrefix(fonts.Asset("font/inter.woff2"), "/_ui/test/"), "the font that is preloaded is the one that is used")
 	require.Equal(t, 404, get("/_ui/test/nothing.js").Code)
 	require.Equal(t, 404, get("/_ui/test/.gitkeep").Code)
 }
