@@ -96,6 +96,13 @@ func (c *cleaner) values(v map[string]any) map[string]any {
 	return c.fields.clean(v, c.region, c.params)
 }
 
+// size refuses values that are too much for one record.
+func (c *cleaner) size(fields map[string]any) {
+	if len(fields) > 0 && tooMuch(fields) {
+		c.params["fields"] = "must have at most 262144 bytes in all"
+	}
+}
+
 func (c *cleaner) fault() error {
 	if len(c.params) > 0 {
 		return fault.Params(c.params)
@@ -115,6 +122,7 @@ func (s *service) CreateContact(ctx context.Context, tx *db.Tx, in NewContact) (
 		OwnerUserID: clean.owner(in.OwnerUserID), Fields: mergeFields(nil, clean.values(in.Fields), false),
 	}
 	clean.tags(in.Tags)
+	clean.size(c.Fields)
 	if c.Status == "" {
 		c.Status = "lead"
 	}
@@ -276,6 +284,7 @@ func (s *service) UpdateContact(ctx context.Context, tx *db.Tx, in ContactChange
 	clean.tags(in.Tags.V)
 	values := clean.values(in.Fields.V)
 	c.Fields = mergeFields(old.Fields, values, fill)
+	clean.size(c.Fields)
 	if err := clean.fault(); err != nil {
 		return old, err
 	}

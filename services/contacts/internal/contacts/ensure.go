@@ -120,7 +120,11 @@ func (s *service) given(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) 
 	if c.Tags, err = tagNames(ctx, tx, tags); err != nil {
 		return c, nil, err
 	}
-	return c, clean.values(values), nil
+	stored := clean.values(values)
+	if tooMuch(stored) {
+		stored = nil
+	}
+	return c, stored, nil
 }
 
 func cut(s string, most int) string {
@@ -200,7 +204,9 @@ func (s *service) fillEnsured(ctx context.Context, tx *db.Tx, id uuid.UUID, give
 		c.OwnerUserID = given.OwnerUserID
 	}
 	c.Tags = withTags(old.Tags, given.Tags)
-	c.Fields = mergeFields(old.Fields, values, true)
+	if c.Fields = mergeFields(old.Fields, values, true); tooMuch(c.Fields) {
+		c.Fields = old.Fields
+	}
 	changed, err := s.saveContactAs(ctx, tx, old, c, entryUpdated, "Contact filled in")
 	if changed {
 		return ensuredUpdated, err
@@ -241,7 +247,9 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 			return false, err
 		}
 		o, _ = fillOrganization(old, given)
-		o.Fields = mergeFields(old.Fields, values, true)
+		if o.Fields = mergeFields(old.Fields, values, true); tooMuch(o.Fields) {
+			o.Fields = old.Fields
+		}
 		_, err = saveOrganization(ctx, tx, old, o, "Organization filled in")
 	}
 	if err != nil {

@@ -230,7 +230,15 @@ func checkboxValue(v any) (any, error) {
 	return nil, fmt.Errorf("must be true or false")
 }
 
-// merge puts new values over old ones by key; nil clears one. With fillEmpty only keys without a value
+// maxValues bounds all custom values of a record together, in bytes of JSON: they travel in every event of it.
+const maxValues = 256 << 10
+
+func tooMuch(fields map[string]any) bool {
+	raw, err := json.Marshal(fields)
+	return err != nil || len(raw) > maxValues
+}
+
+// mergeFields puts new values over old ones by key; nil clears one. With fillEmpty only keys without a value
 // are filled.
 func mergeFields(old, values map[string]any, fillEmpty bool) map[string]any {
 	out := make(map[string]any, len(old)+len(values))

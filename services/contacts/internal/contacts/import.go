@@ -64,7 +64,6 @@ const (
 	importQueued    = "queued"
 	importRunning   = "running"
 	importCompleted = "completed"
-	importFailed    = "failed"
 )
 
 // NewImport is an upload.
@@ -275,6 +274,24 @@ func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in ByID, d *op.Do
 		}
 	}
 	return rows.Err()
+}
+
+const (
+	// uploadLasts is how long a file waits to be started, importLasts how long an import can be looked at.
+	uploadLasts = 7 * 24 * time.Hour
+	importLasts = 90 * 24 * time.Hour
+)
+
+// forgetImports removes what imports keep of people once nobody needs it any more.
+func (s *service) forgetImports(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `update import set status = 'failed', csv = '', preview = '[]', finished_at = $1 where status = 'uploaded' and created_at < $2`,
+			tx.Now, tx.Now.Add(-uploadLasts)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed') and created_at < $1`, tx.Now.Add(-importLasts))
+		return err
+	})
 }
 
 // holdImports keeps all imports that are not done where they are until the transaction ends.

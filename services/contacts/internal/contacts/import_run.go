@@ -212,6 +212,10 @@ func (j *job) read(row csvfile.Row) (draft, bool) {
 		j.fail(row.Number, cells, "", "svc_invalid_param", "the row has no name, email address or phone number")
 		return d, false
 	}
+	if len(d.values) > 0 && tooMuch(d.values) {
+		j.fail(row.Number, cells, "", "svc_invalid_param", "the row has too much text for one contact")
+		return d, false
+	}
 	if j.options.Tag != "" {
 		d.Tags = append(d.Tags, j.options.Tag)
 	}
@@ -364,7 +368,10 @@ func (r *importer) meet(tx *db.Tx, j *job, d draft, old Contact, out *writes) {
 	if d.Status != "" && !fill {
 		c.Status = d.Status
 	}
-	c.Fields = mergeFields(old.Fields, d.values, fill)
+	if c.Fields = mergeFields(old.Fields, d.values, fill); len(d.values) > 0 && tooMuch(c.Fields) {
+		j.fail(d.row, d.cells, "", "svc_invalid_param", "the contact would have too much text")
+		return
+	}
 	switch {
 	case fill:
 		c.Tags = withTags(old.Tags, d.Tags)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -263,4 +264,44 @@ func TestAnExportOfMuchIsAFileToItsEnd(t *testing.T) {
 	leave()
 	_ = res.Body.Close()
 	s.Eventually(func() bool { return running() == 0 })
+}
+
+func TestFilesAreNotKeptForGood(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	waiting := admin.Post("/imports", object{"file_name": "x", "csv": "email\nzeb@quist.example\n"}).Is(201).Text("id")
+	done := admin.Post("/imports", object{"file_name": "x", "csv": "email\nnobody\n"}).Is(201).Text("id")
+	admin.Post("/imports/"+done+"/start", nil).Is(200)
+	finished(s, admin, done)
+	forget := func() {
+		for _, j := range s.Parts.Jobs {
+			if j.Name == "imports" {
+				require.NoError(t, j.Run(t.Context()))
+			}
+		}
+	}
+	s.Travel(8 * 24 * time.Hour)
+	forget()
+	a := admin.Get("/imports/" + waiting).Is(200)
+	require.Equal(t, "failed", a.Text("status"))
+	require.Empty(t, tablesWith(t, s, "quist"))
+	admin.Post("/imports/"+waiting+"/start", nil).Fails(409, "svc_invalid_status")
+	admin.Get("/imports/" + done).Is(200)
+	s.Travel(90 * 24 * time.Hour)
+	forget()
+	admin.Get("/imports/"+done).Fails(404, "svc_not_found")
+}
+
+func TestARecordHoldsOnlySoMuch(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	values := object{}
+	for _, l := range []string{"a", "b", "c", "d", "e"} {
+		values[admin.Post("/fields", object{"entity": "contact", "type": "long_text", "label": l}).Is(201).Text("key")] = strings.Repeat("x", 65535)
+	}
+	admin.Post("/contacts", object{"first_name": "A", "fields": values}).Fails(400, "svc_invalid_param")
+	delete(values, "e")
+	delete(values, "d")
+	id := admin.Post("/contacts", object{"first_name": "A", "fields": values}).Is(201).Text("id")
+	admin.Patch("/contacts/"+id, object{"fields": object{"d": strings.Repeat("\u0001", 65535)}}).Fails(400, "svc_invalid_param")
 }

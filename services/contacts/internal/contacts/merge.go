@@ -96,7 +96,14 @@ func (f filler) fields(own, other map[string]any) map[string]any {
 			f.kept["fields."+k] = v
 		}
 	}
-	return mergeFields(own, other, true)
+	merged := mergeFields(own, other, true)
+	if tooMuch(merged) {
+		for k, v := range other {
+			f.kept["fields."+k] = v
+		}
+		return own
+	}
+	return merged
 }
 
 func same(a, b any) bool {

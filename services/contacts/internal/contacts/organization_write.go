@@ -72,6 +72,7 @@ func (s *service) CreateOrganization(ctx context.Context, tx *db.Tx, in NewOrgan
 		City: person.Name(in.City), Country: clean.country(in.Country), OwnerUserID: clean.owner(in.OwnerUserID),
 		Fields: mergeFields(nil, clean.values(in.Fields), false),
 	}
+	clean.size(o.Fields)
 	if o.Name == "" {
 		clean.params["name"] = "must not be empty"
 	}
@@ -117,6 +118,7 @@ func (s *service) UpdateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 		clean.owner(o.OwnerUserID)
 	}
 	o.Fields = mergeFields(old.Fields, clean.values(in.Fields.V), fill)
+	clean.size(o.Fields)
 	if o.Name == "" {
 		clean.params["name"] = "must not be empty"
 	}

@@ -39,6 +39,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			{Name: "count", Every: 5 * time.Second, Run: s.addCountsTogether},
 			{Name: "tombstones", Every: time.Hour, Run: s.endLingering},
 			{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
+			{Name: "imports", Every: time.Hour, Run: s.forgetImports},
 		},
 		Run: []func(context.Context){s.runImports},
 		App: &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
