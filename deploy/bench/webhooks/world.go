@@ -132,7 +132,7 @@ func (w *world) startBroker() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// identity makes an administrator with an application phrase, as settings would.
+// identity makes an administrator with an application password, as settings would.
 func (w *world) identity(ctx context.Context) error {
 	hash := auth.PasswordHash(phrase)
 	var batch []db.Message

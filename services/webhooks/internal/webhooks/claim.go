@@ -25,24 +25,29 @@ const window = 64
 // pauses the webhook: twenty means twenty.
 const claimSQL = `
 with head as materialized (
-	select id, seq, record, next_attempt_at, coalesce(leased_until >= now(), false) as held
-	from delivery where webhook = @webhook and status = 'queued' order by seq limit @window
+	select d.id, d.seq, d.record, d.next_attempt_at, coalesce(l.until >= now(), false) as held
+	from delivery d left join lease l on l.delivery = d.id
+	where d.webhook = @webhook and d.status = 'queued' order by d.seq limit @window
 ), late as materialized (
-	select id, seq, next_attempt_at, coalesce(leased_until >= now(), false) as held
-	from delivery where webhook = @webhook and status = 'retrying' and next_attempt_at <= @now order by next_attempt_at limit @window
+	select d.id, d.seq, d.next_attempt_at, coalesce(l.until >= now(), false) as held
+	from delivery d left join lease l on l.delivery = d.id
+	where d.webhook = @webhook and d.status = 'retrying' and d.next_attempt_at <= @now order by d.next_attempt_at limit @window
 ), may as (
 	select id, seq, next_attempt_at, held from (select distinct on (record) * from head order by record, seq) as first
 	union all select id, seq, next_attempt_at, held from late
 ), room as (
-	select least(@most, @pause - w.failures - (select count(*) from head where held) - (select count(*) from late where held)) as n
+	select least(@most, @pause - w.failures - (select count(*) from lease where webhook = @webhook and until >= now())) as n
 	from webhook w where w.id = @webhook and w.active and w.paused is null
 ), chosen as (
 	select id from may where not held order by next_attempt_at, seq limit greatest((select coalesce(max(n), 0) from room), 0)
+), mine as (
+	insert into lease (delivery, webhook, token, until) select id, @webhook, @lease, now() + @for::interval from chosen
+	on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
+	returning delivery
 )
-update delivery d set lease = @lease, leased_until = now() + @for::interval
-from chosen c, message m where d.id = c.id and m.id = d.message and d.status in ('queued', 'retrying') and (d.leased_until is null or d.leased_until < now())
-returning d.id, d.message, m.event, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
-	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)`
+select d.id, d.message, m.event, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
+	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)
+from mine join delivery d on d.id = mine.delivery join message m on m.id = d.message`
 
 // claim takes the lease of up to most deliveries that may go now. more tells that others wait: for one of
 // these to be settled, or for room.
@@ -51,15 +56,11 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	// These statements are one transaction. The lock makes the last see what another process has settled.
 	b := &pgx.Batch{}
 	// A lease that a crash of the database forgets costs no more than the attempt that it was for.
-	b.Queue(`select set_config('synchronous_commit', 'off', true)`)
-	b.Queue(`select id, url, secret from webhook where id = $1 for no key update`, webhook)
+	b.Queue(`select id, url, secret, set_config('synchronous_commit', 'off', true) from webhook where id = $1 for no key update`, webhook)
 	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "window": window, "now": e.s.DB.Now().UTC(), "most": most,
 		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
 	res := e.s.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
-	if _, err := res.Exec(); err != nil {
-		return to, nil, false, err
-	}
 	to, err = e.s.target(res.QueryRow())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, nil, false, nil
@@ -82,7 +83,7 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 
 // targetOf reads where a webhook's requests go.
 func (s *service) targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (target, error) {
-	to, err := s.target(tx.QueryRow(ctx, `select id, url, secret from webhook where id = $1`, webhook))
+	to, err := s.target(tx.QueryRow(ctx, `select id, url, secret, '' from webhook where id = $1`, webhook))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, fault.NotFound("webhook")
 	}
@@ -91,7 +92,7 @@ func (s *service) targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (t
 
 func (s *service) target(row pgx.Row) (to target, err error) {
 	var sealed []byte
-	if err := row.Scan(&to.id, &to.url, &sealed); err != nil {
+	if err := row.Scan(&to.id, &to.url, &sealed, nil); err != nil {
 		return to, err
 	}
 	if secret, err := s.Keys.Open(purpose(to.id), sealed); err == nil {

@@ -71,7 +71,7 @@ func fanOut(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 		), counted as (
 			insert into tally select webhook, 'queued', 1 from made
 		)
-		select pg_notify(@channel, webhook::text) from made`,
+		`+notify+`from made having count(*) > 0`,
 		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": wakeChannel})
 	return err
 }
@@ -84,11 +84,15 @@ var keys = map[string]string{
 	proto.SubmissionTopic:   "submission",
 }
 
-// wake tells every process at commit that these webhooks have something to send.
-func wake(ctx context.Context, tx *db.Tx, webhooks ...uuid.UUID) error {
-	_, err := tx.Exec(ctx, `select pg_notify($1, w::text) from unnest($2::uuid[]) as w`, wakeChannel, webhooks)
+// wake tells every process at commit that a webhook has something to send.
+func wake(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
+	_, err := tx.Exec(ctx, notify+`from (select @webhook::uuid as webhook) as w`, pgx.NamedArgs{"channel": wakeChannel, "webhook": webhook})
 	return err
 }
+
+// notify names all webhooks in one notification: those of a whole transaction are then one and the same. A
+// payload holds some 200 of them; past that they are told to look for themselves.
+const notify = `select pg_notify(@channel, case when count(*) <= 200 then string_agg(webhook::text, ',' order by webhook) else '' end) `
 
 const wakeChannel = "webhooks_due"
 

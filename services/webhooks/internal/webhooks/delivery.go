@@ -162,9 +162,11 @@ func (s *service) TestWebhook(ctx context.Context, d *db.DB, in ByID) (Delivery,
 				insert into message (id, event, record, payload, created_at) values ($3, $4, $3, $5, $6)
 			), counted as (
 				insert into tally values ($2, 'queued', 1)
+			), leased as (
+				insert into lease values ($1, $2, $7, now() + $8::interval)
 			)
-			insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at, lease, leased_until)
-			values ($1, $2, $3, $3, 'queued', true, $6, $6, $7, now() + $8::interval)`,
+			insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at)
+			values ($1, $2, $3, $3, 'queued', true, $6, $6)`,
 			id, w.ID, b.id, b.event, text, tx.Now, lease, leaseFor)
 		if err != nil {
 			return err
@@ -192,8 +194,10 @@ func (s *service) ResendDelivery(ctx context.Context, d *db.DB, in ByID) (Delive
 				return err
 			}
 			var webhook uuid.UUID
-			err := tx.QueryRow(ctx, `update delivery set lease = $2, leased_until = now() + $3::interval
-				where id = $1 and (leased_until is null or leased_until < now()) returning webhook`, in.ID, lease, leaseFor).Scan(&webhook)
+			err := tx.QueryRow(ctx, `
+				insert into lease (delivery, webhook, token, until) select id, webhook, $2, now() + $3::interval from delivery where id = $1
+				on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
+				returning webhook`, in.ID, lease, leaseFor).Scan(&webhook)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return nil
 			}

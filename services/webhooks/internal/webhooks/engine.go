@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,7 +38,8 @@ type engine struct {
 	mu       sync.Mutex
 	stopping bool
 	lanes    map[uuid.UUID]*lane
-	hosts    map[string]int // requests in flight
+	hosts    map[string]int            // requests in flight
+	waiting  map[string]map[*lane]bool // for room at a host
 }
 
 // lane is a webhook that has had something to do in this process.
@@ -55,7 +57,7 @@ func newEngine(s *service) *engine {
 		metric.WithDescription("time of an attempt by outcome"),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
 	return &engine{s: s, client: fetch.Client(s.fetchOptions()), seconds: seconds, results: make(chan result, 256),
-		lanes: map[uuid.UUID]*lane{}, hosts: map[string]int{}}
+		lanes: map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
 }
 
 // run sends until ctx ends, and then finishes what is in flight.
@@ -117,8 +119,16 @@ func (e *engine) heed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if id, err := uuid.Parse(n.Payload); err == nil {
-			e.poke(id)
+		if n.Payload == "" {
+			if err := e.sweep(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		for name := range strings.SplitSeq(n.Payload, ",") {
+			if id, err := uuid.Parse(name); err == nil {
+				e.poke(id)
+			}
 		}
 	}
 }
@@ -152,17 +162,27 @@ func (e *engine) poke(id uuid.UUID) {
 	e.start(l)
 }
 
-// start sets a lane going that has a reason and is not. mu is held.
-func (e *engine) start(l *lane) {
-	if !l.due || l.driven || e.stopping || e.room(l) <= 0 {
-		return
+// start sets a lane going that has a reason and is not, and tells whether it did. mu is held.
+func (e *engine) start(l *lane) bool {
+	// With half of its requests still in flight, more will land in a moment: one claim for all costs less.
+	if !l.due || l.driven || e.stopping || l.flying > laneMax/2 {
+		return false
 	}
-	// With half of them still in flight, more will land in a moment: one claim for all costs less.
-	if l.flying > laneMax/2 {
-		return
+	if e.room(l) <= 0 {
+		e.queue(l)
+		return false
 	}
 	l.driven = true
 	e.sending.Go(func() { e.drive(l) })
+	return true
+}
+
+// queue has a lane wait for room at its host. mu is held.
+func (e *engine) queue(l *lane) {
+	if e.waiting[l.host] == nil {
+		e.waiting[l.host] = map[*lane]bool{}
+	}
+	e.waiting[l.host][l] = true
 }
 
 // room is how many more requests a lane may make. mu is held.
@@ -181,6 +201,9 @@ func (e *engine) drive(l *lane) {
 		most := e.room(l)
 		if !l.due || most <= 0 || e.stopping {
 			l.driven = false
+			if l.due {
+				e.queue(l)
+			}
 			e.mu.Unlock()
 			return
 		}
@@ -220,7 +243,8 @@ func (e *engine) drive(l *lane) {
 	}
 }
 
-// fly counts n more requests in flight. mu is held.
+// fly counts n more requests in flight, and lets others of the host have the room that a smaller number
+// leaves. mu is held.
 func (e *engine) fly(l *lane, n int) {
 	l.flying += n
 	if l.host == "" || n == 0 {
@@ -228,6 +252,19 @@ func (e *engine) fly(l *lane, n int) {
 	}
 	if e.hosts[l.host] += n; e.hosts[l.host] <= 0 {
 		delete(e.hosts, l.host)
+	}
+	free := hostMax - e.hosts[l.host]
+	for next := range e.waiting[l.host] {
+		if n > 0 || free <= 0 {
+			return
+		}
+		delete(e.waiting[l.host], next)
+		if e.start(next) {
+			free--
+		}
+	}
+	if len(e.waiting[l.host]) == 0 {
+		delete(e.waiting, l.host)
 	}
 }
 
@@ -281,19 +318,10 @@ func (e *engine) landed(webhook uuid.UUID, n int) {
 	if l == nil {
 		return
 	}
-	full := l.host != "" && e.hosts[l.host] >= hostMax
 	e.fly(l, -n)
 	// A claim that is under way may not have seen this one settled.
 	l.due = l.due || l.more || l.driven
 	e.start(l)
-	if !full {
-		return
-	}
-	for _, other := range e.lanes {
-		if other.host == l.host {
-			e.start(other)
-		}
-	}
 }
 
 // now makes an attempt that somebody waits for, and returns when its result is in the database.

@@ -96,7 +96,7 @@ func TestAFailedAttemptIsMadeAgainOnTheSchedule(t *testing.T) {
 	s.wakeAll()
 	s.engine.poke(uuid.MustParse(id))
 	s.idle()
-	require.Len(t, r.all(), 6)
+	require.Equal(t, 6, len(r.all()))
 
 	full := admin.Get("/webhook-deliveries/" + d.ID.String()).Is(200)
 	require.EqualValues(t, 6, full.Field("attempts"))
@@ -140,7 +140,7 @@ func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
 	}
 	s.Eventually(func() bool { return admin.Get("/webhooks/"+id).Text("paused") == "failures" })
 	s.idle()
-	require.Len(t, r.all(), 20)
+	require.Equal(t, 20, len(r.all()))
 	w := admin.Get("/webhooks/" + id).Is(200)
 	require.EqualValues(t, 20, w.Field("failures"))
 	require.Equal(t, true, w.Field("active"))
@@ -161,7 +161,7 @@ func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
 	s.Travel(time.Hour)
 	s.engine.poke(uuid.MustParse(id))
 	s.idle()
-	require.Len(t, r.all(), 20)
+	require.Equal(t, 20, len(r.all()))
 
 	r.says(200)
 	on := admin.Patch("/webhooks/"+id, map[string]any{"active": true}).Is(200)
@@ -170,7 +170,7 @@ func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
 	s.Eventually(func() bool {
 		return !slices.ContainsFunc(s.rows(id), func(d row) bool { return d.Status != "delivered" })
 	})
-	require.Len(t, r.all(), 71)
+	require.Equal(t, 71, len(r.all()))
 	require.Len(t, s.Events(proto.MailTopic), 2)
 }
 
@@ -241,7 +241,7 @@ func TestATestIsOneSignedAttemptAndNeverMadeAgain(t *testing.T) {
 	s.Travel(24 * time.Hour)
 	s.wakeAll()
 	s.idle()
-	require.Len(t, r.all(), 2)
+	require.Equal(t, 2, len(r.all()))
 	require.EqualValues(t, 1, admin.Get("/webhooks/"+id+"/deliveries?status=failed").Is(200).Field("total"))
 
 	// It also goes to a webhook that is off: that is what it is for.

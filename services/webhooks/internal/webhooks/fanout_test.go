@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
@@ -114,7 +115,7 @@ func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
 	} {
 		require.ElementsMatch(t, want, shape[event], event)
 	}
-	require.Len(t, r.all(), 7)
+	require.Equal(t, 7, len(r.all()))
 }
 
 func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) {
@@ -138,7 +139,7 @@ func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) 
 	}
 	require.Empty(t, s.statuses(admin, other))
 	require.Empty(t, s.statuses(admin, off))
-	require.Len(t, r.all(), 2)
+	require.Equal(t, 2, len(r.all()))
 
 	// What happened while it was off never comes.
 	admin.Patch("/webhooks/"+off, map[string]any{"active": true}).Is(200)
@@ -264,4 +265,23 @@ func TestATombstoneTakesTheRecordToo(t *testing.T) {
 	d := admin.Get("/webhooks/" + id + "/deliveries").Is(200)
 	require.NotContains(t, d.Body, "gone@example.com")
 	require.Equal(t, map[string]any{"submission": map[string]any{"id": data["id"]}}, d.Field("items.0.payload.data"))
+}
+
+func TestAnEventOfMoreWebhooksThanANotificationNamesReachesAll(t *testing.T) {
+	s := start(t)
+	r := listen(t)
+	_, err := s.DB.Pool.Exec(t.Context(), `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
+		select new_id(), 'x', $1, '{contact.created}', true, '', 'xxxx', now(), now() from generate_series(1, 250)`, r.URL)
+	require.NoError(t, err)
+	rows, err := s.DB.Pool.Query(t.Context(), `select id from webhook`)
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	require.NoError(t, err)
+	for _, id := range ids {
+		require.Equal(t, uuid.Version(7), id.Version())
+		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set secret = $2 where id = $1`, id, s.seal(id, signature.NewSecret()))
+		require.NoError(t, err)
+	}
+	s.contact("contact.created", uuid.NewString(), 1)
+	s.Eventually(func() bool { return len(r.all()) == 250 })
 }

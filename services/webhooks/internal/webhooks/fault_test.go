@@ -226,7 +226,7 @@ func TestTwoReplicasShareTheWorkAndSendNothingTwice(t *testing.T) {
 	require.Eventually(t, func() bool { return s.unsettled(len(ids)) == 0 }, 60*time.Second, 20*time.Millisecond)
 	n := r.times(t)
 	require.Len(t, n, len(ids))
-	require.Len(t, r.all(), len(ids))
+	require.Equal(t, len(ids), len(r.all()))
 }
 
 func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
@@ -242,7 +242,7 @@ func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
 		return s.pool.Pool.QueryRow(t.Context(), `select paused from webhook where id = $1`, id).Scan(&paused) == nil && paused != nil
 	}, 30*time.Second, 5*time.Millisecond)
 	time.Sleep(300 * time.Millisecond)
-	require.Len(t, r.all(), 20)
+	require.Equal(t, 20, len(r.all()))
 }
 
 func TestABrokerAndADatabaseThatGoAndComeBackLoseNothing(t *testing.T) {

@@ -40,6 +40,10 @@ func (s *service) expire(ctx context.Context) error {
 	if _, err := s.DB.Pool.Exec(ctx, `delete from message where created_at < $1`, old); err != nil {
 		return err
 	}
+	// Of deliveries that are gone.
+	if _, err := s.DB.Pool.Exec(ctx, `delete from lease where until < now() - interval '1 hour'`); err != nil {
+		return err
+	}
 	rows, err := s.DB.Pool.Query(ctx, `select webhook from removed`)
 	if err != nil {
 		return err

@@ -190,14 +190,15 @@ func write(ctx context.Context, to interface {
 			select * from unnest(@ids::uuid[], @leases::uuid[], @statuses::text[], @was::text[], @failed::int[], @next::timestamptz[], @delivered::timestamptz[],
 				@codes::int[], @reasons::text[], @took::int[], @made::int[], @keep::bool[], @at::timestamptz[], @urls::text[], @answers::bytea[])
 			as r(id, lease, status, was, failed, next, delivered, code, reason, took, made, keep, at, url, answer)
+		), own as (
+			delete from lease l using r where l.delivery = r.id and l.token = r.lease returning l.delivery
 		), d as (
 			update delivery d set status = r.status, failed_attempts = r.failed, next_attempt_at = r.next,
 				delivered_at = case when r.keep then d.delivered_at else coalesce(r.delivered, d.delivered_at) end,
 				attempts = d.attempts + r.made,
 				response_code = case when r.made = 1 then r.code else d.response_code end,
-				error = r.reason, duration_ms = case when r.made = 1 then r.took else d.duration_ms end,
-				lease = null, leased_until = null
-			from r where d.id = r.id and d.lease = r.lease returning d.id, d.webhook, d.message, d.attempts, d.status
+				error = r.reason, duration_ms = case when r.made = 1 then r.took else d.duration_ms end
+			from r join own on own.delivery = r.id where d.id = r.id returning d.id, d.webhook, d.message, d.attempts, d.status
 		), m as (
 			-- The lock is for a scrub at the same time: it waits and finds the answer, or this one learns of it.
 			select id, scrubbed from message where id in (select message from d) order by id for key share

@@ -45,11 +45,8 @@ create table delivery (
 	duration_ms     int,
 	next_attempt_at timestamptz,
 	created_at      timestamptz not null,
-	delivered_at    timestamptz,
-	-- Who is sending it just now, and until when that counts. The times are the database's.
-	lease           uuid,
-	leased_until    timestamptz
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+	delivered_at    timestamptz
+) with (autovacuum_vacuum_scale_factor = 0.02);
 
 create index delivery_log on delivery (webhook, created_at desc, id desc);
 create index delivery_delivered on delivery (webhook, created_at desc, id desc) where status = 'delivered';
@@ -57,6 +54,15 @@ create index delivery_failed on delivery (webhook, created_at desc, id desc) whe
 create index delivery_queued on delivery (webhook, seq) where status = 'queued';
 create index delivery_retrying on delivery (webhook, next_attempt_at) where status = 'retrying';
 create index delivery_age on delivery using brin (created_at);
+
+-- Deliveries that are being sent just now: by whom, and until when that counts. The times are the database's.
+create table lease (
+	delivery uuid        primary key,
+	webhook  uuid        not null,
+	token    uuid        not null,
+	until    timestamptz not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index lease_webhook on lease (webhook);
 
 -- What was sent where and what came back, of each attempt.
 create table attempt (
@@ -99,5 +105,5 @@ create function new_id() returns uuid language sql volatile as $$
 $$;
 
 -- +goose Down
-drop table removed, erased, tally, attempt, delivery, message, webhook;
+drop table removed, erased, tally, attempt, lease, delivery, message, webhook;
 drop function new_id;
