@@ -249,7 +249,15 @@ func (e *entry) check(f *field, raw json.RawMessage, params map[string]string) {
 	res := &huma.ValidateResult{}
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	path.Push(f.name)
-	huma.Validate(e.set.requests, f.schema, path, huma.ModeWriteToServer, v, res)
+	schema := f.schema
+	if len(schema.AnyOf) == 2 && schema.AnyOf[1].Type == "null" {
+		// An object or null. To huma everything is null, so that only the object is asked.
+		if v == nil {
+			return
+		}
+		schema = schema.AnyOf[0]
+	}
+	huma.Validate(e.set.requests, schema, path, huma.ModeWriteToServer, v, res)
 	for _, err := range res.Errors {
 		detail, ok := errors.AsType[*huma.ErrorDetail](err)
 		if !ok {

@@ -32,6 +32,7 @@ type everything struct {
 	Tags   []string             `json:"tags" maxItems:"3"`
 	Fields map[string]any       `json:"fields"`
 	Child  *child               `json:"child"`
+	Part   opt.Value[child]     `json:"part,omitzero"`
 	Secret string               `json:"secret" ability:"-"`
 }
 
@@ -115,4 +116,24 @@ func FuzzBind(f *testing.F) {
 			t.Fatalf("read %q as %+v", body, in)
 		}
 	})
+}
+
+func TestAnObjectThatMayBeNullIsCheckedAllTheSame(t *testing.T) {
+	e := entryOf(t)
+	for body, params := range map[string]map[string]string{
+		`{"name": "x", "part": {"word": "y"}}`:             nil,
+		`{"name": "x", "part": null}`:                      nil,
+		`{"name": "x", "part": {"word": "y", "extra": 1}}`: {"part.extra": "is not known here"},
+		`{"name": "x", "part": {}}`:                        {"part.word": "needs word to be present"},
+		`{"name": "x", "part": 5}`:                         {"part": "must be object"},
+	} {
+		var in everything
+		err := e.bind(call([]byte(body)), &in)
+		if params == nil {
+			require.NoError(t, err, body)
+			continue
+		}
+		require.Error(t, err, body)
+		require.Len(t, fault.From(err).Data["params"], len(params), body)
+	}
 }
