@@ -22,9 +22,9 @@ run: ui launcher ## build and start everything; Ctrl-C stops it; the data stays 
 .PHONY: test
 test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
+	$(MAKE) --no-print-directory browser || status=1; \
 	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
 	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
-	$(MAKE) --no-print-directory browser || status=1; \
 	exit $$status
 
 .PHONY: browser
