@@ -55,7 +55,9 @@ func measure(ctx context.Context, only, pgbench string, contacts, rows, clients 
 		return err
 	}
 	defer w.close()
-	wanted := func(name string) bool { return only == "" || only == name || only == "large" && name != "create" && name != "import" }
+	wanted := func(name string) bool {
+		return only == "" || only == name || only == "large" && name != "create" && name != "import"
+	}
 	if wanted("create") {
 		if err := w.create(ctx, pgbench, clients, length); err != nil {
 			return fmt.Errorf("create: %w", err)
