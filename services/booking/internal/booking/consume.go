@@ -34,6 +34,9 @@ func (d *desk) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error
 	if e.Tombstone || e.Kind == "contact.erased" {
 		return d.eraseContact(ctx, tx, id)
 	}
+	if string(e.Data) == "null" {
+		return nil // asked for, and not made: there is no record to keep
+	}
 	var c contactRecord
 	if err := e.Decode(&c); err != nil {
 		return err
