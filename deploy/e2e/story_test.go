@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -195,6 +197,34 @@ func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 			}
 		}
 		d.hook.none(t)
+	})
+
+	t.Run("what the receiver gets has the shape of the API's own answer", func(t *testing.T) {
+		paths := map[string]string{"contact": "/contacts/", "appointment": "/appointments/", "submission": "/submissions/"}
+		compared := map[string]bool{}
+		d.hook.mu.Lock()
+		events := slices.Clone(d.hook.received)
+		d.hook.mu.Unlock()
+		for _, e := range events {
+			for record, path := range paths {
+				sent, ok := e.Data[record].(map[string]any)
+				if !ok {
+					continue
+				}
+				var shown map[string]any
+				require.NoError(t, json.Unmarshal([]byte(d.admin.get(t, path+sent["id"].(string)).is(200).Body), &shown))
+				require.ElementsMatch(t, slices.Collect(maps.Keys(shown)), slices.Collect(maps.Keys(sent)), e.Event)
+				require.Equal(t, shown["id"], sent["id"])
+				require.Equal(t, shown["created_at"], sent["created_at"])
+				for _, inside := range []string{"notes", "meeting_url", "cancel_reason"} {
+					if value, ok := sent[inside]; ok {
+						require.Empty(t, value, inside)
+					}
+				}
+				compared[record] = true
+			}
+		}
+		require.Len(t, compared, len(paths))
 	})
 }
 
