@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -275,6 +276,9 @@ func (r *runner) run(ctx context.Context, api net.Listener) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(api) }()
 	r.readiness.Store("serving", true)
+	// What starting took, such as describing all operations, is not needed again.
+	settled := time.AfterFunc(5*time.Second, debug.FreeOSMemory)
+	defer settled.Stop()
 	slog.Info("ready to serve", "listen", api.Addr().String(), "instance", r.instance)
 
 	var err error

@@ -65,6 +65,7 @@ func measure(dir string, length time.Duration, rounds int) error {
 	if r.Admin.Password == "" {
 		r.Admin.Password = os.Getenv("SVC_ADMIN_PASSWORD")
 	}
+	time.Sleep(10 * time.Second) // a system that has just started is not at rest
 	memory(r)
 	key, err := signIn(r)
 	if err != nil {
