@@ -72,8 +72,9 @@ type Tx struct {
 	// Now is the time of the work, UTC, whole seconds as the interface shows them.
 	Now time.Time
 
-	secret  []byte
-	emitted int
+	secret []byte
+	// waiting are the rows for the outbox. They go in together, right before the commit.
+	waiting []Message
 }
 
 const attempts = 4
@@ -91,20 +92,35 @@ func (d *DB) Read(ctx context.Context, f func(*Tx) error) error {
 
 func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
 	for attempt := 1; ; attempt++ {
-		var tx *Tx
-		err := pgx.BeginTxFunc(ctx, d.Pool, opts, func(inner pgx.Tx) error {
-			tx = &Tx{Tx: inner, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), secret: d.Secret}
-			return f(tx)
-		})
-		if err == nil && tx.emitted > 0 {
-			d.wake()
-		}
+		err := d.attempt(ctx, opts, f)
 		if !again(err) || attempt == attempts {
 			return err
 		}
 		slog.DebugContext(ctx, "transaction runs again", "attempt", attempt, "cause", err)
 		time.Sleep(time.Duration(rand.IntN(10*attempt)+1) * time.Millisecond)
 	}
+}
+
+func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
+	conn, err := d.Pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	l := &lazyTx{conn: conn.Conn(), opts: opts}
+	// After a commit there is nothing left to roll back.
+	defer func() { _ = l.Rollback(ctx) }()
+	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), secret: d.Secret}
+	if err := f(tx); err != nil {
+		return err
+	}
+	if err := tx.commit(ctx); err != nil {
+		return err
+	}
+	if len(tx.waiting) > 0 {
+		d.wake()
+	}
+	return nil
 }
 
 func again(err error) bool {

@@ -31,69 +31,54 @@ type Event struct {
 	Extra any
 }
 
-// Emit writes an event in the transaction; the relay sends it after the commit. Lock the record's row
-// first: the order of rows with one key is the order in which consumers see them.
+// Emit adds an event to the transaction; the relay sends it after the commit. Lock the record's row
+// first: the order of events with one key is the order in which consumers see them.
 func (tx *Tx) Emit(ctx context.Context, e Event) error {
 	env, err := tx.envelope(ctx, e)
 	if err != nil {
 		return err
 	}
-	return tx.EmitMessage(ctx, e.Topic, e.Key, env)
+	return tx.EmitMessage(e.Topic, e.Key, env)
 }
 
-// Outgoing is the row of the outbox that Emit would write, for a statement that inserts it together with the
-// record and saves a round trip. That statement must insert it, or nothing else of the change either.
-func (tx *Tx) Outgoing(ctx context.Context, e Event) (Message, error) {
-	env, err := tx.envelope(ctx, e)
-	if err != nil {
-		return Message{}, err
-	}
-	value, err := message(env)
-	if err != nil {
-		return Message{}, fmt.Errorf("db: message for %s: %w", e.Topic, err)
-	}
-	tx.emitted++
-	return Message{Topic: e.Topic, Key: e.Key, Value: value}, nil
-}
-
-// EmitAll is Emit for many events at once, in one round trip.
+// EmitAll is Emit for several events.
 func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	tx.emitted += len(events)
-	if len(events) <= fewEvents {
-		return tx.emitFew(ctx, events)
-	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value"}, pgx.CopyFromSlice(len(events), func(i int) ([]any, error) {
-		env, err := tx.envelope(ctx, events[i])
-		if err != nil {
-			return nil, err
+	for _, e := range events {
+		if err := tx.Emit(ctx, e); err != nil {
+			return err
 		}
-		value, err := message(env)
-		return []any{events[i].Topic, events[i].Key, value}, err
-	}))
-	return err
+	}
+	return nil
 }
 
-// fewEvents go in one statement, which the server has prepared; to copy costs it two more round trips.
-const fewEvents = 50
+// few rows go into the outbox with the commit in one round trip; to copy more takes the server less time.
+const few = 50
 
-func (tx *Tx) emitFew(ctx context.Context, events []Event) error {
-	topics, keys, values := make([]string, len(events)), make([]string, len(events)), make([][]byte, len(events))
-	for i, e := range events {
-		env, err := tx.envelope(ctx, e)
+// commit writes the outbox and ends the transaction.
+func (tx *Tx) commit(ctx context.Context) error {
+	n := len(tx.waiting)
+	switch {
+	case n == 0:
+		return tx.Commit(ctx)
+	case n > few:
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
+			m := tx.waiting[i]
+			return []any{m.Topic, m.Key, m.Value}, nil
+		}))
 		if err != nil {
 			return err
 		}
-		topics[i], keys[i] = e.Topic, e.Key
-		if values[i], err = message(env); err != nil {
-			return fmt.Errorf("db: message for %s: %w", e.Topic, err)
-		}
+		return tx.Commit(ctx)
 	}
-	_, err := tx.Exec(ctx, `insert into outbox (topic, key, value)
+	topics, keys, values := make([]string, n), make([]string, n), make([][]byte, n)
+	for i, m := range tx.waiting {
+		topics[i], keys[i], values[i] = m.Topic, m.Key, m.Value
+	}
+	b := &pgx.Batch{}
+	b.Queue(`insert into outbox (topic, key, value)
 		select topic, key, value from unnest($1::text[], $2::text[], $3::bytea[]) with ordinality as e (topic, key, value, n) order by n`, topics, keys, values)
-	return err
+	b.Queue(`commit`)
+	return tx.SendBatch(ctx, b).Close()
 }
 
 func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
@@ -120,34 +105,25 @@ func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 // maxMessage is what brokers take in one message as they are delivered, with room for its header.
 const maxMessage = 1_000_000
 
-func message(m protobuf.Message) ([]byte, error) {
+// EmitMessage is Emit for a bare message, for table topics that carry no envelope. One that no broker would
+// take is 413 svc_too_large: in the outbox it would hold up all others for good.
+func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 	value, err := protobuf.Marshal(m)
 	if err == nil && len(value) > maxMessage {
 		err = fault.TooLarge(maxMessage)
 	}
-	return value, err
-}
-
-// EmitMessage writes a bare message, for table topics that carry no envelope. One that no broker would take
-// is 413 svc_too_large: in the outbox it would hold up all others for good.
-func (tx *Tx) EmitMessage(ctx context.Context, topic, key string, m protobuf.Message) error {
-	value, err := message(m)
 	if err != nil {
 		return fmt.Errorf("db: message for %s: %w", topic, err)
 	}
-	tx.emitted++
-	_, err = tx.Exec(ctx, `insert into outbox (topic, key, value) values ($1, $2, $3)`, topic, key, value)
-	return err
+	tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key, Value: value})
+	return nil
 }
 
 // Tombstone erases a record from its topic: what earlier transactions left waiting for the relay goes, and
 // compaction takes the rest. What this transaction has emitted of the record is sent before the tombstone.
 func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
-	tx.emitted++
-	if _, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2 and xmin <> pg_current_xact_id()::xid`, topic, key); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `insert into outbox (topic, key) values ($1, $2)`, topic, key)
+	tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key})
+	_, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2`, topic, key)
 	return err
 }
 
@@ -161,39 +137,54 @@ func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
 	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: "mail", Key: m.GetId(), Data: m})
 }
 
-// Message is a row of the outbox.
+// Message is a row of the outbox. Without a value it is a tombstone.
 type Message struct {
-	Seq   int64
 	Topic string
 	Key   string
 	Value []byte
 }
 
-const relayBatch = 500
+const (
+	relayBatch = 500
+	// A relay that has work all the time takes it in larger portions: each costs it and the broker as much as
+	// many messages do.
+	relayPause = 4 * time.Millisecond
+)
 
 // Relay sends the outbox until ctx ends: send gets messages in order and returns when the broker has
 // them all. One replica sends at a time.
 func (d *DB) Relay(ctx context.Context, send func(context.Context, []Message) error, failed func(error)) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
+	var sent time.Time
 	for ctx.Err() == nil {
 		n, err := d.relayOnce(ctx, send)
 		if err != nil && ctx.Err() == nil {
 			failed(err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond):
-			}
+			wait(ctx, 200*time.Millisecond)
 			continue
 		}
 		if n == relayBatch {
 			continue
+		}
+		if n > 0 {
+			if time.Since(sent) < 2*relayPause {
+				wait(ctx, relayPause)
+			}
+			sent = time.Now()
 		}
 		select {
 		case <-ctx.Done():
 		case <-d.poke:
 		case <-tick.C:
 		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 
@@ -207,38 +198,44 @@ func (d *DB) Flush(ctx context.Context, send func(context.Context, []Message) er
 	}
 }
 
-func (d *DB) relayOnce(ctx context.Context, send func(context.Context, []Message) error) (n int, err error) {
-	var waiting bool
-	if err := d.Pool.QueryRow(ctx, `select exists (select from outbox)`).Scan(&waiting); err != nil || !waiting {
-		return 0, err
-	}
+func (d *DB) relayOnce(ctx context.Context, send func(context.Context, []Message) error) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	err = pgx.BeginFunc(ctx, d.Pool, func(tx pgx.Tx) error {
-		// Wait for a relay that is at work: it may not have seen the row that woke this one.
-		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended(current_schema() || '.outbox', 0))`); err != nil {
-			return err
-		}
-		rows, err := tx.Query(ctx, `select seq, topic, key, value from outbox order by seq limit $1`, relayBatch)
-		if err != nil {
-			return err
-		}
-		batch, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
-		if err != nil || len(batch) == 0 {
-			return err
-		}
-		if err := send(ctx, batch); err != nil {
-			return err
-		}
-		seqs := make([]int64, len(batch))
-		for i, m := range batch {
-			seqs[i] = m.Seq
-		}
-		n = len(batch)
-		_, err = tx.Exec(ctx, `delete from outbox where seq = any($1)`, seqs)
+	conn, err := d.Pool.Acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Release()
+	var seqs []int64
+	var batch []Message
+	take := &pgx.Batch{}
+	take.BeginTx(pgx.TxOptions{})
+	// Rows that come back after a crash are sent again, so the commit need not wait for the disk.
+	take.Queue(`set local synchronous_commit = off`)
+	// Wait for a relay that is at work: it may not have seen the row that woke this one.
+	take.Queue(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.outbox', 0))`)
+	take.Queue(`select seq, topic, key, value from outbox order by seq limit $1`, relayBatch).Query(func(rows pgx.Rows) error {
+		var seq int64
+		var m Message
+		_, err := pgx.ForEachRow(rows, []any{&seq, &m.Topic, &m.Key, &m.Value}, func() error {
+			seqs, batch = append(seqs, seq), append(batch, m)
+			return nil
+		})
 		return err
 	})
-	return n, err
+	taken := conn.SendBatch(ctx, take)
+	tx := taken.Tx()
+	defer func() { _ = tx.Rollback(ctx) }()
+	if err := taken.Close(); err != nil || len(batch) == 0 {
+		return 0, err
+	}
+	if err := send(ctx, batch); err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, `delete from outbox where seq = any($1)`, seqs); err != nil {
+		return 0, err
+	}
+	return len(batch), tx.Commit(ctx)
 }
 
 func traceparent(ctx context.Context) string {

@@ -180,13 +180,8 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 	return c, err
 }
 
-// insertNew inserts contact, entry and event in one statement, for most of what a creation takes is round
-// trips. It inserts nothing when the address is taken, or when left does not say what is known of its owner.
+// insertNew inserts contact and entry in one statement, for most of what a creation takes is round trips. It inserts nothing when the address is taken, or when left does not say what is known of its owner.
 func (s *service) insertNew(ctx context.Context, tx *db.Tx, c Contact, key string, left bool) (made bool, err error) {
-	event, err := tx.Outgoing(ctx, contactEvent("contact.created", c, nil, nil))
-	if err != nil {
-		return false, err
-	}
 	err = tx.QueryRow(ctx, `
 		with made as (
 			insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id,
@@ -198,13 +193,14 @@ func (s *service) insertNew(ctx context.Context, tx *db.Tx, c Contact, key strin
 			returning id),
 		entry as (
 			insert into activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at)
-			select $17::uuid, id, $18, $19, $20::jsonb, $21, $22, nullif($23::bigint, 0), $14 from made),
-		event as (insert into outbox (topic, key, value) select $24, $25, $26 from made)
+			select $17::uuid, id, $18, $19, $20::jsonb, $21, $22, nullif($23::bigint, 0), $14 from made)
 		select exists (select from made)`,
 		c.ID, c.FirstName, c.LastName, c.Email, key, c.Phone, c.Status, c.Marketing, c.MarketingUpdatedAt, c.Source, c.OwnerUserID, c.Tags, c.Fields, tx.Now,
-		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID,
-		event.Topic, event.Key, event.Value).Scan(&made)
-	return made, err
+		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID).Scan(&made)
+	if err != nil || !made {
+		return false, err
+	}
+	return true, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))
 }
 
 func creation(c Contact) changes {

@@ -112,24 +112,19 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 	return endInTombstone(ctx, tx, id, merged)
 }
 
-// endInTombstone takes waiting events about a person back, says that they were erased, and ends the records
-// of all their ids.
+// endInTombstone says that a person was erased, and ends the records of all their ids: what waits about them
+// is taken back.
 func endInTombstone(ctx context.Context, tx *db.Tx, id uuid.UUID, merged []uuid.UUID) error {
-	for _, m := range merged {
-		if err := tx.Tombstone(ctx, proto.ContactTopic, m.String()); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2`, proto.ContactTopic, id.String()); err != nil {
-		return err
-	}
 	e := db.Event{Topic: proto.ContactTopic, Kind: "contact.erased", Key: id.String(), Data: map[string]any{"id": id}}
 	if err := tx.Emit(ctx, e); err != nil {
 		return err
 	}
-	// Tombstone would take the event back as well.
-	_, err := tx.Exec(ctx, `insert into outbox (topic, key) values ($1, $2)`, proto.ContactTopic, id.String())
-	return err
+	for _, one := range append(merged, id) {
+		if err := tx.Tombstone(ctx, proto.ContactTopic, one.String()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eraseTraces removes what is left of a person outside the records: stored answers, waiting mails, parked

@@ -92,7 +92,7 @@ func publishAccess(ctx context.Context, tx *db.Tx, changed []string) error {
 	if err != nil {
 		return err
 	}
-	err = tx.EmitMessage(ctx, proto.IdentityTopic, auth.AccessKey, &proto.Identity{Version: version + portalVersion,
+	err = tx.EmitMessage(proto.IdentityTopic, auth.AccessKey, &proto.Identity{Version: version + portalVersion,
 		Record: &proto.Identity_Access{Access: &proto.Access{Roles: access.Roles, RequireTwoFactor: portal.Require2FA, IdleHours: int32(portal.IdleHours)}}})
 	if err != nil {
 		return err

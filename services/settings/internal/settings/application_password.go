@@ -29,7 +29,7 @@ type key struct {
 const keyColumns = `id, person_id, name, assistant, hash, created_at`
 
 func publishKey(ctx context.Context, tx *db.Tx, k key) error {
-	return tx.EmitMessage(ctx, proto.IdentityTopic, auth.KeyKey(k.ID.String()), &proto.Identity{Record: &proto.Identity_Key{
+	return tx.EmitMessage(proto.IdentityTopic, auth.KeyKey(k.ID.String()), &proto.Identity{Record: &proto.Identity_Key{
 		Key: &proto.ApplicationPassword{Id: k.ID.String(), UserId: k.PersonID, Name: k.Name, Assistant: k.Assistant, Hash: k.Hash}}})
 }
 

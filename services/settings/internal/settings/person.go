@@ -95,7 +95,7 @@ func removePerson(ctx context.Context, tx *db.Tx, p person) error {
 }
 
 func publishPerson(ctx context.Context, tx *db.Tx, p person) error {
-	return tx.EmitMessage(ctx, proto.IdentityTopic, auth.UserKey(strconv.FormatInt(p.ID, 10)), &proto.Identity{Version: p.Version,
+	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(strconv.FormatInt(p.ID, 10)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,
 			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited}}})
 }

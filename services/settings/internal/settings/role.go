@@ -62,7 +62,7 @@ func lockRoles(ctx context.Context, tx *db.Tx) ([]role, error) {
 }
 
 func publishRole(ctx context.Context, tx *db.Tx, r role) error {
-	return tx.EmitMessage(ctx, proto.IdentityTopic, auth.RoleKey(r.Name), &proto.Identity{Version: r.Version,
+	return tx.EmitMessage(proto.IdentityTopic, auth.RoleKey(r.Name), &proto.Identity{Version: r.Version,
 		Record: &proto.Identity_Role{Role: &proto.Role{Name: r.Name, Label: r.Label, Capabilities: r.Capabilities, Visibility: r.Visibility, Fixed: r.Fixed}}})
 }
 

@@ -57,7 +57,7 @@ func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string
 }
 
 func publishSession(ctx context.Context, tx *db.Tx, s session) error {
-	return tx.EmitMessage(ctx, proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Record: &proto.Identity_Session{Session: &proto.Session{
+	return tx.EmitMessage(proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Record: &proto.Identity_Session{Session: &proto.Session{
 		Hash: s.Hash, UserId: s.PersonID, Channel: s.Channel, TwoFactor: s.TwoFactor,
 		SeenAt: timestamppb.New(s.SeenAt), ExpiresAt: timestamppb.New(s.ExpiresAt)}}})
 }

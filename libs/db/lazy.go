@@ -1,0 +1,155 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// lazyTx is a transaction that begins with its first statement, in the same round trip. One that is never
+// used costs nothing.
+type lazyTx struct {
+	conn *pgx.Conn
+	opts pgx.TxOptions
+	tx   pgx.Tx // nil before the first statement
+}
+
+// first sends a statement behind the one that begins the transaction, whose result it takes.
+func (l *lazyTx) first(ctx context.Context, rest ...*pgx.QueuedQuery) pgx.BatchResults {
+	b := &pgx.Batch{}
+	b.BeginTx(l.opts)
+	b.QueuedQueries = append(b.QueuedQueries, rest...)
+	results := l.conn.SendBatch(ctx, b)
+	l.tx = results.Tx()
+	// An error here is the error of all that follows.
+	_, _ = results.Exec()
+	return results
+}
+
+func (l *lazyTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if l.tx != nil {
+		return l.tx.Exec(ctx, sql, args...)
+	}
+	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	tag, err := results.Exec()
+	if e := results.Close(); err == nil {
+		err = e
+	}
+	return tag, err
+}
+
+func (l *lazyTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if l.tx != nil {
+		return l.tx.Query(ctx, sql, args...)
+	}
+	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close()
+		return rows, err
+	}
+	return &firstRows{Rows: rows, results: results}, nil
+}
+
+func (l *lazyTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	if l.tx != nil {
+		return l.tx.QueryRow(ctx, sql, args...)
+	}
+	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	return &firstRow{results.QueryRow(), results}
+}
+
+func (l *lazyTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	if l.tx != nil {
+		return l.tx.SendBatch(ctx, b)
+	}
+	return l.first(ctx, b.QueuedQueries...)
+}
+
+// begun is the transaction for what cannot be sent together with its beginning.
+func (l *lazyTx) begun(ctx context.Context) (pgx.Tx, error) {
+	if l.tx != nil {
+		return l.tx, nil
+	}
+	if err := l.first(ctx).Close(); err != nil {
+		return nil, err
+	}
+	return l.tx, nil
+}
+
+func (l *lazyTx) Begin(ctx context.Context) (pgx.Tx, error) {
+	tx, err := l.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tx.Begin(ctx)
+}
+
+func (l *lazyTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, from pgx.CopyFromSource) (int64, error) {
+	tx, err := l.begun(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return tx.CopyFrom(ctx, table, columns, from)
+}
+
+func (l *lazyTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	tx, err := l.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tx.Prepare(ctx, name, sql)
+}
+
+// LargeObjects are not used here.
+func (l *lazyTx) LargeObjects() pgx.LargeObjects { panic("db: no large objects") }
+
+func (l *lazyTx) Conn() *pgx.Conn { return l.conn }
+
+func (l *lazyTx) Commit(ctx context.Context) error {
+	if l.tx == nil {
+		return nil
+	}
+	return l.tx.Commit(ctx)
+}
+
+func (l *lazyTx) Rollback(ctx context.Context) error {
+	if l.tx == nil || l.conn.PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	return l.tx.Rollback(ctx)
+}
+
+// firstRows are the rows of a transaction's first statement.
+type firstRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+}
+
+func (r *firstRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	_ = r.results.Close()
+	return false
+}
+
+func (r *firstRows) Close() {
+	r.Rows.Close()
+	_ = r.results.Close()
+}
+
+// firstRow is the row of a transaction's first statement.
+type firstRow struct {
+	row     pgx.Row
+	results pgx.BatchResults
+}
+
+func (r *firstRow) Scan(into ...any) error {
+	err := r.row.Scan(into...)
+	if e := r.results.Close(); err == nil {
+		err = e
+	}
+	return err
+}
