@@ -10,11 +10,16 @@ import (
 	"frontdesk/libs/db"
 )
 
-// pin holds what id means until the transaction ends, so that nothing is filed under an id while that
-// becomes another. Who changes the meaning takes it alone.
-func pin(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared(hashtextextended($1, 4))`, id.String())
-	return err
+// pinned is currentID while what id means is held until the transaction ends, so that nothing is filed under
+// an id while that becomes another. Who changes the meaning takes it alone.
+func pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (current *uuid.UUID, err error) {
+	b := &pgx.Batch{}
+	b.Queue(`select pg_advisory_xact_lock_shared(hashtextextended($1, 4))`, id.String())
+	b.Queue(selectAlias, id).QueryRow(func(row pgx.Row) error {
+		current, err = meaning(row, id)
+		return err
+	})
+	return current, tx.SendBatch(ctx, b).Close()
 }
 
 func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
@@ -25,8 +30,14 @@ func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 // currentID follows id to the contact that it means now: itself, the one it was merged into, or nil when
 // the person was erased.
 func currentID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*uuid.UUID, error) {
+	return meaning(tx.QueryRow(ctx, selectAlias, id), id)
+}
+
+const selectAlias = `select target from contact_alias where id = $1`
+
+func meaning(row pgx.Row, id uuid.UUID) (*uuid.UUID, error) {
 	var target *uuid.UUID
-	err := tx.QueryRow(ctx, `select target from contact_alias where id = $1`, id).Scan(&target)
+	err := row.Scan(&target)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return &id, nil
 	}

@@ -56,10 +56,7 @@ func contactOf(ctx context.Context, tx *db.Tx, c *struct {
 	if c == nil || c.ID == uuid.Nil {
 		return nil, nil
 	}
-	if err := pin(ctx, tx, c.ID); err != nil {
-		return nil, err
-	}
-	return currentID(ctx, tx, c.ID)
+	return pinned(ctx, tx, c.ID)
 }
 
 // What happened to an appointment, as the timeline says it.
@@ -85,10 +82,7 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact
 	}
 	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"service": a.Service, "staff": a.Staff}}
-	if _, err := log(ctx, tx, entry{contact: &contact, kind: entryAppointment, subject: subject, data: data, ref: &a.ID}); err != nil {
-		return err
-	}
-	return touch(ctx, tx, contact)
+	return logActivity(ctx, tx, contact, entry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
 }
 
 func forgetAppointment(ctx context.Context, tx *db.Tx, key string) error {
@@ -137,10 +131,7 @@ func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact u
 		subject += ": " + r.Form.Name
 	}
 	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
-	if _, err := log(ctx, tx, entry{contact: &contact, kind: entrySubmission, subject: subject, data: data, ref: &r.ID}); err != nil {
-		return err
-	}
-	return touch(ctx, tx, contact)
+	return logActivity(ctx, tx, contact, entry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
 }
 
 // forgetSubmission drops a submission that was deleted; what its contact became stays.

@@ -50,7 +50,7 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 	if err != nil {
 		return err
 	}
-	found, err := findEnsured(ctx, tx, requested, address.Key(given.Email))
+	found, used, err := findEnsured(ctx, tx, requested, address.Key(given.Email))
 	if err != nil {
 		return err
 	}
@@ -58,13 +58,27 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: requested.String(),
 			Data: json.RawMessage("null"), Extra: answer})
 	}
+	var made Contact
 	if found == uuid.Nil {
-		found, answer.Result, err = s.createEnsured(ctx, tx, requested, given, mergeFields(nil, values, false))
-	} else {
-		answer.Result, err = s.fillEnsured(ctx, tx, found, given, values)
+		given.ID, given.Fields = requested, mergeFields(nil, values, false)
+		if used {
+			given.ID = db.NewID()
+		}
+		made, err = s.insertContact(ctx, tx, given)
+		found, answer.Result = given.ID, ensuredCreated
+		if errors.Is(err, errTaken) {
+			// Somebody made a contact with the address at this very moment: that one is filled in.
+			made = Contact{}
+			found, _, err = contactWithEmail(ctx, tx, address.Key(given.Email), " for no key update")
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if made.ID == uuid.Nil {
+		if answer.Result, err = s.fillEnsured(ctx, tx, found, given, values); err != nil {
+			return err
+		}
 	}
 	if requested != found {
 		// Whatever came or comes for the id that was asked for belongs to the contact.
@@ -88,6 +102,9 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 		answer.Result = ensuredUpdated
 	}
 	answer.ContactID = found.String()
+	if made.ID != uuid.Nil && !linked && !asked {
+		return tx.Emit(ctx, contactEvent("contact.ensured", made, nil, answer))
+	}
 	_, err = emitContact(ctx, tx, "contact.ensured", found, nil, answer)
 	return err
 }
@@ -135,54 +152,32 @@ func cut(s string, most int) string {
 }
 
 // findEnsured is the contact, locked, that a command means: the one with the address, else, without an
-// address, the one with the id. uuid.Nil when there is none.
-func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string) (uuid.UUID, error) {
-	if key != "" {
-		id, _, err := contactWithEmail(ctx, tx, key, " for no key update")
-		if errors.Is(err, pgx.ErrNoRows) {
-			return uuid.Nil, nil
-		}
-		return id, err
+// address, the one with the id. uuid.Nil when there is none. used tells whether the id is or was a contact's.
+func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string) (found uuid.UUID, used bool, err error) {
+	var id, target *uuid.UUID
+	err = tx.QueryRow(ctx, `
+		select (select id from contact where email_key = $2 and deleted_at is null and email_key <> '' for no key update),
+			exists (select from contact where id = $1) or a.id is not null, case when a.id is null then $1 else a.target end
+		from (select) one left join contact_alias a on a.id = $1`, requested, key).Scan(&id, &used, &target)
+	if err != nil {
+		return uuid.Nil, used, err
 	}
-	current, err := currentID(ctx, tx, requested)
-	if err != nil || current == nil {
-		return uuid.Nil, err
+	if id != nil {
+		return *id, used, nil
 	}
-	var id uuid.UUID
-	err = tx.QueryRow(ctx, `select id from contact where id = $1 and deleted_at is null for no key update`, *current).Scan(&id)
+	if key != "" || target == nil {
+		return uuid.Nil, used, nil
+	}
+	err = tx.QueryRow(ctx, `select id from contact where id = $1 and deleted_at is null for no key update`, *target).Scan(&found)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return uuid.Nil, nil
+		err = nil
 	}
-	return id, err
+	return found, used, err
 }
 
 func exists(ctx context.Context, tx *db.Tx, id uuid.UUID) (yes bool, err error) {
 	err = tx.QueryRow(ctx, `select exists (select from contact where id = $1)`, id).Scan(&yes)
 	return yes, err
-}
-
-// createEnsured makes the contact under the id that was asked for, unless that id is or was another one.
-// When somebody makes a contact with the address at this very moment, that one is filled in.
-func (s *service) createEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, c Contact, fields map[string]any) (uuid.UUID, string, error) {
-	var used bool
-	err := tx.QueryRow(ctx, `select exists (select from contact where id = $1) or exists (select from contact_alias where id = $1)`, requested).Scan(&used)
-	if err != nil {
-		return uuid.Nil, "", err
-	}
-	if c.ID = requested; used {
-		c.ID = db.NewID()
-	}
-	c.Fields = fields
-	_, err = s.insertContact(ctx, tx, c)
-	if !errors.Is(err, errTaken) {
-		return c.ID, ensuredCreated, err
-	}
-	id, _, err := contactWithEmail(ctx, tx, address.Key(c.Email), " for no key update")
-	if err != nil {
-		return id, "", err
-	}
-	result, err := s.fillEnsured(ctx, tx, id, c, fields)
-	return id, result, err
 }
 
 // fillEnsured fills what a locked contact lacks and adds tags.

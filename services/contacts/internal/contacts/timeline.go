@@ -53,19 +53,35 @@ type entry struct {
 // update the row anyway.
 func log(ctx context.Context, tx *db.Tx, e entry) (uuid.UUID, error) {
 	id := db.NewID()
-	if e.data == nil {
-		e.data = struct{}{}
-	}
-	_, err := tx.Exec(ctx, `
-		insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12)`,
-		id, e.contact, e.organization, e.kind, e.subject, e.body, e.data, tx.Who.Channel, tx.Who.Label, tx.Who.UserID, e.ref, tx.Now)
+	_, err := tx.Exec(ctx, insertEntry, e.row(tx, id)...)
 	return id, err
 }
 
+const insertEntry = `
+	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
+	values ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12)`
+
+func (e entry) row(tx *db.Tx, id uuid.UUID) []any {
+	if e.data == nil {
+		e.data = struct{}{}
+	}
+	return []any{id, e.contact, e.organization, e.kind, e.subject, e.body, e.data, tx.Who.Channel, tx.Who.Label, tx.Who.UserID, e.ref, tx.Now}
+}
+
+// logActivity is log for what moves the last_activity of a contact up to now and changes nothing else of it.
+func logActivity(ctx context.Context, tx *db.Tx, contact uuid.UUID, e entry) error {
+	e.contact = &contact
+	b := &pgx.Batch{}
+	b.Queue(insertEntry, e.row(tx, db.NewID())...)
+	b.Queue(moveActivity, contact, tx.Now)
+	return tx.SendBatch(ctx, b).Close()
+}
+
+const moveActivity = `update contact set last_activity = $2 where id = $1 and (last_activity is null or last_activity < $2)`
+
 // touch moves the last_activity of a contact up to now.
 func touch(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	_, err := tx.Exec(ctx, `update contact set last_activity = greatest(last_activity, $2) where id = $1`, contact, tx.Now)
+	_, err := tx.Exec(ctx, moveActivity, contact, tx.Now)
 	return err
 }
 

@@ -158,6 +158,15 @@ type formCache struct {
 	forms map[int64]published
 }
 
+// rememberedForm is a form as it was published when it was last read. It may have changed since: what is
+// done with it says so to the database.
+func (s *service) rememberedForm(id int64) (published, bool) {
+	s.forms.mu.Lock()
+	defer s.forms.mu.Unlock()
+	have, ok := s.forms.forms[id]
+	return have, ok && have.fields == s.fields.revision.Load()
+}
+
 // publishedForm is the form with this id; 404 svc_not_found when it is a draft, in the trash or unknown.
 func (s *service) publishedForm(ctx context.Context, tx *db.Tx, id int64) (published, error) {
 	s.forms.mu.Lock()

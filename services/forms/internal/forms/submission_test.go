@@ -383,3 +383,28 @@ func TestTheLargestFormAndSubmissionFitIntoTheirMessages(t *testing.T) {
 	require.Len(t, d.Kinds(proto.FormTopic, form), 1)
 	require.Len(t, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)), 1)
 }
+
+func TestAFormThatWasChangedTakesWhatItAsksForNow(t *testing.T) {
+	d := open(t)
+	form := d.publish(field("email", "contact.email"))
+	path, token := "/forms/"+form, d.token(form)
+	send := func(values m) *apptest.Answer {
+		return d.Visitor().Post(path+"/submit", m{"values": values, "token": token, "hp_url": "", "page": ""})
+	}
+	send(m{"email": "a@example.com"}).Is(200)
+	// Neither the version that was read for the first visitor nor its state counts from here on.
+	d.admin.Patch(path, m{"definition": m{"elements": []any{field("email", "contact.email"), field("phone", "contact.phone", "required", true)}}}).Is(200)
+	send(m{"email": "b@example.com"}).Fails(400, "svc_invalid_param")
+	d.admin.Patch(path, m{"definition": m{"elements": []any{field("phone", "contact.phone", "required", true)}}}).Is(200)
+	send(m{"phone": "+32470123456"}).Is(200)
+	d.admin.Patch(path, m{"definition": m{"elements": []any{field("email", "contact.email")}}}).Is(200)
+	send(m{"email": "c@example.com"}).Is(200)
+	d.admin.Patch(path, m{"status": "draft"}).Is(200)
+	send(m{"email": "d@example.com"}).Fails(404, "svc_not_found")
+	send(m{"email": "not an address"}).Fails(404, "svc_not_found")
+	d.admin.Patch(path, m{"status": "publish"}).Is(200)
+	send(m{"email": "d@example.com"}).Is(200)
+	d.admin.Delete(path, nil).Is(204)
+	send(m{"email": "e@example.com"}).Fails(404, "svc_not_found")
+	require.Len(t, d.commands(), 4)
+}

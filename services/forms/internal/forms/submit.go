@@ -43,11 +43,30 @@ func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, e
 	return Token{s.token.Make(formKey(f.id), s.DB.Now())}, nil
 }
 
+// submit takes what a visitor sends. Most forms are as they were when they were last read, which saves
+// reading them; what a form that has changed would refuse or misread is looked at again with the form as it is.
 func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, error) {
+	if f, ok := s.rememberedForm(in.ID); ok {
+		sent, err := s.submitTo(ctx, tx, f, in)
+		if _, refused := errors.AsType[*fault.Fault](err); !refused && !errors.Is(err, errChanged) {
+			return sent, err
+		}
+	}
 	f, err := s.publishedForm(ctx, tx, in.ID)
 	if err != nil {
 		return Sent{}, err
 	}
+	sent, err := s.submitTo(ctx, tx, f, in)
+	if errors.Is(err, errChanged) {
+		err = fault.NotFound("form") // unpublished at this very moment
+	}
+	return sent, err
+}
+
+// errChanged means that the form is no longer the one that is published.
+var errChanged = errors.New("forms: the form has changed")
+
+func (s *service) submitTo(ctx context.Context, tx *db.Tx, f published, in sentForm) (Sent, error) {
 	if in.HpURL != "" {
 		return Sent{}, fault.InvalidToken("The form could not be accepted. Load it again.")
 	}
@@ -66,8 +85,12 @@ func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, err
 	if tx.Who.Label = nameOf(c.FirstName, c.LastName, c.Email, c.Phone); tx.Who.Label == "" {
 		tx.Who.Label = "Visitor"
 	}
-	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers)}
-	return Sent{f.definition.AfterSubmit}, s.take(ctx, tx, e)
+	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers), asPublished: true}
+	taken, err := s.take(ctx, tx, e)
+	if err == nil && !taken {
+		err = errChanged
+	}
+	return Sent{f.definition.AfterSubmit}, err
 }
 
 // entry is a submission on its way in.
@@ -79,21 +102,23 @@ type entry struct {
 	page    string
 	// spam is why it is taken for spam; problem why it cannot be processed. Empty when neither.
 	spam, problem string
+	// asPublished refuses it unless the form is still published as it is here.
+	asPublished bool
 	// contact and appointment are set for the details of a booking.
 	contact, appointment *uuid.UUID
 }
 
-// take stores a submission and sets going what follows from it. One that was taken before changes nothing.
-func (s *service) take(ctx context.Context, tx *db.Tx, e entry) error {
+// take stores a submission and sets going what follows from it. One that was taken before, or is refused,
+// changes nothing.
+func (s *service) take(ctx context.Context, tx *db.Tx, e entry) (taken bool, err error) {
 	var held []byte
 	result, status := resultNone, statusReceived
 	command := e.command(s)
 	if e.spam != "" {
 		status = statusSpam
 		if command != nil {
-			var err error
 			if held, err = protobuf.Marshal(command); err != nil {
-				return err
+				return false, err
 			}
 		}
 	} else if command != nil && e.problem == "" {
@@ -102,15 +127,21 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e entry) error {
 	lines := linesOf(e.form.definition, e.answers)
 	readable, err := json.Marshal(lines)
 	if err != nil {
-		return err
+		return false, err
 	}
 	tag, err := tx.Exec(ctx, `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), nullif($11, ''), $12, $13) on conflict (id) do nothing`,
-		e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held, tx.Now)
-	if err != nil || tag.RowsAffected() == 0 || status == statusSpam {
-		return err
+		select $1::uuid, $2::bigint, $3, $4, $5::uuid, $6::jsonb, $7::jsonb, $8, $9, nullif($10, ''), nullif($11, ''), $12::bytea, $13::timestamptz
+		where not $14 or exists (select from form where id = $2 and version = $15 and status = 'publish' and deleted_at is null)
+		on conflict (id) do nothing`,
+		e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held, tx.Now,
+		e.asPublished, e.form.version)
+	if err != nil || tag.RowsAffected() == 0 {
+		return false, err
 	}
-	return s.process(ctx, tx, e.id, result, command, lines, e.form)
+	if status == statusSpam {
+		return true, nil
+	}
+	return true, s.process(ctx, tx, e.id, result, command, lines, e.form)
 }
 
 // process does what follows from a received submission: asks for the contact, or tells of the submission at
@@ -230,7 +261,8 @@ func (s *service) recordSubmission(ctx context.Context, tx *db.Tx, c *proto.Reco
 	values, err := e.sent.entries()
 	if err != nil || len(e.sent) > maxSubmission {
 		e.sent, e.problem = nil, "The answers could not be read."
-		return s.take(ctx, tx, e)
+		_, err = s.take(ctx, tx, e)
+		return err
 	}
 	if e.answers, err = definition.Values(form.definition, values); err != nil {
 		f := (*fault.Fault)(nil)
@@ -239,5 +271,6 @@ func (s *service) recordSubmission(ctx context.Context, tx *db.Tx, c *proto.Reco
 		}
 		e.problem, e.answers = f.Message, definition.Answers{Values: values, Lines: unchecked(form.definition, values)}
 	}
-	return s.take(ctx, tx, e)
+	_, err = s.take(ctx, tx, e)
+	return err
 }
