@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/segmentio/kafka-go"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -46,7 +50,11 @@ type Consumer struct {
 // DefaultRetries keep a poison message for a few seconds before it is parked.
 var DefaultRetries = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 3 * time.Second}
 
-const batchSize = 100
+const (
+	batchSize = 100
+	// A consumer that has work all the time takes it in larger portions: what a transaction costs is shared.
+	batchPause = 5 * time.Millisecond
+)
 
 // Run follows all topics until ctx ends. It outlives brokers and databases that go and come back.
 func (c *Consumer) Run(ctx context.Context) {
@@ -83,12 +91,20 @@ func (c *Consumer) lead(ctx context.Context) error {
 	defer running.Wait()
 	defer cancel()
 
+	// As many transactions of a topic at once as the machine can make use of.
+	lines := make([][]*line, len(c.Follows))
 	claimed := map[string]bool{}
 	for {
-		for _, f := range c.Follows {
+		for i, f := range c.Follows {
 			parts, err := c.Bus.partitions(ctx, f.Topic)
 			if err != nil {
 				return err
+			}
+			if lines[i] == nil {
+				lines[i] = make([]*line, min(len(parts), max(1, runtime.GOMAXPROCS(0)/2)))
+				for l := range lines[i] {
+					lines[i][l] = &line{Consumer: c, follow: f, more: make(chan struct{}, 1)}
+				}
 			}
 			for _, p := range parts {
 				name := fmt.Sprintf("%s.consumer.%s/%d", c.DB.Schema, f.Topic, p)
@@ -99,11 +115,16 @@ func (c *Consumer) lead(ctx context.Context) error {
 				if err := held.QueryRow(ctx, `select pg_try_advisory_lock(hashtextextended($1, 0))`, name).Scan(&mine); err != nil {
 					return err
 				}
-				if !mine {
-					continue
+				if mine {
+					claimed[name] = true
+					lines[i][p%len(lines[i])].claim(p)
 				}
-				claimed[name] = true
-				running.Go(func() { c.follow(ctx, f, p) })
+			}
+			for _, l := range lines[i] {
+				if !l.runs && len(l.claimed()) > 0 {
+					l.runs = true
+					running.Go(func() { l.run(ctx) })
+				}
 			}
 		}
 		// A dead connection has lost its locks: notice it soon.
@@ -119,65 +140,119 @@ func (c *Consumer) lead(ctx context.Context) error {
 	}
 }
 
-// follow handles one partition until ctx ends.
-func (c *Consumer) follow(ctx context.Context, f Follow, partition int) {
+// line follows some partitions of a topic together: messages of several share a transaction.
+type line struct {
+	*Consumer
+	follow Follow
+	runs   bool
+	// more tells that a partition was claimed since the readers were started.
+	more chan struct{}
+
+	mu         sync.Mutex
+	partitions []int
+}
+
+func (l *line) claim(partition int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.partitions = append(l.partitions, partition)
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+}
+
+func (l *line) claimed() []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.partitions)
+}
+
+func (l *line) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := c.read(ctx, f, partition); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "topic is read again", "topic", f.Topic, "partition", partition, "error", err)
+		if err := l.read(ctx); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "topic is read again", "topic", l.follow.Topic, "error", err)
 			sleep(ctx, 200*time.Millisecond)
 		}
 	}
 }
 
-func (c *Consumer) read(ctx context.Context, f Follow, partition int) error {
-	next, err := c.position(ctx, f.Topic, partition)
-	if err != nil {
-		return err
+// offsets are places in the partitions of a topic.
+type offsets map[int]int64
+
+// read handles messages until one of the readers fails or another partition is claimed.
+func (l *line) read(ctx context.Context) error {
+	select {
+	case <-l.more: // about those that are claimed by now
+	default:
 	}
-	r, err := c.Bus.reader(f.Topic, partition, next)
-	if err != nil {
-		return err
-	}
-	defer leave(r)
 	ctx, cancel := context.WithCancel(ctx)
+	var fetching sync.WaitGroup
+	defer fetching.Wait()
 	defer cancel()
-	fetched := make(chan kafka.Message, batchSize)
-	failed := make(chan error, 1)
-	go func() {
-		defer close(fetched)
-		for {
-			m, err := r.FetchMessage(ctx)
-			if err != nil {
-				failed <- err
-				return
-			}
-			select {
-			case fetched <- m:
-			case <-ctx.Done():
-				failed <- ctx.Err()
-				return
-			}
-		}
-	}()
-	for m := range fetched {
-		batch := []kafka.Message{m}
-	more:
-		for len(batch) < batchSize {
-			select {
-			case m, ok := <-fetched:
-				if !ok {
-					break more
-				}
-				batch = append(batch, m)
-			default:
-				break more
-			}
-		}
-		if next, err = c.handle(ctx, f, partition, next, batch); err != nil {
+	next := offsets{}
+	fetched, failed := make(chan kafka.Message, batchSize), make(chan error, 1)
+	for _, p := range l.claimed() {
+		from, err := l.position(ctx, l.follow.Topic, p)
+		if err != nil {
 			return err
 		}
+		next[p] = from
+		r, err := l.Bus.reader(l.follow.Topic, p, from)
+		if err != nil {
+			return err
+		}
+		defer leave(r)
+		fetching.Go(func() {
+			if err := fetch(ctx, r, fetched); err != nil {
+				select {
+				case failed <- err:
+				default:
+				}
+			}
+		})
 	}
-	return <-failed
+	var handled time.Time
+	for {
+		var batch []kafka.Message
+		select {
+		case err := <-failed:
+			return err
+		case <-l.more:
+			return nil
+		case m := <-fetched:
+			batch = append(batch, m)
+		}
+		if time.Since(handled) < batchPause {
+			sleep(ctx, batchPause)
+		}
+		for waiting := true; waiting && len(batch) < batchSize; {
+			select {
+			case m := <-fetched:
+				batch = append(batch, m)
+			default:
+				waiting = false
+			}
+		}
+		if err := l.handle(ctx, l.follow, next, batch); err != nil {
+			return err
+		}
+		handled = time.Now()
+	}
+}
+
+func fetch(ctx context.Context, r *kafka.Reader, into chan<- kafka.Message) error {
+	for {
+		m, err := r.FetchMessage(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case into <- m:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // position is the offset to go on from.
@@ -206,25 +281,30 @@ func (c *Consumer) position(ctx context.Context, topic string, partition int) (n
 	return next, err
 }
 
-// handle runs the effects of batch and moves the position behind it. A batch that fails is taken one by
-// one, so that one bad message costs the others nothing.
-func (c *Consumer) handle(ctx context.Context, f Follow, partition int, next int64, batch []kafka.Message) (int64, error) {
-	err := c.effect(ctx, f, partition, next, batch)
+// handle runs the effects of batch and moves next, the positions, behind it. A batch that fails is taken one
+// by one, so that one bad message costs the others nothing but time.
+func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []kafka.Message) error {
+	to := offsets{}
+	for _, m := range batch {
+		to[m.Partition] = m.Offset + 1
+	}
+	err := c.effect(ctx, f, next, to, batch)
 	if err == nil {
-		return batch[len(batch)-1].Offset + 1, nil
+		maps.Copy(next, to)
+		return nil
 	}
 	if len(batch) > 1 && !errors.Is(err, errMoved) {
 		for _, m := range batch {
-			if next, err = c.handle(ctx, f, partition, next, []kafka.Message{m}); err != nil {
-				return next, err
+			if err := c.handle(ctx, f, next, []kafka.Message{m}); err != nil {
+				return err
 			}
 		}
-		return next, nil
+		return nil
 	}
 	m := batch[0]
 	for tries := 0; tries < len(c.Retries); {
 		if ctx.Err() != nil || errors.Is(err, errMoved) {
-			return next, err
+			return err
 		}
 		// An outage is not the message's fault: it is waited out.
 		if fault.Transient(err) {
@@ -233,38 +313,55 @@ func (c *Consumer) handle(ctx context.Context, f Follow, partition int, next int
 			sleep(ctx, c.Retries[tries])
 			tries++
 		}
-		if err = c.effect(ctx, f, partition, next, batch); err == nil {
-			return m.Offset + 1, nil
+		if err = c.effect(ctx, f, next, to, batch); err == nil {
+			maps.Copy(next, to)
+			return nil
 		}
 	}
-	slog.ErrorContext(ctx, "message parked", "topic", m.Topic, "partition", partition, "offset", m.Offset, "error", err)
+	slog.ErrorContext(ctx, "message parked", "topic", m.Topic, "partition", m.Partition, "offset", m.Offset, "error", err)
 	cause := err
 	err = c.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := move(ctx, tx, f.Topic, partition, next, m.Offset+1); err != nil {
+		if err := move(ctx, tx, f.Topic, next, to, nil); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `insert into parked (topic, partition, "offset", key, value, error) values ($1, $2, $3, $4, $5, $6)`,
 			m.Topic, m.Partition, m.Offset, string(m.Key), m.Value, cause.Error())
 		return err
 	})
-	if err != nil {
-		return next, err
+	if err == nil {
+		maps.Copy(next, to)
 	}
-	return m.Offset + 1, nil
+	return err
 }
 
 var errMoved = errors.New("bus: another replica has moved on")
 
-// move is a compare-and-set: a replica that has lost its claim without noticing changes nothing.
-func move(ctx context.Context, tx *db.Tx, topic string, partition int, from, to int64) error {
-	tag, err := tx.Exec(ctx, `update position set next = $4 where (topic, partition, next) = ($1, $2, $3)`, topic, partition, from, to)
-	if err == nil && tag.RowsAffected() == 0 {
+// move is a compare-and-set: a replica that has lost its claim without noticing changes nothing. Statements in
+// more share its round trip.
+func move(ctx context.Context, tx *db.Tx, topic string, from, to offsets, more *pgx.Batch) error {
+	partitions := slices.Sorted(maps.Keys(to)) // rows are locked in one order
+	before, after := make([]int64, len(partitions)), make([]int64, len(partitions))
+	for i, p := range partitions {
+		before[i], after[i] = from[p], to[p]
+	}
+	var moved int64
+	b := &pgx.Batch{}
+	b.Queue(`update position p set next = m.after from unnest($2::int[], $3::bigint[], $4::bigint[]) as m (partition, before, after)
+		where p.topic = $1 and p.partition = m.partition and p.next = m.before`, topic, partitions, before, after).Exec(func(tag pgconn.CommandTag) error {
+		moved = tag.RowsAffected()
+		return nil
+	})
+	if more != nil {
+		b.QueuedQueries = append(b.QueuedQueries, more.QueuedQueries...)
+	}
+	err := tx.SendBatch(ctx, b).Close()
+	if err == nil && moved < int64(len(partitions)) {
 		return errMoved
 	}
 	return err
 }
 
-func (c *Consumer) effect(ctx context.Context, f Follow, partition int, next int64, batch []kafka.Message) error {
+func (c *Consumer) effect(ctx context.Context, f Follow, from, to offsets, batch []kafka.Message) error {
 	events := make([]Event, len(batch))
 	for i, m := range batch {
 		e, err := decode(m)
@@ -274,42 +371,46 @@ func (c *Consumer) effect(ctx context.Context, f Follow, partition int, next int
 		events[i] = e
 	}
 	err := c.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := move(ctx, tx, f.Topic, partition, next, batch[len(batch)-1].Offset+1); err != nil {
+		// What a crash of the database takes back, the position included, is done again.
+		tx.Relax()
+		fresh := map[uuid.UUID]bool{}
+		if err := move(ctx, tx, f.Topic, from, to, inbox(events, fresh)); err != nil {
 			return err
 		}
-		return apply(ctx, tx, f, events)
+		return apply(ctx, tx, f, events, fresh)
 	})
 	if err == nil && c.delay != nil {
-		for _, e := range events {
-			c.delay.Record(ctx, time.Since(batch[0].Time).Seconds(), metric.WithAttributes(attribute.String("topic", e.Topic)))
+		for i, e := range events {
+			c.delay.Record(ctx, time.Since(batch[i].Time).Seconds(), metric.WithAttributes(attribute.String("topic", e.Topic)))
 		}
 	}
 	return err
 }
 
-// apply runs the handler for each event that the inbox does not know yet.
-func apply(ctx context.Context, tx *db.Tx, f Follow, events []Event) error {
+// inbox remembers events, and notes in fresh which were not known yet.
+func inbox(events []Event, fresh map[uuid.UUID]bool) *pgx.Batch {
 	ids := make([]uuid.UUID, len(events))
 	for i, e := range events {
 		ids[i] = e.ID
 	}
-	rows, err := tx.Query(ctx, `insert into inbox (event) select unnest($1::uuid[]) on conflict do nothing returning event`, ids)
-	if err != nil {
+	b := &pgx.Batch{}
+	b.Queue(`insert into inbox (event) select unnest($1::uuid[]) on conflict do nothing returning event`, ids).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+		for _, id := range found {
+			fresh[id] = true
+		}
 		return err
-	}
-	fresh, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return err
-	}
-	isNew := make(map[uuid.UUID]bool, len(fresh))
-	for _, id := range fresh {
-		isNew[id] = true
-	}
+	})
+	return b
+}
+
+// apply runs the handler for each event that is fresh.
+func apply(ctx context.Context, tx *db.Tx, f Follow, events []Event, fresh map[uuid.UUID]bool) error {
 	for _, e := range events {
-		if !isNew[e.ID] {
+		if !fresh[e.ID] {
 			continue
 		}
-		delete(isNew, e.ID)
+		delete(fresh, e.ID)
 		tx.Who = e.Actor
 		ctx := propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": e.traceparent})
 		ctx, span := otel.Tracer("frontdesk").Start(ctx, "consume "+e.Kind, trace.WithSpanKind(trace.SpanKindConsumer))
@@ -361,7 +462,11 @@ func (c *Consumer) Replay(ctx context.Context, id int64) error {
 		}
 		for _, f := range c.Follows {
 			if f.Topic == m.Topic {
-				return apply(ctx, tx, f, []Event{e})
+				fresh := map[uuid.UUID]bool{}
+				if err := tx.SendBatch(ctx, inbox([]Event{e}, fresh)).Close(); err != nil {
+					return err
+				}
+				return apply(ctx, tx, f, []Event{e}, fresh)
 			}
 		}
 		return fmt.Errorf("bus: nothing follows %s", m.Topic)

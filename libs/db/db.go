@@ -75,7 +75,12 @@ type Tx struct {
 	secret []byte
 	// waiting are the rows for the outbox. They go in together, right before the commit.
 	waiting []Message
+	relaxed bool
 }
+
+// Relax lets a commit not wait for the disk. It is for work that is done again when a crash takes it back, and
+// has no effect on a transaction that emits: what the relay has sent must be there.
+func (tx *Tx) Relax() { tx.relaxed = true }
 
 const attempts = 4
 

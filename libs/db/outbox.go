@@ -58,6 +58,11 @@ const few = 50
 func (tx *Tx) commit(ctx context.Context) error {
 	n := len(tx.waiting)
 	switch {
+	case n == 0 && tx.relaxed:
+		b := &pgx.Batch{}
+		b.Queue(`set local synchronous_commit = off`)
+		b.Queue(`commit`)
+		return tx.SendBatch(ctx, b).Close()
 	case n == 0:
 		return tx.Commit(ctx)
 	case n > few:
@@ -148,7 +153,7 @@ const (
 	relayBatch = 500
 	// A relay that has work all the time takes it in larger portions: each costs it and the broker as much as
 	// many messages do.
-	relayPause = 4 * time.Millisecond
+	relayPause = 10 * time.Millisecond
 )
 
 // Relay sends the outbox until ctx ends: send gets messages in order and returns when the broker has
@@ -168,7 +173,7 @@ func (d *DB) Relay(ctx context.Context, send func(context.Context, []Message) er
 			continue
 		}
 		if n > 0 {
-			if time.Since(sent) < 2*relayPause {
+			if time.Since(sent) < relayPause {
 				wait(ctx, relayPause)
 			}
 			sent = time.Now()
