@@ -75,8 +75,12 @@ type Tx struct {
 	secret []byte
 	// waiting are the rows for the outbox. They go in together, right before the commit.
 	waiting []Message
+	later   pgx.Batch
 	relaxed bool
 }
+
+// Later adds a statement that nobody needs the result of before the commit, which takes it along.
+func (tx *Tx) Later(sql string, args ...any) { tx.later.Queue(sql, args...) }
 
 // Relax lets a commit not wait for the disk. It is for work that is done again when a crash takes it back, and
 // has no effect on a transaction that emits: what the relay has sent must be there.

@@ -54,17 +54,10 @@ func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 // few rows go into the outbox with the commit in one round trip; to copy more takes the server less time.
 const few = 50
 
-// commit writes the outbox and ends the transaction.
+// commit does what was left for later, writes the outbox and ends the transaction.
 func (tx *Tx) commit(ctx context.Context) error {
-	n := len(tx.waiting)
+	n, b := len(tx.waiting), &tx.later
 	switch {
-	case n == 0 && tx.relaxed:
-		b := &pgx.Batch{}
-		b.Queue(`set local synchronous_commit = off`)
-		b.Queue(`commit`)
-		return tx.SendBatch(ctx, b).Close()
-	case n == 0:
-		return tx.Commit(ctx)
 	case n > few:
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 			m := tx.waiting[i]
@@ -73,15 +66,19 @@ func (tx *Tx) commit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	case n > 0:
+		topics, keys, values := make([]string, n), make([]string, n), make([][]byte, n)
+		for i, m := range tx.waiting {
+			topics[i], keys[i], values[i] = m.Topic, m.Key, m.Value
+		}
+		b.Queue(`insert into outbox (topic, key, value)
+			select topic, key, value from unnest($1::text[], $2::text[], $3::bytea[]) with ordinality as e (topic, key, value, n) order by n`, topics, keys, values)
+	case tx.relaxed:
+		b.Queue(`set local synchronous_commit = off`)
+	}
+	if b.Len() == 0 {
 		return tx.Commit(ctx)
 	}
-	topics, keys, values := make([]string, n), make([]string, n), make([][]byte, n)
-	for i, m := range tx.waiting {
-		topics[i], keys[i], values[i] = m.Topic, m.Key, m.Value
-	}
-	b := &pgx.Batch{}
-	b.Queue(`insert into outbox (topic, key, value)
-		select topic, key, value from unnest($1::text[], $2::text[], $3::bytea[]) with ordinality as e (topic, key, value, n) order by n`, topics, keys, values)
 	b.Queue(`commit`)
 	return tx.SendBatch(ctx, b).Close()
 }

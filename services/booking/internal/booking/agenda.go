@@ -21,6 +21,8 @@ type agenda struct {
 	business slots.Business
 	people   []slots.Person
 	settings Settings
+	// held is the calendar of the only candidate, when it is held already.
+	held *calendar
 }
 
 // longest is how far beyond a period an appointment can reach into it: a day of length, a day of buffer
@@ -30,46 +32,69 @@ const longest = 51 * time.Hour
 // readAgenda loads the time of users from from to to. The appointment except, if any, takes no time.
 func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (*agenda, error) {
 	b := &pgx.Batch{}
-	a := d.queueAgenda(b, users, from, to, except)
+	a := d.queueAgenda(b, users, from, to)
+	a.queueHours(b)
+	a.queueBusy(b, users, from, to, except)
 	return a, tx.SendBatch(ctx, b).Close()
 }
 
-// queueAgenda is readAgenda as a part of a batch; the agenda is there once the batch is closed.
-func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day, except uuid.UUID) *agenda {
+// queueAgenda is readAgenda as a part of a batch, without the hours and the time that appointments take; the
+// agenda is there once the batch is closed.
+func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day) *agenda {
 	a := &agenda{business: slots.Business{Zone: d.Config.Zone}, people: make([]slots.Person, len(users))}
-	at := make(map[int64]*slots.Person, len(users))
 	for i, id := range users {
 		a.people[i].ID = id
-		at[id] = &a.people[i]
 	}
-	begin, end := slots.Bounds(d.Config.Zone, from, to)
 	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
 		a.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
-		return err
-	})
-	b.Queue(`select user_id, hours from staff where user_id = any($1) and hours <> '{}'`, users).Query(func(rows pgx.Rows) error {
-		var id int64
-		var hours []byte
-		_, err := pgx.ForEachRow(rows, []any{&id, &hours}, func() error { return json.Unmarshal(hours, &at[id].Hours) })
 		return err
 	})
 	queueExceptions(b, users, from, to, func(user *int64, e slots.Exception) {
 		if user == nil {
 			a.business.Closures = append(a.business.Closures, e)
 		} else {
-			at[*user].Exceptions = append(at[*user].Exceptions, e)
+			p := a.person(*user)
+			p.Exceptions = append(p.Exceptions, e)
 		}
 	})
-	b.Queue(selectBusy, users, begin.Add(-longest), end.Add(longest), except).Query(func(rows pgx.Rows) error {
+	return a
+}
+
+func (a *agenda) person(id int64) *slots.Person {
+	return &a.people[slices.IndexFunc(a.people, func(p slots.Person) bool { return p.ID == id })]
+}
+
+func (a *agenda) queueHours(b *pgx.Batch) {
+	users := make([]int64, len(a.people))
+	for i, p := range a.people {
+		users[i] = p.ID
+	}
+	b.Queue(`select user_id, hours from staff where user_id = any($1) and hours <> '{}'`, users).Query(func(rows pgx.Rows) error {
 		var id int64
-		var t slots.Busy
-		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
-			at[id].Busy = append(at[id].Busy, t)
-			return nil
-		})
+		var hours []byte
+		_, err := pgx.ForEachRow(rows, []any{&id, &hours}, func() error { return json.Unmarshal(hours, &a.person(id).Hours) })
 		return err
 	})
-	return a
+}
+
+func (a *agenda) queueBusy(b *pgx.Batch, users []int64, from, to slots.Day, except uuid.UUID) {
+	begin, end := slots.Bounds(a.business.Zone, from, to)
+	b.Queue(selectBusy, users, begin.Add(-longest), end.Add(longest), except).Query(func(rows pgx.Rows) error {
+		return collectBusy(rows, func(id int64, t slots.Busy) {
+			p := a.person(id)
+			p.Busy = append(p.Busy, t)
+		})
+	})
+}
+
+func collectBusy(rows pgx.Rows, take func(user int64, t slots.Busy)) error {
+	var id int64
+	var t slots.Busy
+	_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
+		take(id, t)
+		return nil
+	})
+	return err
 }
 
 // queueExceptions reads what changes the hours of users from from to to: closures (user nil), time off, extra hours.

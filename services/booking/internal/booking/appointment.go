@@ -205,7 +205,7 @@ func (d *desk) tell(ctx context.Context, tx *db.Tx, a appointment, change db.Eve
 
 // find reads one appointment that the caller may see.
 func (d *desk) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
-	found, err := d.queryAppointments(ctx, tx, `where a.id = $1 and ($2 = 0 or a.user_id = $2)`, id, ownUser(tx))
+	found, err := d.queryAppointments(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, ownUser(tx))
 	if err == nil && len(found) == 0 {
 		err = fault.NotFound("appointment")
 	}

@@ -59,7 +59,7 @@ func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if in.Status != "" {
 		b.status = in.Status
 	}
-	agenda, err := d.readAgenda(ctx, tx, w.users, d.today(w.start), d.today(w.start), uuid.Nil)
+	agenda, err := d.readSeat(ctx, tx, w)
 	if err != nil {
 		return Appointment{}, err
 	}

@@ -45,7 +45,7 @@ func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calend
 	}
 	begin, end := slots.Bounds(d.Config.Zone, from, to)
 	found, err := d.queryAppointments(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
-		and a.status not in ('cancelled', 'declined') and ($3 = 0 or a.user_id = $3) and ($4 = 0 or a.user_id = $4) order by a.starts_at, a.id`,
+		and a.status not in ('cancelled', 'declined') and ($3::bigint = 0 or a.user_id = $3) and ($4::bigint = 0 or a.user_id = $4) order by a.starts_at, a.id`,
 		begin, end, ownUser(tx), in.Staff)
 	if err != nil {
 		return out, err

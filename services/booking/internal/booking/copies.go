@@ -44,7 +44,7 @@ func (d *desk) await(ctx context.Context, what string, found func() (bool, error
 func (d *desk) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return d.await(ctx, "contact", func() (bool, error) {
 		// Held, so that a merge of this moment finds what is booked.
-		tag, err := tx.Exec(ctx, `select from contact where id = $1 and not trashed and ($2 = 0 or owner_user_id = $2) for share`, id, ownUser(tx))
+		tag, err := tx.Exec(ctx, `select from contact where id = $1 and not trashed and ($2::bigint = 0 or owner_user_id = $2) for share`, id, ownUser(tx))
 		return tag.RowsAffected() > 0, err
 	})
 }

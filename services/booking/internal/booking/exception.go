@@ -207,7 +207,7 @@ func (d *desk) addTouched(ctx context.Context, tx *db.Tx, all []Exception) error
 	rows, err := tx.Query(ctx, `select e.id, a.id, a.starts_at, a.ends_at from exception e
 		join appointment a on (e.user_id is null or a.user_id = e.user_id) and a.status in `+open+`
 			and a.starts_at < e.date_to + 2 and a.starts_at > e.date_from - 3
-		where e.id = any($1) and ($2 = 0 or a.user_id = $2) order by a.starts_at, a.id`, ids, ownUser(tx))
+		where e.id = any($1) and ($2::bigint = 0 or a.user_id = $2) order by a.starts_at, a.id`, ids, ownUser(tx))
 	if err != nil {
 		return err
 	}

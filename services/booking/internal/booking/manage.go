@@ -24,14 +24,14 @@ type withToken struct {
 const manageFor = 30 * 24 * time.Hour
 
 // newToken makes the appointment's one live token; those before it end.
-func newToken(ctx context.Context, tx *db.Tx, id uuid.UUID) (string, error) {
+func newToken(tx *db.Tx, id uuid.UUID) string {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	hash := sha256.Sum256([]byte(token))
-	_, err := tx.Exec(ctx, `with before as (update manage_token set ended = true where appointment_id = $2 and not ended)
+	tx.Later(`with before as (update manage_token set ended = true where appointment_id = $2 and not ended)
 		insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], id)
-	return token, err
+	return token
 }
 
 // behind is the appointment of a live token. A token that was replaced or whose appointment is long

@@ -50,7 +50,7 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute); !d.Identity.OnTeam(w.users[0]) {
 		w.users = nil
 	}
-	agenda, err := d.readAgenda(ctx, tx, w.users, d.today(w.start), d.today(w.start), w.moving)
+	agenda, err := d.readSeat(ctx, tx, w)
 	if err != nil {
 		return a, err
 	}

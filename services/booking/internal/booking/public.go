@@ -49,9 +49,17 @@ type offer struct {
 }
 
 // readOffer reads what visitors may see: the service with this id, or all of them for none.
-func readOffer(ctx context.Context, tx *db.Tx, service uuid.UUID) (offer, error) {
-	o := offer{forms: forms{}}
+func readOffer(ctx context.Context, tx *db.Tx, service uuid.UUID) (*offer, error) {
 	b := &pgx.Batch{}
+	o := queueOffer(b, service)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return o, err
+	}
+	return o, missing(len(o.services) == 0 && service != uuid.Nil, "service")
+}
+
+func queueOffer(b *pgx.Batch, service uuid.UUID) *offer {
+	o := &offer{forms: forms{}}
 	b.Queue(selectServices+`where bookable_online and not archived and ($1 or id = $2) order by sort_order, lower(name), id`, service == uuid.Nil, service).
 		Query(func(rows pgx.Rows) (err error) {
 			o.services, err = collectServices(rows)
@@ -62,10 +70,7 @@ func readOffer(ctx context.Context, tx *db.Tx, service uuid.UUID) (offer, error)
 		return err
 	})
 	b.Queue(selectForms).Query(o.forms.collect)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return o, err
-	}
-	return o, missing(len(o.services) == 0 && service != uuid.Nil, "service")
+	return o
 }
 
 func (d *desk) publicServices(ctx context.Context, tx *db.Tx, _ noInput) (PublicServices, error) {
@@ -175,8 +180,19 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 	if err := checkStart(in.StartsAt); err != nil {
 		return none, err
 	}
-	o, err := readOffer(ctx, tx, in.Service)
-	if err != nil {
+	b := &pgx.Batch{}
+	// What is asked for here are a few rows by their keys: planning it for these values each time costs more than
+	// it finds.
+	b.Queue(`set local plan_cache_mode = force_generic_plan`)
+	o := queueOffer(b, in.Service)
+	// Most who lose a time come when somebody has it already: they need not wait for the calendar.
+	var gone bool
+	b.Queue(`select exists (select from appointment where user_id = $1 and status in `+open+` and starts_at > $2::timestamptz - interval '1 day'
+		and starts_at <= $2 and ends_at > $2)`, in.Staff.Or(0), in.StartsAt.UTC()).QueryRow(func(row pgx.Row) error { return row.Scan(&gone) })
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return none, err
+	}
+	if err := missing(len(o.services) == 0 || in.Service == uuid.Nil, "service"); err != nil {
 		return none, err
 	}
 	s := o.services[0]
@@ -195,38 +211,41 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 	}
 	tx.Who.Label = given.client.label()
 	w := wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}
-	b := booking{service: s.ID, place: place, notes: given.message, source: tx.Who.Channel, status: confirmed}
+	if gone {
+		return none, d.taken(ctx, tx, w, w.terms.rule(o.settings, true))
+	}
+	wanted := booking{service: s.ID, place: place, notes: given.message, source: tx.Who.Channel, status: confirmed}
 	if s.Confirmation == "review" {
-		b.status = pending
+		wanted.status = pending
 	}
 	if hasForm {
 		id := db.NewID()
-		b.submission = &id
+		wanted.submission = &id
 	}
 	batch := &pgx.Batch{}
 	known := d.queueClient(batch, tx, given.client, o.settings.MaxOpenBookings > 0)
-	agenda := d.queueAgenda(batch, w.users, d.today(w.start), d.today(w.start), uuid.Nil)
+	agenda := d.queueSeat(batch, w)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return none, err
 	}
 	if limit := o.settings.MaxOpenBookings; limit > 0 && known.open >= limit {
 		return none, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
 	}
-	if b.contact = known.id; known.id == uuid.Nil {
-		b.contact, b.newClient = db.NewID(), &given.client
+	if wanted.contact = known.id; known.id == uuid.Nil {
+		wanted.contact, wanted.newClient = db.NewID(), &given.client
 	}
 	user, err := d.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return none, err
 	}
-	a, err := d.insert(ctx, tx, w, user, b)
+	a, err := d.insert(ctx, tx, w, user, wanted)
 	if err != nil {
 		return none, err
 	}
 	more := []db.Event{given.ensureContact(a)}
 	if hasForm {
-		more = append(more, db.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: b.submission.String(), Data: &proto.RecordSubmission{
-			SubmissionId: b.submission.String(), FormId: form.ID, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(), Values: given.raw, Page: in.Page}})
+		more = append(more, db.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: wanted.submission.String(), Data: &proto.RecordSubmission{
+			SubmissionId: wanted.submission.String(), FormId: form.ID, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(), Values: given.raw, Page: in.Page}})
 	}
 	return a.public(), d.tell(ctx, tx, a, a.change("booked", nil), more...)
 }
@@ -253,14 +272,14 @@ func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client, count bool) *known
 	var known knownClient
 	b.Queue(`select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key)
 	// Held, so that a merge of this moment finds what is booked.
-	b.Queue(`select id from contact where email_key = $1 and not trashed order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
+	b.Queue(`select id from contact where email_key = $1 and email_key <> '' and not trashed order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&known.id}, func() error { return nil })
 		return err
 	})
 	if !count {
 		return &known
 	}
-	b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and a.source = $2 and a.starts_at > $3
+	b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and c.email_key <> '' and a.source = $2 and a.starts_at > $3
 		and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).QueryRow(func(row pgx.Row) error { return row.Scan(&known.open) })
 	return &known
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/singleflight"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -25,9 +27,27 @@ type wish struct {
 	moving uuid.UUID
 }
 
+// queueSeat reads what seat needs to know. Of an only candidate it holds the calendar at once.
+func (d *desk) queueSeat(b *pgx.Batch, w wish) *agenda {
+	day := d.today(w.start)
+	a := d.queueAgenda(b, w.users, day, day)
+	if len(w.users) == 1 {
+		a.held = w.queueCalendar(b, w.users[0])
+	} else {
+		a.queueHours(b)
+		a.queueBusy(b, w.users, day, day, w.moving)
+	}
+	return a
+}
+
+func (d *desk) readSeat(ctx context.Context, tx *db.Tx, w wish) (*agenda, error) {
+	b := &pgx.Batch{}
+	a := d.queueSeat(b, w)
+	return a, tx.SendBatch(ctx, b).Close()
+}
+
 // seat finds the person who takes the appointment, the least busy of those who are free, and holds that
 // person's calendar until the transaction ends. The error is svc_slot_taken with the nearest free times.
-// agenda is that of the day.
 func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, error) {
 	rule := w.terms.rule(a.settings, w.public)
 	free := func(p slots.Person) bool {
@@ -36,11 +56,23 @@ func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, e
 		}
 		return slots.Free(a.business, rule, p, w.start, tx.Now)
 	}
+	if a.held != nil {
+		p := a.people[0]
+		p.Hours = a.held.hours
+		if held, err := a.held.keep(ctx, tx, p, free); err != nil || held {
+			return p.ID, err
+		}
+		return 0, d.taken(ctx, tx, w, rule)
+	}
 	people := slices.DeleteFunc(a.people, func(p slots.Person) bool { return !free(p) })
 	for len(people) > 0 {
 		i := slots.LeastBusy(a.business, people, w.start)
-		held, err := d.hold(ctx, tx, w, people[i], free)
-		if err != nil || held {
+		b := &pgx.Batch{}
+		c := w.queueCalendar(b, people[i].ID)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return 0, err
+		}
+		if held, err := c.keep(ctx, tx, people[i], free); err != nil || held {
 			return people[i].ID, err
 		}
 		people = slices.Delete(people, i, i+1)
@@ -48,30 +80,34 @@ func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, e
 	return 0, d.taken(ctx, tx, w, rule)
 }
 
-// hold locks a person's calendar and looks again. When the time is gone meanwhile it lets go at once,
-// so that the next in line does not wait for this one's answer.
-func (d *desk) hold(ctx context.Context, tx *db.Tx, w wish, p slots.Person, free func(slots.Person) bool) (bool, error) {
+// calendar is what a person has around a time, read while it was held.
+type calendar struct {
+	removed bool
+	hours   slots.Week
+	busy    []slots.Busy
+}
+
+// queueCalendar locks a person's calendar and looks at it.
+func (w wish) queueCalendar(b *pgx.Batch, user int64) *calendar {
 	begin := w.start.Add(-longest)
 	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
-	p.Busy = nil
-	var removed bool
-	b := &pgx.Batch{}
+	var c calendar
 	b.Queue(`savepoint calendar`)
-	b.Queue(lockCalendar, p.ID)
-	b.Queue(`select removed_at is not null from staff where user_id = $1`, p.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&removed) })
-	b.Queue(selectBusy, []int64{p.ID}, begin, end, w.moving).Query(func(rows pgx.Rows) error {
-		var id int64
-		var t slots.Busy
-		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
-			p.Busy = append(p.Busy, t)
-			return nil
-		})
-		return err
+	b.Queue(lockCalendar, user)
+	b.Queue(`select removed_at is not null, hours from staff where user_id = $1`, user).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&c.removed, &c.hours)
 	})
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return false, err
-	}
-	if !removed && free(p) {
+	b.Queue(selectBusy, []int64{user}, begin, end, w.moving).Query(func(rows pgx.Rows) error {
+		return collectBusy(rows, func(_ int64, t slots.Busy) { c.busy = append(c.busy, t) })
+	})
+	return &c
+}
+
+// keep tells whether the time is free. When it is not it lets go at once, so that the next in line does not
+// wait for this one's answer.
+func (c *calendar) keep(ctx context.Context, tx *db.Tx, p slots.Person, free func(slots.Person) bool) (bool, error) {
+	p.Busy = c.busy
+	if !c.removed && free(p) {
 		return true, nil
 	}
 	_, err := tx.Exec(ctx, `rollback to savepoint calendar`)
@@ -89,8 +125,7 @@ type Alternative struct {
 // taken is svc_slot_taken with up to five free times. They are a hint: callers who lost the same time
 // at once share them.
 func (d *desk) taken(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) error {
-	key := fmt.Sprint(w.users, rule, w.start.Unix(), w.moving)
-	found, err, _ := d.alternatives.Do(key, func() (any, error) { return d.nearest(ctx, tx, w, rule) })
+	found, err := d.hints.of(fmt.Sprint(w.users, rule, w.start.Unix(), w.moving), func() ([]Alternative, error) { return d.nearest(ctx, tx, w, rule) })
 	if err != nil && ctx.Err() == nil {
 		// Whoever worked them out has gone.
 		found, err = d.nearest(ctx, tx, w, rule)
@@ -99,6 +134,47 @@ func (d *desk) taken(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) er
 		return err
 	}
 	return fault.SlotTaken(found)
+}
+
+// hints are free times near one that was lost. They hold for a moment, since whoever runs for the same time
+// loses it within that.
+type hints struct {
+	working singleflight.Group
+	mu      sync.Mutex
+	recent  map[string]hint
+}
+
+type hint struct {
+	times []Alternative
+	until time.Time
+}
+
+const (
+	hintFor  = 200 * time.Millisecond
+	mostHint = 1000
+)
+
+func (h *hints) of(key string, work func() ([]Alternative, error)) ([]Alternative, error) {
+	h.mu.Lock()
+	have, ok := h.recent[key]
+	h.mu.Unlock()
+	if ok && time.Now().Before(have.until) {
+		return have.times, nil
+	}
+	found, err, _ := h.working.Do(key, func() (any, error) {
+		times, err := work()
+		if err == nil {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.recent == nil || len(h.recent) >= mostHint {
+				h.recent = map[string]hint{}
+			}
+			h.recent[key] = hint{times, time.Now().Add(hintFor)}
+		}
+		return times, err
+	})
+	times, _ := found.([]Alternative)
+	return times, err
 }
 
 func (d *desk) nearest(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) ([]Alternative, error) {

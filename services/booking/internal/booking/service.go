@@ -5,8 +5,6 @@ import (
 	"embed"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
@@ -29,8 +27,7 @@ type desk struct {
 	timeToken auth.TimeToken
 	// waiting bounds how many calls wait for a copy at once: each holds a connection.
 	waiting chan struct{}
-	// alternatives are worked out once for all who lost the same time together.
-	alternatives singleflight.Group
+	hints   hints
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
