@@ -68,7 +68,7 @@ export class Client {
 /** A business that is set up: an administrator with a key, services, hours, the booking page. */
 export async function setUp() {
   const visitor = new Client()
-  const login = await visitor.call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || password })
+  const login = await visitor.call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || process.env.SVC_ADMIN_PASSWORD || password })
   const cookie = login.headers.getSetCookie().map((c) => c.split(";")[0]).find((c) => c.startsWith("svc_session="))
   const person = new Client({ Cookie: cookie })
   await until("the session", () => person.get("/me").catch(() => undefined))
