@@ -71,6 +71,8 @@ type Tx struct {
 	Who Actor
 	// Now is the time of the work, UTC, whole seconds as the interface shows them.
 	Now time.Time
+	// Explain turns an error of the commit, and of what was left for it, into what callers are told.
+	Explain func(error) error
 
 	secret []byte
 	// waiting are the rows for the outbox. They go in together, right before the commit.
@@ -124,6 +126,9 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error)
 		return err
 	}
 	if err := tx.commit(ctx); err != nil {
+		if tx.Explain != nil {
+			err = tx.Explain(err)
+		}
 		return err
 	}
 	if len(tx.waiting) > 0 {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
@@ -33,7 +32,8 @@ func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err := checkStart(in.StartsAt); err != nil {
 		return Appointment{}, err
 	}
-	if err := d.awaitContact(ctx, tx, in.Contact); err != nil {
+	client, err := d.awaitContact(ctx, tx, in.Contact)
+	if err != nil {
 		return Appointment{}, err
 	}
 	s, err := getService(ctx, tx, byID{in.Service})
@@ -55,7 +55,7 @@ func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 		return Appointment{}, err
 	}
 	w := wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), outside: in.OutsideHours}
-	b := booking{service: s.ID, contact: in.Contact, place: p, notes: in.Notes, source: tx.Who.Channel, status: confirmed}
+	b := booking{service: s.ID, contact: in.Contact, client: client, place: p, notes: in.Notes, source: tx.Who.Channel, status: confirmed}
 	if in.Status != "" {
 		b.status = in.Status
 	}
@@ -63,11 +63,11 @@ func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err != nil {
 		return Appointment{}, err
 	}
-	user, err := d.seat(ctx, tx, w, agenda)
+	c, err := d.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err := d.insert(ctx, tx, w, user, b)
+	a, err := d.insert(tx, w, c, b)
 	if err != nil {
 		return Appointment{}, err
 	}
@@ -100,7 +100,8 @@ func webAddress(s string) bool {
 type booking struct {
 	service    uuid.UUID
 	contact    uuid.UUID
-	newClient  *client // a contact that nobody has heard of yet
+	client     client
+	newClient  bool // a contact that nobody has heard of yet
 	place      place
 	notes      string
 	source     string
@@ -108,32 +109,32 @@ type booking struct {
 	submission *uuid.UUID
 }
 
-// insert takes the time that seat has found: the one way in which appointments come to be.
-func (d *desk) insert(ctx context.Context, tx *db.Tx, w wish, user int64, b booking) (appointment, error) {
+// insert takes the time that seat has found: the one way in which appointments come to be. It is written with
+// the commit, together with all that follows from it.
+func (d *desk) insert(tx *db.Tx, w wish, c *calendar, b booking) (appointment, error) {
 	terms, err := json.Marshal(w.terms)
 	if err != nil {
 		return appointment{}, err
 	}
-	id := db.NewID()
-	batch := &pgx.Batch{}
-	if c := b.newClient; c != nil {
-		batch.Queue(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
-			b.contact, c.firstName, c.lastName, c.email, address.Key(c.email), c.phone)
+	a := appointment{address: w.terms.LocationDetails, place: b.place, client: b.client, version: 1, Appointment: Appointment{
+		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{c.user, d.staffName(c.user, c.name)},
+		Contact: ContactRef{ID: b.contact, Name: b.client.label()}, StartsAt: w.start, EndsAt: w.start.Add(time.Duration(w.terms.DurationMin) * time.Minute),
+		Notes: b.notes, Source: b.source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}
+	if b.submission != nil {
+		a.Submission = opt.Of(SubmissionRef{*b.submission})
 	}
-	batch.Queue(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
-		location_type, location, meeting_url, notes, source, submission_id, timed_at, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17)`,
-		id, b.status, b.service, terms, user, b.contact, w.start, w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute), w.terms.BufferBefore,
-		w.terms.BufferAfter, b.place.kind, b.place.location, b.place.meetingURL, b.notes, b.source, b.submission, tx.Now)
-	var found []appointment
-	batch.Queue(selectAppointments+`where a.id = $1`, id).Query(func(rows pgx.Rows) (err error) {
-		found, err = d.collect(rows)
-		return err
-	})
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return appointment{}, overlap(err)
+	a.show(c.meetingURL)
+	if b.newClient {
+		tx.Later(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
+			b.contact, b.client.firstName, b.client.lastName, b.client.email, address.Key(b.client.email), b.client.phone)
 	}
-	return found[0], nil
+	tx.Explain = overlap
+	tx.Later(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
+		location_type, location, meeting_url, notes, source, submission_id, version, timed_at, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $18)`,
+		a.ID, a.Status, b.service, terms, c.user, b.contact, a.StartsAt, a.EndsAt, w.terms.BufferBefore, w.terms.BufferAfter,
+		b.place.kind, b.place.location, b.place.meetingURL, b.notes, b.source, b.submission, a.version, tx.Now)
+	return a, nil
 }
 
 // overlap is svc_slot_taken for what only the database saw: somebody who held no calendar.

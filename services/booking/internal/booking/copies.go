@@ -40,12 +40,16 @@ func (d *desk) await(ctx context.Context, what string, found func() (bool, error
 	return fault.NotFound(what)
 }
 
-// awaitContact makes sure that the contact is there, out of the trash, and one that the caller may see.
-func (d *desk) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	return d.await(ctx, "contact", func() (bool, error) {
+// awaitContact is the contact, which is there, out of the trash, and one that the caller may see.
+func (d *desk) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (c client, err error) {
+	return c, d.await(ctx, "contact", func() (bool, error) {
 		// Held, so that a merge of this moment finds what is booked.
-		tag, err := tx.Exec(ctx, `select from contact where id = $1 and not trashed and ($2::bigint = 0 or owner_user_id = $2) for share`, id, ownUser(tx))
-		return tag.RowsAffected() > 0, err
+		err := tx.QueryRow(ctx, `select first_name, last_name, email, phone from contact
+			where id = $1 and not trashed and ($2::bigint = 0 or owner_user_id = $2) for share`, id, ownUser(tx)).Scan(&c.firstName, &c.lastName, &c.email, &c.phone)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return false, nil
+		}
+		return err == nil, err
 	})
 }
 

@@ -54,12 +54,12 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	if err != nil {
 		return a, err
 	}
-	user, err := d.seat(ctx, tx, w, agenda)
+	c, err := d.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return a, err
 	}
 	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
-	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), user
+	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), c.user
 	if err := d.save(ctx, tx, &a, `, timed_at = $13`); err != nil {
 		return a, err
 	}

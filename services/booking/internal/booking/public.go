@@ -231,14 +231,14 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 	if limit := o.settings.MaxOpenBookings; limit > 0 && known.open >= limit {
 		return none, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
 	}
-	if wanted.contact = known.id; known.id == uuid.Nil {
-		wanted.contact, wanted.newClient = db.NewID(), &given.client
+	if wanted.contact, wanted.client = known.id, known.client; known.id == uuid.Nil {
+		wanted.contact, wanted.client, wanted.newClient = db.NewID(), given.client, true
 	}
-	user, err := d.seat(ctx, tx, w, agenda)
+	c, err := d.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return none, err
 	}
-	a, err := d.insert(ctx, tx, w, user, wanted)
+	a, err := d.insert(tx, w, c, wanted)
 	if err != nil {
 		return none, err
 	}
@@ -261,6 +261,7 @@ func visitorsPlace(s BookableService, location string) string {
 // knownClient is the contact with an address, as far as booking knows, and how many bookings made online it
 // has ahead, where that is asked. Without an id contacts is to be told of a new one.
 type knownClient struct {
+	client
 	id   uuid.UUID
 	open int
 }
@@ -272,8 +273,9 @@ func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client, count bool) *known
 	var known knownClient
 	b.Queue(`select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key)
 	// Held, so that a merge of this moment finds what is booked.
-	b.Queue(`select id from contact where email_key = $1 and email_key <> '' and not trashed order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&known.id}, func() error { return nil })
+	b.Queue(`select id, first_name, last_name, email, phone from contact where email_key = $1 and email_key <> '' and not trashed
+		order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&known.id, &known.firstName, &known.lastName, &known.email, &known.phone}, func() error { return nil })
 		return err
 	})
 	if !count {

@@ -47,8 +47,8 @@ func (d *desk) readSeat(ctx context.Context, tx *db.Tx, w wish) (*agenda, error)
 }
 
 // seat finds the person who takes the appointment, the least busy of those who are free, and holds that
-// person's calendar until the transaction ends. The error is svc_slot_taken with the nearest free times.
-func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, error) {
+// person's calendar, which it gives, until the transaction ends. The error is svc_slot_taken with the nearest free times.
+func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (*calendar, error) {
 	rule := w.terms.rule(a.settings, w.public)
 	free := func(p slots.Person) bool {
 		if w.outside {
@@ -60,9 +60,9 @@ func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, e
 		p := a.people[0]
 		p.Hours = a.held.hours
 		if held, err := a.held.keep(ctx, tx, p, free); err != nil || held {
-			return p.ID, err
+			return a.held, err
 		}
-		return 0, d.taken(ctx, tx, w, rule)
+		return nil, d.taken(ctx, tx, w, rule)
 	}
 	people := slices.DeleteFunc(a.people, func(p slots.Person) bool { return !free(p) })
 	for len(people) > 0 {
@@ -70,32 +70,34 @@ func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (int64, e
 		b := &pgx.Batch{}
 		c := w.queueCalendar(b, people[i].ID)
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if held, err := c.keep(ctx, tx, people[i], free); err != nil || held {
-			return people[i].ID, err
+			return c, err
 		}
 		people = slices.Delete(people, i, i+1)
 	}
-	return 0, d.taken(ctx, tx, w, rule)
+	return nil, d.taken(ctx, tx, w, rule)
 }
 
 // calendar is what a person has around a time, read while it was held.
 type calendar struct {
-	removed bool
-	hours   slots.Week
-	busy    []slots.Busy
+	user             int64
+	name, meetingURL string // as the person has chosen them
+	removed          bool
+	hours            slots.Week
+	busy             []slots.Busy
 }
 
 // queueCalendar locks a person's calendar and looks at it.
 func (w wish) queueCalendar(b *pgx.Batch, user int64) *calendar {
 	begin := w.start.Add(-longest)
 	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
-	var c calendar
+	c := calendar{user: user}
 	b.Queue(`savepoint calendar`)
 	b.Queue(lockCalendar, user)
-	b.Queue(`select removed_at is not null, hours from staff where user_id = $1`, user).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&c.removed, &c.hours)
+	b.Queue(`select name, meeting_url, removed_at is not null, hours from staff where user_id = $1`, user).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&c.name, &c.meetingURL, &c.removed, &c.hours)
 	})
 	b.Queue(selectBusy, []int64{user}, begin, end, w.moving).Query(func(rows pgx.Rows) error {
 		return collectBusy(rows, func(_ int64, t slots.Busy) { c.busy = append(c.busy, t) })
