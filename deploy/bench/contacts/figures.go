@@ -22,7 +22,7 @@ import (
 )
 
 // create compares creating contacts through the API with the bare transaction, which writes the same rows:
-// contact, count, timeline entry and two rows of the outbox.
+// contact, timeline entry and two rows of the outbox.
 func (w *world) create(ctx context.Context, program string, clients int, length time.Duration) error {
 	if program == "" {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
@@ -38,7 +38,6 @@ func (w *world) create(ctx context.Context, program string, clients int, length 
 	defer super.Close(ctx)
 	if _, err := super.Exec(ctx, `set search_path = contacts, ext; create schema bare;
 		create table bare.contact (like contacts.contact including all);
-		create table bare.contact_count (like contacts.contact_count including all);
 		create table bare.activity (like contacts.activity including all);
 		create table bare.outbox (like contacts.outbox including all)`); err != nil {
 		return err
@@ -47,7 +46,6 @@ func (w *world) create(ctx context.Context, program string, clients int, length 
 	err = os.WriteFile(script, []byte(`\set n random(1, 2000000000)
 begin;
 insert into bare.contact (id, first_name, last_name, email, email_key, phone, tags, last_activity, created_at, updated_at) values (gen_random_uuid(), 'Grace', 'Hopper '||:n, 'g'||:n||'@example.com', 'g'||:n||'@example.com', '+32470123456', '{}', now(), now(), now()) on conflict do nothing;
-insert into bare.contact_count values (null, 'lead', 'none', false, 1);
 insert into bare.activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at) values (gen_random_uuid(), gen_random_uuid(), 'created', 'Contact created', '{"email": {"new": "g@example.com", "old": null}, "phone": {"new": "+32470123456", "old": null}, "last_name": {"new": "Hopper", "old": null}, "first_name": {"new": "Grace", "old": null}}', 'api', 'bench', 1, now());
 insert into bare.outbox (topic, key, value) values ('contacts.contact', 'x', decode(repeat('00', 700), 'hex'));
 insert into bare.outbox (topic, key, value) values ('svc.audit', 'x', decode(repeat('00', 200), 'hex'));

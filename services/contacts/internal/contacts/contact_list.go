@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/directory"
 )
 
 // ContactFilter are the conditions that lists and exports share; all given ones must hold.
@@ -81,10 +82,9 @@ func (f ContactFilter) conditions(w *where) {
 	}
 }
 
-// counted tells whether the table of counts knows how many contacts the query selects.
-func (q ContactQuery) counted() bool {
-	q.Status, q.Marketing, q.Owner, q.IncludeDeleted, q.Page = "", "", 0, false, db.Page{}
-	return q == ContactQuery{}
+// plain tells whether q's pages are a walk along one index.
+func (q ContactQuery) plain(tx *db.Tx) bool {
+	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !(tx.Who.Own && q.IncludeDeleted)
 }
 
 // FindContacts lists the contacts that the actor may see, newest first.
@@ -93,25 +93,102 @@ func (s *service) FindContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 	if err != nil {
 		return db.List[Contact]{}, err
 	}
+	var contacts []Contact
+	switch {
+	case in.plain(tx):
+		contacts, err = s.plainPage(ctx, tx, in, page)
+	case in.known():
+		contacts, err = s.knownPage(ctx, tx, in, page)
+	default:
+		contacts, err = s.countedPage(ctx, tx, in, page)
+	}
+	return db.Close(page, contacts, func(c Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
+}
+
+const newestFirst = ` order by c.created_at desc, c.id desc`
+
+// plainPage walks along the index; the total is the directory's.
+func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) (contacts []Contact, err error) {
 	var w where
+	q.all(tx, &w)
+	w.after(page, "c")
+	b := &pgx.Batch{}
+	b.Queue(`select `+contactColumns(shownContactFields)+contactFrom+` where `+w.String()+limit(newestFirst, page.Limit), w.args...).Query(func(rows pgx.Rows) error {
+		contacts, err = collectContacts(rows)
+		return err
+	})
+	if !page.First {
+		return contacts, tx.SendBatch(ctx, b).Close()
+	}
+	l, err := s.selection(ctx, tx, q, b.QueuedQueries...)
+	if err == nil {
+		page.Total = l.count()
+	}
+	return contacts, err
+}
+
+// knownPage has the directory find and count, and reads what it found.
+func (s *service) knownPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) (contacts []Contact, err error) {
+	l, err := s.selection(ctx, tx, q)
+	if err != nil {
+		return nil, err
+	}
+	var after *directory.Key
+	if page.First {
+		page.Total = l.count()
+	} else {
+		key := directory.KeyOf(page.At, page.ID)
+		after = &key
+	}
+	// The directory may be ahead of this transaction: what that does not see yet leaves room for more.
+	for len(contacts) < page.Limit {
+		keys := l.find(after, page.Limit-len(contacts))
+		if len(keys) == 0 {
+			break
+		}
+		var w where
+		w.own(tx, "c")
+		w.and("c.id = any(?)", ids(keys))
+		rows, err := tx.Query(ctx, `select `+contactColumns(shownContactFields)+contactFrom+` where `+w.String()+newestFirst, w.args...)
+		if err != nil {
+			return nil, err
+		}
+		some, err := collectContacts(rows)
+		if err != nil {
+			return nil, err
+		}
+		contacts = append(contacts, some...)
+		after = &keys[len(keys)-1]
+	}
+	return contacts, nil
+}
+
+// countedPage is for conditions that only the database knows.
+func (s *service) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
+	var w where
+	q, err := s.narrowed(ctx, tx, q, &w)
+	if err != nil {
+		return nil, err
+	}
+	q.all(tx, &w)
 	columns := contactColumns(shownContactFields)
 	if page.First {
 		// The total comes with the rows: a first page without rows has a total of 0.
-		columns += ", (" + in.count(tx, &w) + ")"
+		columns += `, (select count(*) from contact c where ` + w.String() + `)`
 	}
-	in.all(tx, &w)
 	w.after(page, "c")
-	rows, err := tx.Query(ctx, `select `+columns+contactFrom+` where `+w.String()+limit(` order by c.created_at desc, c.id desc`, page.Limit), w.args...)
+	rows, err := tx.Query(ctx, `select `+columns+contactFrom+` where `+w.String()+limit(newestFirst, page.Limit), w.args...)
 	if err != nil {
-		return db.List[Contact]{}, err
+		return nil, err
 	}
-	contacts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Contact, error) {
-		if page.First {
-			return scanContact(row, &page.Total)
-		}
-		return scanContact(row)
-	})
-	return db.Close(page, contacts, func(c Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
+	if page.First {
+		return collectContacts(rows, &page.Total)
+	}
+	return collectContacts(rows)
+}
+
+func collectContacts(rows pgx.Rows, more ...any) ([]Contact, error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Contact, error) { return scanContact(row, more...) })
 }
 
 func (q ContactQuery) all(tx *db.Tx, w *where) {
@@ -123,37 +200,6 @@ func (q ContactQuery) all(tx *db.Tx, w *where) {
 	if !q.UpdatedSince.IsZero() {
 		w.and("c.updated_at >= ?", q.UpdatedSince)
 	}
-}
-
-// count is the query for the number of contacts that q selects.
-func (q ContactQuery) count(tx *db.Tx, w *where) string {
-	n := where{args: w.args}
-	defer func() { w.args = n.args }()
-	if !q.counted() {
-		q.all(tx, &n)
-		return "select count(*) from contact c where " + n.String()
-	}
-	if !q.IncludeDeleted {
-		n.and("not c.trashed")
-	}
-	n.own(tx, "c")
-	q.conditions(&n)
-	return "select coalesce(sum(n), 0)::bigint from contact_count c where " + n.String()
-}
-
-// addCountsTogether keeps the table of counts short.
-func (s *service) addCountsTogether(ctx context.Context) error {
-	return s.DB.Do(ctx, func(tx *db.Tx) error {
-		var many bool
-		err := tx.QueryRow(ctx, `select count(*) = 500 from (select from contact_count limit 500) c`).Scan(&many)
-		if err != nil || !many {
-			return err
-		}
-		_, err = tx.Exec(ctx, `
-			with gone as (delete from contact_count returning *)
-			insert into contact_count select owner_user_id, status, marketing, trashed, sum(n) from gone group by 1, 2, 3, 4 having sum(n) <> 0`)
-		return err
-	})
 }
 
 // ListSources lists the sources of the contacts that the actor may see.

@@ -35,7 +35,11 @@ func (s *service) ExportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 		return err
 	}
 	var w where
-	ContactQuery{ContactFilter: in.ContactFilter}.all(tx, &w)
+	q, err := s.narrowed(ctx, tx, ContactQuery{ContactFilter: in.ContactFilter}, &w)
+	if err != nil {
+		return err
+	}
+	q.all(tx, &w)
 	if len(in.IDs) > 0 {
 		w.and("c.id = any(?)", in.IDs)
 	}

@@ -19,10 +19,11 @@ type service struct {
 	*app.Kit
 	// hashKey keys the hashes of addresses that unsubscribed.
 	hashKey []byte
+	memory  memory
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses")}
+	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses"), memory: newMemory()}
 	ops := s.ops()
 	return &app.Parts{
 		Ops:       ops,
@@ -36,13 +37,14 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			{Topic: proto.StaffTopic, Handle: s.staffEvent},
 		},
 		Jobs: []app.Job{
-			{Name: "count", Every: 5 * time.Second, Run: s.addCountsTogether},
 			{Name: "tombstones", Every: time.Hour, Run: s.endLingering},
 			{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
+			{Name: "gone", Every: time.Hour, Run: s.forgetGone},
 			{Name: "imports", Every: time.Hour, Run: s.forgetImports},
 		},
-		Run: []func(context.Context){s.runImports},
-		App: &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
+		Run:   []func(context.Context){s.runImports, s.keepUp},
+		Ready: []func() bool{func() bool { return s.memory.newest.Load() != nil }},
+		App:   &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
 	}, nil
 }
 

@@ -1,0 +1,212 @@
+// Package directory is a compact copy, in memory, of what contacts are listed and counted by: it answers any search
+// and count exactly by looking at all of it, a million contacts in some milliseconds and a hundred megabytes.
+package directory
+
+import (
+	"bytes"
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Key is where a record stands: lists show the latest first.
+type Key struct {
+	Created int64 // Unix microseconds
+	ID      uuid.UUID
+}
+
+// KeyOf is the key of a record that was created at a time.
+func KeyOf(created time.Time, id uuid.UUID) Key { return Key{created.UnixMicro(), id} }
+
+func (k Key) compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Created, other.Created), bytes.Compare(k.ID[:], other.ID[:]))
+}
+
+// Label is something that a record has and that queries ask for, such as the tag "VIP".
+type Label struct {
+	Kind  Kind
+	Value string
+}
+
+// Kind says what the value of a label is.
+type Kind byte
+
+// The kinds of labels.
+const (
+	Status Kind = iota
+	Marketing
+	Source
+	Owner
+	Tag
+	Trashed
+)
+
+// Record is what the directory keeps of a contact. Text must be what words are compared with: without case
+// and accents.
+type Record struct {
+	Key
+	Text   string
+	Labels []Label
+}
+
+// Query selects the records for which all holds.
+type Query struct {
+	// Has and Lacks are labels that a record must and must not have.
+	Has, Lacks []Label
+	// Words are parts that the text must have, or else Instead, when there is one.
+	Words   []string
+	Instead string
+	// Since leaves out what was created before, in Unix microseconds.
+	Since int64
+}
+
+// Directory holds records and never changes: With gives another, which shares most of it.
+type Directory struct {
+	chunks []*chunk
+}
+
+// edit is a record that comes, or with gone a key that goes.
+type edit struct {
+	Record
+	gone bool
+}
+
+// With is the directory without the keys in gone and with records, in the place of those with the same key.
+func (d *Directory) With(gone []Key, records []Record) *Directory {
+	edits := make([]edit, 0, len(gone)+len(records))
+	for _, k := range gone {
+		edits = append(edits, edit{Record{Key: k}, true})
+	}
+	for _, r := range records {
+		edits = append(edits, edit{r, false})
+	}
+	if len(edits) == 0 {
+		return d
+	}
+	// Stable: what comes stands behind what goes from the same place, and wins.
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.compare(b.Key) })
+	out := make([]*chunk, 0, len(d.chunks)+len(edits)/chunkSize+1)
+	for i := 0; i < len(d.chunks) || len(edits) > 0; i++ {
+		mine := edits
+		if i+1 < len(d.chunks) {
+			next := d.chunks[i+1].keys[0]
+			n, _ := slices.BinarySearchFunc(edits, next, func(e edit, k Key) int { return e.compare(k) })
+			mine = edits[:n]
+		}
+		edits = edits[len(mine):]
+		var old *chunk
+		if i < len(d.chunks) {
+			old = d.chunks[i]
+		}
+		if len(mine) == 0 {
+			out = append(out, old)
+			continue
+		}
+		out = append(out, merge(old, mine)...)
+	}
+	return &Directory{out}
+}
+
+// merge is a chunk after edits, cut into several when it becomes too long.
+func merge(old *chunk, edits []edit) []*chunk {
+	var all []Record
+	if old != nil {
+		all = old.records()
+	}
+	merged := make([]Record, 0, len(all)+len(edits))
+	for len(edits) > 0 {
+		e := edits[0]
+		n, found := slices.BinarySearchFunc(all, e.Key, func(r Record, k Key) int { return r.compare(k) })
+		merged = append(merged, all[:n]...)
+		if all = all[n:]; found {
+			all = all[1:]
+		}
+		for edits = edits[1:]; len(edits) > 0 && edits[0].Key == e.Key; edits = edits[1:] {
+			e = edits[0]
+		}
+		if !e.gone {
+			merged = append(merged, e.Record)
+		}
+	}
+	merged = append(merged, all...)
+	if len(merged) == 0 {
+		return nil
+	}
+	if len(merged) <= chunkSize*3/2 {
+		return []*chunk{newChunk(merged)}
+	}
+	var out []*chunk
+	parts := (len(merged) + chunkSize - 1) / chunkSize
+	for i := range parts {
+		out = append(out, newChunk(merged[len(merged)*i/parts:len(merged)*(i+1)/parts]))
+	}
+	return out
+}
+
+// Count is how many records q selects.
+func (d *Directory) Count(q Query) int64 {
+	chunks := q.within(d.chunks)
+	look := q.search(chunks)
+	if len(q.Words) == 0 && q.Instead == "" || len(chunks) < 8 {
+		var n int64
+		for _, c := range chunks {
+			n += c.count(look)
+		}
+		return n
+	}
+	// Each goroutine takes the next chunk, until none is left.
+	var total, next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 4) {
+		all.Go(func() {
+			var n int64
+			for i := next.Add(1) - 1; i < int64(len(chunks)); i = next.Add(1) - 1 {
+				n += chunks[i].count(look)
+			}
+			total.Add(n)
+		})
+	}
+	all.Wait()
+	return total.Load()
+}
+
+// Find gives the first records that q selects, at most limit, latest first; with after, those behind it.
+func (d *Directory) Find(q Query, after *Key, limit int) []Key {
+	chunks := q.within(d.chunks)
+	look := q.search(chunks)
+	var out []Key
+	for _, c := range slices.Backward(chunks) {
+		if after != nil && c.keys[0].compare(*after) >= 0 {
+			continue
+		}
+		for i := range c.backward(look) {
+			if k := c.keys[i]; after == nil || k.compare(*after) < 0 {
+				if out = append(out, k); len(out) == limit {
+					return out
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Size is how many bytes the directory holds, roughly.
+func (d *Directory) Size() (n int) {
+	for _, c := range d.chunks {
+		n += len(c.text) + len(c.keys)*(24+4) + len(c.labels)*(len(c.keys)/8+100)
+	}
+	return n
+}
+
+// within leaves out chunks that are too old for q.
+func (q *Query) within(chunks []*chunk) []*chunk {
+	n, _ := slices.BinarySearchFunc(chunks, q.Since, func(c *chunk, since int64) int {
+		return cmp.Compare(c.keys[len(c.keys)-1].Created, since)
+	})
+	return chunks[n:]
+}

@@ -1,0 +1,162 @@
+package directory
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func id(n int) (id uuid.UUID) {
+	binary.BigEndian.PutUint64(id[8:], uint64(n))
+	return id
+}
+
+// selects is what a query means, record by record.
+func selects(q Query, r Record) bool {
+	for _, l := range q.Has {
+		if !slices.Contains(r.Labels, l) {
+			return false
+		}
+	}
+	for _, l := range q.Lacks {
+		if slices.Contains(r.Labels, l) {
+			return false
+		}
+	}
+	if r.Created < q.Since {
+		return false
+	}
+	if len(q.Words) == 0 && q.Instead == "" {
+		return true
+	}
+	words := len(q.Words) > 0
+	for _, w := range q.Words {
+		words = words && strings.Contains(r.Text, w)
+	}
+	return words || q.Instead != "" && strings.Contains(r.Text, q.Instead)
+}
+
+func TestWhatIsFoundAndCountedIsWhatTheQueryMeansWhateverCameAndWent(t *testing.T) {
+	label := rapid.SampledFrom([]Label{{Status, "lead"}, {Status, "customer"}, {Owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}})
+	word := rapid.SampledFrom([]string{"a", "an", "ann", "na a", "0", "12", "x@", "anna anna", "zzz", ""})
+	rapid.Check(t, func(t *rapid.T) {
+		d := &Directory{}
+		kept := map[Key]Record{}
+		for range rapid.IntRange(1, 6).Draw(t, "changes") {
+			var gone []Key
+			var records []Record
+			seed := rapid.Uint64().Draw(t, "seed")
+			random := rand.New(rand.NewPCG(seed, 1))
+			for range rapid.SampledFrom([]int{0, 1, 3, 700, 4000}).Draw(t, "size") {
+				// Times and ids that meet again and again.
+				k := Key{int64(random.IntN(50)), id(random.IntN(60))}
+				if random.IntN(3) == 0 {
+					gone = append(gone, k)
+					continue
+				}
+				r := Record{Key: k, Text: strings.Repeat("ann", random.IntN(3)) + []string{"", "a a", "12 x@y", "0"}[random.IntN(4)]}
+				for range random.IntN(3) {
+					r.Labels = append(r.Labels, []Label{{Status, "lead"}, {Owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}}[random.IntN(5)])
+				}
+				records = append(records, r)
+			}
+			d = d.With(gone, records)
+			for _, k := range gone {
+				delete(kept, k)
+			}
+			for _, r := range records {
+				kept[r.Key] = r
+			}
+		}
+		q := Query{Has: rapid.SliceOfN(label, 0, 2).Draw(t, "has"), Lacks: rapid.SliceOfN(label, 0, 1).Draw(t, "lacks"),
+			Words: rapid.SliceOfN(word, 0, 2).Draw(t, "words"), Since: int64(rapid.IntRange(0, 55).Draw(t, "since"))}
+		if strings.Join(q.Words, "") != "" && rapid.Bool().Draw(t, "instead") {
+			q.Instead = word.Filter(func(w string) bool { return w != "" }).Draw(t, "instead of the words")
+		}
+		want := []Key{}
+		for k, r := range kept {
+			if selects(q, r) {
+				want = append(want, k)
+			}
+		}
+		slices.SortFunc(want, func(a, b Key) int { return b.compare(a) })
+		require.EqualValues(t, len(want), d.Count(q))
+
+		limit := rapid.SampledFrom([]int{1, 7, 10000}).Draw(t, "page")
+		got := []Key{}
+		var after *Key
+		for len(got) <= len(want) {
+			page := d.Find(q, after, limit)
+			got = append(got, page...)
+			if len(page) < limit {
+				break
+			}
+			after = &page[len(page)-1]
+		}
+		require.Equal(t, want, got)
+	})
+}
+
+func TestADirectoryStaysAsItWas(t *testing.T) {
+	all := []*Directory{{}}
+	for i := range 3000 {
+		all = append(all, all[i].With(nil, []Record{{Key: Key{int64(i), id(i)}, Text: "anna"}}))
+	}
+	for i, d := range all {
+		require.EqualValues(t, i, d.Count(Query{Words: []string{"nn"}}))
+	}
+	require.Greater(t, all[3000].Size(), 3000*len("anna"))
+	require.Same(t, all[3000], all[3000].With(nil, nil))
+}
+
+func million() *Directory {
+	d := &Directory{}
+	records := make([]Record, 0, 10000)
+	for i := range 1_000_000 {
+		records = append(records, Record{Key: Key{int64(i), id(i)},
+			Text: fmt.Sprintf("sophie van den berg %06x person%d@example.com +324%08d 324%08d", i*7919%(1<<24), i, i*7919%100000000, i*7919%100000000),
+			Labels: []Label{{Status, []string{"lead", "customer", "inactive"}[i%3]}, {Marketing, "none"}, {Source, []string{"web", "fair", "phone"}[i%3]},
+				{Owner, fmt.Sprint(i % 8)}, {Tag, fmt.Sprint("Tag ", i%50)}}})
+		if len(records) == cap(records) {
+			d = d.With(nil, records)
+			records = records[:0]
+		}
+	}
+	return d
+}
+
+func BenchmarkAMillion(b *testing.B) {
+	d := million()
+	b.Log(d.Size()>>20, "MiB")
+	for _, word := range []string{"a", "e", "@", "z", "an", "example.com", "person77777@", "xyzzy", "0470 12"} {
+		b.Run("count "+word, func(b *testing.B) {
+			for b.Loop() {
+				d.Count(Query{Words: strings.Fields(word), Lacks: []Label{{Trashed, ""}}})
+			}
+		})
+	}
+	b.Run("count all", func(b *testing.B) {
+		for b.Loop() {
+			d.Count(Query{Lacks: []Label{{Trashed, ""}}})
+		}
+	})
+	b.Run("count tag", func(b *testing.B) {
+		for b.Loop() {
+			d.Count(Query{Has: []Label{{Tag, "Tag 7"}}, Lacks: []Label{{Trashed, ""}}})
+		}
+	})
+	b.Run("add one", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			d = d.With(nil, []Record{{Key: Key{2_000_000, id(i)}, Text: "anna", Labels: []Label{{Status, "lead"}}}})
+			i++
+		}
+	})
+}
