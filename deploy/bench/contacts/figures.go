@@ -126,10 +126,38 @@ func (w *world) times(path string, n int) ([]time.Duration, error) {
 	return all, nil
 }
 
-// measured is one kind of page.
+// inTurns takes each kind of measurement once a round, so that all see the same weather, and gives the median of each.
+func inTurns(rounds int, kinds ...func() error) ([]time.Duration, error) {
+	all := make([][]time.Duration, len(kinds))
+	for i := range rounds + rounds/10 {
+		for k, f := range kinds {
+			start := time.Now()
+			if err := f(); err != nil {
+				return nil, err
+			}
+			if i >= rounds/10 {
+				all[k] = append(all[k], time.Since(start))
+			}
+		}
+	}
+	medians := make([]time.Duration, len(kinds))
+	for k, times := range all {
+		medians[k] = at(.5, times)
+	}
+	return medians, nil
+}
+
+func (w *world) get(path string) func() error {
+	return func() error {
+		_, err := w.call("GET", path, nil, nil)
+		return err
+	}
+}
+
+// measured is one kind of page: its first page, which takes the total, and a later one, which does not.
 type measured struct{ first, next time.Duration }
 
-// pages measures the plain list: its first page, which takes the total, and a later one, which does not.
+// pages measures the list, plain and with filters.
 func (w *world) pages(context.Context) (map[string]measured, error) {
 	out := map[string]measured{}
 	for _, query := range []string{"", "status=customer", "owner=3", "tag=tag-7", "source=fair"} {
@@ -140,15 +168,11 @@ func (w *world) pages(context.Context) (map[string]measured, error) {
 		if _, err := w.call("GET", "/contacts?"+query, nil, &page); err != nil {
 			return nil, err
 		}
-		first, err := w.times("/contacts?"+query, 200)
+		p50, err := inTurns(300, w.get("/contacts?"+query), w.get("/contacts?"+query+"&cursor="+url.QueryEscape(page.NextCursor)))
 		if err != nil {
 			return nil, err
 		}
-		next, err := w.times("/contacts?"+query+"&cursor="+url.QueryEscape(page.NextCursor), 200)
-		if err != nil {
-			return nil, err
-		}
-		out[query] = measured{at(.5, first), at(.5, next)}
+		out[query] = measured{p50[0], p50[1]}
 	}
 	return out, nil
 }
@@ -164,19 +188,12 @@ func (w *world) list(ctx context.Context, small map[string]measured) error {
 	if err != nil {
 		return err
 	}
-	// The way to the service and back costs this much whatever is asked.
-	way, err := w.times("/field-groups?entity=contact", 300)
-	if err != nil {
-		return err
-	}
 	conn, err := w.db.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	var bare []time.Duration
-	for range 300 {
-		start := time.Now()
+	bare := func() error {
 		rows, err := conn.Query(ctx, page)
 		if err != nil {
 			return err
@@ -186,15 +203,22 @@ func (w *world) list(ctx context.Context, small map[string]measured) error {
 				return err
 			}
 		}
-		if rows.Err() != nil {
-			return rows.Err()
-		}
-		bare = append(bare, time.Since(start))
+		return rows.Err()
 	}
-	plain := large[""]
-	limit := 2*at(.5, bare) + at(.5, way)
-	fmt.Printf("list page: p50 %s, with total %s; SQL alone %s, an empty answer %s\n", ms(plain.next), ms(plain.first), ms(at(.5, bare)), ms(at(.5, way)))
-	report("list page, p50", ms(plain.next), "<= "+ms(limit), plain.next <= limit)
+	// The way to the service and back costs this much whatever is asked.
+	var first struct {
+		NextCursor string `json:"next_cursor"`
+	}
+	if _, err := w.call("GET", "/contacts", nil, &first); err != nil {
+		return err
+	}
+	p50, err := inTurns(500, w.get("/contacts?cursor="+url.QueryEscape(first.NextCursor)), bare, w.get("/field-groups?entity=contact"))
+	if err != nil {
+		return err
+	}
+	limit := 2*p50[1] + p50[2]
+	fmt.Printf("list page: p50 %s; SQL alone %s, an empty answer %s\n", us(p50[0]), us(p50[1]), us(p50[2]))
+	report("list page, p50", us(p50[0]), "<= "+us(limit), p50[0] <= limit)
 	for query, l := range large {
 		name := "list " + query
 		report(name+", with total ÷ without", fmt.Sprintf("%.2f", ratio(l.first, l.next)), "<= 1.1", ratio(l.first, l.next) <= 1.1)
@@ -207,7 +231,7 @@ func (w *world) list(ctx context.Context, small map[string]measured) error {
 func (w *world) search(context.Context) error {
 	worst, name := time.Duration(0), ""
 	for _, term := range []string{"person77777@", "Müller", "muller jurgen", "Anna", "an", "a", "example.com", "0470 12", "32470123", "xyzzy nobody", "peeters 4f", "@", "e"} {
-		all, err := w.times("/contacts?search="+url.QueryEscape(term), 60)
+		all, err := w.times("/contacts?search="+url.QueryEscape(term), 200)
 		if err != nil {
 			return err
 		}
@@ -349,5 +373,7 @@ func (w *world) memory(name string) int {
 func (w *world) forgetPeak() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", w.pid), []byte("5"), 0o200)
 }
+
+func us(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }

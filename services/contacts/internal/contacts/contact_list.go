@@ -107,24 +107,40 @@ func (s *service) FindContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 
 const newestFirst = ` order by c.created_at desc, c.id desc`
 
-// plainPage walks along the index; the total is the directory's.
-func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) (contacts []Contact, err error) {
+// plainPage walks along the index. The total is the directory's, which is asked for what changed only if
+// something did.
+func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
 	var w where
+	columns := contactColumns(shownContactFields)
+	var copied *remembered
+	var fresh bool
+	var more []any
+	if page.First {
+		var err error
+		if copied, err = s.copied(ctx); err != nil {
+			return nil, err
+		}
+		columns += ", (" + w.number(upToDate, copied.snapshot) + ")"
+		more = []any{&fresh}
+	}
 	q.all(tx, &w)
 	w.after(page, "c")
-	b := &pgx.Batch{}
-	b.Queue(`select `+contactColumns(shownContactFields)+contactFrom+` where `+w.String()+limit(newestFirst, page.Limit), w.args...).Query(func(rows pgx.Rows) error {
-		contacts, err = collectContacts(rows)
-		return err
-	})
-	if !page.First {
-		return contacts, tx.SendBatch(ctx, b).Close()
+	rows, err := tx.Query(ctx, `select `+columns+contactFrom+` where `+w.String()+limit(newestFirst, page.Limit), w.args...)
+	if err != nil {
+		return nil, err
 	}
-	l, err := s.selection(ctx, tx, q, b.QueuedQueries...)
-	if err == nil {
-		page.Total = l.count()
+	contacts, err := collectContacts(rows, more...)
+	if err != nil || !page.First {
+		return contacts, err
 	}
-	return contacts, err
+	l := &selection{Directory: copied.Directory, query: q.directoryQuery(tx)}
+	if !fresh {
+		if l, err = s.selection(ctx, tx, q); err != nil {
+			return nil, err
+		}
+	}
+	_, page.Total = l.first(0)
+	return contacts, nil
 }
 
 // knownPage has the directory find and count, and reads what it found.
@@ -133,19 +149,14 @@ func (s *service) knownPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 	if err != nil {
 		return nil, err
 	}
-	var after *directory.Key
+	wanted := page.Limit
+	var keys []directory.Key
 	if page.First {
-		page.Total = l.count()
+		keys, page.Total = l.first(wanted)
 	} else {
-		key := directory.KeyOf(page.At, page.ID)
-		after = &key
+		keys = l.after(directory.KeyOf(page.At, page.ID), wanted)
 	}
-	// The directory may be ahead of this transaction: what that does not see yet leaves room for more.
-	for len(contacts) < page.Limit {
-		keys := l.find(after, page.Limit-len(contacts))
-		if len(keys) == 0 {
-			break
-		}
+	for len(keys) > 0 {
 		var w where
 		w.own(tx, "c")
 		w.and("c.id = any(?)", ids(keys))
@@ -157,8 +168,12 @@ func (s *service) knownPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 		if err != nil {
 			return nil, err
 		}
-		contacts = append(contacts, some...)
-		after = &keys[len(keys)-1]
+		if contacts = append(contacts, some...); len(keys) < wanted || len(contacts) == page.Limit {
+			break
+		}
+		// The directory may be ahead of this transaction: what that does not see yet leaves room for more.
+		wanted = page.Limit - len(contacts)
+		keys = l.after(keys[len(keys)-1], wanted)
 	}
 	return contacts, nil
 }

@@ -40,25 +40,30 @@ const keepGone = 24 * time.Hour
 
 const directoryColumns = `c.id, c.created_at, c.owner_user_id, c.deleted_at is not null, c.search, c.status, c.marketing, c.source, c.tags`
 
-// changesSince gives the snapshot it sees and whether it is a later one than $1, with what transactions did that $1
-// did not see: first what is gone. Transactions of the future are those of the cluster that a backup came from.
-const changesSince = `
-	with now as materialized (select pg_current_snapshot() as s)
-	select now.s::text, pg_snapshot_xmin(now.s) >= pg_snapshot_xmin($1::text::pg_snapshot) and pg_snapshot_xmax(now.s) >= pg_snapshot_xmax($1::text::pg_snapshot),
-		c.gone, ` + directoryColumns + `
+// since is what the queries below compare rows with: the snapshot $1 of the copy, and that of now. In a row of its own
+// it leaves one plan for all snapshots. Transactions of the future are those of the cluster that a backup came from.
+const since = `
+	with now as materialized (select s, pg_snapshot_xmax(s) as ahead, old, pg_snapshot_xmin(old) as since
+		from (select pg_current_snapshot() as s, ?::text::pg_snapshot as old offset 0) x)`
+
+const unseen = `changed >= since and changed < ahead and not pg_visible_in_snapshot(changed, old)`
+
+// changesSince gives the snapshot it sees and whether it is a later one than that of the copy, with what
+// transactions did that the copy did not see: first what is gone.
+const changesSince = since + `
+	select now.s::text, pg_snapshot_xmin(s) >= since and ahead >= pg_snapshot_xmax(old), c.gone, ` + directoryColumns + `
 	from now left join lateral (
-		select true as gone, g.id, g.created_at, null::bigint as owner_user_id, null::timestamptz as deleted_at, '' as search, '' as status,
+		select true as gone, id, created_at, null::bigint as owner_user_id, null::timestamptz as deleted_at, '' as search, '' as status,
 			'' as marketing, '' as source, null::text[] as tags
-		from contact_gone g
-		where g.changed >= pg_snapshot_xmin($1::text::pg_snapshot) and g.changed < pg_snapshot_xmax(now.s)
-			and not pg_visible_in_snapshot(g.changed, $1::text::pg_snapshot)
+		from contact_gone where ` + unseen + `
 		union all
-		select false, c.id, c.created_at, c.owner_user_id, c.deleted_at, c.search, c.status, c.marketing, c.source, c.tags
-		from contact c
-		where c.changed >= pg_snapshot_xmin($1::text::pg_snapshot) and c.changed < pg_snapshot_xmax(now.s)
-			and not pg_visible_in_snapshot(c.changed, $1::text::pg_snapshot)
+		select false, id, created_at, owner_user_id, deleted_at, search, status, marketing, source, tags from contact where ` + unseen + `
 	) c on true
 	order by c.gone desc`
+
+// upToDate tells whether there is nothing of that.
+const upToDate = since + `
+	select not exists (select from contact where ` + unseen + `) and not exists (select from contact_gone where ` + unseen + `) from now`
 
 // applied is how many changes are put into the copy at a time.
 const applied = 8192
@@ -104,10 +109,19 @@ func (c *directoryChanges) add(r *directoryRow) {
 	for _, t := range r.tags {
 		labels = append(labels, directory.Label{Kind: directory.Tag, Value: t})
 	}
-	c.records = append(c.records, directory.Record{Key: directory.KeyOf(r.created, r.id), Text: r.search, Labels: labels})
+	c.records = append(c.records, directory.Record{Key: directory.KeyOf(r.created, r.id), Text: searched(r.search), Labels: labels})
 	if len(c.records) == applied {
 		c.apply()
 	}
+}
+
+// searched is text without the bare digits at its end, where the number before them has these in a row.
+func searched(text string) string {
+	at := strings.LastIndexByte(text, ' ')
+	if at > 0 && strings.HasSuffix(text[:at], text[at+1:]) {
+		return text[:at]
+	}
+	return text
 }
 
 func ownerLabel(user int64) directory.Label {
@@ -121,7 +135,8 @@ func (s *service) directoryBatch(ctx context.Context, b *pgx.Batch) (func() *dir
 		return nil, err
 	}
 	c := directoryChanges{to: old.Directory}
-	b.Queue(changesSince, old.snapshot).Query(func(rows pgx.Rows) error {
+	var w where
+	b.Queue(w.number(changesSince, old.snapshot), w.args...).Query(func(rows pgx.Rows) error {
 		var snapshot string
 		var later bool
 		var gone *bool
@@ -253,66 +268,77 @@ type selection struct {
 	none bool
 }
 
-// count is how many contacts the query selects, as far as the copy knows its conditions.
-func (l *selection) count() int64 {
+// first is how many contacts the query selects, and the latest limit of them.
+func (l *selection) first(limit int) ([]directory.Key, int64) {
 	if l.none {
-		return 0
+		return nil, 0
 	}
-	return l.Count(l.query)
+	return l.First(l.query, limit)
 }
 
-func (l *selection) find(after *directory.Key, limit int) []directory.Key {
+func (l *selection) after(key directory.Key, limit int) []directory.Key {
 	if l.none {
 		return nil
 	}
-	return l.Find(l.query, after, limit)
+	return l.After(l.query, key, limit)
 }
 
-// selection brings the copy up to date and q into its terms. What is queued in along goes the same way.
-func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery, along ...*pgx.QueuedQuery) (*selection, error) {
+// selection brings the copy up to date and q into its terms.
+func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery) (*selection, error) {
 	b := &pgx.Batch{}
 	copied, err := s.directoryBatch(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	l := &selection{query: directory.Query{Instead: phoneDigits(q.Search)}}
-	has := func(kind directory.Kind, value string) {
-		l.query.Has = append(l.query.Has, directory.Label{Kind: kind, Value: value})
-	}
+	l := &selection{query: q.directoryQuery(tx)}
 	if words := strings.Fields(q.Search); len(words) > 0 || q.Tag != "" {
 		b.Queue(`select array(select fold(w) from unnest($1::text[]) w), (select name from tag where slug = $2)`, words, slug(q.Tag)).QueryRow(func(row pgx.Row) error {
 			var tag *string
 			err := row.Scan(&l.query.Words, &tag)
 			if tag != nil {
-				has(directory.Tag, *tag)
+				l.query.Has = append(l.query.Has, directory.Label{Kind: directory.Tag, Value: *tag})
 			}
 			l.none = q.Tag != "" && tag == nil
 			return err
 		})
 	}
-	b.QueuedQueries = append(b.QueuedQueries, along...)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
 	l.Directory = copied()
+	if d := &l.query; len(d.Words) == 1 && d.Instead != "" {
+		// A number in one word: the shorter of the two stands wherever the longer does.
+		if strings.Contains(d.Words[0], d.Instead) {
+			d.Words[0] = d.Instead
+		}
+		if strings.Contains(d.Instead, d.Words[0]) {
+			d.Instead = ""
+		}
+	}
+	return l, nil
+}
+
+// directoryQuery is q for the copy, but for words and tags as the database knows them.
+func (q ContactQuery) directoryQuery(tx *db.Tx) directory.Query {
+	d := directory.Query{Instead: phoneDigits(q.Search)}
 	for kind, value := range map[directory.Kind]string{directory.Status: q.Status, directory.Marketing: q.Marketing, directory.Source: q.Source} {
 		if value != "" {
-			has(kind, value)
+			d.Has = append(d.Has, directory.Label{Kind: kind, Value: value})
 		}
 	}
 	if q.Owner != 0 {
-		l.query.Has = append(l.query.Has, ownerLabel(q.Owner))
+		d.Has = append(d.Has, ownerLabel(q.Owner))
 	}
 	if tx.Who.Own {
-		l.query.Has = append(l.query.Has, ownerLabel(tx.Who.UserID))
+		d.Has = append(d.Has, ownerLabel(tx.Who.UserID))
 	}
 	if !q.IncludeDeleted {
-		l.query.Lacks = []directory.Label{{Kind: directory.Trashed}}
+		d.Lacks = []directory.Label{{Kind: directory.Trashed}}
 	}
 	if !q.CreatedSince.IsZero() {
-		l.query.Since = q.CreatedSince.UnixMicro()
+		d.Since = q.CreatedSince.UnixMicro()
 	}
-	return l, nil
+	return d
 }
 
 // known tells whether the copy knows all that q asks for.
@@ -332,7 +358,7 @@ func (s *service) narrowed(ctx context.Context, tx *db.Tx, q ContactQuery, w *wh
 	if err != nil {
 		return q, err
 	}
-	if keys := l.find(nil, few+1); len(keys) <= few {
+	if keys, n := l.first(few); n <= few {
 		w.and("c.id = any(?)", ids(keys))
 		q.Search = ""
 	}

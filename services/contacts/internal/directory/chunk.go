@@ -167,37 +167,19 @@ func (c *chunk) with(w *word, s set, n int, f func(i int)) {
 	}
 }
 
-func (c *chunk) count(q *search) int64 {
-	if n, ok := c.counted(q); ok {
-		return n
-	}
-	_, n := c.selected(q)
-	return int64(n)
-}
-
-// counted is the count for queries that ask for no more than one label.
-func (c *chunk) counted(q *search) (n int64, ok bool) {
-	if len(q.words) > 0 || q.instead != nil || len(q.Has) > 1 || c.keys[0].Created < q.Since {
-		return 0, false
-	}
-	for _, l := range q.Lacks {
-		if c.labels[l] != nil {
-			return 0, false
-		}
+// counted is how many records a quick q selects.
+func (c *chunk) counted(q *search) (n int64) {
+	if c.keys[0].Created < q.Since || slices.ContainsFunc(q.Lacks, func(l Label) bool { return c.labels[l] != nil }) {
+		_, n := c.candidates(&q.Query)
+		return int64(n)
 	}
 	if len(q.Has) == 0 {
-		return int64(len(c.keys)), true
+		return int64(len(c.keys))
 	}
 	for _, word := range c.labels[q.Has[0]] {
 		n += int64(bits.OnesCount64(word))
 	}
-	return n, true
-}
-
-// backward gives the places of the records that q selects, the latest first.
-func (c *chunk) backward(q *search) iter.Seq[int] {
-	s, _ := c.selected(q)
-	return s.backward()
+	return n
 }
 
 func (s set) backward() iter.Seq[int] {

@@ -68,6 +68,7 @@ type Query struct {
 // Directory holds records and never changes: With gives another, which shares most of it.
 type Directory struct {
 	chunks []*chunk
+	counts sync.Map // quick → int64
 }
 
 // edit is a record that comes, or with gone a key that goes.
@@ -109,7 +110,7 @@ func (d *Directory) With(gone []Key, records []Record) *Directory {
 		}
 		out = append(out, merge(old, mine)...)
 	}
-	return &Directory{out}
+	return &Directory{chunks: out}
 }
 
 // merge is a chunk after edits, cut into several when it becomes too long.
@@ -148,51 +149,83 @@ func merge(old *chunk, edits []edit) []*chunk {
 	return out
 }
 
-// Count is how many records q selects.
-func (d *Directory) Count(q Query) int64 {
+// First is how many records q selects, and the latest of them, at most limit.
+func (d *Directory) First(q Query, limit int) (keys []Key, total int64) {
 	chunks := q.within(d.chunks)
 	look := q.search(chunks)
-	if len(q.Words) == 0 && q.Instead == "" || len(chunks) < 8 {
-		var n int64
-		for _, c := range chunks {
-			n += c.count(look)
+	found := make([]set, len(chunks)) // by chunk, where there is anything
+	key, quick := look.quick()
+	if quick {
+		if total = d.count(key, chunks, look); limit == 0 {
+			return nil, total
 		}
-		return n
+	} else {
+		// Each goroutine takes the next chunk, until none is left.
+		var sum, next atomic.Int64
+		var all sync.WaitGroup
+		for range min(runtime.GOMAXPROCS(0), 4, 1+len(chunks)/8) {
+			all.Go(func() {
+				n := 0
+				for i := next.Add(1) - 1; i < int64(len(chunks)); i = next.Add(1) - 1 {
+					if s, some := chunks[i].selected(look); some > 0 {
+						found[i] = s
+						n += some
+					}
+				}
+				sum.Add(int64(n))
+			})
+		}
+		all.Wait()
+		total = sum.Load()
 	}
-	// Each goroutine takes the next chunk, until none is left.
-	var total, next atomic.Int64
-	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 4) {
-		all.Go(func() {
-			var n int64
-			for i := next.Add(1) - 1; i < int64(len(chunks)); i = next.Add(1) - 1 {
-				n += chunks[i].count(look)
+	for i, c := range slices.Backward(chunks) {
+		if quick {
+			found[i], _ = c.selected(look)
+		}
+		for n := range found[i].backward() {
+			if len(keys) == limit {
+				return keys, total
 			}
-			total.Add(n)
-		})
+			keys = append(keys, c.keys[n])
+		}
 	}
-	all.Wait()
-	return total.Load()
+	return keys, total
 }
 
-// Find gives the first records that q selects, at most limit, latest first; with after, those behind it.
-func (d *Directory) Find(q Query, after *Key, limit int) []Key {
+// count counts what a quick query selects, once.
+func (d *Directory) count(key quick, chunks []*chunk, q *search) (n int64) {
+	if n, ok := d.counts.Load(key); ok {
+		return n.(int64)
+	}
+	for _, c := range chunks {
+		n += c.counted(q)
+	}
+	// There are few labels, but any number of times.
+	if n > 0 && key.since == 0 {
+		d.counts.Store(key, n)
+	}
+	return n
+}
+
+// After gives the records behind a key that q selects, at most limit, the latest first.
+func (d *Directory) After(q Query, key Key, limit int) (keys []Key) {
 	chunks := q.within(d.chunks)
 	look := q.search(chunks)
-	var out []Key
 	for _, c := range slices.Backward(chunks) {
-		if after != nil && c.keys[0].compare(*after) >= 0 {
+		if c.keys[0].compare(key) >= 0 {
 			continue
 		}
-		for i := range c.backward(look) {
-			if k := c.keys[i]; after == nil || k.compare(*after) < 0 {
-				if out = append(out, k); len(out) == limit {
-					return out
-				}
+		s, _ := c.selected(look)
+		for i := range s.backward() {
+			if len(keys) == limit {
+				return keys
+			}
+			if c.keys[i].compare(key) < 0 {
+				keys = append(keys, c.keys[i])
 			}
 		}
 	}
-	return out
+	return keys
 }
 
 // Size is how many bytes the directory holds, roughly.

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// word is looked for by the one of its bytes that texts have least, since that is what most of the time goes into.
+// word is looked for by the one of its bytes that texts have least, if that is rare enough to save time.
 type word struct {
 	text   []byte
-	anchor int
+	anchor int // -1 when all of them are frequent
 }
 
 // search is a query that is ready to be run.
@@ -19,23 +19,35 @@ type search struct {
 	instead *word
 }
 
-// sampled is how much text tells which bytes are rare.
-const sampled = 4096
+// Which bytes are rare, a sample of texts tells.
+const (
+	samples  = 16
+	sampled  = 1024
+	frequent = 40 // one of so many bytes
+)
 
 func (q Query) search(chunks []*chunk) *search {
 	var often [256]int
-	if len(chunks) > 0 {
-		text := chunks[len(chunks)/2].text
-		for _, b := range text[:min(sampled, len(text))] {
+	size := 0
+	for i := range min(samples, len(chunks)) {
+		text := chunks[i*len(chunks)/min(samples, len(chunks))].text
+		text = text[:min(sampled, len(text))]
+		size += len(text)
+		for _, b := range text {
 			often[b]++
 		}
 	}
+	rarity := func(w word) int {
+		n := size
+		for _, b := range w.text {
+			n = min(n, often[b])
+		}
+		return n
+	}
 	rarest := func(text string) word {
-		w := word{text: []byte(text)}
-		for i, b := range w.text {
-			if often[b] < often[w.text[w.anchor]] {
-				w.anchor = i
-			}
+		w := word{[]byte(text), -1}
+		if n := rarity(w); n < size/frequent || len(text) == 1 {
+			w.anchor = slices.IndexFunc(w.text, func(b byte) bool { return often[b] <= n })
 		}
 		return w
 	}
@@ -46,7 +58,7 @@ func (q Query) search(chunks []*chunk) *search {
 		}
 	}
 	slices.SortStableFunc(s.words, func(a, b word) int {
-		return cmp.Or(cmp.Compare(often[a.text[a.anchor]], often[b.text[b.anchor]]), cmp.Compare(len(b.text), len(a.text)))
+		return cmp.Or(cmp.Compare(rarity(a), rarity(b)), cmp.Compare(len(b.text), len(a.text)))
 	})
 	if q.Instead != "" {
 		w := rarest(q.Instead)
@@ -55,8 +67,32 @@ func (q Query) search(chunks []*chunk) *search {
 	return s
 }
 
+// quick is a query that asks for one label at most, and for one at most to be missing.
+type quick struct {
+	has, lacks  Label
+	some, fewer bool
+	since       int64
+}
+
+func (s *search) quick() (q quick, ok bool) {
+	if len(s.words) > 0 || s.instead != nil || len(s.Has) > 1 || len(s.Lacks) > 1 {
+		return q, false
+	}
+	for _, l := range s.Has {
+		q.has, q.some = l, true
+	}
+	for _, l := range s.Lacks {
+		q.lacks, q.fewer = l, true
+	}
+	q.since = s.Since
+	return q, true
+}
+
 // in is where the word first stands in text, -1 where it does not.
 func (w *word) in(text []byte) int {
+	if w.anchor < 0 {
+		return bytes.Index(text, w.text)
+	}
 	b := w.text[w.anchor]
 	for at := w.anchor; at < len(text); {
 		next := bytes.IndexByte(text[at:], b)
