@@ -21,7 +21,7 @@ import (
 	"frontdesk/services/contacts/internal/person"
 )
 
-const importBatch = 1000
+const importBatch = 2000
 
 // runImports works on imports that were started, batch by batch, until ctx ends. Each batch is one
 // transaction with the place it came to, so that a crash repeats no row and leaves none out.
