@@ -1,14 +1,18 @@
 package ics_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	ical "github.com/emersion/go-ical"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"frontdesk/libs/ics"
 )
@@ -169,6 +173,37 @@ func TestTextOfAnyKindStaysInItsPlace(t *testing.T) {
 	require.Contains(t, plain(event["SUMMARY"].value), `"';:,\^� 日本語`)
 	require.Contains(t, event["ATTENDEE"].params["CN"], "日本語")
 	require.NotContains(t, event, "X")
+}
+
+func TestAnotherReaderTakesEveryFileAndFindsTheSame(t *testing.T) {
+	word := rapid.StringMatching(`[\p{L}\p{N}\p{P}\p{S}]{1,30}`)
+	rapid.Check(t, func(t *rapid.T) {
+		e := visit
+		e.Method = rapid.SampledFrom([]ics.Method{ics.Request, ics.Cancel}).Draw(t, "method")
+		e.Sequence = rapid.IntRange(0, 1<<20).Draw(t, "sequence")
+		e.Start = time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "start"), 0)
+		e.End = e.Start.Add(time.Duration(rapid.IntRange(1, 1440).Draw(t, "minutes")) * time.Minute)
+		e.Description = strings.Join(rapid.SliceOfN(word, 1, 9).Draw(t, "words"), rapid.SampledFrom([]string{" ", "\n", "\n\n"}).Draw(t, "space"))
+		file, err := e.File()
+		require.NoError(t, err)
+		cal, err := ical.NewDecoder(bytes.NewReader(file)).Decode()
+		require.NoError(t, err)
+		require.Equal(t, string(e.Method), cal.Props.Get(ical.PropMethod).Value)
+		require.Len(t, cal.Events(), 1)
+		found := cal.Events()[0]
+		start, err := found.DateTimeStart(time.UTC)
+		require.NoError(t, err)
+		end, err := found.DateTimeEnd(time.UTC)
+		require.NoError(t, err)
+		require.True(t, start.Equal(e.Start) && end.Equal(e.End))
+		sequence, err := found.Props.Get(ical.PropSequence).Int()
+		require.NoError(t, err)
+		require.Equal(t, e.Sequence, sequence)
+		description, err := found.Props.Text(ical.PropDescription)
+		require.NoError(t, err)
+		require.Equal(t, e.Description, description)
+		require.NoError(t, ical.NewEncoder(io.Discard).Encode(cal), "what the other library checks before it writes")
+	})
 }
 
 func TestNamesKeepTheirApostrophe(t *testing.T) {
