@@ -15,20 +15,32 @@ import (
 // Call makes a call of the service's own public API on behalf of r's visitor, inside the process, and decodes the answer into
 // out. The error is the fault that the API answered with. A key other than "" makes a repeated call harmless.
 func (u *UI) Call(r *http.Request, method, path string, query url.Values, in any, key string, out any) error {
-	_, err := u.call(r, method, path, query, in, key, out)
+	_, err := u.call(r, nil, method, path, query, in, key, out)
 	return err
 }
 
 // CallFor is Call for pages that sign people in: cookies that the answer sets go on to the visitor.
 func (u *UI) CallFor(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
-	header, err := u.call(r, method, path, nil, in, "", out)
-	for _, c := range header.Values("Set-Cookie") {
-		w.Header().Add("Set-Cookie", c)
-	}
+	header, err := u.call(r, nil, method, path, nil, in, "", out)
+	handCookies(w, header)
 	return err
 }
 
-func (u *UI) call(r *http.Request, method, path string, query url.Values, in any, key string, out any) (http.Header, error) {
+// CallAs is CallFor in the name of the person whose session r brings: 401 when there is none. Pages of ours only.
+func (u *UI) CallAs(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
+	header, err := u.call(r, r.Cookies(), method, path, nil, in, "", out)
+	handCookies(w, header)
+	return err
+}
+
+func handCookies(w http.ResponseWriter, header http.Header) {
+	for _, c := range header.Values("Set-Cookie") {
+		w.Header().Add("Set-Cookie", c)
+	}
+}
+
+// call leaves who signed in behind unless cookies tell it.
+func (u *UI) call(r *http.Request, cookies []*http.Cookie, method, path string, query url.Values, in any, key string, out any) (http.Header, error) {
 	var body io.Reader = http.NoBody
 	if in != nil {
 		raw, err := json.Marshal(in)
@@ -50,6 +62,9 @@ func (u *UI) call(r *http.Request, method, path string, query url.Values, in any
 		default:
 			req.Header[name] = values
 		}
+	}
+	for _, c := range cookies {
+		req.AddCookie(c)
 	}
 	req.Header.Set("Accept", "application/json")
 	if in != nil {

@@ -8,7 +8,7 @@ const renamed = { message: "message-square", "check-circle": "circle-check" }
 const style = ["arrow-right", "chevron-right", "send", "check", "check-circle", "calendar", "clock", "mail", "phone", "message",
   "user", "users", "download", "heart", "star", "sparkles", "gift", "ticket", "lock", "plus"]
 const pages = ["arrow-left", "chevron-left", "map-pin", "video", "circle-alert", "info", "globe", "x", "calendar-x", "calendar-clock",
-  "house", "rotate-cw", "log-in", "key-round", "shield-check", "mail-check", "mail-x", "search-x", "link-2-off", "loader-circle", "external-link"]
+  "house", "rotate-cw", "log-in", "log-out", "key-round", "shield-check", "mail-check", "mail-x", "search-x", "link-2-off", "loader-circle", "external-link"]
 
 const from = new URL("node_modules/lucide-static/", import.meta.url)
 rmSync("icon", { recursive: true, force: true })
