@@ -1,4 +1,4 @@
-// Package web holds the pages that settings serves: signing in, accepting an invitation, choosing a new password, and
+// Package web holds the pages that settings serves: signing in and out, one's own account, what links in mails lead to, and
 // the site's own pages with the widgets that their shortcodes name.
 package web
 
@@ -18,8 +18,8 @@ var folder embed.FS
 const maxForm = 64 << 10
 
 // Paths are where Pages serves.
-var Paths = []*proto.Page{{Path: "/account/sign-in"}, {Path: "/account/invitation"}, {Path: "/account/password"},
-	{Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
+var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
+	{Path: "/account/password"}, {Path: "/account/telemetry"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
 
 // Options are what the pages need of the service.
 type Options struct {
@@ -40,12 +40,17 @@ type pages struct {
 func Pages(o Options) http.Handler {
 	p := &pages{web.New("settings", o.Site, folder), o}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /account", p.showAccount)
 	mux.HandleFunc("GET /account/sign-in", p.showSignIn)
 	mux.HandleFunc("POST /account/sign-in", p.signIn)
+	mux.HandleFunc("GET /account/sign-out", func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, in(p.Reader(r), accountPath)) })
+	mux.HandleFunc("POST /account/sign-out", p.signOut)
 	mux.HandleFunc("GET /account/invitation", p.showInvitation)
 	mux.HandleFunc("POST /account/invitation", p.accept)
 	mux.HandleFunc("GET /account/password", p.showPassword)
 	mux.HandleFunc("POST /account/password", p.password)
+	mux.HandleFunc("GET /account/telemetry", p.showTelemetry)
+	mux.HandleFunc("POST /account/telemetry", p.confirmTelemetry)
 	mux.Handle("/_ui/settings/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
 	mux.HandleFunc("GET /{slug}", p.show)

@@ -92,7 +92,7 @@ func TestPeopleSignInWithoutScript(t *testing.T) {
 	s := start(t)
 	shown := do(t, s, "GET", "/account/sign-in", nil)
 	require.Equal(t, 200, shown.status)
-	require.Equal(t, "/team", hidden(t, shown, "next"))
+	require.Equal(t, "/account", hidden(t, shown, "next"))
 	require.Empty(t, shown.header.Get("Set-Cookie"))
 
 	wrong := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {"guess"}})
@@ -103,15 +103,16 @@ func TestPeopleSignInWithoutScript(t *testing.T) {
 
 	in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}})
 	require.Equal(t, 303, in.status)
-	require.Equal(t, "/team", in.header.Get("Location"))
+	require.Equal(t, "/account", in.header.Get("Location"))
 	session(t, s, in).Get("/me").Is(200)
+	require.Equal(t, "/account?lang=nl", do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}, "lang": {"nl"}}).header.Get("Location"))
 }
 
 func TestSigningInLeadsNowhereElse(t *testing.T) {
 	s := start(t)
 	for asked, leads := range map[string]string{
-		"/team/contacts?tag=a": "/team/contacts?tag=a", "https://evil.example/": "/team", "//evil.example": "/team", "/\\evil.example": "/team",
-		"javascript:alert(1)": "/team", "evil": "/team", "/a\r\nb": "/team", "/%09/evil.example": "/team",
+		"/team/contacts?tag=a": "/team/contacts?tag=a", "https://evil.example/": "/account", "//evil.example": "/account", "/\\evil.example": "/account",
+		"javascript:alert(1)": "/account", "evil": "/account", "/a\r\nb": "/account", "/%09/evil.example": "/account", "/account/sign-in?next=/a": "/account",
 	} {
 		in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}, "next": {asked}})
 		require.Equal(t, 303, in.status, asked)

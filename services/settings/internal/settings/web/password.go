@@ -15,6 +15,8 @@ type chosen struct {
 	Token, TokenWrong      string
 	PasswordWrong, Problem string
 	Resetting              bool
+	// Known tells that the person is signed in.
+	Known bool
 }
 
 func (p *pages) showInvitation(w http.ResponseWriter, r *http.Request) {
@@ -74,14 +76,18 @@ func (p *pages) explain(w http.ResponseWriter, r *http.Request, err error, c *ch
 }
 
 func (p *pages) showPassword(w http.ResponseWriter, r *http.Request) {
-	p.forgotten(w, r, http.StatusOK, chosen{})
+	who, err := p.signedIn(w, r)
+	p.forgotten(w, r, http.StatusOK, chosen{Email: who.Email, Known: err == nil})
 }
 
 func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, status int, c chosen) {
 	t := p.Reader(r)
 	title := t.T("account_forgot")
-	if c.Resetting {
+	switch {
+	case c.Resetting:
 		title = t.T("account_reset")
+	case c.Known:
+		title = t.T("account_change_password")
 	}
 	p.Render(w, r, status, "password", web.Page{Title: title, Narrow: true, Scripts: []string{"account.js"}, Alternate: languages(r), Data: c})
 }

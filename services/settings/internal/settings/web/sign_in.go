@@ -29,6 +29,15 @@ type ticket struct {
 const ticketLife = 5 * time.Minute
 
 func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request) {
+	if who, err := p.signedIn(w, r); err == nil {
+		next := p.next(r)
+		if who.TwoFactorMissing {
+			// Nothing else would let this session in; the page says what is missing.
+			next = in(p.Reader(r), accountPath)
+		}
+		p.leadOn(w, r, next)
+		return
+	}
 	p.firstStep(w, r, http.StatusOK, step{})
 }
 
@@ -49,14 +58,14 @@ func (p *pages) secondStep(w http.ResponseWriter, r *http.Request, status int, s
 	p.Render(w, r, status, "code", web.Page{Title: t.T("account_second"), Narrow: true, Data: s})
 }
 
-// next is where a person goes from here: an address of this site that was asked for, else the portal.
+// next is where a person goes from here: an address of this site that was asked for, else the page about their account.
 func (p *pages) next(r *http.Request) string {
 	u, err := url.Parse(r.FormValue("next"))
 	if err == nil && u.Scheme == "" && u.Host == "" && u.User == nil && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(u.Path, "//") &&
-		!strings.ContainsAny(u.Path, "\\\t\r\n") {
+		!strings.ContainsAny(u.Path, "\\\t\r\n") && u.Path != "/account/sign-in" {
 		return u.EscapedPath() + query(u)
 	}
-	return p.portal()
+	return in(p.Reader(r), accountPath)
 }
 
 func query(u *url.URL) string {
@@ -88,8 +97,8 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	err := p.CallFor(w, r, http.MethodPost, "/auth/login", map[string]any{"login": typed.Login, "password": typed.Password, "code": code,
 		"portal": next == p.portal() || strings.HasPrefix(next, p.portal()+"/")}, nil)
 	if err == nil {
-		//nolint:gosec // next has let no other host through
-		http.Redirect(w, r, next, http.StatusSeeOther)
+		p.settle(w, r)
+		p.leadOn(w, r, next)
 		return
 	}
 	t := p.Reader(r)
@@ -107,6 +116,20 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 		p.firstStep(w, r, status, step{Login: typed.Login, Problem: t.T("account_wrong")})
 	default:
 		p.firstStep(w, r, status, step{Login: typed.Login, Problem: problem})
+	}
+}
+
+// settle waits until the session that an answer sets is known, so that the next page does not ask to sign in once more.
+func (p *pages) settle(w http.ResponseWriter, r *http.Request) {
+	again := r.Clone(r.Context())
+	again.Header.Del("Cookie")
+	for _, c := range (&http.Response{Header: w.Header()}).Cookies() {
+		again.AddCookie(c)
+	}
+	for range 5 {
+		if _, err := p.signedIn(w, again); err == nil || fault.From(err).Status != http.StatusUnauthorized {
+			return
+		}
 	}
 }
 

@@ -1,0 +1,94 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/web"
+)
+
+// accountPath is where a person goes who signs in without having asked for a page.
+const accountPath = "/account"
+
+// person is who is signed in, as the API tells.
+type person struct {
+	Login, Name, Email, Role string
+	TwoFactor                bool `json:"two_factor"`
+	TwoFactorMissing         bool `json:"two_factor_missing"`
+}
+
+// account is what the page about oneself shows.
+type account struct {
+	person
+	// RoleName is the role in words.
+	RoleName, Problem string
+}
+
+// knownRoles have a name in every language.
+var knownRoles = []string{"site_admin", "svc_admin", "staff", "editor", "author", "subscriber"}
+
+// signedIn tells who is signed in; its error is a fault, 401 for nobody.
+func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, err error) {
+	if len(r.Cookies()) == 0 {
+		return who, fault.Unauthorized("")
+	}
+	return who, p.CallAs(w, r, http.MethodGet, "/auth/session", nil, &who)
+}
+
+func (p *pages) showAccount(w http.ResponseWriter, r *http.Request) {
+	p.account(w, r, http.StatusOK, "")
+}
+
+func (p *pages) account(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	who, err := p.signedIn(w, r)
+	t := p.Reader(r)
+	if err != nil {
+		f := fault.From(err)
+		if f.Status == http.StatusUnauthorized {
+			p.leadOn(w, r, p.signInFor(r, accountPath))
+			return
+		}
+		p.Message(w, r, f.Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
+		return
+	}
+	a := account{person: who, RoleName: who.Role, Problem: problem}
+	switch {
+	case who.Role == "":
+		a.RoleName = t.T("account_role_none")
+	case slices.Contains(knownRoles, who.Role):
+		a.RoleName = t.T("account_role_" + who.Role)
+	}
+	p.Render(w, r, status, "account", web.Page{Title: t.T("account_own"), Narrow: true, Alternate: languages(r), Data: a})
+}
+
+// signOut ends the session. Pressed once more, it says the same.
+func (p *pages) signOut(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	err := p.CallAs(w, r, http.MethodPost, "/auth/logout", nil, nil)
+	if err != nil && fault.From(err).Status != http.StatusUnauthorized {
+		problem, status, _ := p.refusal(w, r, err)
+		p.account(w, r, status, problem)
+		return
+	}
+	t := p.Reader(r)
+	p.Message(w, r, http.StatusOK, web.Message{Icon: "log-out", Tone: "soft", Title: t.T("account_signed_out"),
+		Text: t.T("account_signed_out_text"), Link: t.T("account_sign_in"), LinkURL: in(t, "/account/sign-in")})
+}
+
+// signInFor is the page to sign in on, from where a person gets to an address of ours.
+func (p *pages) signInFor(r *http.Request, next string) string {
+	q := url.Values{"next": {next}}
+	if t := p.Reader(r); t.Chosen != "" {
+		q.Set("lang", t.Chosen)
+	}
+	return "/account/sign-in?" + q.Encode()
+}
+
+// leadOn sends a person to an address of ours. No cache may keep where: it depends on who asks.
+func (p *pages) leadOn(w http.ResponseWriter, r *http.Request, address string) {
+	w.Header().Set("Cache-Control", "no-store")
+	//nolint:gosec // next has let no other host through
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}

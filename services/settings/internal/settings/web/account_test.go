@@ -1,0 +1,137 @@
+package web_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/pquerna/otp/totp"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+)
+
+// signIn is a first administrator's session cookie.
+func signIn(t *testing.T, s *apptest.Service) string {
+	t.Helper()
+	in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}})
+	require.Equal(t, 303, in.status)
+	return cookie(in)
+}
+
+func TestWhoIsSignedInSeesTheirAccountAndSignsOut(t *testing.T) {
+	s := start(t)
+	nobody := do(t, s, "GET", "/account?lang=de", nil)
+	require.Equal(t, 303, nobody.status)
+	require.Equal(t, "/account/sign-in?lang=de&next=%2Faccount", nobody.header.Get("Location"))
+	require.Equal(t, "no-store", nobody.header.Get("Cache-Control"))
+
+	own := signIn(t, s)
+	shown := do(t, s, "GET", "/account", nil, "Cookie", own)
+	require.Equal(t, 200, shown.status)
+	require.Equal(t, "no-store", shown.header.Get("Cache-Control"))
+	require.Regexp(t, `(?s)<dt>Login</dt><dd>admin</dd>.*admin@example\.com.*<dt>Role</dt><dd>Administrator</dd>.*Your password alone`, shown.body)
+	require.Contains(t, do(t, s, "GET", "/account?lang=fr", nil, "Cookie", own).body, "<dd>Administrateur</dd>")
+	change := do(t, s, "GET", "/account/password", nil, "Cookie", own)
+	require.Contains(t, change.body, `value="admin@example.com"`)
+	require.Contains(t, change.body, "Change your password")
+
+	for asked, leads := range map[string]string{"": "/account", "?next=/team/calendar": "/team/calendar", "?next=https://evil.example/": "/account", "?next=/account/sign-in": "/account"} {
+		sent := do(t, s, "GET", "/account/sign-in"+asked, nil, "Cookie", own)
+		require.Equal(t, 303, sent.status, asked)
+		require.Equal(t, leads, sent.header.Get("Location"), asked)
+		require.Equal(t, "no-store", sent.header.Get("Cache-Control"))
+	}
+
+	require.Equal(t, "/account", do(t, s, "GET", "/account/sign-out", nil, "Cookie", own).header.Get("Location"))
+	foreign := do(t, s, "POST", "/account/sign-out", url.Values{}, "Cookie", own, "Origin", "https://evil.example")
+	require.Equal(t, 403, foreign.status)
+	require.Contains(t, foreign.body, "This could not be accepted.")
+	s.Visitor().With("Cookie", own).Get("/me").Is(200)
+
+	for range 2 {
+		out := do(t, s, "POST", "/account/sign-out", url.Values{}, "Cookie", own)
+		require.Equal(t, 200, out.status)
+		require.Contains(t, out.body, "You are signed out")
+	}
+	s.Eventually(func() bool { return do(t, s, "GET", "/account", nil, "Cookie", own).status == 303 })
+	s.Visitor().With("Cookie", own).Get("/me").Fails(401, "svc_unauthorized")
+	require.Equal(t, 200, do(t, s, "GET", "/account/sign-in", nil, "Cookie", own).status, "a session that has ended signs nobody in")
+}
+
+func TestSigningOutTakesTheCookieAway(t *testing.T) {
+	s := start(t)
+	out := do(t, s, "POST", "/account/sign-out", url.Values{}, "Cookie", signIn(t, s))
+	require.Regexp(t, `^svc_session=;.*Max-Age=0`, out.header.Get("Set-Cookie"))
+}
+
+func TestTheAccountTellsThatASecondFactorIsMissing(t *testing.T) {
+	s := start(t)
+	own := signIn(t, s)
+	c := s.Visitor().With("Cookie", own)
+	const missing = "you do not have one yet"
+	require.NotContains(t, do(t, s, "GET", "/account", nil, "Cookie", own).body, missing)
+	c.Patch("/settings/portal", map[string]any{"require_2fa": true}).Is(200)
+	s.Eventually(func() bool { return c.Get("/apps").Status == 403 })
+	require.Contains(t, do(t, s, "GET", "/account", nil, "Cookie", own).body, missing)
+	require.Equal(t, "/account", do(t, s, "GET", "/account/sign-in?next=/team", nil, "Cookie", own).header.Get("Location"), "the team's pages would send it back here")
+
+	secret := c.Post("/auth/two-factor", nil).Is(200).Text("secret")
+	code, err := totp.GenerateCode(secret, s.Now())
+	require.NoError(t, err)
+	c.Post("/auth/two-factor/confirm", map[string]any{"code": code}).Is(200)
+	s.Eventually(func() bool { return c.Get("/apps").Status == 200 })
+	shown := do(t, s, "GET", "/account", nil, "Cookie", own).body
+	require.NotContains(t, shown, missing)
+	require.Contains(t, shown, "Signing in asks for a code")
+}
+
+func TestACompanyProfileIsConfirmedByMail(t *testing.T) {
+	s := start(t)
+	c := s.Visitor().With("Cookie", signIn(t, s))
+	agree := func(email string) string {
+		t.Helper()
+		c.Patch("/settings/telemetry", map[string]any{"profile": true, "profile_data": map[string]any{"email": email, "company": "Lux"}}).Is(200)
+		return lastToken(t, s, "/account/telemetry")
+	}
+	post := func(token string, more ...string) page {
+		t.Helper()
+		return do(t, s, "POST", "/account/telemetry", url.Values{"token": {token}}, more...)
+	}
+	first := agree("boss@example.com")
+	shown := do(t, s, "GET", "/account/telemetry", nil)
+	require.Equal(t, 200, shown.status)
+	require.Contains(t, shown.body, "data-code")
+	require.Equal(t, "no-store", shown.header.Get("Cache-Control"))
+	require.Empty(t, shown.header.Get("Set-Cookie"))
+	require.Equal(t, 403, post(first, "Origin", "https://evil.example").status)
+
+	wrong := post("x" + first)
+	require.Equal(t, 422, wrong.status)
+	require.Contains(t, wrong.body, "This code is not right.")
+	require.Equal(t, "x"+first, hidden(t, wrong, "token"), "what was typed stays")
+	require.Equal(t, 422, post("").status)
+
+	second := agree("other@example.com")
+	replaced := post(first)
+	require.Equal(t, 410, replaced.status)
+	require.Contains(t, replaced.body, "enter the address in the settings once more")
+
+	done := post(" http://localhost:8080/account/telemetry#token=" + second + " ")
+	require.Equal(t, 200, done.status)
+	require.Contains(t, done.body, "Thank you, your profile is confirmed")
+	again := do(t, s, "POST", "/account/telemetry?lang=nl", url.Values{"token": {second}})
+	require.Equal(t, 410, again.status)
+	require.Contains(t, again.body, "Hebt u al op de knop gedrukt, dan is alles in orde.")
+}
+
+func TestManyCodesHaveToWait(t *testing.T) {
+	s := start(t, func(c *app.Config) { c.RateFactor = 1 })
+	var last page
+	for range 12 {
+		last = do(t, s, "POST", "/account/telemetry", url.Values{"token": {"guess"}})
+	}
+	require.Equal(t, 429, last.status)
+	require.NotEmpty(t, last.header.Get("Retry-After"))
+	require.Equal(t, "guess", hidden(t, last, "token"))
+}
