@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,17 +153,41 @@ func (w *world) oneSlot(_ context.Context, rounds int) error {
 	return nil
 }
 
-// distinct books as many different times as it can, and lets pgbench do what the constraint alone costs.
+// distinct books as many different times as it can, and lets pgbench do what the constraint alone costs, in turns.
 func (w *world) distinct(ctx context.Context, clients int, length time.Duration) error {
-	bare, err := w.bare(ctx, clients, length)
-	if err != nil {
+	if err := w.prepareBare(ctx); err != nil {
 		return err
 	}
 	token, err := w.token()
 	if err != nil {
 		return err
 	}
-	var next, done atomic.Int64
+	var next atomic.Int64
+	var ours, bare []float64
+	for range turns {
+		rate, err := w.bare(ctx, clients, length/turns)
+		if err != nil {
+			return err
+		}
+		bare = append(bare, rate)
+		if rate, err = w.bookings(ctx, token, clients, length/turns, &next); err != nil {
+			return err
+		}
+		ours = append(ours, rate)
+	}
+	fmt.Printf("bare %.0f, bookings %.0f\n", bare, ours)
+	slices.Sort(ours)
+	slices.Sort(bare)
+	ratio := ours[turns/2] / bare[turns/2]
+	report(fmt.Sprintf("bookings on distinct slots (%.0f/s) ÷ bare transaction (%.0f/s)", ours[turns/2], bare[turns/2]), fmt.Sprintf("%.2f", ratio), "0.4", ratio >= .4)
+	return nil
+}
+
+const turns = 5
+
+// bookings is how many a second clients make, of the times behind next.
+func (w *world) bookings(ctx context.Context, token string, clients int, length time.Duration, next *atomic.Int64) (float64, error) {
+	var done atomic.Int64
 	run, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -190,13 +215,7 @@ func (w *world) distinct(ctx context.Context, clients int, length time.Duration)
 		})
 	}
 	wg.Wait()
-	if failed != nil {
-		return failed
-	}
-	rate := float64(done.Load()) / time.Since(begin).Seconds()
-	ratio := rate / bare
-	report(fmt.Sprintf("bookings on distinct slots (%.0f/s) ÷ bare transaction (%.0f/s)", rate, bare), fmt.Sprintf("%.2f", ratio), "0.4", ratio >= .4)
-	return nil
+	return float64(done.Load()) / time.Since(begin).Seconds(), failed
 }
 
 // script is a booking at its barest: take the person's calendar, look, insert under the constraint, commit.
@@ -214,6 +233,24 @@ insert into bare (id, status, service_id, terms, user_id, contact_id, starts_at,
 commit;
 `
 
+func (w *world) prepareBare(ctx context.Context) error {
+	for _, q := range []string{
+		`create table bare (like appointment including all)`,
+		`alter table bare add exclude using gist (user_id with =, period with &&) where (status in ('pending', 'confirmed', 'pending_payment'))`,
+		// With as many rows, and as well known to the planner, as the service's own table.
+		`insert into bare (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after, location_type, location,
+			meeting_url, notes, source, timed_at, created_at, updated_at)
+			select id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after, location_type, location,
+			meeting_url, notes, source, timed_at, created_at, updated_at from appointment`,
+		`vacuum analyze bare`, `vacuum analyze appointment`,
+	} {
+		if _, err := w.db.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // bare is how many of them a second the database does by itself.
 func (w *world) bare(ctx context.Context, clients int, length time.Duration) (float64, error) {
 	program, err := exec.LookPath("pgbench")
@@ -223,13 +260,6 @@ func (w *world) bare(ctx context.Context, clients int, length time.Duration) (fl
 			return 0, errors.New("pgbench is not installed")
 		}
 		program = found[len(found)-1]
-	}
-	_, err = w.db.Exec(ctx, `create table bare (like appointment including all)`)
-	if err == nil {
-		_, err = w.db.Exec(ctx, `alter table bare add exclude using gist (user_id with =, period with &&) where (status in ('pending', 'confirmed', 'pending_payment'))`)
-	}
-	if err != nil {
-		return 0, err
 	}
 	file := filepath.Join(w.dir, "bare.sql")
 	if err := os.WriteFile(file, []byte(script), 0o644); err != nil {

@@ -17,7 +17,7 @@ import (
 func main() {
 	only := flag.String("only", "", "one of slots, calendar, one-slot, distinct")
 	rounds := flag.Int("rounds", 200, "rounds of 64 visitors on one slot")
-	length := flag.Duration("length", 10*time.Second, "length of each measurement of throughput")
+	length := flag.Duration("length", 15*time.Second, "length of each measurement of throughput, in turns")
 	clients := flag.Int("clients", 16, "visitors who book distinct slots at once")
 	broker := flag.String("broker", "", "be the broker, with its data in this folder")
 	flag.Parse()

@@ -33,22 +33,19 @@ const longest = 51 * time.Hour
 func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (*agenda, error) {
 	b := &pgx.Batch{}
 	a := d.queueAgenda(b, users, from, to)
+	a.queueSettings(b)
 	a.queueHours(b)
 	a.queueBusy(b, users, from, to, except)
 	return a, tx.SendBatch(ctx, b).Close()
 }
 
-// queueAgenda is readAgenda as a part of a batch, without the hours and the time that appointments take; the
+// queueAgenda is readAgenda as a part of a batch, without the settings, the hours and the time that appointments take; the
 // agenda is there once the batch is closed.
 func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day) *agenda {
 	a := &agenda{business: slots.Business{Zone: d.Config.Zone}, people: make([]slots.Person, len(users))}
 	for i, id := range users {
 		a.people[i].ID = id
 	}
-	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
-		a.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
-		return err
-	})
 	queueExceptions(b, users, from, to, func(user *int64, e slots.Exception) {
 		if user == nil {
 			a.business.Closures = append(a.business.Closures, e)
@@ -62,6 +59,13 @@ func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day) *age
 
 func (a *agenda) person(id int64) *slots.Person {
 	return &a.people[slices.IndexFunc(a.people, func(p slots.Person) bool { return p.ID == id })]
+}
+
+func (a *agenda) queueSettings(b *pgx.Batch) {
+	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
+		a.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
+		return err
+	})
 }
 
 func (a *agenda) queueHours(b *pgx.Batch) {
@@ -99,17 +103,20 @@ func collectBusy(rows pgx.Rows, take func(user int64, t slots.Busy)) error {
 
 // queueExceptions reads what changes the hours of users from from to to: closures (user nil), time off, extra hours.
 func queueExceptions(b *pgx.Batch, users []int64, from, to slots.Day, take func(user *int64, e slots.Exception)) {
-	b.Queue(`select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception
-		where (user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`,
-		users, from.String(), to.String()).Query(func(rows pgx.Rows) error {
-		var user *int64
-		var e slots.Exception
-		_, err := pgx.ForEachRow(rows, []any{&user, &e.From, &e.To, &e.Block.Start, &e.Block.End, &e.Extra}, func() error {
-			take(user, e)
-			return nil
-		})
-		return err
+	b.Queue(selectExceptions+`(user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`,
+		users, from.String(), to.String()).Query(func(rows pgx.Rows) error { return collectExceptions(rows, take) })
+}
+
+const selectExceptions = `select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception where `
+
+func collectExceptions(rows pgx.Rows, take func(user *int64, e slots.Exception)) error {
+	var user *int64
+	var e slots.Exception
+	_, err := pgx.ForEachRow(rows, []any{&user, &e.From, &e.To, &e.Block.Start, &e.Block.End, &e.Extra}, func() error {
+		take(user, e)
+		return nil
 	})
+	return err
 }
 
 const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment

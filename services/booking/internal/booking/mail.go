@@ -66,7 +66,7 @@ func (d *desk) letter(ctx context.Context, tx *db.Tx, a appointment, event strin
 		Footer: []string{"You get this mail because you have an appointment with " + site.Business.Name + "."},
 	}
 	if l.manage {
-		token := newToken(tx, a.ID)
+		token := newToken(tx, a)
 		c.Buttons = []mail.Link{{Text: "Change or cancel", URL: d.Config.PublicURL + "/manage#token=" + token}}
 	}
 	if l.method != "" {

@@ -24,13 +24,15 @@ type withToken struct {
 const manageFor = 30 * 24 * time.Hour
 
 // newToken makes the appointment's one live token; those before it end.
-func newToken(tx *db.Tx, id uuid.UUID) string {
+func newToken(tx *db.Tx, a appointment) string {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	hash := sha256.Sum256([]byte(token))
-	tx.Later(`with before as (update manage_token set ended = true where appointment_id = $2 and not ended)
-		insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], id)
+	if a.version > 1 {
+		tx.Later(`update manage_token set ended = true where appointment_id = $1 and not ended`, a.ID)
+	}
+	tx.Later(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], a.ID)
 	return token
 }
 

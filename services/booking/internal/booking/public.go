@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -180,74 +182,108 @@ func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (P
 	if err := checkStart(in.StartsAt); err != nil {
 		return none, err
 	}
+	k, err := d.newest(ctx, tx)
+	for err == nil {
+		var out PublicAppointment
+		if out, err = d.bookFrom(ctx, tx, k, in); !errors.Is(err, errStale) {
+			return out, err
+		}
+		k, err = d.readCatalog(ctx, tx)
+	}
+	return none, err
+}
+
+// bookFrom is bookPublicly by what k says; errStale when that is not so any more.
+func (d *desk) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBooking) (PublicAppointment, error) {
+	w, wanted, given, form, err := d.wanted(tx, k, in)
+	if err != nil {
+		if is, e := k.current(ctx, tx); e != nil || !is {
+			err = cmp.Or(e, errStale)
+		}
+		return PublicAppointment{}, err
+	}
 	b := &pgx.Batch{}
 	// What is asked for here are a few rows by their keys: planning it for these values each time costs more than
 	// it finds.
 	b.Queue(`set local plan_cache_mode = force_generic_plan`)
-	o := queueOffer(b, in.Service)
-	// Most who lose a time come when somebody has it already: they need not wait for the calendar.
-	var gone bool
-	b.Queue(`select exists (select from appointment where user_id = $1 and status in `+open+` and starts_at > $2::timestamptz - interval '1 day'
-		and starts_at <= $2 and ends_at > $2)`, in.Staff.Or(0), in.StartsAt.UTC()).QueryRow(func(row pgx.Row) error { return row.Scan(&gone) })
+	known := queueClient(b, given.client)
+	day := d.today(w.start)
+	a := k.agenda(d.Config.Zone, w.users, day)
+	taken := false
+	if len(w.users) == 1 {
+		held := k.staff[w.users[0]]
+		a.held = &held
+		w.queueFree(b, a.held, &taken)
+	} else {
+		a.queueBusy(b, w.users, day, day, w.moving)
+	}
+	var revision int64
+	b.Queue(`select revision, case when $1 then (select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $2
+		and c.email_key <> '' and a.source = $3 and a.starts_at > $4 and a.status in ('pending', 'confirmed')) else 0 end from catalog`,
+		k.settings.MaxOpenBookings > 0, address.Key(given.client.email), db.ChannelBooking, tx.Now).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&revision, &known.open) })
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return none, err
+		return PublicAppointment{}, err
 	}
-	if err := missing(len(o.services) == 0 || in.Service == uuid.Nil, "service"); err != nil {
-		return none, err
+	if revision != k.revision {
+		if a.held != nil {
+			// Lets the calendar go.
+			if _, err := tx.Exec(ctx, `rollback to savepoint calendar`); err != nil {
+				return PublicAppointment{}, err
+			}
+		}
+		return PublicAppointment{}, errStale
 	}
-	s := o.services[0]
-	form, hasForm := o.forms.of(s, o.settings)
-	given, err := form.read(in.Values)
-	if err != nil {
-		return none, err
+	if taken {
+		return PublicAppointment{}, d.taken(ctx, tx, w, w.terms.rule(k.settings, true))
 	}
-	place, err := place{kind: s.LocationType, location: visitorsPlace(s, in.Location)}.checked()
-	if err != nil {
-		return none, err
-	}
-	users, err := d.candidates(tx, s, in.Staff.Or(0))
-	if err != nil {
-		return none, err
-	}
-	tx.Who.Label = given.client.label()
-	w := wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}
-	if gone {
-		return none, d.taken(ctx, tx, w, w.terms.rule(o.settings, true))
-	}
-	wanted := booking{service: s.ID, place: place, notes: given.message, source: tx.Who.Channel, status: confirmed}
-	if s.Confirmation == "review" {
-		wanted.status = pending
-	}
-	if hasForm {
-		id := db.NewID()
-		wanted.submission = &id
-	}
-	batch := &pgx.Batch{}
-	known := d.queueClient(batch, tx, given.client, o.settings.MaxOpenBookings > 0)
-	agenda := d.queueSeat(batch, w)
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return none, err
-	}
-	if limit := o.settings.MaxOpenBookings; limit > 0 && known.open >= limit {
-		return none, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
+	if limit := k.settings.MaxOpenBookings; limit > 0 && known.open >= limit {
+		return PublicAppointment{}, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
 	}
 	if wanted.contact, wanted.client = known.id, known.client; known.id == uuid.Nil {
 		wanted.contact, wanted.client, wanted.newClient = db.NewID(), given.client, true
 	}
-	c, err := d.seat(ctx, tx, w, agenda)
+	c, err := d.seat(ctx, tx, w, a)
 	if err != nil {
-		return none, err
+		return PublicAppointment{}, err
 	}
-	a, err := d.insert(tx, w, c, wanted)
+	booked, err := d.insert(tx, w, c, wanted)
 	if err != nil {
-		return none, err
+		return PublicAppointment{}, err
 	}
-	more := []db.Event{given.ensureContact(a)}
-	if hasForm {
+	more := []db.Event{given.ensureContact(booked)}
+	if wanted.submission != nil {
 		more = append(more, db.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: wanted.submission.String(), Data: &proto.RecordSubmission{
-			SubmissionId: wanted.submission.String(), FormId: form.ID, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(), Values: given.raw, Page: in.Page}})
+			SubmissionId: wanted.submission.String(), FormId: form.ID, ContactId: booked.Contact.ID.String(), AppointmentId: booked.ID.String(),
+			Values: given.raw, Page: in.Page}})
 	}
-	return a.public(), d.tell(ctx, tx, a, a.change("booked", nil), more...)
+	return booked.public(), d.tell(ctx, tx, booked, booked.change("booked", nil), more...)
+}
+
+// wanted is what the visitor asks for, if it can be had at all.
+func (d *desk) wanted(tx *db.Tx, k *catalog, in publicBooking) (w wish, b booking, given details, form DetailsForm, err error) {
+	s, ok := k.services[in.Service]
+	if !ok {
+		return w, b, given, form, fault.NotFound("service")
+	}
+	form, hasForm := k.forms.of(s, k.settings)
+	if given, err = form.read(in.Values); err != nil {
+		return w, b, given, form, err
+	}
+	b = booking{service: s.ID, notes: given.message, source: tx.Who.Channel, status: confirmed}
+	if b.place, err = (place{kind: s.LocationType, location: visitorsPlace(s, in.Location)}).checked(); err != nil {
+		return w, b, given, form, err
+	}
+	if s.Confirmation == "review" {
+		b.status = pending
+	}
+	if hasForm {
+		id := db.NewID()
+		b.submission = &id
+	}
+	users, err := d.candidates(tx, s, in.Staff.Or(0))
+	tx.Who.Label = given.client.label()
+	return wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}, b, given, form, err
 }
 
 // visitorsPlace is the address that a visitor may give: only where the service goes to the client.
@@ -268,7 +304,7 @@ type knownClient struct {
 
 // queueClient looks for the contact with the client's address and holds the address, so that no other booking
 // with it counts at the same time.
-func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client, count bool) *knownClient {
+func queueClient(b *pgx.Batch, c client) *knownClient {
 	key := address.Key(c.email)
 	var known knownClient
 	b.Queue(`select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key)
@@ -278,11 +314,6 @@ func (d *desk) queueClient(b *pgx.Batch, tx *db.Tx, c client, count bool) *known
 		_, err := pgx.ForEachRow(rows, []any{&known.id, &known.firstName, &known.lastName, &known.email, &known.phone}, func() error { return nil })
 		return err
 	})
-	if !count {
-		return &known
-	}
-	b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and c.email_key <> '' and a.source = $2 and a.starts_at > $3
-		and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).QueryRow(func(row pgx.Row) error { return row.Scan(&known.open) })
 	return &known
 }
 

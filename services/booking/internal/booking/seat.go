@@ -27,7 +27,7 @@ type wish struct {
 	moving uuid.UUID
 }
 
-// queueSeat reads what seat needs to know. Of an only candidate it holds the calendar at once.
+// queueSeat reads what seat needs to know beside the settings. Of an only candidate it holds the calendar at once.
 func (d *desk) queueSeat(b *pgx.Batch, w wish) *agenda {
 	day := d.today(w.start)
 	a := d.queueAgenda(b, w.users, day, day)
@@ -43,6 +43,7 @@ func (d *desk) queueSeat(b *pgx.Batch, w wish) *agenda {
 func (d *desk) readSeat(ctx context.Context, tx *db.Tx, w wish) (*agenda, error) {
 	b := &pgx.Batch{}
 	a := d.queueSeat(b, w)
+	a.queueSettings(b)
 	return a, tx.SendBatch(ctx, b).Close()
 }
 
@@ -105,6 +106,19 @@ func (w wish) queueCalendar(b *pgx.Batch, user int64) *calendar {
 	return &c
 }
 
+// queueFree is queueCalendar for somebody whom the catalog knows. Most who lose a time come when it is taken
+// already: they do not wait for the calendar, and taken is set.
+func (w wish) queueFree(b *pgx.Batch, c *calendar, taken *bool) {
+	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
+	b.Queue(`savepoint calendar`)
+	b.Queue(`select taken, case when not taken then `+calendarLock+`::text end from (select exists (select from appointment where user_id = $1
+		and status in `+open+` and starts_at > $2::timestamptz - interval '1 day' and starts_at <= $2 and ends_at > $2) as taken offset 0) x`,
+		c.user, w.start).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
+	b.Queue(selectBusy, []int64{c.user}, w.start.Add(-longest), end, w.moving).Query(func(rows pgx.Rows) error {
+		return collectBusy(rows, func(_ int64, t slots.Busy) { c.busy = append(c.busy, t) })
+	})
+}
+
 // keep tells whether the time is free. When it is not it lets go at once, so that the next in line does not
 // wait for this one's answer.
 func (c *calendar) keep(ctx context.Context, tx *db.Tx, p slots.Person, free func(slots.Person) bool) (bool, error) {
@@ -116,7 +130,10 @@ func (c *calendar) keep(ctx context.Context, tx *db.Tx, p slots.Person, free fun
 	return false, err
 }
 
-const lockCalendar = `select pg_advisory_xact_lock(hashtextextended('booking.calendar', $1::bigint))`
+const (
+	calendarLock = `pg_advisory_xact_lock(hashtextextended('booking.calendar', $1::bigint))`
+	lockCalendar = `select ` + calendarLock
+)
 
 // Alternative is a free time near one that was not.
 type Alternative struct {

@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"embed"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/libs/app"
@@ -28,6 +29,7 @@ type desk struct {
 	// waiting bounds how many calls wait for a copy at once: each holds a connection.
 	waiting chan struct{}
 	hints   hints
+	catalog atomic.Pointer[catalog]
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {

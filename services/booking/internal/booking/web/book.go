@@ -52,13 +52,19 @@ func (p *pages) newBookPage(r *http.Request) (*bookPage, error) {
 	if err != nil {
 		return b, err
 	}
+	person, _ := strconv.ParseInt(r.FormValue("staff"), 10, 64)
 	b.Service = all.find(r.FormValue("service"))
-	if b.Service == nil && len(all.Items) == 1 {
-		b.Service = &all.Items[0]
+	if b.Service == nil {
+		if theirs := all.of(person); len(theirs) > 0 {
+			b.All.Items, b.Staff = theirs, person
+		}
+		if len(b.All.Items) == 1 {
+			b.Service = &b.All.Items[0]
+		}
 	}
 	if b.Service != nil {
-		if id, err := strconv.ParseInt(r.FormValue("staff"), 10, 64); err == nil && b.Service.staffName(id) != "" {
-			b.Staff, b.StaffName = id, b.Service.staffName(id)
+		if b.StaffName = b.Service.staffName(person); b.StaffName != "" {
+			b.Staff = person
 		}
 	}
 	chosen := p.Reader(r).Chosen
@@ -110,9 +116,9 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 	if b.Step == "services" || b.Step == "when" {
 		data := p.widgetData(b.All)
 		data.Slots = b.Month.Now
-		start := map[string]any{"data": data}
+		start := map[string]any{"data": data, "staff": b.Staff}
 		if b.Service != nil {
-			start["service"], start["staff"] = b.Service.ID, b.Staff
+			start["service"] = b.Service.ID
 		}
 		b.Widget = start
 	}

@@ -23,6 +23,16 @@ func (s services) find(id string) *service {
 	return nil
 }
 
+// of are the services that a person does.
+func (s services) of(person int64) (theirs []service) {
+	for _, one := range s.Items {
+		if one.staffName(person) != "" {
+			theirs = append(theirs, one)
+		}
+	}
+	return theirs
+}
+
 type service struct {
 	ID              string  `json:"id"`
 	Name            string  `json:"name"`

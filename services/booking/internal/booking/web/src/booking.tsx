@@ -8,6 +8,7 @@ import { Icon, Svg } from "@web/icon"
 import { applyLook } from "@web/style"
 import phone from "../../../../../../libs/web/icon/phone.svg"
 import pin from "../../../../../../libs/web/icon/map-pin.svg"
+import user from "../../../../../../libs/web/icon/user.svg"
 import video from "../../../../../../libs/web/icon/video.svg"
 import { around, explain, type Around } from "./around"
 import { Details } from "./details"
@@ -34,9 +35,11 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
   const { data } = start
   const a = useRef(around(mount, data)).current
   const { t, f } = a
-  const preset = data.services.find((s) => s.id === start.service) ?? (data.services.length === 1 ? data.services[0] : undefined)
+  const theirs = start.service ? [] : data.services.filter((s) => does(start.staff, s))
+  const all = theirs.length > 0 ? theirs : data.services
+  const preset = start.service ? data.services.find((s) => s.id === start.service) : all.length === 1 ? all[0] : undefined
   // A service that was asked for but cannot be booked is not replaced by others.
-  const offered = mount.host.hasAttribute("service") && !preset ? [] : data.services
+  const offered = mount.host.hasAttribute("service") && !preset ? [] : all
   const [service, setService] = useState<Service | undefined>(preset)
   const [staff, setStaff] = useState(start.staff)
   const [slot, setSlot] = useState<Slot>()
@@ -96,7 +99,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
             {!preset &&
               back(t("other_service"), () => {
                 setService(undefined)
-                setStaff(0)
+                setStaff(start.staff)
               })}
             <h2 class="title" tabIndex={-1} ref={heading}>
               {t("title_when")}
@@ -145,7 +148,12 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
                     {t("zone_short", { zone: a.zoneName })}
                     {a.yours(slot.starts_at, service) && ` · ${a.yours(slot.starts_at, service)}`}
                   </span>
-                  {staffName && <span>{staffName}</span>}
+                  {staffName && (
+                    <span>
+                      <Svg svg={user} />
+                      {staffName}
+                    </span>
+                  )}
                   <Facts a={a} service={service} />
                 </p>
               </div>
@@ -186,6 +194,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
                   setBooked(undefined)
                   setSlot(undefined)
                   setService(preset)
+                  setStaff(start.staff)
                 }}
               >
                 {t("another")}
@@ -197,6 +206,9 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
     </div>
   )
 }
+
+/** Whether a person does a service. */
+export const does = (staff: number, service: Service) => service.staff.some((s) => s.user_id === staff)
 
 function Facts({ a, service }: { a: Around; service: Service }) {
   return (

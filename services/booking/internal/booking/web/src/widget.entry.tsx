@@ -2,7 +2,7 @@
 import { call, Fault } from "@web/api"
 import { define, type Mount } from "@web/element"
 import type { Texts } from "@web/text"
-import { Booking, type Start } from "./booking"
+import { Booking, does, type Start } from "./booking"
 import type { WidgetData } from "./data"
 
 const origin = new URL(import.meta.url).origin
@@ -23,8 +23,8 @@ async function prepare({ host }: Mount): Promise<Start> {
   const staff = Number(host.getAttribute("staff")) || given?.staff || 0
   try {
     const data = given?.data ?? (await call<WidgetData>(`${origin}/_ui/booking/widget.json?service=${service}&staff=${staff || ""}`))
-    const known = data.services.find((s) => s.id === service)
-    return { data, service, staff: known?.staff.some((s) => s.user_id === staff) ? staff : 0, early: data.slots && Promise.resolve(data.slots) }
+    const known = data.services.filter((s) => !service || s.id === service)
+    return { data, service, staff: known.some((s) => does(staff, s)) ? staff : 0, early: data.slots && Promise.resolve(data.slots) }
   } catch (e) {
     return { fault: e instanceof Fault ? e : new Fault("offline", 0) }
   }
