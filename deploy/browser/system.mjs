@@ -65,7 +65,7 @@ export class Client {
   patch = async (path, body) => (await this.call("PATCH", path, body)).json
 }
 
-/** A business that is set up: an administrator with a key, services, hours, the booking page. */
+/** A business that is set up: an administrator with a key (admin) and in a browser (person), services, hours, the booking page. */
 export async function setUp() {
   const visitor = new Client()
   const login = await visitor.call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || process.env.SVC_ADMIN_PASSWORD || password })
@@ -88,7 +88,7 @@ export async function setUp() {
   const bookPage = state().gateway + "/team/book"
   await until("the booking page", async () => (await fetch(bookPage + "?service=" + intake.id)).ok)
   await until("free times", async () => (await visitor.get("/booking/slots?service=" + visit.id).catch(() => ({ items: [] }))).items.length > 5)
-  return { admin, user: me.user_id, intake, followUp, visit, bookPage, gateway: state().gateway }
+  return { admin, person, user: me.user_id, intake, followUp, visit, bookPage, gateway: state().gateway }
 }
 
 let count = 0
