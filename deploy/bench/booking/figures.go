@@ -163,22 +163,28 @@ func (w *world) distinct(ctx context.Context, clients int, length time.Duration)
 		return err
 	}
 	var next atomic.Int64
-	var ours, bare []float64
-	for range turns {
+	// Each measurement of ours stands between two of the limit: the machine is not equally fast all the time.
+	var ours, bare, ratios []float64
+	for i := range turns + 1 {
 		rate, err := w.bare(ctx, clients, length/turns)
 		if err != nil {
 			return err
 		}
 		bare = append(bare, rate)
-		if rate, err = w.bookings(ctx, token, clients, length/turns, &next); err != nil {
-			return err
+		if i > 0 {
+			ratios = append(ratios, 2*ours[i-1]/(bare[i-1]+bare[i]))
 		}
-		ours = append(ours, rate)
+		if i < turns {
+			if rate, err = w.bookings(ctx, token, clients, length/turns, &next); err != nil {
+				return err
+			}
+			ours = append(ours, rate)
+		}
 	}
-	fmt.Printf("bare %.0f, bookings %.0f\n", bare, ours)
-	slices.Sort(ours)
-	slices.Sort(bare)
-	ratio := ours[turns/2] / bare[turns/2]
+	for _, all := range [][]float64{ours, bare, ratios} {
+		slices.Sort(all)
+	}
+	ratio := ratios[turns/2]
 	report(fmt.Sprintf("bookings on distinct slots (%.0f/s) ÷ bare transaction (%.0f/s)", ours[turns/2], bare[turns/2]), fmt.Sprintf("%.2f", ratio), "0.4", ratio >= .4)
 	return nil
 }

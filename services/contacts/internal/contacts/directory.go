@@ -48,10 +48,10 @@ const since = `
 
 const unseen = `changed >= since and changed < ahead and not pg_visible_in_snapshot(changed, old)`
 
-// changesSince gives the snapshot it sees and whether it is a later one than that of the copy, with what
-// transactions did that the copy did not see: first what is gone.
+// changesSince gives the snapshot it sees, whether it is a later one than that of the copy, and whether it ends before
+// that begins, with what transactions did that the copy did not see: first what is gone.
 const changesSince = since + `
-	select now.s::text, pg_snapshot_xmin(s) >= since and ahead >= pg_snapshot_xmax(old), c.gone, ` + directoryColumns + `
+	select now.s::text, pg_snapshot_xmin(s) >= since and ahead >= pg_snapshot_xmax(old), ahead < since, c.gone, ` + directoryColumns + `
 	from now left join lateral (
 		select true as gone, id, created_at, null::bigint as owner_user_id, null::timestamptz as deleted_at, '' as search, '' as status,
 			'' as marketing, '' as source, null::text[] as tags
@@ -71,6 +71,7 @@ const applied = 8192
 // changes collects what a query brings for the copy.
 type directoryChanges struct {
 	to      *directory.Directory
+	past    bool // the snapshot ends before the copy's begins
 	gone    []directory.Key
 	records []directory.Record
 }
@@ -128,27 +129,27 @@ func ownerLabel(user int64) directory.Label {
 	return directory.Label{Kind: directory.Owner, Value: strconv.FormatInt(user, 10)}
 }
 
-// directoryBatch asks, before all else in b, for what changed. The function gives the copy once b was sent.
-func (s *service) directoryBatch(ctx context.Context, b *pgx.Batch) (func() *directory.Directory, error) {
+// directoryBatch asks, before all else in b, for what changed, and has the copy once b was sent.
+func (s *service) directoryBatch(ctx context.Context, b *pgx.Batch) (*directoryChanges, error) {
 	old, err := s.copied(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := directoryChanges{to: old.Directory}
+	c := &directoryChanges{to: old.Directory}
 	var w where
 	b.Queue(w.number(changesSince, old.snapshot), w.args...).Query(func(rows pgx.Rows) error {
 		var snapshot string
 		var later bool
 		var gone *bool
 		for rows.Next() {
-			if rows.RawValues()[2] == nil {
-				if err := rows.Scan(&snapshot, &later, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
+			if rows.RawValues()[3] == nil {
+				if err := rows.Scan(&snapshot, &later, &c.past, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
 					return err
 				}
 				continue
 			}
 			var r directoryRow
-			if err := rows.Scan(append([]any{&snapshot, &later, &gone}, r.targets()...)...); err != nil {
+			if err := rows.Scan(append([]any{&snapshot, &later, &c.past, &gone}, r.targets()...)...); err != nil {
 				return err
 			}
 			if *gone {
@@ -166,7 +167,7 @@ func (s *service) directoryBatch(ctx context.Context, b *pgx.Batch) (func() *dir
 		}
 		return nil
 	})
-	return func() *directory.Directory { return c.to }, nil
+	return c, nil
 }
 
 // copied is the newest copy, which the first to ask reads.
@@ -233,10 +234,17 @@ func (s *service) refresh(ctx context.Context) error {
 	defer cancel()
 	return s.DB.Read(ctx, func(tx *db.Tx) error {
 		b := &pgx.Batch{}
-		if _, err := s.directoryBatch(ctx, b); err != nil {
+		c, err := s.directoryBatch(ctx, b)
+		if err != nil {
 			return err
 		}
-		return tx.SendBatch(ctx, b).Close()
+		err = tx.SendBatch(ctx, b).Close()
+		if err == nil && c.past {
+			// This snapshot was taken after the copy's. The database is at an earlier state: somebody brought back
+			// a backup.
+			s.memory.newest.Store(nil)
+		}
+		return err
 	})
 }
 
@@ -286,7 +294,7 @@ func (l *selection) after(key directory.Key, limit int) []directory.Key {
 // selection brings the copy up to date and q into its terms.
 func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery) (*selection, error) {
 	b := &pgx.Batch{}
-	copied, err := s.directoryBatch(ctx, b)
+	c, err := s.directoryBatch(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +313,7 @@ func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery) (*se
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
-	l.Directory = copied()
+	l.Directory = c.to
 	if d := &l.query; len(d.Words) == 1 && d.Instead != "" {
 		// A number in one word: the shorter of the two stands wherever the longer does.
 		if strings.Contains(d.Words[0], d.Instead) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/services/contacts/internal/directory"
 )
 
 // write is a transaction beside the service, as another replica's would be.
@@ -87,5 +88,16 @@ func TestACopyThatIsTooOldIsReadAnew(t *testing.T) {
 	require.NoError(t, d.refresh(t.Context()))
 	l := selection{Directory: d.memory.newest.Load().Directory}
 	_, n := l.first(1)
+	require.Zero(t, n)
+}
+
+func TestACopyOfAStateThatNeverWasIsReadAnew(t *testing.T) {
+	s := apptest.Start(t, Service)
+	d := &service{Kit: s.Kit, memory: newMemory()}
+	require.NoError(t, d.refresh(t.Context()))
+	d.memory.newest.Store(&remembered{(&directory.Directory{}).With(nil, []directory.Record{{Text: "lost"}}), "4000000000:4000000000:", d.memory.newest.Load().at})
+	require.NoError(t, d.refresh(t.Context()))
+	require.NoError(t, d.refresh(t.Context()))
+	_, n := (&selection{Directory: d.memory.newest.Load().Directory}).first(0)
 	require.Zero(t, n)
 }
