@@ -16,7 +16,7 @@ const sheet = new CSSStyleSheet()
 sheet.replaceSync(CSS.supports("color", "light-dark(red,red)") ? css : css.replace(/light-dark\((\S+?),\S+?\)/g, "$1"))
 
 /** Defines tag. The element keeps its own content until texts are there and prepare has settled; prepare's answer goes to the
- * component. When the texts cannot be loaded, the content stays. */
+ * component. When the texts cannot be loaded, or prepare fails, the content stays until the browser is online again. */
 export function define<P>(tag: string, origin: string, load: (language: string) => Promise<Texts>, prepare: (mount: Mount) => Promise<P>, view: ComponentType<{ mount: Mount; data: P }>) {
   if (customElements.get(tag)) return
   customElements.define(
@@ -40,6 +40,7 @@ export function define<P>(tag: string, origin: string, load: (language: string) 
           render(h(view, { mount, data }), root)
         } catch {
           this.#started = false
+          window.addEventListener("online", () => this.isConnected && this.connectedCallback(), { once: true })
         }
       }
     },

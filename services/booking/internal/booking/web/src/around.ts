@@ -16,7 +16,8 @@ export interface Around {
   yours: (moment: string, service: Pick<Service, "location_type">) => string
   price: (amount: string) => string
   duration: (minutes: number) => string
-  explain: (fault: Fault) => string
+  /** What a fault means; unanswered is the text for one without an answer. */
+  explain: (fault: Fault, unanswered?: string) => string
 }
 
 export function around(mount: Mount, data: WidgetData): Around {
@@ -37,11 +38,11 @@ export function around(mount: Mount, data: WidgetData): Around {
     yours: (moment, service) => (["phone", "online"].includes(service.location_type) && differs(moment, zone, mine) ? t("your_time", { time: clock(moment) }) : ""),
     price: (amount) => new Intl.NumberFormat(locale, { style: "currency", currency: site.currency || "EUR", minimumFractionDigits: amount.includes(".") ? 2 : 0 }).format(Number(amount)),
     duration: (m) => [m >= 60 && t("hours_short", { n: Math.floor(m / 60) }), m % 60 > 0 && t("minutes_short", { n: m % 60 })].filter(Boolean).join(" "),
-    explain: (fault) => explain(fault, t),
+    explain: (fault, unanswered) => explain(fault, t, unanswered),
   }
 }
 
-export function explain(fault: Fault, t: T): string {
+export function explain(fault: Fault, t: T, unanswered = "offline"): string {
   switch (fault.code) {
     case "svc_rate_limited":
       return t("rate", { wait: wait(Number(fault.data["retry_after"]) || 60, t) })
@@ -51,7 +52,7 @@ export function explain(fault: Fault, t: T): string {
     case "offline":
     case "svc_unavailable":
     case "svc_internal":
-      return t("offline")
+      return t(unanswered)
   }
   return t("refused")
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { dayOf } from "@web/dates"
 import { useFocusOn } from "@web/focus"
 import { Icon } from "@web/icon"
@@ -49,6 +49,7 @@ function Times({ a, service, staff, early, choose }: Props) {
   const [day, setDay] = useState("")
   const [acted, setActed] = useState(0)
   const heading = useFocusOn<HTMLHeadingElement>(acted)
+  const column = useRef<HTMLDivElement>(null)
   const free = loading ? undefined : state.days
   const shown = free?.has(day) ? day : [...(free?.keys() ?? [])][0]
 
@@ -57,21 +58,6 @@ function Times({ a, service, staff, early, choose }: Props) {
     if (shown && shown !== day) setDay(shown)
   }, [shown])
 
-  if (state.fault && !loading) {
-    return (
-      <div class="notice notice--bad" role="alert">
-        <Icon name="circle-alert" />
-        <div>
-          <p>{a.explain(state.fault)}</p>
-          <p>
-            <button type="button" class="button button--second" onClick={reload}>
-              {t("retry")}
-            </button>
-          </p>
-        </div>
-      </div>
-    )
-  }
   return (
     <div class="when">
       <Month
@@ -88,8 +74,28 @@ function Times({ a, service, staff, early, choose }: Props) {
           setActed(acted + 1)
         }}
       />
-      <div class="stack-s">
-        {loading ? (
+      <div class="stack-s" tabIndex={-1} ref={column}>
+        {state.fault && !loading ? (
+          <div class="notice notice--bad" role="alert">
+            <Icon name="circle-alert" />
+            <div>
+              <p>{a.explain(state.fault, "times_failed")}</p>
+              <p>
+                <button
+                  type="button"
+                  class="button button--second"
+                  onClick={() => {
+                    // The button goes when the times come.
+                    column.current?.focus()
+                    reload()
+                  }}
+                >
+                  {t("retry")}
+                </button>
+              </p>
+            </div>
+          </div>
+        ) : loading ? (
           <p class="wait" role="status">
             <span class="spin" />
             <span class="sr">{t("busy")}</span>

@@ -26,7 +26,9 @@ async function prepare({ host }: Mount): Promise<Start> {
     const known = data.services.filter((s) => !service || s.id === service)
     return { data, service, staff: known.some((s) => does(staff, s)) ? staff : 0, early: data.slots && Promise.resolve(data.slots) }
   } catch (e) {
-    return { fault: e instanceof Fault ? e : new Fault("offline", 0) }
+    // Without an answer the element's own content stays: it leads to the booking page.
+    if (e instanceof Fault && e.status > 0 && e.status < 500) return { fault: e }
+    throw e
   }
 }
 

@@ -1,5 +1,6 @@
 // <svc-form form="3">: a form on any site. The server renders it, in the language of the page around; this puts it into a
-// shadow root with the shared style sheet. Until then, and when no answer comes, the element's own content stays.
+// shadow root with the shared style sheet. Until then, and when no answer comes, the element's own content stays; once the browser is
+// online again, it is asked for again.
 import css from "@web/../css/card.css"
 import { applyLook, type Site } from "@web/style"
 import { languageOf } from "@web/text"
@@ -34,6 +35,7 @@ class FormElement extends HTMLElement {
       else this.#shown = false
     } catch {
       this.#shown = false
+      window.addEventListener("online", () => this.isConnected && this.connectedCallback(), { once: true })
     }
   }
 
