@@ -25,6 +25,7 @@ for (const [way, options] of Object.entries({ "switched off": { javaScriptEnable
   await check(page, "plain services")
   await page.getByRole("link", { name: desk.intake.name }).click()
   await check(page, "plain times")
+  await page.getByRole("link", { name: "Next month" }).click() // what begins in a moment cannot be moved any more
   await page.locator("a.time").first().click()
   await check(page, "plain details")
   await pause(3100)
@@ -319,21 +320,109 @@ test("every kind of question is asked, answered and checked", async () => {
   await v.end()
 })
 
-test("while the app is off its page is gone, and a widget says so in one line", async () => {
-  const site = await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.intake.id}"><a href="${desk.bookPage}">Book online</a></svc-booking>`)
+const snippet = () => `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.intake.id}"><a href="${desk.bookPage}">Book online</a></svc-booking>`
+
+test("without a connection a widget's link stays, and the widget comes with the connection", async () => {
+  const site = await host(desk.gateway, snippet())
   const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
   const { page } = v
+  await page.route("**/_ui/booking/widget.json*", (route) => route.abort())
+  const asked = page.waitForEvent("requestfailed")
+  await page.goto(site.url)
+  await asked
+  await page.getByRole("link", { name: "Book online" }).waitFor()
+  await check(page, "widget without connection")
+  await page.unroute("**/_ui/booking/widget.json*")
+  await v.context.setOffline(true)
+  await v.context.setOffline(false)
+  await upgraded(page)
+  assert.equal(await page.getByRole("link", { name: "Book online" }).isVisible(), false)
+
+  // Later on, a month that does not come can be asked for again.
+  await page.route("**/v1/booking/slots*", (route) => route.abort(), { times: 1 })
+  await page.getByRole("button", { name: "Next month" }).click()
+  await page.getByText("The free times could not be loaded.").waitFor()
+  await check(page, "widget month failed")
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.locator(".time").first().waitFor()
+  assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY", "focus is not lost")
+  site.close()
+  await v.end()
+})
+
+test("while the app is off its pages are gone, and a widget says so in one line", async () => {
+  const site = await host(desk.gateway, snippet())
+  const own = await desk.admin.post("/pages", { title: "Come and see us", status: "publish", content: `We are open all week.\n\n[svc-booking service="${desk.intake.id}"]\n\nOr ring the bell.` })
+  const email = address("off")
+  await book(email)
+  const link = await mailLink(email, "/manage")
+  const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
+  const plain = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
+  const { page } = v
+  await atDetails(page)
+  await page.getByLabel("Email address").fill(email)
+  await plain.page.goto(onPage())
+  await plain.page.locator("a.time").first().click()
+  await plain.page.getByLabel("Email address").fill(email)
   await desk.admin.patch("/apps/booking", { enabled: false })
   try {
-    const answer = await page.goto(desk.bookPage)
-    assert.equal(answer.status(), 404)
+    // Whoever was at it is told, and nothing typed is lost.
+    await page.getByRole("button", { name: "Book", exact: true }).click()
+    await page.getByText("Online booking is not available right now.").waitFor()
+    assert.equal(await page.getByLabel("Email address").inputValue(), email)
+    await check(page, "app off meanwhile")
+    await plain.page.getByRole("button", { name: "Book", exact: true }).click()
+    await plain.page.getByRole("heading", { name: "This page does not exist" }).waitFor()
+
+    for (const gone of [desk.bookPage, onPage(), link]) {
+      await page.goto("about:blank")
+      assert.equal((await page.goto(gone)).status(), 404, gone)
+      await page.getByRole("heading", { name: "This page does not exist" }).waitFor()
+      await check(page, "app off " + new URL(gone).pathname)
+      assert.equal((await fetch(gone.split("#")[0], { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: "token=x" })).status, 404)
+    }
     await page.goto(site.url)
     await page.getByText("Online booking is not available right now.").waitFor()
     assert.equal(await page.getByText("Book online").isVisible(), false)
     await check(page, "app off")
+    for (const one of [page, plain.page]) {
+      assert.equal((await one.goto(`${desk.gateway}/${own.slug}`)).status(), 200)
+      await one.getByText("Online booking is not available at the moment.").waitFor()
+      await one.getByText("Or ring the bell.").waitFor()
+      assert.equal(await one.getByRole("link", { name: "Book online" }).count(), 0)
+      await check(one, one === page ? "site page booking off" : "site page booking off plain")
+    }
   } finally {
     await desk.admin.patch("/apps/booking", { enabled: true })
     site.close()
   }
+  await page.goto("about:blank")
+  await until("the pages to come back", async () => (await page.goto(link)).ok())
+  await page.getByText("This appointment is confirmed.").waitFor()
   await v.end()
+  await plain.end()
+})
+
+test("while the booking page is off, pages of the site book all the same, or without script say how", async () => {
+  const own = await desk.admin.post("/pages", { title: "Book here", status: "publish", content: `[svc-booking service="${desk.intake.id}"]` })
+  const v = await visitor(browser, { hosts: [gatewayHost()] })
+  const plain = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
+  await desk.admin.patch("/settings/portal", { booking_page: false })
+  try {
+    await until("the page to go", async () => (await fetch(desk.bookPage)).status === 404)
+    await v.page.goto(desk.bookPage)
+    await check(v.page, "booking page off")
+    await until("the site's page to know", async () => !(await (await fetch(`${desk.gateway}/${own.slug}`)).text()).includes("/team/book"))
+    await v.page.goto(`${desk.gateway}/${own.slug}`)
+    await upgraded(v.page)
+    await check(v.page, "site page without booking page")
+    await plain.page.goto(`${desk.gateway}/${own.slug}`)
+    assert.match(await plain.page.locator("main").innerText(), /To book, please contact Praktijk Linde: \+32 9 123 45 67/)
+    await check(plain.page, "site page without booking page plain")
+  } finally {
+    await desk.admin.patch("/settings/portal", { booking_page: true })
+    await until("the page to come back", async () => (await fetch(desk.bookPage)).ok)
+  }
+  await v.end()
+  await plain.end()
 })

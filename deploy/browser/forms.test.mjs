@@ -243,21 +243,60 @@ test("a form leads on to another site", async () => {
   await v.end()
 })
 
+test("without a connection a widget's link stays, and the form comes with the connection", async () => {
+  const site = await host(desk.gateway, snippet())
+  const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host] })
+  const { page } = v
+  await page.route("**/_ui/forms/form/**", (route) => route.abort())
+  const asked = page.waitForEvent("requestfailed")
+  await page.goto(site.url)
+  await asked
+  await page.getByRole("link", { name: "Ask for a plan" }).waitFor()
+  await check(page, "form widget without connection")
+  await page.unroute("**/_ui/forms/form/**")
+  await v.context.setOffline(true)
+  await v.context.setOffline(false)
+  await page.getByRole("button", { name: "Send my request" }).waitFor()
+  assert.equal(await page.getByRole("link", { name: "Ask for a plan" }).isVisible(), false)
+  site.close()
+  await v.end()
+})
+
 test("while the app is off there is no form, and the widget says so in one line", async () => {
   const site = await host(desk.gateway, snippet())
   const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host] })
+  const plain = await visitor(browser, { javaScriptEnabled: false, hosts: ours() })
+  const email = somebody("late")
+  await v.page.goto(site.url)
+  await fill(v.page, email)
+  await plain.page.goto(address(led.id))
+  await plain.page.getByLabel("Email").fill(email)
   await desk.admin.patch("/apps/forms", { enabled: false })
   try {
     await until("the page to go", async () => (await fetch(address())).status === 404)
-    await v.page.goto(address())
+    // Whoever was at it is told; what was typed can still be copied.
+    await v.page.getByRole("button", { name: "Send my request" }).click()
+    await v.page.getByRole("alert").filter({ hasText: "not available" }).or(v.page.getByText("no longer")).first().waitFor()
+    assert.equal(await v.page.getByLabel("What do you have in mind?").inputValue(), "Roses & <b>thorns</b>")
+    await check(v.page, "form widget off meanwhile")
+    await pause(3100)
+    await plain.page.getByRole("button", { name: "Send" }).click()
+    await plain.page.getByRole("heading", { name: "This page does not exist" }).waitFor()
+
+    assert.equal((await v.page.goto(address())).status(), 404)
     await check(v.page, "form off")
     await v.page.goto(site.url)
     await v.page.getByText("This form is not available at the moment.").waitFor()
     assert.equal(await v.page.getByRole("link", { name: "Ask for a plan" }).isVisible(), false)
     await check(v.page, "form widget off")
-    await v.page.goto(`${desk.gateway}/${page.slug}`)
-    await v.page.getByText("This form is not available at the moment.").waitFor()
+    for (const one of [v.page, plain.page]) {
+      assert.equal((await one.goto(`${desk.gateway}/${page.slug}`)).status(), 200)
+      await one.getByText("This form is not available at the moment.").waitFor()
+      await one.getByText("Or drop by.").waitFor()
+      await check(one, one === v.page ? "site page form off" : "site page form off plain")
+    }
     await v.end()
+    await plain.end()
   } finally {
     site.close()
     await desk.admin.patch("/apps/forms", { enabled: true })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
-import { mailLink, setUp, until } from "./system.mjs"
+import { mailLink, mails, setUp, until } from "./system.mjs"
 
 let browser, desk
 before(async () => {
@@ -67,4 +67,27 @@ test("without script the link is pasted, and a wrong one can be put right", asyn
   await v.page.getByRole("heading", { name: "You are subscribed" }).waitFor()
   await until("the subscription", async () => (await state()) === "subscribed")
   await v.end()
+})
+
+test("a mail program unsubscribes with one click, by what the mail's headers say", async () => {
+  const { email, state } = await asked("cleo")
+  const v = await visitor(browser, { hosts: ours() })
+  await v.page.goto(await mailLink(email, "/marketing/confirm"))
+  await v.page.getByRole("button", { name: "Yes, send me news" }).click()
+  await v.page.getByRole("heading", { name: "You are subscribed" }).waitFor()
+  await v.end()
+  await mailLink(email, "/marketing/unsubscribe")
+  const { headers } = (await mails(email)).find((m) => m.headers["List-Unsubscribe"])
+  assert.deepEqual(headers["List-Unsubscribe-Post"], ["List-Unsubscribe=One-Click"])
+  const link = new URL(/^<(.+)>$/.exec(headers["List-Unsubscribe"][0])[1])
+  const address = desk.gateway + link.pathname + link.search
+  // Scanners open every address of a mail; that is no click.
+  for (const method of ["HEAD", "GET"]) assert.equal((await fetch(address, { method })).status, 200)
+  assert.equal(await state(), "subscribed")
+  for (const sent of ["once", "and once more"]) {
+    const answer = await fetch(address, { method: "POST", redirect: "manual", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: "List-Unsubscribe=One-Click" })
+    assert.equal(answer.status, 200, sent)
+    assert.deepEqual(answer.headers.getSetCookie(), [])
+    assert.equal(await state(), "unsubscribed")
+  }
 })
