@@ -35,11 +35,9 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
   const { data } = start
   const a = useRef(around(mount, data)).current
   const { t, f } = a
-  const theirs = start.service ? [] : data.services.filter((s) => does(start.staff, s))
-  const all = theirs.length > 0 ? theirs : data.services
-  const preset = start.service ? data.services.find((s) => s.id === start.service) : all.length === 1 ? all[0] : undefined
-  // A service that was asked for but cannot be booked is not replaced by others.
-  const offered = mount.host.hasAttribute("service") && !preset ? [] : all
+  // What is asked for and cannot be booked is not replaced by something else.
+  const offered = data.services.filter((s) => (start.service ? s.id === start.service : !start.staff || does(start.staff, s)))
+  const preset = offered.length === 1 ? offered[0] : undefined
   const [service, setService] = useState<Service | undefined>(preset)
   const [staff, setStaff] = useState(start.staff)
   const [slot, setSlot] = useState<Slot>()
