@@ -27,12 +27,6 @@ func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return err
 }
 
-// currentID follows id to the contact that it means now: itself, the one it was merged into, or nil when
-// the person was erased.
-func currentID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*uuid.UUID, error) {
-	return meaning(tx.QueryRow(ctx, selectAlias, id), id)
-}
-
 const selectAlias = `select target from contact_alias where id = $1`
 
 func meaning(row pgx.Row, id uuid.UUID) (*uuid.UUID, error) {
