@@ -167,6 +167,12 @@ func (s *service) rememberedForm(id int64) (published, bool) {
 	return have, ok && have.fields == s.fields.revision.Load()
 }
 
+func (s *service) forgetForm(id int64) {
+	s.forms.mu.Lock()
+	defer s.forms.mu.Unlock()
+	delete(s.forms.forms, id)
+}
+
 // publishedForm is the form with this id; 404 svc_not_found when it is a draft, in the trash or unknown.
 func (s *service) publishedForm(ctx context.Context, tx *db.Tx, id int64) (published, error) {
 	s.forms.mu.Lock()

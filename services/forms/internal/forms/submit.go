@@ -48,7 +48,7 @@ func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, e
 func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, error) {
 	if f, ok := s.rememberedForm(in.ID); ok {
 		sent, err := s.submitTo(ctx, tx, f, in)
-		if _, refused := errors.AsType[*fault.Fault](err); !refused && !errors.Is(err, errChanged) {
+		if _, refused := errors.AsType[*fault.Fault](err); !refused {
 			return sent, err
 		}
 	}
@@ -56,15 +56,8 @@ func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, err
 	if err != nil {
 		return Sent{}, err
 	}
-	sent, err := s.submitTo(ctx, tx, f, in)
-	if errors.Is(err, errChanged) {
-		err = fault.NotFound("form") // unpublished at this very moment
-	}
-	return sent, err
+	return s.submitTo(ctx, tx, f, in)
 }
-
-// errChanged means that the form is no longer the one that is published.
-var errChanged = errors.New("forms: the form has changed")
 
 func (s *service) submitTo(ctx context.Context, tx *db.Tx, f published, in sentForm) (Sent, error) {
 	if in.HpURL != "" {
@@ -86,10 +79,7 @@ func (s *service) submitTo(ctx context.Context, tx *db.Tx, f published, in sentF
 		tx.Who.Label = "Visitor"
 	}
 	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers), asPublished: true}
-	taken, err := s.take(ctx, tx, e)
-	if err == nil && !taken {
-		err = errChanged
-	}
+	_, err = s.take(ctx, tx, e)
 	return Sent{f.definition.AfterSubmit}, err
 }
 
@@ -129,13 +119,25 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e entry) (taken bool, err
 	if err != nil {
 		return false, err
 	}
-	tag, err := tx.Exec(ctx, `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
+	insert := `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
 		select $1::uuid, $2::bigint, $3, $4, $5::uuid, $6::jsonb, $7::jsonb, $8, $9, nullif($10, ''), nullif($11, ''), $12::bytea, $13::timestamptz
-		where not $14 or exists (select from form where id = $2 and version = $15 and status = 'publish' and deleted_at is null)
-		on conflict (id) do nothing`,
-		e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held, tx.Now,
-		e.asPublished, e.form.version)
-	if err != nil || tag.RowsAffected() == 0 {
+		where not $14 or still_published($2, $15) on conflict (id) do nothing`
+	args := []any{e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held,
+		tx.Now, e.asPublished, e.form.version}
+	if e.asPublished {
+		tx.Explain = func(err error) error {
+			// What the transaction finds when it runs again must not be the same.
+			s.forgetForm(e.form.id)
+			return err
+		}
+	}
+	// Only what goes on at once needs to see it; all else goes in with the commit.
+	if e.asPublished && (status == statusSpam || result == resultPending) {
+		tx.Later(insert, args...)
+	} else if tag, err := tx.Exec(ctx, insert, args...); err != nil || tag.RowsAffected() == 0 {
+		if e.asPublished {
+			s.forgetForm(e.form.id)
+		}
 		return false, err
 	}
 	if status == statusSpam {
