@@ -150,7 +150,7 @@ const (
 	relayBatch = 500
 	// A relay that has work all the time takes it in larger portions: each costs it and the broker as much as
 	// many messages do.
-	relayPause = 10 * time.Millisecond
+	relayPause = 5 * time.Millisecond
 )
 
 // Relay sends the outbox until ctx ends: send gets messages in order and returns when the broker has
