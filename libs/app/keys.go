@@ -4,9 +4,11 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"strings"
 )
 
 // Keys are derived from the master key, one per purpose.
@@ -22,6 +24,19 @@ func (k Keys) For(purpose string) []byte {
 		panic(err) // only for lengths that SHA-256 cannot give
 	}
 	return key
+}
+
+// Person is under what a name or an address of somebody who is no user can be found again, and tells nothing without
+// the master key.
+func (k Keys) Person(called string) []byte {
+	m := hmac.New(sha256.New, k.For("person"))
+	m.Write([]byte(strings.ToLower(called)))
+	return m.Sum(nil)
+}
+
+// ForgetPerson is the command forget_person to settings: by Keys.Person, what somebody was called who is erased.
+type ForgetPerson struct {
+	People [][]byte `json:"people"`
 }
 
 // ErrSealed means that a secret cannot be read: the master key has changed, or the value was altered.

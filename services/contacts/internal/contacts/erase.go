@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
+	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
@@ -82,6 +84,14 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 	if t.addresses, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return err
 	}
+	// Visitors stand in the audit log with the names they gave.
+	if rows, err = tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label <> ''`, id); err != nil {
+		return err
+	}
+	called, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
 	// Contacts that were merged into this one are the same person.
 	if rows, err = tx.Query(ctx, `select id from contact_alias where target = $1 and lingers`, id); err != nil {
 		return err
@@ -107,6 +117,15 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 		return err
 	}
 	if err := s.eraseTraces(ctx, tx, t); err != nil {
+		return err
+	}
+	forget := app.ForgetPerson{}
+	for _, name := range slices.Concat(called, t.addresses, []string{strings.TrimSpace(c.FirstName + " " + c.LastName)}) {
+		if name != "" {
+			forget.People = append(forget.People, s.Keys.Person(name))
+		}
+	}
+	if err := tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: "forget_person", Key: id.String(), Data: forget}); err != nil {
 		return err
 	}
 	return endInTombstone(ctx, tx, id, merged)

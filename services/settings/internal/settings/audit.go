@@ -31,7 +31,7 @@ type AuditEntry struct {
 const auditColumns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, created_at`
 
 // takeAudit stores an entry that some service wrote in the transaction of its change.
-func takeAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func (s *service) takeAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Kind != "audit" {
 		return nil
 	}
@@ -39,8 +39,15 @@ func takeAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&a); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`) values ($1, $2, $3, $4, nullif($5, 0), $6, $7, $8, $9) on conflict (id) do nothing`,
-		e.ID, a.GetAction(), e.Actor.Channel, e.Actor.Label, e.Actor.UserID, a.GetRecordType(), a.GetRecordId(), a.GetOutcome(), e.At.Truncate(time.Second))
+	var visitor []byte
+	if e.Actor.UserID == 0 && e.Actor.Label != "" {
+		visitor = s.Keys.Person(e.Actor.Label)
+	}
+	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`, person)
+		select $1::uuid, $2, $3, case when f.person is null then $4 else '' end, nullif($5::bigint, 0), $6, $7, $8, $9::timestamptz,
+			case when f.person is null then $10::bytea end
+		from (select) x left join forgotten f on f.person = $10 and f.at >= $9 on conflict (id) do nothing`,
+		e.ID, a.GetAction(), e.Actor.Channel, e.Actor.Label, e.Actor.UserID, a.GetRecordType(), a.GetRecordId(), a.GetOutcome(), e.At.Truncate(time.Second), visitor)
 	return err
 }
 

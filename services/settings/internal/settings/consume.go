@@ -13,8 +13,8 @@ import (
 
 func (s *service) follows() []bus.Follow {
 	return []bus.Follow{
-		{Topic: proto.AuditTopic, Handle: takeAudit},
-		{Topic: proto.MailTopic, Handle: takeMail},
+		{Topic: proto.AuditTopic, Handle: s.takeAudit},
+		{Topic: proto.MailTopic, Handle: s.takeMail},
 		{Topic: proto.SettingsCommandTopic, Handle: s.takeCommand},
 		{Topic: proto.StaffTopic, Handle: takeStaff},
 	}
@@ -34,6 +34,8 @@ func (s *service) takeCommand(ctx context.Context, tx *db.Tx, e bus.Event) error
 			return err
 		}
 		return sessionSeen(ctx, tx, in.GetHash(), e.At)
+	case "forget_person":
+		return s.forgetPerson(ctx, tx, e)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func (s *service) forget(ctx context.Context) error {
 			{`delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -retention.AuditLog)},
 			{`delete from mail where created_at < $1 and status in ('sent', 'failed')`, tx.Now.Add(-mailsKept)},
 			{`delete from link where expires_at < $1`, tx.Now.Add(-linksKept)},
+			{`delete from forgotten where at < $1`, tx.Now.Add(-forgottenKept)},
 		} {
 			if _, err := tx.Exec(ctx, q.sql, q.before); err != nil {
 				return err

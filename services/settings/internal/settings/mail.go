@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
@@ -17,7 +18,7 @@ import (
 )
 
 // takeMail puts a mail into the queue, once per id.
-func takeMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func (s *service) takeMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Kind != "mail" {
 		return nil
 	}
@@ -33,8 +34,9 @@ func takeMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if at := m.GetNotBefore(); at > 0 {
 		next = unix(at)
 	}
-	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, next_at, created_at) values ($1, $2, $3, $4, $5, 'queued', $6, $7)
-		on conflict (id) do nothing`, mailID, e.Data, m.GetTo(), m.GetSubject(), m.GetKind(), next, e.At.Truncate(time.Second))
+	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, next_at, created_at, person)
+		select $1::uuid, $2::bytea, $3, $4, $5, 'queued', $6::timestamptz, $7::timestamptz, $8::bytea where not exists (select from forgotten where person = $8 and at >= $7)
+		on conflict (id) do nothing`, mailID, e.Data, m.GetTo(), m.GetSubject(), m.GetKind(), next, e.At.Truncate(time.Second), s.Keys.Person(address.Key(m.GetTo())))
 	return err
 }
 
