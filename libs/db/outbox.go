@@ -148,9 +148,10 @@ type Message struct {
 
 const (
 	relayBatch = 500
-	// A relay that has work all the time takes it in larger portions: each costs it and the broker as much as
-	// many messages do.
-	relayPause = 5 * time.Millisecond
+	// A relay that has much to do takes it in larger portions: each costs it and the broker as much as many
+	// messages do. It waits by how many there were, relayPause at most.
+	relayPause   = 10 * time.Millisecond
+	pausePerSent = 500 * time.Microsecond
 )
 
 // Relay sends the outbox until ctx ends: send gets messages in order and returns when the broker has
@@ -170,8 +171,8 @@ func (d *DB) Relay(ctx context.Context, send func(context.Context, []Message) er
 			continue
 		}
 		if n > 0 {
-			if time.Since(sent) < relayPause {
-				wait(ctx, relayPause)
+			if pause := min(relayPause, time.Duration(n)*pausePerSent); time.Since(sent) < pause {
+				wait(ctx, pause)
 			}
 			sent = time.Now()
 		}

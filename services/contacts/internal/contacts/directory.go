@@ -224,7 +224,7 @@ func (s *service) keepUp(ctx context.Context) {
 		s.collectLess()
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Second):
+		case <-time.After(5 * time.Second):
 		}
 	}
 }
@@ -256,7 +256,7 @@ func (s *service) collectLess() {
 		return
 	}
 	const garbage = 64 << 20
-	if percent := garbage * 100 / (r.Size() + garbage/2); percent != s.memory.percent {
+	if percent := garbage * 100 / (r.Size() + garbage/4); percent != s.memory.percent {
 		debug.SetGCPercent(percent)
 		s.memory.percent = percent
 	}

@@ -23,7 +23,7 @@ type search struct {
 const (
 	samples  = 16
 	sampled  = 1024
-	frequent = 40 // one of so many bytes
+	frequent = 12 // one of so many bytes
 )
 
 func (q Query) search(chunks []*chunk) *search {
