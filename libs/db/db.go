@@ -71,6 +71,8 @@ type Tx struct {
 	Who Actor
 	// Now is the time of the work, UTC, whole seconds as the interface shows them.
 	Now time.Time
+	// Attempt counts from 1: work that hopes for the common case in the first may look closer in the second.
+	Attempt int
 	// Explain turns an error of the commit, and of what was left for it, into what callers are told.
 	Explain func(error) error
 
@@ -103,16 +105,20 @@ func (d *DB) Read(ctx context.Context, f func(*Tx) error) error {
 
 func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
 	for attempt := 1; ; attempt++ {
-		err := d.attempt(ctx, opts, f)
-		if !again(err) || attempt == attempts {
+		err := d.attempt(ctx, opts, attempt, f)
+		code := again(err)
+		if code == "" || attempt == attempts {
 			return err
 		}
 		slog.DebugContext(ctx, "transaction runs again", "attempt", attempt, "cause", err)
-		time.Sleep(time.Duration(rand.IntN(10*attempt)+1) * time.Millisecond)
+		// A statement that asks for another run has nobody to get out of the way of.
+		if code == deadlock || attempt > 1 {
+			time.Sleep(time.Duration(rand.IntN(10*attempt)+1) * time.Millisecond)
+		}
 	}
 }
 
-func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
+func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, attempt int, f func(*Tx) error) error {
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -121,7 +127,7 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error)
 	l := &lazyTx{conn: conn.Conn(), opts: opts}
 	// After a commit there is nothing left to roll back.
 	defer func() { _ = l.Rollback(ctx) }()
-	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), secret: d.Secret}
+	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), Attempt: attempt, secret: d.Secret}
 	if err := f(tx); err != nil {
 		return err
 	}
@@ -137,9 +143,17 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error)
 	return nil
 }
 
-func again(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "40001" || pg.Code == "40P01")
+const (
+	serializationFailure = "40001"
+	deadlock             = "40P01"
+)
+
+// again is the code of an error after which the work may run again, or empty.
+func again(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == serializationFailure || pg.Code == deadlock) {
+		return pg.Code
+	}
+	return ""
 }
 
 // wake tells the relay that there is something to send.

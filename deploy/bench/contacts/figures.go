@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,22 +55,29 @@ commit;
 	if err != nil {
 		return err
 	}
-	one, err := w.pgbench(ctx, program, script, clients, length)
-	if err != nil {
-		return err
+	// In turns, so that both see the same weather and tables of the same size.
+	var bare, api, ratios []float64
+	for range createTurns {
+		one, err := w.pgbench(ctx, program, script, clients, length)
+		if err != nil {
+			return err
+		}
+		two, err := w.creates(clients, length)
+		if err != nil {
+			return err
+		}
+		bare, api, ratios = append(bare, one), append(api, two), append(ratios, two/one)
 	}
-	api, err := w.creates(clients, length)
-	if err != nil {
-		return err
-	}
-	two, err := w.pgbench(ctx, program, script, clients, length)
-	if err != nil {
-		return err
-	}
-	bare := (one + two) / 2
-	fmt.Printf("create, %d clients: %.0f/s through the API, %.0f/s bare\n", clients, api, bare)
-	report("create ÷ the same transaction by pgbench", fmt.Sprintf("%.2f", api/bare), ">= 0.5", api/bare >= 0.5)
+	fmt.Printf("create, %d clients: %.0f/s through the API, %.0f/s bare, medians of %d turns\n", clients, median(api), median(bare), createTurns)
+	report("create ÷ the same transaction by pgbench", fmt.Sprintf("%.2f", median(ratios)), ">= 0.5", median(ratios) >= 0.5)
 	return nil
+}
+
+const createTurns = 5
+
+func median(of []float64) float64 {
+	of = slices.Sorted(slices.Values(of))
+	return of[len(of)/2]
 }
 
 var tps = regexp.MustCompile(`tps = ([0-9.]+)`)

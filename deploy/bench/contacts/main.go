@@ -19,7 +19,7 @@ func main() {
 	only := flag.String("only", "", "one of create, import, list, search, export, or large for the last three")
 	contacts := flag.Int("contacts", 1_000_000, "contacts of the large site")
 	rows := flag.Int("rows", 50_000, "rows of the import")
-	length := flag.Duration("length", 10*time.Second, "length of each measurement of throughput")
+	length := flag.Duration("length", 5*time.Second, "length of each turn of measuring throughput")
 	clients := flag.Int("clients", 16, "clients who create contacts at once")
 	pgbench := flag.String("pgbench", "", "the program; looked for when empty")
 	broker := flag.String("broker", "", "be the broker, with its data in this folder")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -139,6 +140,9 @@ func (s *service) CreateContact(ctx context.Context, tx *db.Tx, in NewContact) (
 	if c.Tags, err = tagNames(ctx, tx, in.Tags); err != nil {
 		return c, err
 	}
+	if tx.Attempt == 1 {
+		return s.insertHoping(ctx, tx, c)
+	}
 	made, err := s.insertContact(ctx, tx, c)
 	if errors.Is(err, errTaken) {
 		return c, duplicateContact(ctx, tx, address.Key(c.Email))
@@ -159,7 +163,7 @@ var errTaken = errors.New("contacts: the address is taken")
 // insertContact writes a new contact with its timeline entry and event, or fails with errTaken. Its tags
 // are names that tagNames gave.
 func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
-	c.version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, tx.Now, tx.Now, &tx.Now, marketingNone
+	c = newContact(c, tx.Now)
 	key := address.Key(c.Email)
 	made, err := s.insertNew(ctx, tx, c, key, false)
 	if err != nil || made {
@@ -180,24 +184,42 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 	return c, err
 }
 
-// insertNew inserts contact and entry in one statement, for most of what a creation takes is round trips. It inserts nothing when the address is taken, or when left does not say what is known of its owner.
+// insertHoping is insertContact for most of the time: the insert goes with the commit, and when the address is
+// taken or its owner has unsubscribed, the transaction runs again.
+func (s *service) insertHoping(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
+	c = newContact(c, tx.Now)
+	tx.Later(insertNew, s.newArgs(tx, c, address.Key(c.Email), false, true)...)
+	return c, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))
+}
+
+func newContact(c Contact, now time.Time) Contact {
+	c.version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, now, now, &now, marketingNone
+	return c
+}
+
+// insertNew inserts contact and entry in one statement, for most of what a creation takes is round trips. It
+// inserts nothing when the address is taken, or when what is known of its owner is not $16.
+const insertNew = `
+	with made as (
+		insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id,
+			tags, fields, last_activity, created_at, updated_at)
+		select $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::bigint,
+			$12::text[], $13::jsonb, $14::timestamptz, $14, $14
+		where $5 = '' or exists (select from unsubscribed where address_hash = $15) = $16
+		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
+		returning id),
+	entry as (
+		insert into activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at)
+		select $17::uuid, id, $18, $19, $20::jsonb, $21, $22, nullif($23::bigint, 0), $14 from made)
+	select case when exists (select from made) then true when $24 then run_again('the address is known') else false end`
+
+func (s *service) newArgs(tx *db.Tx, c Contact, key string, left, hoping bool) []any {
+	return []any{c.ID, c.FirstName, c.LastName, c.Email, key, c.Phone, c.Status, c.Marketing, c.MarketingUpdatedAt, c.Source, c.OwnerUserID, c.Tags, c.Fields, tx.Now,
+		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID, hoping}
+}
+
 func (s *service) insertNew(ctx context.Context, tx *db.Tx, c Contact, key string, left bool) (made bool, err error) {
-	err = tx.QueryRow(ctx, `
-		with made as (
-			insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id,
-				tags, fields, last_activity, created_at, updated_at)
-			select $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::bigint,
-				$12::text[], $13::jsonb, $14::timestamptz, $14, $14
-			where $5 = '' or exists (select from unsubscribed where address_hash = $15) = $16
-			on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
-			returning id),
-		entry as (
-			insert into activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at)
-			select $17::uuid, id, $18, $19, $20::jsonb, $21, $22, nullif($23::bigint, 0), $14 from made)
-		select exists (select from made)`,
-		c.ID, c.FirstName, c.LastName, c.Email, key, c.Phone, c.Status, c.Marketing, c.MarketingUpdatedAt, c.Source, c.OwnerUserID, c.Tags, c.Fields, tx.Now,
-		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID).Scan(&made)
-	if err != nil || !made {
+	if err = tx.QueryRow(ctx, insertNew, s.newArgs(tx, c, key, left, false)...).Scan(&made); err != nil || !made {
 		return false, err
 	}
 	return true, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))
