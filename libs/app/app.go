@@ -93,10 +93,7 @@ func Main(s Service) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("service", s.Name))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// What lives long here is small: collecting a quarter as often as Go would costs some megabytes under load.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	collect()
 	if err := Run(ctx, cfg, s); err != nil {
 		slog.Error("stopped", "error", err)
 		os.Exit(1)

@@ -3,8 +3,6 @@ package contacts
 import (
 	"context"
 	"log/slog"
-	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -30,7 +28,6 @@ type remembered struct {
 type memory struct {
 	newest  atomic.Pointer[remembered]
 	loading chan struct{} // holds whoever reads all
-	percent int           // that the garbage collector was told last
 }
 
 func newMemory() memory { return memory{loading: make(chan struct{}, 1)} }
@@ -221,7 +218,6 @@ func (s *service) keepUp(ctx context.Context) {
 		if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
 			slog.WarnContext(ctx, "the directory is not up to date", "error", err)
 		}
-		s.collectLess()
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Second):
@@ -246,20 +242,6 @@ func (s *service) refresh(ctx context.Context) error {
 		}
 		return err
 	})
-}
-
-// collectLess has the garbage collector come as often as without the copy, which holds no pointers to follow but
-// would let as much garbage again pile up.
-func (s *service) collectLess() {
-	r := s.memory.newest.Load()
-	if r == nil || os.Getenv("GOGC") != "" {
-		return
-	}
-	const garbage = 64 << 20
-	if percent := garbage * 100 / (r.Size() + garbage/4); percent != s.memory.percent {
-		debug.SetGCPercent(percent)
-		s.memory.percent = percent
-	}
 }
 
 // forgetGone drops the names of contacts that every copy knows to be gone.

@@ -19,6 +19,7 @@ type chunk struct {
 	text   []byte
 	ends   []int32
 	labels map[Label]set
+	marks  []uint64 // a set for each mark
 }
 
 // set has a bit for each record of its chunk.
@@ -26,17 +27,26 @@ type set []uint64
 
 func (s set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
 
+func (s set) size() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
 func newChunk(records []Record) *chunk {
 	size := len(records)
 	for i := range records {
 		size += len(records[i].Text)
 	}
-	c := &chunk{keys: make([]Key, len(records)), text: make([]byte, 0, size), ends: make([]int32, len(records)), labels: map[Label]set{}}
+	c := &chunk{keys: make([]Key, len(records)), text: make([]byte, 0, size), ends: make([]int32, len(records)), labels: map[Label]set{},
+		marks: make([]uint64, allMarks*((len(records)+63)/64))}
 	for i, r := range records {
 		c.keys[i] = r.Key
 		c.text = append(c.text, r.Text...)
 		c.ends[i] = int32(len(c.text))
 		c.text = append(c.text, 0)
+		mark(c.marks, r.Text, i, len(records))
 		for _, l := range r.Labels {
 			s := c.labels[l]
 			if s == nil {
@@ -106,10 +116,7 @@ func (c *chunk) candidates(q *Query) (s set, n int) {
 			s[i/64] &^= 1 << (i % 64)
 		}
 	}
-	for _, word := range s {
-		n += bits.OnesCount64(word)
-	}
-	return s, n
+	return s, s.size()
 }
 
 // selected are the records that q selects.
@@ -120,29 +127,48 @@ func (c *chunk) selected(q *search) (set, int) {
 	}
 	found := make(set, len(s))
 	if len(q.words) > 0 {
-		c.with(&q.words[0], s, n, func(i int) {
-			record := c.record(i)
-			for _, w := range q.words[1:] {
-				if w.in(record) < 0 {
-					return
-				}
-			}
-			found[i/64] |= 1 << (i % 64)
-		})
+		c.withAll(q.words, s, found)
 	}
 	if q.instead != nil {
-		c.with(q.instead, s, n, func(i int) { found[i/64] |= 1 << (i % 64) })
+		c.withAll([]word{*q.instead}, s, found)
 	}
-	n = 0
-	for _, word := range found {
-		n += bits.OnesCount64(word)
+	return found, found.size()
+}
+
+// withAll adds to found the records in s whose texts contain all the words.
+func (c *chunk) withAll(words []word, s, found set) {
+	s = slices.Clone(s)
+	inexact := make([]*word, 0, 4)
+	for i := range words {
+		for _, m := range words[i].marks {
+			for j, has := range c.marks[m*len(s) : (m+1)*len(s)] {
+				s[j] &= has
+			}
+		}
+		if !words[i].exact {
+			inexact = append(inexact, &words[i])
+		}
 	}
-	return found, n
+	if len(inexact) == 0 {
+		for i := range s {
+			found[i] |= s[i]
+		}
+		return
+	}
+	c.with(inexact[0], s, s.size(), func(i int) {
+		record := c.record(i)
+		for _, w := range inexact[1:] {
+			if w.in(record) < 0 {
+				return
+			}
+		}
+		found[i/64] |= 1 << (i % 64)
+	})
 }
 
 // with calls f for each of the n records in s whose text contains the word.
 func (c *chunk) with(w *word, s set, n int, f func(i int)) {
-	if n < len(c.keys)/8 {
+	if n < len(c.keys)/4 {
 		for i := range s.backward() {
 			if w.in(c.record(i)) >= 0 {
 				f(i)

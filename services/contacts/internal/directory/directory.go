@@ -231,7 +231,7 @@ func (d *Directory) After(q Query, key Key, limit int) (keys []Key) {
 // Size is how many bytes the directory holds, roughly.
 func (d *Directory) Size() (n int) {
 	for _, c := range d.chunks {
-		n += len(c.text) + len(c.keys)*(24+4) + len(c.labels)*(len(c.keys)/8+100)
+		n += len(c.text) + len(c.keys)*(24+4) + len(c.marks)*8 + len(c.labels)*(len(c.keys)/8+100)
 	}
 	return n
 }

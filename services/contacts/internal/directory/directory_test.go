@@ -45,7 +45,7 @@ func selects(q Query, r Record) bool {
 
 func TestWhatIsFoundAndCountedIsWhatTheQueryMeansWhateverCameAndWent(t *testing.T) {
 	label := rapid.SampledFrom([]Label{{Status, "lead"}, {Status, "customer"}, {Owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}})
-	word := rapid.SampledFrom([]string{"a", "an", "ann", "na a", "0", "12", "x@", "anna anna", "zzz", ""})
+	word := rapid.SampledFrom([]string{"a", "an", "ann", "na a", "0", "12", "x@", "anna anna", "zzz", "%", ";", "é", "%;", ""})
 	rapid.Check(t, func(t *rapid.T) {
 		d := &Directory{}
 		kept := map[Key]Record{}
@@ -61,7 +61,7 @@ func TestWhatIsFoundAndCountedIsWhatTheQueryMeansWhateverCameAndWent(t *testing.
 					gone = append(gone, k)
 					continue
 				}
-				r := Record{Key: k, Text: strings.Repeat("ann", random.IntN(3)) + []string{"", "a a", "12 x@y", "0"}[random.IntN(4)]}
+				r := Record{Key: k, Text: strings.Repeat("ann", random.IntN(3)) + []string{"", "a a", "12 x@y", "0", "é %", ";"}[random.IntN(6)]}
 				for range random.IntN(3) {
 					r.Labels = append(r.Labels, []Label{{Status, "lead"}, {Owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}}[random.IntN(5)])
 				}

@@ -10,6 +10,8 @@ import (
 type word struct {
 	text   []byte
 	anchor int // -1 when all of them are frequent
+	marks  []int
+	exact  bool // the marks say it all
 }
 
 // search is a query that is ready to be run.
@@ -45,7 +47,8 @@ func (q Query) search(chunks []*chunk) *search {
 		return n
 	}
 	rarest := func(text string) word {
-		w := word{[]byte(text), -1}
+		w := word{text: []byte(text), anchor: -1}
+		w.marks, w.exact = marksOf(text)
 		if n := rarity(w); n < size/frequent || len(text) == 1 {
 			w.anchor = slices.IndexFunc(w.text, func(b byte) bool { return often[b] <= n })
 		}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGarbageIsCollectedByHowMuchThereIsOfIt(t *testing.T) {
+	require.Equal(t, 400, collectAt(0))
+	require.Equal(t, 400, collectAt(1<<20))
+	require.Equal(t, 100, collectAt(garbage))
+	require.Equal(t, 20, collectAt(5*garbage))
+	require.Equal(t, 10, collectAt(1<<40))
+
+	before := debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	t.Setenv("GOGC", "")
+	collect()
+	percent := func() int {
+		now := debug.SetGCPercent(-1)
+		debug.SetGCPercent(now)
+		return now
+	}
+	require.Equal(t, 400, percent())
+	kept := make([]byte, 4*garbage)
+	require.Eventually(t, func() bool { runtime.GC(); return percent() <= 25 }, 5*time.Second, time.Millisecond)
+	runtime.KeepAlive(kept)
+	require.Eventually(t, func() bool { runtime.GC(); return percent() == 400 }, 5*time.Second, time.Millisecond)
+}
