@@ -252,13 +252,10 @@ func (w *world) search(context.Context) error {
 	return nil
 }
 
+const importTurns = 3
+
 // importRows compares an import with COPY into a plain table and one INSERT … SELECT on the same indexes.
 func (w *world) importRows(ctx context.Context, n int) error {
-	var text strings.Builder
-	text.WriteString("first_name,last_name,email,phone,source\n")
-	for i := range n {
-		fmt.Fprintf(&text, "Grace,Hopper %d,import%d@example.com,+3247%07d,file\n", i, i, i)
-	}
 	super, err := pgx.Connect(ctx, w.super)
 	if err != nil {
 		return err
@@ -268,44 +265,72 @@ func (w *world) importRows(ctx context.Context, n int) error {
 		create table copied.contact (like contacts.contact including all); create table copied.raw (first_name text, last_name text, email text, phone text, source text)`); err != nil {
 		return err
 	}
+	var ours, bare, ratios []float64
+	most := 0
+	for turn := range importTurns {
+		var text strings.Builder
+		text.WriteString("first_name,last_name,email,phone,source\n")
+		for i := range n {
+			fmt.Fprintf(&text, "Grace,Hopper %d,import%d-%d@example.com,+3247%07d,file\n", i, turn, i, i)
+		}
+		limit, err := copyRows(ctx, super, text.String())
+		if err != nil {
+			return err
+		}
+		took, more, err := w.importFile(text.String(), n)
+		if err != nil {
+			return err
+		}
+		ours, bare, ratios, most = append(ours, took.Seconds()), append(bare, limit.Seconds()), append(ratios, ratio(took, limit)), max(most, more)
+	}
+	fmt.Printf("import of %d rows: %.1f s; COPY and INSERT … SELECT %.1f s, medians of %d turns\n", n, median(ours), median(bare), importTurns)
+	report("import ÷ COPY and INSERT … SELECT", fmt.Sprintf("%.2f", median(ratios)), "<= 3", median(ratios) <= 3)
+	report("import, more memory", fmt.Sprintf("%d MiB", most>>10), "<= 64 MiB", most>>10 <= 64)
+	return nil
+}
+
+func copyRows(ctx context.Context, super *pgx.Conn, text string) (time.Duration, error) {
 	start := time.Now()
-	if _, err := super.PgConn().CopyFrom(ctx, strings.NewReader(text.String()), `copy copied.raw from stdin with (format csv, header)`); err != nil {
-		return err
+	if _, err := super.PgConn().CopyFrom(ctx, strings.NewReader(text), `copy copied.raw from stdin with (format csv, header)`); err != nil {
+		return 0, err
 	}
-	if _, err := super.Exec(ctx, `insert into copied.contact (id, first_name, last_name, email, email_key, phone, source, last_activity, created_at, updated_at)
+	_, err := super.Exec(ctx, `insert into copied.contact (id, first_name, last_name, email, email_key, phone, source, last_activity, created_at, updated_at)
 		select gen_random_uuid(), first_name, last_name, email, lower(email), phone, source, now(), now(), now() from copied.raw
-		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing`); err != nil {
-		return err
+		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing`)
+	took := time.Since(start)
+	if err == nil {
+		_, err = super.Exec(ctx, `truncate copied.raw`)
 	}
-	bare := time.Since(start)
+	return took, err
+}
+
+// importFile is how long an import of n rows takes, and how many KiB of memory it needs.
+func (w *world) importFile(text string, n int) (took time.Duration, more int, err error) {
 	var made struct {
 		ID     string
 		Status string
 		Totals struct{ Created int }
 	}
-	if _, err := w.call("POST", "/imports", map[string]any{"file_name": "bench.csv", "csv": text.String()}, &made); err != nil {
-		return err
+	if _, err := w.call("POST", "/imports", map[string]any{"file_name": "bench.csv", "csv": text}, &made); err != nil {
+		return 0, 0, err
 	}
 	before := w.memory("VmRSS")
 	w.forgetPeak()
-	start = time.Now()
+	start := time.Now()
 	if _, err := w.call("POST", "/imports/"+made.ID+"/start", nil, nil); err != nil {
-		return err
+		return 0, 0, err
 	}
 	for made.Status != "completed" {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 		if _, err := w.call("GET", "/imports/"+made.ID, nil, &made); err != nil {
-			return err
+			return 0, 0, err
 		}
 	}
-	took, more := time.Since(start), w.memory("VmHWM")-before
+	took, more = time.Since(start), w.memory("VmHWM")-before
 	if made.Totals.Created != n {
-		return fmt.Errorf("%d of %d rows became contacts", made.Totals.Created, n)
+		err = fmt.Errorf("%d of %d rows became contacts", made.Totals.Created, n)
 	}
-	fmt.Printf("import of %d rows: %.1f s; COPY and INSERT … SELECT %.1f s\n", n, took.Seconds(), bare.Seconds())
-	report("import ÷ COPY and INSERT … SELECT", fmt.Sprintf("%.2f", ratio(took, bare)), "<= 3", ratio(took, bare) <= 3)
-	report("import, more memory", fmt.Sprintf("%d MiB", more>>10), "<= 64 MiB", more>>10 <= 64)
-	return nil
+	return took, more, err
 }
 
 // export compares an export with COPY TO of the same query.
