@@ -68,7 +68,9 @@ func withSystem(m *testing.M) int {
 	}
 	system := exec.Command(launcher, "run")
 	system.Dir, system.Stdout, system.Stderr = root, os.Stderr, os.Stderr
-	system.Env = append(environment(), "SVC_HTTP_PORT=0", "SVC_DATA_DIR="+dataDir, "SVC_ADMIN_PASSWORD="+password, "SVC_RATE_FACTOR=0")
+	system.Env = append(environment(), "SVC_HTTP_PORT=0", "SVC_DATA_DIR="+dataDir, "SVC_ADMIN_PASSWORD="+password, "SVC_RATE_FACTOR=0",
+		// As in a cluster: what is told of several records comes in no order.
+		"SVC_KAFKA_PARTITIONS=4")
 	if err := system.Start(); err != nil {
 		return fail(err)
 	}

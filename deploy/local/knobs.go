@@ -33,6 +33,7 @@ type knobs struct {
 	DatabaseURL   string  `env:"DATABASE_URL" help:"an administrator of an existing PostgreSQL, instead of one of our own"`
 	KafkaBrokers  string  `env:"KAFKA_BROKERS" help:"host:port,… of an existing Kafka, instead of one of our own"`
 	Kafka         string  `env:"SVC_KAFKA" envDefault:"embedded" help:"our own broker: embedded, or apache (needs Java and Maven)"`
+	Partitions    int     `env:"SVC_KAFKA_PARTITIONS" help:"of a busy topic at our own broker, made at the first start; as many as this machine can work on at once when empty"`
 	OTLPEndpoint  string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces go; nowhere when empty"`
 	PGBin         string  `env:"PG_BIN" help:"bin folder of the PostgreSQL to use"`
 }
@@ -79,6 +80,9 @@ func readKnobs() (knobs, error) {
 		if _, _, err := net.SplitHostPort(strings.TrimSpace(b)); err != nil && k.KafkaBrokers != "" {
 			return k, fmt.Errorf("KAFKA_BROKERS: %q is no host:port", b)
 		}
+	}
+	if k.Partitions < 0 || k.Partitions > 100 {
+		return k, fmt.Errorf("SVC_KAFKA_PARTITIONS is %d and takes 1 to 100", k.Partitions)
 	}
 	if k.Kafka != "embedded" && k.Kafka != "apache" {
 		return k, fmt.Errorf("SVC_KAFKA is %q and takes embedded or apache", k.Kafka)

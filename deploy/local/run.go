@@ -10,12 +10,16 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db/pgserver"
+	"frontdesk/proto"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
@@ -284,7 +288,35 @@ func (l *launch) upKafka(ctx context.Context) error {
 	if err := l.supervisor.start(p); err != nil {
 		return err
 	}
-	return l.supervisor.waitReady(ctx, "kafka")
+	if err := l.supervisor.waitReady(ctx, "kafka"); err != nil {
+		return err
+	}
+	return l.topics(ctx)
+}
+
+// topics makes them before the services do, which would give a busy one the partitions of a cluster. On one machine
+// more than are worked on at once only make more and smaller writes, each of which the broker syncs.
+func (l *launch) topics(ctx context.Context) error {
+	most := l.Partitions
+	if most == 0 {
+		most = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	topics := slices.Clone(proto.Topics)
+	for i := range topics {
+		if topics[i].Partitions > 1 {
+			topics[i].Partitions = most
+		}
+	}
+	b := bus.New(l.kafka)
+	defer func() { _ = b.Close() }()
+	// A broker that listens may need a moment more.
+	for until := time.Now().Add(20 * time.Second); ; {
+		err := b.Ensure(ctx, topics)
+		if err == nil || ctx.Err() != nil || time.Now().After(until) {
+			return err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
 }
 
 func (l *launch) dialKafka(ctx context.Context) error {

@@ -53,7 +53,7 @@ var DefaultRetries = []time.Duration{50 * time.Millisecond, 200 * time.Milliseco
 const (
 	batchSize = 100
 	// A consumer that has work all the time takes it in larger portions: what a transaction costs is shared.
-	batchPause = 5 * time.Millisecond
+	batchPause = 15 * time.Millisecond
 )
 
 // Run follows all topics until ctx ends. It outlives brokers and databases that go and come back.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -272,8 +273,7 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 	watch, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := make(chan map[string]time.Time, 1)
-	since := uuid.Must(uuid.NewV7())
-	go func() { seen <- s.watch(watch, since, int(total)) }()
+	go func() { seen <- s.watch(watch, int(total)) }()
 	start := time.Now()
 	for i := range total {
 		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(s.pace))))
@@ -299,44 +299,32 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// watch tells when each new contact could be read first, to ten milliseconds. Contacts have ids in the order in
-// which forms gave them out, so the newest are enough to look at most of the time: watching must not become what
-// is measured.
-func (s *site) watch(ctx context.Context, since uuid.UUID, total int) map[string]time.Time {
+// watch tells when each new contact could be read first, to ten milliseconds. It asks for what was written by
+// transactions that the look before did not see the end of: watching must not become what is measured.
+func (s *site) watch(ctx context.Context, total int) map[string]time.Time {
 	seen := map[string]time.Time{}
-	for round := 0; ctx.Err() == nil && len(seen) < total; round++ {
-		reach := 500 * time.Millisecond
-		if round%50 == 0 {
-			reach = 10 * time.Second
-		}
-		from := since
-		if recent := lowerBound(time.Now().Add(-reach)); recent.String() > from.String() {
-			from = recent
-		}
-		rows, err := s.db.Query(ctx, `select email from contacts.contact where id > $1`, from)
+	var from string
+	if err := s.db.QueryRow(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text`).Scan(&from); err != nil {
+		return seen
+	}
+	for ctx.Err() == nil && len(seen) < total {
+		rows, err := s.db.Query(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text, coalesce(c.email, '')
+			from (select) one left join contacts.contact c on c.changed >= $1::text::xid8`, from)
 		if err != nil {
 			return seen
 		}
 		now := time.Now()
-		for rows.Next() {
-			var email string
-			if rows.Scan(&email) == nil && strings.Contains(email, s.mark) {
-				if _, before := seen[email]; !before {
-					seen[email] = now
-				}
+		var email string
+		_, err = pgx.ForEachRow(rows, []any{&from, &email}, func() error {
+			if _, before := seen[email]; !before && strings.Contains(email, s.mark) {
+				seen[email] = now
 			}
+			return nil
+		})
+		if err != nil {
+			return seen
 		}
-		rows.Close()
 		time.Sleep(10 * time.Millisecond)
 	}
 	return seen
-}
-
-// lowerBound is before every UUIDv7 made from t on.
-func lowerBound(t time.Time) (id uuid.UUID) {
-	ms := uint64(t.UnixMilli())
-	for i := range 6 {
-		id[i] = byte(ms >> (40 - 8*i))
-	}
-	return id
 }
