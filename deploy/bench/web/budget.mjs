@@ -16,7 +16,7 @@ function line(what, value, goal, unit) {
 }
 
 // Sizes: a widget is its entry with all that the entry imports at once; languages come beside it, one per visitor.
-const kB = (n) => Math.round((n / 1024) * 100) / 100
+const kB = (n) => Math.round(n / 10) / 100
 function weigh(dir, entry) {
   const seen = new Set()
   const take = (name) => {
@@ -29,11 +29,11 @@ function weigh(dir, entry) {
   return [...seen].reduce((sum, name) => sum + gzipSync(readFileSync(join(dir, name)), { level: 9 }).length, 0)
 }
 const dist = (service) => join(root, `services/${service}/internal/${service}/web/dist`)
-line("booking widget, gzip", kB(weigh(dist("booking"), "widget.js")), 18, "KiB")
-line("form widget, gzip", kB(weigh(dist("forms"), "widget.js")), 12, "KiB")
+line("booking widget, gzip", kB(weigh(dist("booking"), "widget.js")), 18, "kB")
+line("form widget, gzip", kB(weigh(dist("forms"), "widget.js")), 12, "kB")
 for (const service of ["booking", "forms"]) {
   for (const name of readdirSync(dist(service)).filter((f) => /^(en|nl|fr|de)-/.test(f))) {
-    line(`${service} language ${name.slice(0, 2)}, gzip`, kB(gzipSync(readFileSync(join(dist(service), name)), { level: 9 }).length), 1.5, "KiB")
+    line(`${service} language ${name.slice(0, 2)}, gzip`, kB(gzipSync(readFileSync(join(dist(service), name)), { level: 9 }).length), 1.5, "kB")
   }
 }
 

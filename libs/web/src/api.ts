@@ -11,6 +11,9 @@ export class Fault extends Error {
   }
 }
 
+/** What was thrown, as a fault: what is none comes from having no connection. */
+export const asFault = (e: unknown) => (e instanceof Fault ? e : new Fault("offline", 0))
+
 // What the embedded script asked for while the widget was on its way.
 const early: Map<string, Promise<Response>> = ((globalThis as any).svcEarly ??= new Map())
 
@@ -23,8 +26,8 @@ export async function call<A>(url: string, body?: unknown, key?: string): Promis
     const held = early.get(url)
     early.delete(url)
     answer = await (held ?? fetch(url, { method: body === undefined ? "GET" : "POST", credentials: "omit", headers, body: body === undefined ? null : JSON.stringify(body) }))
-  } catch {
-    throw new Fault("offline", 0)
+  } catch (e) {
+    throw asFault(e)
   }
   const json = await answer.json().catch(() => undefined)
   if (answer.ok) return json as A

@@ -19,13 +19,15 @@ export function monthStart(day: string, n = 0): string {
 
 export const monthEnd = (day: string) => addDays(monthStart(day, 1), -1)
 
+/** 0 for Monday to 6 for Sunday. */
+export const weekday = (day: string) => (utc(day).getUTCDay() + 6) % 7
+
 /** The weeks of a month, Monday first; days of other months are left out as "". */
 export function weeks(month: string): string[][] {
   const first = monthStart(month)
   const last = monthEnd(month)
-  const offset = (utc(first).getUTCDay() + 6) % 7
   const out: string[][] = []
-  for (let day = addDays(first, -offset); day <= last; day = addDays(day, 7)) {
+  for (let day = addDays(first, -weekday(first)); day <= last; day = addDays(day, 7)) {
     out.push(Array.from({ length: 7 }, (_, i) => addDays(day, i)).map((d) => (d >= first && d <= last ? d : "")))
   }
   return out
@@ -39,13 +41,13 @@ export function formats(locale: string, zone: string) {
   const short = f({ weekday: "short", day: "numeric", month: "short" }, "UTC")
   const month = f({ month: "long", year: "numeric" }, "UTC")
   const narrow = f({ weekday: "short" }, "UTC")
-  const weekday = f({ weekday: "long" }, "UTC")
+  const full = f({ weekday: "long" }, "UTC")
   return {
     clock: (moment: string) => clock.format(new Date(moment)),
     day: (day: string) => long.format(utc(day)),
     shortDay: (day: string) => short.format(utc(day)),
     month: (day: string) => month.format(utc(day)),
-    weekdays: Array.from({ length: 7 }, (_, i) => ({ short: narrow.format(utc(`2024-01-0${i + 1}`)), long: weekday.format(utc(`2024-01-0${i + 1}`)) })),
+    weekdays: Array.from({ length: 7 }, (_, i) => ({ short: narrow.format(utc(`2024-01-0${i + 1}`)), long: full.format(utc(`2024-01-0${i + 1}`)) })),
   }
 }
 

@@ -60,6 +60,11 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
       </button>
     </div>
   )
+  const title = (key: string) => (
+    <h2 class="title" tabIndex={-1} ref={heading}>
+      {t(key)}
+    </h2>
+  )
   const staffName = service?.staff.find((s) => s.user_id === staff)?.name
 
   return (
@@ -68,9 +73,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
         {step === "services" && (
           <>
             <div class="stack-s">
-              <h2 class="title" tabIndex={-1} ref={heading}>
-                {t("title_services")}
-              </h2>
+              {title("title_services")}
               <p class="soft">{t(offered.length > 0 ? "services_intro" : "nothing")}</p>
             </div>
             <ul class="choices">
@@ -99,9 +102,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
                 setService(undefined)
                 setStaff(start.staff)
               })}
-            <h2 class="title" tabIndex={-1} ref={heading}>
-              {t("title_when")}
-            </h2>
+            {title("title_when")}
             <div class="chosen">
               <div class="grow">
                 <p class="name">{service.name}</p>
@@ -131,9 +132,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
         {step === "details" && service && slot && (
           <>
             {back(t("other_time"), () => setSlot(undefined))}
-            <h2 class="title" tabIndex={-1} ref={heading}>
-              {t("title_details")}
-            </h2>
+            {title("title_details")}
             <div class="chosen">
               <div class="grow">
                 <p class="name">{service.name}</p>
@@ -176,9 +175,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
           <>
             <div class="badge"><Icon name={booked.it.status === "pending" ? "clock" : "check"} /></div>
             <div class="stack-s">
-              <h2 class="title" tabIndex={-1} ref={heading}>
-                {t(booked.it.status === "pending" ? "done_pending" : "done_confirmed")}
-              </h2>
+              {title(booked.it.status === "pending" ? "done_pending" : "done_confirmed")}
               <p class="soft">
                 {t(booked.it.status === "pending" ? "done_pending_text" : "done_confirmed_text", { business: data.site.business })} {booked.email && t("done_mail", { email: booked.email })}
               </p>

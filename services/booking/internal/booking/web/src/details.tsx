@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks"
-import { call, Fault, newKey } from "@web/api"
+import { asFault, call, Fault, newKey } from "@web/api"
 import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Element, type Errors } from "@web/fields"
 import { Icon, Svg } from "@web/icon"
 import type { Look } from "@web/style"
@@ -109,7 +109,7 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
       const email = elements.find((e) => e.target === "contact.email")
       done(booked, email ? String(answers[email.id] ?? "") : "")
     } catch (e) {
-      const fault = e instanceof Fault ? e : new Fault("offline", 0)
+      const fault = asFault(e)
       const wrong = fault.code === "svc_invalid_param" ? errorsOf(fault.data["params"] ?? {}, elements, t) : undefined
       if (wrong) refuse(wrong)
       else if (fault.code === "svc_slot_taken") {

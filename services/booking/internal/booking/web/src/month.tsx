@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks"
-import { addDays, monthEnd, monthStart, weeks, type formats } from "@web/dates"
+import { addDays, monthEnd, monthStart, weekday, weeks, type formats } from "@web/dates"
 import { Icon } from "@web/icon"
 import type { T } from "@web/text"
 import type { Slot } from "./data"
@@ -46,7 +46,6 @@ export function Month({ month, today, days, loading, chosen, f, t, choose, show 
     show(monthStart(day))
   }
   const keys = (e: KeyboardEvent, day: string) => {
-    const weekday = (new Date(day + "T00:00:00Z").getUTCDay() + 6) % 7
     const other = (n: number) => {
       const start = monthStart(day, n)
       return [addDays(start, Number(day.slice(8)) - 1), monthEnd(start)].sort()[0] ?? start
@@ -56,8 +55,8 @@ export function Month({ month, today, days, loading, chosen, f, t, choose, show 
       ArrowRight: () => addDays(day, 1),
       ArrowUp: () => addDays(day, -7),
       ArrowDown: () => addDays(day, 7),
-      Home: () => addDays(day, -weekday),
-      End: () => addDays(day, 6 - weekday),
+      Home: () => addDays(day, -weekday(day)),
+      End: () => addDays(day, 6 - weekday(day)),
       PageUp: () => other(-1),
       PageDown: () => other(1),
     }

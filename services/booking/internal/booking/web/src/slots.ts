@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks"
-import { call, Fault } from "@web/api"
+import { asFault, call, type Fault } from "@web/api"
 import { addDays, dayOf, monthEnd, monthStart } from "@web/dates"
 import type { Slot, Slots } from "./data"
 
@@ -17,12 +17,12 @@ function range(month: string, today: string): [string, string] {
 
 export interface MonthState {
   month: string
-  /** Free times by day; undefined until they are known. */
-  days: Map<string, Slot[]> | undefined
+  /** Free times by day, once they are known. */
+  days?: Map<string, Slot[]>
   /** First free day after an empty month. */
-  nextFree: string | undefined
-  fault: Fault | undefined
-  token: string
+  nextFree?: string | undefined
+  fault?: Fault
+  token?: string
 }
 
 interface Options {
@@ -38,7 +38,7 @@ interface Options {
 export function useMonth({ origin, service, staff, zone, today, early }: Options) {
   const [month, setMonth] = useState(monthStart(today))
   const [round, setRound] = useState(0)
-  const [state, setState] = useState<MonthState>({ month, days: undefined, nextFree: undefined, fault: undefined, token: "" })
+  const [state, setState] = useState<MonthState>({ month })
   const first = useRef(true)
   const start = useRef(early)
 
@@ -67,9 +67,9 @@ export function useMonth({ origin, service, staff, zone, today, early }: Options
           const day = dayOf(s.starts_at, zone)
           days.set(day, [...(days.get(day) ?? []), s])
         }
-        setState({ month, days, nextFree: next, fault: undefined, token: found.token })
+        setState({ month, days, nextFree: next, token: found.token })
       } catch (e) {
-        if (!stale) setState({ month, days: undefined, nextFree: undefined, fault: e instanceof Fault ? e : new Fault("offline", 0), token: "" })
+        if (!stale) setState({ month, fault: asFault(e) })
       }
     }
     void load()

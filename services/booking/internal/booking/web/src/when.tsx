@@ -108,7 +108,7 @@ function Times({ a, service, staff, early, choose }: Props) {
             <ul class="times">
               {state.days?.get(shown)?.map((s) => (
                 <li key={s.starts_at}>
-                  <button type="button" class="time" onClick={() => choose(s, state.token)}>
+                  <button type="button" class="time" onClick={() => choose(s, state.token ?? "")}>
                     <span>
                       {f.clock(s.starts_at)}
                       {a.yours(s.starts_at, service) && <small>{a.yours(s.starts_at, service)}</small>}
