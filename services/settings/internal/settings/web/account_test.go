@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"net/url"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/pquerna/otp/totp"
@@ -134,4 +136,54 @@ func TestManyCodesHaveToWait(t *testing.T) {
 	require.Equal(t, 429, last.status)
 	require.NotEmpty(t, last.header.Get("Retry-After"))
 	require.Equal(t, "guess", hidden(t, last, "token"))
+}
+
+func TestASecondFactorIsSetUpAndTurnedOffOnAPage(t *testing.T) {
+	s := start(t)
+	require.Equal(t, "/account/sign-in?next=%2Faccount%2Fsecond-factor", do(t, s, "GET", "/account/second-factor", nil).header.Get("Location"))
+	own := signIn(t, s)
+	post := func(form url.Values, more ...string) page {
+		t.Helper()
+		return do(t, s, "POST", "/account/second-factor", form, append([]string{"Cookie", own}, more...)...)
+	}
+	require.Contains(t, do(t, s, "GET", "/account", nil, "Cookie", own).body, `<a href="/account/second-factor">Set up a second factor</a>`)
+	require.Contains(t, do(t, s, "GET", "/account/second-factor?lang=nl", nil, "Cookie", own).body, "Een tweede factor instellen")
+	require.Equal(t, 403, post(url.Values{"act": {"start"}}, "Origin", "https://evil.example").status)
+	require.Equal(t, 303, post(url.Values{"act": {"confirm"}, "secret": {"forged"}, "code": {"123456"}}).status)
+	require.Equal(t, 303, post(url.Values{}).status)
+
+	shown := post(url.Values{"act": {"start"}})
+	require.Equal(t, 200, shown.status)
+	require.Equal(t, "no-store", shown.header.Get("Cache-Control"))
+	require.Regexp(t, `href="otpauth://totp/[^"]+:admin\?`, shown.body)
+	require.Contains(t, shown.body, `<svg viewBox="-4 -4 `)
+	sealed := hidden(t, shown, "secret")
+	key := regexp.MustCompile(`translate="no">([A-Z2-7 ]+)<`).FindStringSubmatch(shown.body)
+	require.NotNil(t, key)
+	require.NotContains(t, sealed, key[1][:4])
+	code := func() string {
+		t.Helper()
+		code, err := totp.GenerateCode(strings.ReplaceAll(key[1], " ", ""), s.Now())
+		require.NoError(t, err)
+		return code
+	}
+
+	wrong := post(url.Values{"act": {"confirm"}, "secret": {sealed}, "code": {"12"}})
+	require.Equal(t, 422, wrong.status)
+	require.Contains(t, wrong.body, "This code is not right.")
+	require.Contains(t, wrong.body, key[1], "the key stays")
+	done := post(url.Values{"act": {"confirm"}, "secret": {hidden(t, wrong, "secret")}, "code": {code()}})
+	require.Equal(t, 200, done.status)
+	recovery := regexp.MustCompile(`<li class="key">([a-z2-7-]{19})</li>`).FindAllStringSubmatch(done.body, -1)
+	require.Len(t, recovery, 10)
+	require.Equal(t, 303, post(url.Values{"act": {"confirm"}, "secret": {sealed}, "code": {code()}}).status, "it is on already")
+	require.Equal(t, 303, post(url.Values{"act": {"start"}}).status)
+
+	require.Contains(t, do(t, s, "GET", "/account", nil, "Cookie", own).body, "Turn off the second factor")
+	require.Equal(t, 422, post(url.Values{"act": {"end"}, "code": {"nothing"}}).status)
+	off := post(url.Values{"act": {"end"}, "code": {recovery[0][1]}})
+	require.Equal(t, 200, off.status)
+	require.Contains(t, off.body, "Your second factor is off")
+	require.Equal(t, 303, post(url.Values{"act": {"end"}, "code": {recovery[1][1]}}).status, "it is off already")
+	require.Contains(t, do(t, s, "GET", "/account", nil, "Cookie", own).body, "Set up a second factor")
 }

@@ -19,7 +19,7 @@ const maxForm = 64 << 10
 
 // Paths are where Pages serves.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/telemetry"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/telemetry"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
 
 // Options are what the pages need of the service.
 type Options struct {
@@ -49,6 +49,8 @@ func Pages(o Options) http.Handler {
 	mux.HandleFunc("POST /account/invitation", p.accept)
 	mux.HandleFunc("GET /account/password", p.showPassword)
 	mux.HandleFunc("POST /account/password", p.password)
+	mux.HandleFunc("GET "+secondFactorPath, p.showSecondFactor)
+	mux.HandleFunc("POST "+secondFactorPath, p.changeSecondFactor)
 	mux.HandleFunc("GET /account/telemetry", p.showTelemetry)
 	mux.HandleFunc("POST /account/telemetry", p.confirmTelemetry)
 	mux.Handle("/_ui/settings/", p.Assets())

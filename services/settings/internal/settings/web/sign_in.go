@@ -87,8 +87,7 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	sealed := r.PostFormValue("ticket")
 	code := strings.TrimSpace(r.PostFormValue("code"))
 	if sealed != "" {
-		var ok bool
-		if typed, ok = p.open(sealed); !ok {
+		if typed = (ticket{}); !p.unseal(sealed, &typed) || time.Since(typed.At) > ticketLife {
 			p.firstStep(w, r, http.StatusUnprocessableEntity, step{Problem: p.Reader(r).T("account_late")})
 			return
 		}
@@ -133,21 +132,19 @@ func (p *pages) settle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *pages) seal(t ticket) string {
-	raw, err := json.Marshal(t)
+// seal encrypts what goes through the browser to the next step.
+func (p *pages) seal(v any) string {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // strings and a time always encode
 	}
 	return base64.RawURLEncoding.EncodeToString(p.options.Seal(raw))
 }
 
-func (p *pages) open(sealed string) (t ticket, ok bool) {
+func (p *pages) unseal(sealed string, into any) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil {
-		return t, false
+	if err == nil {
+		raw, err = p.options.Open(raw)
 	}
-	if raw, err = p.options.Open(raw); err != nil || json.Unmarshal(raw, &t) != nil {
-		return t, false
-	}
-	return t, time.Since(t.At) < ticketLife
+	return err == nil && json.Unmarshal(raw, into) == nil
 }
