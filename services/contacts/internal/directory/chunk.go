@@ -138,15 +138,15 @@ func (c *chunk) selected(q *search) (set, int) {
 // withAll adds to found the records in s whose texts contain all the words.
 func (c *chunk) withAll(words []word, s, found set) {
 	s = slices.Clone(s)
-	inexact := make([]*word, 0, 4)
-	for i := range words {
-		for _, m := range words[i].marks {
+	inexact := make([]word, 0, 4)
+	for _, w := range words {
+		for _, m := range w.marks {
 			for j, has := range c.marks[m*len(s) : (m+1)*len(s)] {
 				s[j] &= has
 			}
 		}
-		if !words[i].exact {
-			inexact = append(inexact, &words[i])
+		if !w.exact {
+			inexact = append(inexact, w)
 		}
 	}
 	if len(inexact) == 0 {
@@ -155,7 +155,7 @@ func (c *chunk) withAll(words []word, s, found set) {
 		}
 		return
 	}
-	c.with(inexact[0], s, s.size(), func(i int) {
+	c.with(&inexact[0], s, s.size(), func(i int) {
 		record := c.record(i)
 		for _, w := range inexact[1:] {
 			if w.in(record) < 0 {
