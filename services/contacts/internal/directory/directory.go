@@ -228,14 +228,6 @@ func (d *Directory) After(q Query, key Key, limit int) (keys []Key) {
 	return keys
 }
 
-// Size is how many bytes the directory holds, roughly.
-func (d *Directory) Size() (n int) {
-	for _, c := range d.chunks {
-		n += len(c.text) + len(c.keys)*(24+4) + len(c.marks)*8 + len(c.labels)*(len(c.keys)/8+100)
-	}
-	return n
-}
-
 // within leaves out chunks that are too old for q.
 func (q *Query) within(chunks []*chunk) []*chunk {
 	n, _ := slices.BinarySearchFunc(chunks, q.Since, func(c *chunk, since int64) int {
