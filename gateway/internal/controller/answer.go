@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"html/template"
 	"io"
 	"mime"
@@ -83,15 +85,21 @@ func (a *Answers) write(w http.ResponseWriter, r *http.Request, path string, f *
 	h := w.Header()
 	h.Set("X-Request-Id", id)
 	h.Set("Cache-Control", "no-store")
-	h.Add("Vary", "Accept")
+	h.Add("Vary", "Accept, Accept-Language")
 	if f.Status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", "2")
 	}
 	if !isAPI(path) && prefersHTML(r.Header.Get("Accept")) {
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src '"+answerStyleHash+"'; frame-ancestors 'self'")
 		w.WriteHeader(f.Status)
-		_ = answerPage.Execute(w, map[string]any{"Status": f.Status, "Title": titles[f.Status], "RequestID": id})
+		said := wordsFor(r)
+		title, text := said.NotFound, said.NotFoundText
+		if f.Status == http.StatusServiceUnavailable {
+			title, text = said.Unavailable, said.UnavailableText
+		}
+		_ = answerPage.Execute(w, map[string]any{"Language": said.Language, "Title": title, "Text": text, "Style": template.CSS(answerStyle),
+			"Status": f.Status, "RequestID": id})
 		return
 	}
 	body := f.Body(id)
@@ -105,15 +113,19 @@ func isAPI(path string) bool {
 	return path == "/v1" || path == "/mcp" || strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/mcp/")
 }
 
-var titles = map[int]string{
-	http.StatusNotFound:           "This page does not exist",
-	http.StatusServiceUnavailable: "We will be back in a moment",
-}
+var (
+	//go:embed answer.html
+	answerHTML string
+	//go:embed answer.css
+	answerStyle string
 
-//go:embed answer.html
-var answerHTML string
-
-var answerPage = template.Must(template.New("answer").Parse(answerHTML))
+	answerPage = template.Must(template.New("answer").Parse(answerHTML))
+	// The one style sheet that the page's policy allows.
+	answerStyleHash = func() string {
+		sum := sha256.Sum256([]byte(answerStyle))
+		return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	}()
+)
 
 // prefersHTML tells whether an Accept header ranks text/html above JSON.
 func prefersHTML(accept string) bool {

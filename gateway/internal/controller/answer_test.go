@@ -1,9 +1,12 @@
 package controller
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -123,4 +126,33 @@ func TestBrowsersGetAPageOutsideTheAPI(t *testing.T) {
 			bodyOf(t, w)
 		}
 	}
+}
+
+func TestThePageSpeaksTheVisitorsLanguage(t *testing.T) {
+	const browser = "text/html"
+	for _, c := range []struct{ target, accepts, language, title string }{
+		{"/unknown/book", "", "en", "This page does not exist"},
+		{"/unknown/book", "nl-BE,nl;q=0.9,en;q=0.5", "nl", "Deze pagina bestaat niet"},
+		{"/unknown/book", "ja, fr-CH;q=0.5", "fr", "Cette page n’existe pas"},
+		{"/unknown/book", "ja", "en", "This page does not exist"},
+		{"/unknown/book?lang=de", "nl", "de", "Diese Seite gibt es nicht"},
+		{"/unknown/book?lang=xx", "nl", "nl", "Deze pagina bestaat niet"},
+		{"/unavailable?url=http%3A%2F%2Fx%2Fmanage%3Flang%3Dfr", "nl", "fr", "Nous revenons dans un instant"},
+		{"/unavailable?url=http%3A%2F%2Fx%2Fmanage", "de-AT", "de", "Wir sind gleich wieder da"},
+	} {
+		w := ask(t, "GET", c.target, "Accept", browser, "Accept-Language", c.accepts)
+		require.Contains(t, w.Body.String(), `<html lang="`+c.language+`">`, c)
+		require.Contains(t, w.Body.String(), "<h1>"+c.title+"</h1>", c)
+	}
+	for _, w := range spoken {
+		require.NotContains(t, []string{w.NotFound, w.NotFoundText, w.Unavailable, w.UnavailableText}, "", w.Language)
+	}
+}
+
+func TestThePagesPolicyAllowsItsOwnStyleAndNoOther(t *testing.T) {
+	w := ask(t, "GET", "/unknown/book", "Accept", "text/html")
+	style := regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(w.Body.String())
+	require.NotNil(t, style)
+	sum := sha256.Sum256([]byte(style[1]))
+	require.Contains(t, w.Header().Get("Content-Security-Policy"), "style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 }
