@@ -98,8 +98,8 @@ func (a *Answers) write(w http.ResponseWriter, r *http.Request, path string, f *
 		if f.Status == http.StatusServiceUnavailable {
 			title, text = said.Unavailable, said.UnavailableText
 		}
-		_ = answerPage.Execute(w, map[string]any{"Language": said.Language, "Title": title, "Text": text, "Style": template.CSS(answerStyle),
-			"Status": f.Status, "RequestID": id})
+		_ = answerPage.Execute(w, map[string]any{"Language": said.Language, "Title": title, "Text": text, "Status": f.Status,
+			"RequestID": id})
 		return
 	}
 	body := f.Body(id)
@@ -119,7 +119,7 @@ var (
 	//go:embed answer.css
 	answerStyle string
 
-	answerPage = template.Must(template.New("answer").Parse(answerHTML))
+	answerPage = template.Must(template.New("answer").Parse(strings.Replace(answerHTML, "STYLE", answerStyle, 1)))
 	// The one style sheet that the page's policy allows.
 	answerStyleHash = func() string {
 		sum := sha256.Sum256([]byte(answerStyle))
