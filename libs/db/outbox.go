@@ -151,7 +151,7 @@ const (
 	// A relay that has much to do takes it in larger portions: each costs it and the broker as much as many
 	// messages do. It waits by how many there were, relayPause at most.
 	relayPause   = 15 * time.Millisecond
-	pausePerSent = 5 * time.Millisecond
+	pausePerSent = 2 * time.Millisecond
 )
 
 // Relay sends the outbox until ctx ends: send gets messages in order and returns when the broker has
