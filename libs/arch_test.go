@@ -27,6 +27,7 @@ var only = map[string][]string{
 	"github.com/riverqueue/":          {"frontdesk/services/webhooks/"},
 	"github.com/alexedwards/argon2id": {"frontdesk/services/settings/"},
 	"github.com/pquerna/otp":          {"frontdesk/services/settings/"},
+	"github.com/boombuler/barcode":    {"frontdesk/services/settings/"},
 	"github.com/nyaruka/phonenumbers": {"frontdesk/services/contacts/", "frontdesk/services/forms/"},
 	"go.opentelemetry.io/":            {"frontdesk/libs/", "frontdesk/services/webhooks/"},
 	"github.com/prometheus/":          {"frontdesk/libs/app"},

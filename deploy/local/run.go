@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -291,7 +290,7 @@ func (l *launch) upKafka(ctx context.Context) error {
 	if err := l.supervisor.waitReady(ctx, "kafka"); err != nil {
 		return err
 	}
-	return l.topics(ctx)
+	return l.supervisor.await(ctx, "kafka", l.topics)
 }
 
 // topics makes them before the services do, which would give a busy one the partitions of a cluster. On one machine
@@ -299,7 +298,7 @@ func (l *launch) upKafka(ctx context.Context) error {
 func (l *launch) topics(ctx context.Context) error {
 	most := l.Partitions
 	if most == 0 {
-		most = max(1, runtime.GOMAXPROCS(0)/2)
+		most = bus.AtOnce()
 	}
 	topics := slices.Clone(proto.Topics)
 	for i := range topics {
@@ -309,14 +308,7 @@ func (l *launch) topics(ctx context.Context) error {
 	}
 	b := bus.New(l.kafka)
 	defer func() { _ = b.Close() }()
-	// A broker that listens may need a moment more.
-	for until := time.Now().Add(20 * time.Second); ; {
-		err := b.Ensure(ctx, topics)
-		if err == nil || ctx.Err() != nil || time.Now().After(until) {
-			return err
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+	return b.Ensure(ctx, topics)
 }
 
 func (l *launch) dialKafka(ctx context.Context) error {

@@ -72,6 +72,9 @@ func (c *Consumer) Run(ctx context.Context) {
 	}
 }
 
+// AtOnce is how many transactions of a topic a consumer works on at once: as many as the machine can make use of.
+func AtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
 // lead holds one connection whose locks are the claims, and follows what it could claim.
 func (c *Consumer) lead(ctx context.Context) error {
 	conn, err := c.DB.Pool.Acquire(ctx)
@@ -91,7 +94,6 @@ func (c *Consumer) lead(ctx context.Context) error {
 	defer running.Wait()
 	defer cancel()
 
-	// As many transactions of a topic at once as the machine can make use of.
 	lines := make([][]*line, len(c.Follows))
 	claimed := map[string]bool{}
 	for {
@@ -101,7 +103,7 @@ func (c *Consumer) lead(ctx context.Context) error {
 				return err
 			}
 			if lines[i] == nil {
-				lines[i] = make([]*line, min(len(parts), max(1, runtime.GOMAXPROCS(0)/2)))
+				lines[i] = make([]*line, min(len(parts), AtOnce()))
 				for l := range lines[i] {
 					lines[i][l] = &line{Consumer: c, follow: f, more: make(chan struct{}, 1)}
 				}

@@ -6,15 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/language"
+	"frontdesk/libs/lang"
 )
 
-// Languages of the pages; the first is what everybody else gets.
-var Languages = []string{"en", "nl", "fr", "de"}
-
 var languageNames = map[string]string{"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
-
-var matcher = language.NewMatcher([]language.Tag{language.English, language.Dutch, language.French, language.German})
 
 // Reader is who reads a page: the language, and the region whose habits dates and prices follow.
 type Reader struct {
@@ -30,28 +25,12 @@ type Reader struct {
 // Reader chooses the language: the parameter lang, else what the browser prefers, else English.
 func (u *UI) Reader(r *http.Request) *Reader {
 	out := &Reader{Country: u.Business().Country, site: u.Site}
-	if chosen := strings.ToLower(r.FormValue("lang")); slices.Contains(Languages, chosen) {
+	if chosen := strings.ToLower(r.FormValue("lang")); slices.Contains(lang.Languages, chosen) {
 		out.Chosen = chosen
 	}
-	out.Language = cmp.Or(out.Chosen, Preferred(r.Header.Get("Accept-Language")))
+	out.Language = cmp.Or(out.Chosen, lang.Preferred(r.Header.Get("Accept-Language")))
 	out.texts = u.texts[out.Language]
 	return out
-}
-
-// Preferred is the language of ours that an Accept-Language header asks for.
-func Preferred(header string) string {
-	if len(header) > 500 {
-		header = ""
-	}
-	tags, _, err := language.ParseAcceptLanguage(header)
-	if err != nil || len(tags) == 0 {
-		return Languages[0]
-	}
-	_, i, confidence := matcher.Match(tags...)
-	if confidence == language.No {
-		return Languages[0]
-	}
-	return Languages[i]
 }
 
 // Locale is the language with the country of the business, where people speak it: "nl-BE", "fr-CH"; "en-GB" for English.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"frontdesk/libs/lang"
 )
 
 // texts by key.
@@ -14,7 +16,7 @@ type texts map[string]string
 // of each folder. A key of a later folder wins.
 func readTexts(folders ...fs.FS) map[string]texts {
 	all := map[string]texts{}
-	for _, l := range Languages {
+	for _, l := range lang.Languages {
 		all[l] = texts{}
 		for _, folder := range folders {
 			for _, dir := range []string{"text", "page/text"} {

@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"frontdesk/libs/lang"
 )
 
 //go:embed css/*.css css/favicon.svg icon/*.svg icon/LICENSE text/*.json page/*.html page/text/*.json all:dist
@@ -104,7 +106,7 @@ func (v view) Languages() []LanguageChoice {
 		return nil
 	}
 	var all []LanguageChoice
-	for _, l := range Languages {
+	for _, l := range lang.Languages {
 		all = append(all, LanguageChoice{Code: l, Name: languageNames[l], Address: v.Alternate(l), Current: l == v.Language})
 	}
 	return all

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/lang"
 )
 
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
@@ -36,7 +38,7 @@ func TestEveryLanguageSaysEverything(t *testing.T) {
 	require.GreaterOrEqual(t, len(folders), 2)
 	for _, folder := range folders {
 		english := readLanguage(t, folder, "en")
-		for _, l := range Languages[1:] {
+		for _, l := range lang.Languages[1:] {
 			other := readLanguage(t, folder, l)
 			require.Equal(t, slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(other)), "%s/%s.json", folder, l)
 			for key, text := range english {

@@ -99,14 +99,14 @@ func measure(ctx context.Context, only, pgbench string, contacts, rows, clients 
 	return nil
 }
 
-// at is a quantile of times.
-func at(q float64, times []time.Duration) time.Duration {
-	if len(times) == 0 {
-		return 0
+// at is a quantile.
+func at[T float64 | time.Duration](q float64, all []T) (v T) {
+	if len(all) == 0 {
+		return v
 	}
-	times = slices.Clone(times)
-	slices.Sort(times)
-	return times[min(len(times)-1, int(q*float64(len(times))))]
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return all[min(len(all)-1, int(q*float64(len(all))))]
 }
 
 func report(what string, value, limit any, ok bool) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/lang"
 )
 
 func ask(t *testing.T, method, target string, headers ...string) *httptest.ResponseRecorder {
@@ -144,7 +146,9 @@ func TestThePageSpeaksTheVisitorsLanguage(t *testing.T) {
 		require.Contains(t, w.Body.String(), `<html lang="`+c.language+`">`, c)
 		require.Contains(t, w.Body.String(), "<h1>"+c.title+"</h1>", c)
 	}
-	for _, w := range spoken {
+	require.Len(t, spoken, len(lang.Languages))
+	for i, w := range spoken {
+		require.Equal(t, lang.Languages[i], w.Language)
 		require.NotContains(t, []string{w.NotFound, w.NotFoundText, w.Unavailable, w.UnavailableText}, "", w.Language)
 	}
 }

@@ -3,14 +3,15 @@ package controller
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
-	"golang.org/x/text/language"
+	"frontdesk/libs/lang"
 )
 
 // words are what a person reads where no service answers.
 type words struct{ Language, NotFound, NotFoundText, Unavailable, UnavailableText string }
 
-// spoken are the languages of the pages; the first is what everybody else gets.
+// spoken are the words in each of lang.Languages.
 var spoken = []words{
 	{"en", "This page does not exist", "The address may be misspelt, or what was here has moved.",
 		"We will be back in a moment", "This page is not available right now. Please try again shortly."},
@@ -22,25 +23,15 @@ var spoken = []words{
 		"Wir sind gleich wieder da", "Diese Seite ist gerade nicht erreichbar. Bitte versuchen Sie es gleich noch einmal."},
 }
 
-var matcher = language.NewMatcher([]language.Tag{language.English, language.Dutch, language.French, language.German})
-
 // wordsFor are those of the language that the address or the browser asks for.
 func wordsFor(r *http.Request) words {
 	query := r.URL.Query()
 	if failed, err := url.Parse(query.Get("url")); err == nil && query.Has("url") {
 		query = failed.Query() // of the request that Traefik asks in the place of
 	}
-	for _, w := range spoken {
-		if query.Get("lang") == w.Language {
-			return w
-		}
+	language := query.Get("lang")
+	if !slices.Contains(lang.Languages, language) {
+		language = lang.Preferred(r.Header.Get("Accept-Language"))
 	}
-	if header := r.Header.Get("Accept-Language"); len(header) <= 500 {
-		if tags, _, err := language.ParseAcceptLanguage(header); err == nil && len(tags) > 0 {
-			if _, i, confidence := matcher.Match(tags...); confidence > language.No {
-				return spoken[i]
-			}
-		}
-	}
-	return spoken[0]
+	return spoken[slices.Index(lang.Languages, language)]
 }

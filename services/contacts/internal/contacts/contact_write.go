@@ -188,7 +188,7 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 // taken or its owner has unsubscribed, the transaction runs again.
 func (s *service) insertHoping(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	c = newContact(c, tx.Now)
-	tx.Later(insertNew, s.newArgs(tx, c, address.Key(c.Email), false, true)...)
+	tx.Later(insertIfNew, s.newArgs(tx, c, address.Key(c.Email), false, true)...)
 	return c, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))
 }
 
@@ -197,9 +197,9 @@ func newContact(c Contact, now time.Time) Contact {
 	return c
 }
 
-// insertNew inserts contact and entry in one statement, for most of what a creation takes is round trips. It
+// insertIfNew inserts contact and entry in one statement, for most of what a creation takes is round trips. It
 // inserts nothing when the address is taken, or when what is known of its owner is not $16.
-const insertNew = `
+const insertIfNew = `
 	with made as (
 		insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id,
 			tags, fields, last_activity, created_at, updated_at)
@@ -219,7 +219,7 @@ func (s *service) newArgs(tx *db.Tx, c Contact, key string, left, hoping bool) [
 }
 
 func (s *service) insertNew(ctx context.Context, tx *db.Tx, c Contact, key string, left bool) (made bool, err error) {
-	if err = tx.QueryRow(ctx, insertNew, s.newArgs(tx, c, key, left, false)...).Scan(&made); err != nil || !made {
+	if err = tx.QueryRow(ctx, insertIfNew, s.newArgs(tx, c, key, left, false)...).Scan(&made); err != nil || !made {
 		return false, err
 	}
 	return true, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))

@@ -167,12 +167,6 @@ func (s *service) rememberedForm(id int64) (published, bool) {
 	return have, ok && have.fields == s.fields.revision.Load()
 }
 
-func (s *service) forgetForm(id int64) {
-	s.forms.mu.Lock()
-	defer s.forms.mu.Unlock()
-	delete(s.forms.forms, id)
-}
-
 // publishedForm is the form with this id; 404 svc_not_found when it is a draft, in the trash or unknown.
 func (s *service) publishedForm(ctx context.Context, tx *db.Tx, id int64) (published, error) {
 	s.forms.mu.Lock()
@@ -183,6 +177,9 @@ func (s *service) publishedForm(ctx context.Context, tx *db.Tx, id int64) (publi
 	err := tx.QueryRow(ctx, `select version, name, case when version <> $2 then definition end from form
 		where id = $1 and status = 'publish' and deleted_at is null`, id, have.version).Scan(&p.version, &p.name, &raw)
 	if errors.Is(err, pgx.ErrNoRows) {
+		s.forms.mu.Lock()
+		defer s.forms.mu.Unlock()
+		delete(s.forms.forms, id)
 		return p, fault.NotFound("form")
 	}
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, e
 // submit takes what a visitor sends. Most forms are as they were when they were last read, which saves
 // reading them; what a form that has changed would refuse or misread is looked at again with the form as it is.
 func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, error) {
-	if f, ok := s.rememberedForm(in.ID); ok {
+	if f, ok := s.rememberedForm(in.ID); ok && tx.Attempt == 1 {
 		sent, err := s.submitTo(ctx, tx, f, in)
 		if _, refused := errors.AsType[*fault.Fault](err); !refused {
 			return sent, err
@@ -124,20 +124,10 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e entry) (taken bool, err
 		where not $14 or still_published($2, $15) on conflict (id) do nothing`
 	args := []any{e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held,
 		tx.Now, e.asPublished, e.form.version}
-	if e.asPublished {
-		tx.Explain = func(err error) error {
-			// What the transaction finds when it runs again must not be the same.
-			s.forgetForm(e.form.id)
-			return err
-		}
-	}
 	// Only what goes on at once needs to see it; all else goes in with the commit.
 	if e.asPublished && (status == statusSpam || result == resultPending) {
 		tx.Later(insert, args...)
 	} else if tag, err := tx.Exec(ctx, insert, args...); err != nil || tag.RowsAffected() == 0 {
-		if e.asPublished {
-			s.forgetForm(e.form.id)
-		}
 		return false, err
 	}
 	if status == statusSpam {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/libs/web"
+	"frontdesk/libs/lang"
 )
 
 func TestEveryLanguageSaysEverything(t *testing.T) {
@@ -22,7 +22,7 @@ func TestEveryLanguageSaysEverything(t *testing.T) {
 		return words
 	}
 	english := read("en")
-	for _, language := range web.Languages[1:] {
+	for _, language := range lang.Languages[1:] {
 		words := read(language)
 		require.Equal(t, slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(words)), language)
 		for key, text := range words {

@@ -37,22 +37,31 @@ func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, er
 	return who, p.CallAs(w, r, http.MethodGet, "/auth/session", nil, &who)
 }
 
+// withAccount gives who is signed in, or leads to where to do that.
+func (p *pages) withAccount(w http.ResponseWriter, r *http.Request, path string) (who person, ok bool) {
+	who, err := p.signedIn(w, r)
+	if err == nil {
+		return who, true
+	}
+	f, t := fault.From(err), p.Reader(r)
+	if f.Status == http.StatusUnauthorized {
+		p.leadOn(w, r, p.signInFor(r, path))
+		return who, false
+	}
+	p.Message(w, r, f.Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
+	return who, false
+}
+
 func (p *pages) showAccount(w http.ResponseWriter, r *http.Request) {
 	p.account(w, r, http.StatusOK, "")
 }
 
 func (p *pages) account(w http.ResponseWriter, r *http.Request, status int, problem string) {
-	who, err := p.signedIn(w, r)
-	t := p.Reader(r)
-	if err != nil {
-		f := fault.From(err)
-		if f.Status == http.StatusUnauthorized {
-			p.leadOn(w, r, p.signInFor(r, accountPath))
-			return
-		}
-		p.Message(w, r, f.Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
+	who, ok := p.withAccount(w, r, accountPath)
+	if !ok {
 		return
 	}
+	t := p.Reader(r)
 	a := account{person: who, RoleName: who.Role, Problem: problem}
 	switch {
 	case who.Role == "":

@@ -66,21 +66,6 @@ type factor struct {
 	CodeWrong, Problem string
 }
 
-// withAccount gives who is signed in, or leads to where to do that.
-func (p *pages) withAccount(w http.ResponseWriter, r *http.Request, path string) (who person, ok bool) {
-	who, err := p.signedIn(w, r)
-	if err == nil {
-		return who, true
-	}
-	if fault.From(err).Status == http.StatusUnauthorized {
-		p.leadOn(w, r, p.signInFor(r, path))
-		return who, false
-	}
-	t := p.Reader(r)
-	p.Message(w, r, fault.From(err).Status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
-	return who, false
-}
-
 func (p *pages) showSecondFactor(w http.ResponseWriter, r *http.Request) {
 	if who, ok := p.withAccount(w, r, secondFactorPath); ok {
 		p.secondFactor(w, r, http.StatusOK, factor{On: who.TwoFactor})

@@ -1,0 +1,25 @@
+// Package lang chooses the language that a visitor reads.
+package lang
+
+import "golang.org/x/text/language"
+
+// Languages of the pages; the first is what everybody else gets.
+var Languages = []string{"en", "nl", "fr", "de"}
+
+var matcher = language.NewMatcher([]language.Tag{language.English, language.Dutch, language.French, language.German})
+
+// Preferred is the language of ours that an Accept-Language header asks for.
+func Preferred(header string) string {
+	if len(header) > 500 {
+		header = ""
+	}
+	tags, _, err := language.ParseAcceptLanguage(header)
+	if err != nil || len(tags) == 0 {
+		return Languages[0]
+	}
+	_, i, confidence := matcher.Match(tags...)
+	if confidence == language.No {
+		return Languages[0]
+	}
+	return Languages[i]
+}
