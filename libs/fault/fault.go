@@ -9,9 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -66,19 +67,22 @@ func New(status int, code, message string, facts ...any) *Fault {
 	return f
 }
 
-// Param refuses one parameter: 400 svc_invalid_param.
+// Param refuses one parameter with the code "invalid".
+//
+// Deprecated: use Invalid, with the code of what is wrong.
 func Param(name, format string, args ...any) *Fault {
-	return Params(map[string]string{name: fmt.Sprintf(format, args...)})
+	return Invalid(name, NewProblem("invalid", fmt.Sprintf(format, args...)))
 }
 
-// Params refuses several parameters at once: 400 svc_invalid_param.
+// Params refuses several parameters at once with the code "invalid".
+//
+// Deprecated: use Problems.
 func Params(params map[string]string) *Fault {
-	names := slices.Sorted(maps.Keys(params))
-	message := "Some parameters are not valid: " + strings.Join(names, ", ") + "."
-	if len(names) == 1 {
-		message = names[0] + " " + params[names[0]] + "."
+	all := Problems{}
+	for name, text := range params {
+		all[name] = NewProblem("invalid", text)
 	}
-	return New(http.StatusBadRequest, "svc_invalid_param", message, "params", params)
+	return all.fault()
 }
 
 // InvalidToken refuses a token, time token or honeypot: 400 svc_invalid_token.
@@ -179,6 +183,9 @@ func From(err error) *Fault {
 	return New(http.StatusInternalServerError, "svc_internal", "Something went wrong on our side.")
 }
 
+// WrongAssumption is the SQLSTATE of a commit whose assumptions do not hold, see db.Tx.Assume.
+const WrongAssumption = "FD001"
+
 // Transient tells whether err is an outage that may pass: a lost or refused connection, a deadline, a
 // deadlock or a server that is shutting down.
 func Transient(err error) bool {
@@ -189,7 +196,7 @@ func Transient(err error) bool {
 		switch {
 		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "53"):
 			return true
-		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03", pg.Code == "57014":
+		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03", pg.Code == "57014", pg.Code == WrongAssumption:
 			return true
 		}
 		return false
@@ -198,6 +205,14 @@ func Transient(err error) bool {
 	if errors.As(err, &connect) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 		return true
 	}
-	var net interface{ Timeout() bool }
-	return errors.As(err, &net) && net.Timeout() || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF")
+	var timed interface{ Timeout() bool }
+	if errors.As(err, &timed) && timed.Timeout() {
+		return true
+	}
+	for _, lost := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF, net.ErrClosed} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,12 +1,12 @@
 package op
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 
@@ -52,7 +52,7 @@ func (s *Set) abilities(mux *http.ServeMux) {
 		}
 		path := "/v1/abilities/svc/" + e.ability()
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-			if _, err := s.agent(r, e); err != nil {
+			if _, err := s.abilityCaller(r, e); err != nil {
 				writeFault(r.Context(), err, w)
 				return
 			}
@@ -78,7 +78,7 @@ func (s *Set) abilities(mux *http.ServeMux) {
 	}
 }
 
-func (s *Set) agent(r *http.Request, e *entry) (db.Actor, error) {
+func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
 	if !e.on() {
 		return db.Actor{}, fault.NotFound("ability")
 	}
@@ -94,12 +94,12 @@ func (s *Set) agent(r *http.Request, e *entry) (db.Actor, error) {
 }
 
 func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *entry) (json.RawMessage, error) {
-	actor, err := s.agent(r, e)
+	actor, err := s.abilityCaller(r, e)
 	if err != nil {
 		return nil, err
 	}
 	actor.Address = s.Auth.Address(r)
-	call := &request{http: r, w: w, agent: true, actor: actor, args: map[string]json.RawMessage{}}
+	call := &request{http: r, w: w, asAbility: true, actor: actor, args: map[string]json.RawMessage{}}
 	// Permission before body: the input is read once the call is allowed.
 	if err := e.allowed(call); err != nil {
 		e.refused(db.WithActor(ctx, actor), call)
@@ -113,11 +113,11 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return nil, err
 	}
 	if stream, ok := out.(streamer); ok {
-		rec := httptest.NewRecorder()
-		if err := stream(rec); err != nil {
+		file := &inMemory{header: http.Header{}}
+		if err := stream(file); err != nil {
 			return nil, err
 		}
-		return encode(rec.Body.String())
+		return encode(file.String())
 	}
 	if e.status(out) == http.StatusNoContent {
 		return nil, nil
@@ -134,7 +134,7 @@ func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 	for k, v := range r.URL.Query() {
 		if k == "input" {
 			if json.Unmarshal([]byte(v[0]), &args) != nil || args == nil {
-				return nil, fault.Param("input", "must be a JSON object")
+				return nil, fault.Invalid("input", fault.Type("a JSON object"))
 			}
 			continue
 		}
@@ -173,3 +173,12 @@ func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 	}
 	return args, nil
 }
+
+// inMemory keeps a download, for callers that get it inside JSON.
+type inMemory struct {
+	bytes.Buffer
+	header http.Header
+}
+
+func (m *inMemory) Header() http.Header { return m.header }
+func (m *inMemory) WriteHeader(int)     {}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -44,11 +43,12 @@ type request struct {
 	http *http.Request
 	w    http.ResponseWriter
 	// args of an ability, instead of the request's own.
-	args  map[string]json.RawMessage
-	agent bool // an ability
-	key   string
-	hash  []byte
-	actor db.Actor
+	args map[string]json.RawMessage
+	// asAbility tells that the operation is called as an ability, with args for its input.
+	asAbility bool
+	key       string
+	hash      []byte
+	actor     db.Actor
 }
 
 func (r *request) claim(e *entry) db.Request {
@@ -104,24 +104,24 @@ func (e *entry) bind(r *request, in any) error {
 			return err
 		}
 	}
-	params := map[string]string{}
+	wrong := fault.Problems{}
 	for name := range args {
-		if !slices.ContainsFunc(e.in, func(f *field) bool { return f.name == name && !(r.agent && f.personal) }) {
-			params[name] = "is not known here"
+		if !slices.ContainsFunc(e.in, func(f *field) bool { return f.name == name && !(r.asAbility && f.personal) }) {
+			wrong.Add(name, fault.Unknown())
 		}
 	}
 	for _, f := range e.in {
 		raw, ok := args[f.name]
 		if !ok {
 			if f.required {
-				params[f.name] = "is required"
+				wrong.Add(f.name, fault.Required())
 			}
 			continue
 		}
-		e.check(f, raw, params)
+		e.check(f, raw, wrong)
 	}
-	if len(params) > 0 {
-		return fault.Params(params)
+	if err := wrong.Err(); err != nil {
+		return err
 	}
 	flat, err := json.Marshal(args)
 	if err != nil {
@@ -131,7 +131,7 @@ func (e *entry) bind(r *request, in any) error {
 	r.hash = hash[:]
 	if err := json.Unmarshal(flat, in); err != nil {
 		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
-			return fault.Param(t.Field, "does not have the right type")
+			return fault.Invalid(t.Field, fault.NewProblem("type", "does not have the right type"))
 		}
 		return fault.InvalidJSON("The request could not be read.")
 	}
@@ -195,7 +195,7 @@ func (e *entry) body(r *request, args map[string]json.RawMessage) error {
 	}
 	for _, f := range e.in {
 		if _, given := args[f.name]; given && f.inPath {
-			return fault.Param(f.name, "is given by the path")
+			return fault.Invalid(f.name, fault.NewProblem("in_path", "is given by the path"))
 		}
 	}
 	return nil
@@ -232,18 +232,18 @@ func (e *entry) raw(f *field, values []string) json.RawMessage {
 	return b
 }
 
-func (e *entry) check(f *field, raw json.RawMessage, params map[string]string) {
+func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
-		params[f.name] = "is not valid JSON"
+		wrong.Add(f.name, fault.NewProblem("json", "is not valid JSON"))
 		return
 	}
 	if v == nil && !f.schema.Nullable && f.schema.Type != "" {
-		params[f.name] = "must not be null"
+		wrong.Add(f.name, fault.Null())
 		return
 	}
-	if why := storable(v, 0); why != "" {
-		params[f.name] = why
+	if p := storable(v, 0); !p.IsZero() {
+		wrong.Add(f.name, p)
 		return
 	}
 	res := &huma.ValidateResult{}
@@ -261,70 +261,89 @@ func (e *entry) check(f *field, raw json.RawMessage, params map[string]string) {
 	for _, err := range res.Errors {
 		detail, ok := errors.AsType[*huma.ErrorDetail](err)
 		if !ok {
-			params[f.name] = "is not valid"
+			wrong.Add(f.name, fault.NewProblem("invalid", "is not valid"))
 			continue
 		}
-		if _, seen := params[detail.Location]; !seen {
-			params[detail.Location] = phrase(detail.Message)
-		}
+		wrong.Add(detail.Location, problem(detail.Message))
 	}
-	if f.schema.Type == huma.TypeInteger && params[f.name] == "" {
+	if f.schema.Type == huma.TypeInteger {
 		// A float64 cannot tell the last digits of such numbers, and no column holds them.
 		if n, ok := v.(float64); ok && math.Abs(n) > 1<<53 {
-			params[f.name] = "is too large"
+			wrong.Add(f.name, fault.TooHigh(1<<53))
 		}
 	}
 }
 
 // storable refuses what no text column can hold, at any depth, and nesting without bounds.
-func storable(v any, depth int) string {
+func storable(v any, depth int) fault.Problem {
 	if depth > 32 {
-		return "is nested too deeply"
+		return fault.NewProblem("too_deep", "is nested too deeply")
 	}
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
-			return "must not contain the character NUL"
+			return fault.NewProblem("control_characters", "must not contain the character NUL")
 		}
 	case []any:
 		for _, x := range v {
-			if why := storable(x, depth+1); why != "" {
-				return why
+			if p := storable(x, depth+1); !p.IsZero() {
+				return p
 			}
 		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if why := storable(k, depth+1); why != "" {
-				return why
+			if p := storable(k, depth+1); !p.IsZero() {
+				return p
 			}
-			if why := storable(v[k], depth+1); why != "" {
-				return why
+			if p := storable(v[k], depth+1); !p.IsZero() {
+				return p
 			}
 		}
 	}
-	return ""
+	return fault.Problem{}
 }
 
-// phrase words huma's messages as what is wrong with the parameter before them.
-func phrase(m string) string {
-	for _, w := range [...]struct{ prefix, says string }{
-		{"expected length <= ", "must have at most %s characters"},
-		{"expected length >= ", "must have at least %s characters"},
-		{"expected number <= ", "must be at most %s"},
-		{"expected number >= ", "must be at least %s"},
-		{"expected array length <= ", "must have at most %s items"},
-		{"expected array length >= ", "must have at least %s items"},
-		{"expected value to be one of ", "must be one of %s"},
-		{"expected string to be ", "must be a valid %s"},
-		{"expected required property ", "needs %s"},
-		{"expected ", "must be %s"},
+// problem gives huma's message about a value its code, its facts and a text that follows the parameter's name.
+func problem(m string) fault.Problem {
+	for _, w := range [...]struct {
+		prefix string
+		says   func(rest string) fault.Problem
+	}{
+		{"expected length <= ", counted(fault.TooLong)},
+		{"expected length >= ", counted(fault.TooShort)},
+		{"expected number <= ", func(n string) fault.Problem { return fault.TooHigh(json.Number(n)) }},
+		{"expected number >= ", func(n string) fault.Problem { return fault.TooLow(json.Number(n)) }},
+		{"expected array length <= ", counted(fault.TooMany)},
+		{"expected array length >= ", counted(fault.TooFew)},
+		{"expected value to be one of ", func(list string) fault.Problem {
+			return fault.NotOneOf(strings.Split(strings.NewReplacer(`"`, "").Replace(list), ", ")...)
+		}},
+		{"expected string to be ", func(what string) fault.Problem {
+			return fault.NewProblem("format", "must be a valid "+what, "format", what)
+		}},
+		{"expected required property ", func(name string) fault.Problem {
+			name = strings.TrimSuffix(name, " to be present")
+			return fault.NewProblem("incomplete", "needs "+name, "name", name)
+		}},
+		{"expected ", fault.Type},
 	} {
 		if rest, ok := strings.CutPrefix(m, w.prefix); ok {
-			return fmt.Sprintf(w.says, strings.TrimSuffix(strings.Trim(rest, `"`), " to be present"))
+			return w.says(rest)
 		}
 	}
 	if m == "unexpected property" {
-		return "is not known here"
+		return fault.Unknown()
 	}
-	return "is not valid: " + m
+	return fault.NewProblem("invalid", "is not valid: "+m)
+}
+
+// counted reads the number of a limit.
+func counted(p func(int) fault.Problem) func(string) fault.Problem {
+	return func(rest string) fault.Problem {
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return fault.NewProblem("invalid", "is not valid: "+rest)
+		}
+		return p(n)
+	}
 }

@@ -94,7 +94,7 @@ func TestAnAgentDoesNotKnowWhatIsForPeople(t *testing.T) {
 	e := entryOf(t)
 	args := map[string]json.RawMessage{"id": json.RawMessage(`"0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13"`), "name": json.RawMessage(`"a"`), "secret": json.RawMessage(`"x"`)}
 	require.NoError(t, e.bind(&request{args: args}, &everything{}))
-	require.Error(t, e.bind(&request{args: args, agent: true}, &everything{}))
+	require.Error(t, e.bind(&request{args: args, asAbility: true}, &everything{}))
 }
 
 // FuzzBind feeds bodies of any kind: each is read, or refused with a fault that is the caller's.

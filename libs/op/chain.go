@@ -67,7 +67,7 @@ func (e *entry) admit() endpoint.Middleware {
 			if !e.on() {
 				return nil, fault.NoRoute()
 			}
-			if !r.agent {
+			if !r.asAbility {
 				actor, err := e.who(ctx, r.http)
 				if err != nil {
 					return nil, err
@@ -89,10 +89,10 @@ func (e *entry) admit() endpoint.Middleware {
 				}
 			}
 			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
-				if e.method() != http.MethodPost || e.reads() || r.agent {
+				if e.method() != http.MethodPost || e.reads() || r.asAbility {
 					r.key = ""
 				} else if len(r.key) > 255 {
-					return nil, fault.Param("Idempotency-Key", "must have at most 255 characters")
+					return nil, fault.Invalid("Idempotency-Key", fault.TooLong(255))
 				}
 			}
 			return next(ctx, r)
@@ -132,7 +132,7 @@ func (e *entry) allowed(r *request) error {
 	if e.Perm == Public {
 		return nil
 	}
-	if r.actor.Assistant && !r.agent && !e.ForAssistants {
+	if r.actor.Assistant && !r.asAbility && !e.ForAssistants {
 		return fault.Refused("assistant", "This application password is for assistants: it reaches abilities only.")
 	}
 	if e.PersonOnly && !r.actor.Session {
@@ -196,7 +196,7 @@ func (e *entry) pathID(r *request) string {
 	if i < 0 {
 		return ""
 	}
-	if r.agent {
+	if r.asAbility {
 		return trimQuotes(r.args[e.in[i].name])
 	}
 	return r.http.PathValue(e.in[i].name)

@@ -74,10 +74,10 @@ func label(name string) string {
 }
 
 // inputSchema is the whole request as one object.
-func (e *entry) inputSchema(agent bool) *huma.Schema {
+func (e *entry) inputSchema(asAbility bool) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, f := range e.in {
-		if agent && f.personal {
+		if asAbility && f.personal {
 			continue
 		}
 		s.Properties[f.name] = f.schema

@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-kit/kit/endpoint"
+	"github.com/google/uuid"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -152,7 +153,7 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 			if err := e.audit(ctx, tx, r, out); err != nil || r.key == "" {
 				return err
 			}
-			return tx.Keep(ctx, r.claim(e), e.stored(out))
+			return tx.Keep(ctx, r.claim(e), e.stored(r, out))
 		})
 		return done, err
 	})
@@ -176,7 +177,7 @@ func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (
 			if out, err = f(ctx, s.DB, in); err != nil {
 				return db.Answer{}, err
 			}
-			return e.stored(out), nil
+			return e.stored(r, out), nil
 		})
 		if err != nil || stored != nil {
 			return stored, err
@@ -256,19 +257,30 @@ func (e *entry) bindTo(run func(context.Context, *request) (any, error)) {
 	})
 }
 
-// Once is implemented by answers that hold a secret: what is stored for a repeated call leaves it out.
-type Once interface{ WithoutSecret() any }
+// HoldsSecret is implemented by answers that show a secret once: WithoutSecret is the answer to store for a repeated call.
+type HoldsSecret interface{ WithoutSecret() any }
 
-func (e *entry) stored(out any) db.Answer {
-	status := e.status(out)
-	if o, ok := out.(Once); ok {
+// ByID is the input of operations that take nothing but the record's id in their path.
+type ByID struct {
+	ID uuid.UUID `json:"id"`
+}
+
+// stored is out as it is kept for a repeated call: without a secret, and with the records that it is about.
+func (e *entry) stored(r *request, out any) db.Answer {
+	a := db.Answer{Status: e.status(out)}
+	for _, text := range []string{e.pathID(r), e.answerID(out)} {
+		if id, err := uuid.Parse(text); err == nil {
+			a.About = append(a.About, id)
+		}
+	}
+	if o, ok := out.(HoldsSecret); ok {
 		out = o.WithoutSecret()
 	}
-	body, err := encode(out)
-	if err != nil {
+	var err error
+	if a.Body, err = encode(out); err != nil {
 		slog.Error("answer cannot be stored", "op", e.ID, "error", err)
 	}
-	return db.Answer{Status: status, Body: body}
+	return a
 }
 
 func (e *entry) status(out any) int {
