@@ -22,8 +22,7 @@ const (
 )
 
 // EnsureContact asks contacts for a contact with this address: found and filled in, or created.
-// Topic contacts.command. Answer: the event contact.created or contact.updated of the record, or
-// contact.alias when the address already belongs to another id.
+// Topic contacts.command. Answer: the event contact.ensured, whose contact need not have the id that was asked for.
 type EnsureContact struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id the sender has given out for a new contact.
@@ -588,6 +587,287 @@ func (x *SessionSeen) GetHash() []byte {
 	return nil
 }
 
+// Ensured answers EnsureContact: extra of the event contact.ensured.
+type Ensured struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The record that asked: origin and origin_id of the command.
+	Origin   string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
+	OriginId string `protobuf:"bytes,2,opt,name=origin_id,json=originId,proto3" json:"origin_id,omitempty"`
+	// The id that the sender had given out.
+	RequestedId string `protobuf:"bytes,3,opt,name=requested_id,json=requestedId,proto3" json:"requested_id,omitempty"`
+	// The contact that it turned out to be; empty with the result none.
+	ContactId string `protobuf:"bytes,4,opt,name=contact_id,json=contactId,proto3" json:"contact_id,omitempty"`
+	// created, updated, unchanged or none.
+	Result        string `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ensured) Reset() {
+	*x = Ensured{}
+	mi := &file_command_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ensured) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ensured) ProtoMessage() {}
+
+func (x *Ensured) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ensured.ProtoReflect.Descriptor instead.
+func (*Ensured) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Ensured) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *Ensured) GetOriginId() string {
+	if x != nil {
+		return x.OriginId
+	}
+	return ""
+}
+
+func (x *Ensured) GetRequestedId() string {
+	if x != nil {
+		return x.RequestedId
+	}
+	return ""
+}
+
+func (x *Ensured) GetContactId() string {
+	if x != nil {
+		return x.ContactId
+	}
+	return ""
+}
+
+func (x *Ensured) GetResult() string {
+	if x != nil {
+		return x.Result
+	}
+	return ""
+}
+
+// Merged names the record that is gone: extra of contact.merged and organization.merged.
+type Merged struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MergedId      string                 `protobuf:"bytes,1,opt,name=merged_id,json=mergedId,proto3" json:"merged_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Merged) Reset() {
+	*x = Merged{}
+	mi := &file_command_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Merged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Merged) ProtoMessage() {}
+
+func (x *Merged) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Merged.ProtoReflect.Descriptor instead.
+func (*Merged) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Merged) GetMergedId() string {
+	if x != nil {
+		return x.MergedId
+	}
+	return ""
+}
+
+// StaffRemoved says who takes over: extra of staff.removed.
+type StaffRemoved struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// User id; 0 for nobody.
+	Successor     int64 `protobuf:"varint,1,opt,name=successor,proto3" json:"successor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StaffRemoved) Reset() {
+	*x = StaffRemoved{}
+	mi := &file_command_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StaffRemoved) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StaffRemoved) ProtoMessage() {}
+
+func (x *StaffRemoved) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StaffRemoved.ProtoReflect.Descriptor instead.
+func (*StaffRemoved) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *StaffRemoved) GetSuccessor() int64 {
+	if x != nil {
+		return x.Successor
+	}
+	return 0
+}
+
+// PageEmbedded answers EmbedInPage: extra of page.created and page.updated.
+type PageEmbedded struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RequestId     string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Created       bool                   `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageEmbedded) Reset() {
+	*x = PageEmbedded{}
+	mi := &file_command_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageEmbedded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageEmbedded) ProtoMessage() {}
+
+func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageEmbedded.ProtoReflect.Descriptor instead.
+func (*PageEmbedded) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PageEmbedded) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *PageEmbedded) GetCreated() bool {
+	if x != nil {
+		return x.Created
+	}
+	return false
+}
+
+// ForgetPerson asks every service to remove what it holds of a person who was erased. Topic svc.forget. It names nobody:
+// addresses and names are keyed hashes, which tell nothing without the master key.
+type ForgetPerson struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Every id that means the person: contacts, those merged into them, and ids that were given out for them.
+	Ids []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	// Erasure hashes of addresses (in their canonical spelling) and of full names.
+	Called        [][]byte `protobuf:"bytes,2,rep,name=called,proto3" json:"called,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetPerson) Reset() {
+	*x = ForgetPerson{}
+	mi := &file_command_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetPerson) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetPerson) ProtoMessage() {}
+
+func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetPerson.ProtoReflect.Descriptor instead.
+func (*ForgetPerson) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ForgetPerson) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *ForgetPerson) GetCalled() [][]byte {
+	if x != nil {
+		return x.Called
+	}
+	return nil
+}
+
 type EnsureFields_Field struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Entity        string                 `protobuf:"bytes,1,opt,name=entity,proto3" json:"entity,omitempty"`
@@ -602,7 +882,7 @@ type EnsureFields_Field struct {
 
 func (x *EnsureFields_Field) Reset() {
 	*x = EnsureFields_Field{}
-	mi := &file_command_proto_msgTypes[7]
+	mi := &file_command_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +894,7 @@ func (x *EnsureFields_Field) String() string {
 func (*EnsureFields_Field) ProtoMessage() {}
 
 func (x *EnsureFields_Field) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[7]
+	mi := &file_command_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +1012,25 @@ const file_command_proto_rawDesc = "" +
 	"\apublish\x18\x04 \x01(\bR\apublish\x12\x1c\n" +
 	"\tshortcode\x18\x05 \x01(\tR\tshortcode\"!\n" +
 	"\vSessionSeen\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\fR\x04hashB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\x04hash\x18\x01 \x01(\fR\x04hash\"\x98\x01\n" +
+	"\aEnsured\x12\x16\n" +
+	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1b\n" +
+	"\torigin_id\x18\x02 \x01(\tR\boriginId\x12!\n" +
+	"\frequested_id\x18\x03 \x01(\tR\vrequestedId\x12\x1d\n" +
+	"\n" +
+	"contact_id\x18\x04 \x01(\tR\tcontactId\x12\x16\n" +
+	"\x06result\x18\x05 \x01(\tR\x06result\"%\n" +
+	"\x06Merged\x12\x1b\n" +
+	"\tmerged_id\x18\x01 \x01(\tR\bmergedId\",\n" +
+	"\fStaffRemoved\x12\x1c\n" +
+	"\tsuccessor\x18\x01 \x01(\x03R\tsuccessor\"G\n" +
+	"\fPageEmbedded\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x18\n" +
+	"\acreated\x18\x02 \x01(\bR\acreated\"8\n" +
+	"\fForgetPerson\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\x12\x16\n" +
+	"\x06called\x18\x02 \x03(\fR\x06calledB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_command_proto_rawDescOnce sync.Once
@@ -746,7 +1044,7 @@ func file_command_proto_rawDescGZIP() []byte {
 	return file_command_proto_rawDescData
 }
 
-var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_command_proto_goTypes = []any{
 	(*EnsureContact)(nil),      // 0: frontdesk.v1.EnsureContact
 	(*Consent)(nil),            // 1: frontdesk.v1.Consent
@@ -755,16 +1053,21 @@ var file_command_proto_goTypes = []any{
 	(*Audit)(nil),              // 4: frontdesk.v1.Audit
 	(*EmbedInPage)(nil),        // 5: frontdesk.v1.EmbedInPage
 	(*SessionSeen)(nil),        // 6: frontdesk.v1.SessionSeen
-	(*EnsureFields_Field)(nil), // 7: frontdesk.v1.EnsureFields.Field
+	(*Ensured)(nil),            // 7: frontdesk.v1.Ensured
+	(*Merged)(nil),             // 8: frontdesk.v1.Merged
+	(*StaffRemoved)(nil),       // 9: frontdesk.v1.StaffRemoved
+	(*PageEmbedded)(nil),       // 10: frontdesk.v1.PageEmbedded
+	(*ForgetPerson)(nil),       // 11: frontdesk.v1.ForgetPerson
+	(*EnsureFields_Field)(nil), // 12: frontdesk.v1.EnsureFields.Field
 }
 var file_command_proto_depIdxs = []int32{
-	1, // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
-	7, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	1,  // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
+	12, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
+	2,  // [2:2] is the sub-list for method output_type
+	2,  // [2:2] is the sub-list for method input_type
+	2,  // [2:2] is the sub-list for extension type_name
+	2,  // [2:2] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_command_proto_init() }
@@ -778,7 +1081,7 @@ func file_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_command_proto_rawDesc), len(file_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

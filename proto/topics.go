@@ -30,6 +30,7 @@ const (
 	SettingsCommandTopic = "settings.command"
 	MailTopic            = "settings.mail"
 	AuditTopic           = "svc.audit"
+	ForgetTopic          = "svc.forget"
 	ManifestTopic        = "svc.manifest"
 	PresenceTopic        = "svc.presence"
 )
@@ -53,6 +54,7 @@ var Topics = []Topic{
 	{SettingsCommandTopic, 2, false},
 	{MailTopic, 2, false},
 	{AuditTopic, 2, false},
+	{ForgetTopic, 1, false},
 	{ManifestTopic, 1, true},
 	{PresenceTopic, 1, true},
 }
