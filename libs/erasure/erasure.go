@@ -1,0 +1,226 @@
+// Package erasure recognises a person who was erased: by the ids of their records, by their addresses in any spelling,
+// and by their full name. Addresses and names cross processes as keyed hashes only, so that a message about an erasure
+// names nobody.
+//
+// A match is a whole one. An address counts where it stands delimited, so that erasing x@a.example leaves
+// janx@a.example alone; a name counts as the whole of a cell or value, never as a part of a text.
+package erasure
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/address"
+)
+
+// Hasher gives the keyed hash of an address or a name. Letter case makes no difference.
+type Hasher func(called string) []byte
+
+// Person is who was erased. The zero value is nobody.
+type Person struct {
+	// At is when the person was erased: what is newer is about somebody who came back.
+	At time.Time
+
+	hash   Hasher
+	ids    map[uuid.UUID]bool
+	called map[string]bool
+}
+
+// New makes a person of what a ForgetPerson command carries. An id that is no UUID is left out: no record has it.
+func New(hash Hasher, at time.Time, ids []string, called [][]byte) *Person {
+	p := &Person{At: at, hash: hash, ids: map[uuid.UUID]bool{}, called: map[string]bool{}}
+	for _, text := range ids {
+		if id, err := uuid.Parse(text); err == nil {
+			p.ids[id] = true
+		}
+	}
+	for _, h := range called {
+		p.called[string(h)] = true
+	}
+	return p
+}
+
+// AddID adds records that are the person's, so that what names them is found as well.
+func (p *Person) AddID(ids ...uuid.UUID) {
+	for _, id := range ids {
+		p.ids[id] = true
+	}
+}
+
+// IDs are the ids of the person and of the records added, in no order.
+func (p *Person) IDs() []uuid.UUID {
+	ids := make([]uuid.UUID, 0, len(p.ids))
+	for id := range p.ids {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Called are the hashes, in no order.
+func (p *Person) Called() [][]byte {
+	all := make([][]byte, 0, len(p.called))
+	for h := range p.called {
+		all = append(all, []byte(h))
+	}
+	return all
+}
+
+// HasID reports whether id is one of the person's.
+func (p *Person) HasID(id uuid.UUID) bool { return p.ids[id] }
+
+// HasAddress reports whether text is one of the person's addresses, whatever its spelling.
+func (p *Person) HasAddress(text string) bool {
+	return strings.Contains(text, "@") && p.called[string(p.hash(address.Key(strings.TrimSpace(text))))]
+}
+
+// HasName reports whether text is the person's full name.
+func (p *Person) HasName(text string) bool {
+	text = strings.TrimSpace(text)
+	return text != "" && p.called[string(p.hash(text))]
+}
+
+// MentionedIn reports whether text holds one of the person's ids or addresses, delimited.
+func (p *Person) MentionedIn(text string) bool {
+	for _, id := range uuidsIn(text) {
+		if p.ids[id] {
+			return true
+		}
+	}
+	for _, span := range addressesIn(text) {
+		if p.HasAddress(text[span[0]:span[1]]) {
+			return true
+		}
+	}
+	return false
+}
+
+// StrikeFrom takes the person's addresses out of text and reports whether there were any.
+func (p *Person) StrikeFrom(text string) (left string, struck bool) {
+	var b strings.Builder
+	end := 0
+	for _, span := range addressesIn(text) {
+		if span[0] >= end && p.HasAddress(text[span[0]:span[1]]) {
+			b.WriteString(text[end:span[0]])
+			end, struck = span[1], true
+		}
+	}
+	if !struck {
+		return text, false
+	}
+	b.WriteString(text[end:])
+	return b.String(), true
+}
+
+// InJSON reports whether a value anywhere in raw mentions the person or is their full name. What is no JSON is looked
+// at as text.
+func (p *Person) InJSON(raw []byte) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return p.MentionedIn(string(raw))
+	}
+	return p.in(v)
+}
+
+func (p *Person) in(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return p.HasName(v) || p.MentionedIn(v)
+	case []any:
+		for _, x := range v {
+			if p.in(x) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, x := range v {
+			if p.in(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// StrikeFromJSON is StrikeFrom for every text in raw. raw that is no JSON comes back as it is.
+func (p *Person) StrikeFromJSON(raw []byte) (left []byte, struck bool) {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return raw, false
+	}
+	v, struck = p.strike(v)
+	if !struck {
+		return raw, false
+	}
+	left, err := json.Marshal(v)
+	if err != nil {
+		return raw, false
+	}
+	return left, true
+}
+
+func (p *Person) strike(v any) (left any, struck bool) {
+	switch v := v.(type) {
+	case string:
+		return p.StrikeFrom(v)
+	case []any:
+		for i, x := range v {
+			var one bool
+			v[i], one = p.strike(x)
+			struck = struck || one
+		}
+	case map[string]any:
+		for k, x := range v {
+			var one bool
+			v[k], one = p.strike(x)
+			struck = struck || one
+		}
+	}
+	return v, struck
+}
+
+// Mentions are the ids and the hashes of addresses that a JSON text holds, so that it can be found again when one of
+// them is erased.
+func Mentions(hash Hasher, text []byte) (ids []uuid.UUID, called [][]byte) {
+	s := string(text)
+	ids = uuidsIn(s)
+	for _, span := range addressesIn(s) {
+		called = append(called, hash(address.Key(s[span[0]:span[1]])))
+	}
+	return ids, called
+}
+
+var (
+	uuids  = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	around = regexp.MustCompile(`[^\s<>()\[\]{}"',;:|\\]+@[\pL\pN.-]*[\pL\pN]`)
+)
+
+func uuidsIn(text string) (ids []uuid.UUID) {
+	for _, found := range uuids.FindAllString(text, -1) {
+		if id, err := uuid.Parse(found); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// addressesIn gives where addresses may stand in text, as pairs of begin and end. Where what is before the @ can be
+// split, as in email=a@b.example, each way to split it is given, the longest first.
+func addressesIn(text string) (spans [][2]int) {
+	if !strings.Contains(text, "@") {
+		return nil
+	}
+	for _, m := range around.FindAllStringIndex(text, -1) {
+		spans = append(spans, [2]int{m[0], m[1]})
+		at := m[0] + strings.IndexByte(text[m[0]:m[1]], '@')
+		for i := m[0]; i < at; i++ {
+			if strings.IndexByte("=/?&#*!~^`", text[i]) >= 0 {
+				spans = append(spans, [2]int{i + 1, m[1]})
+			}
+		}
+	}
+	return spans
+}
