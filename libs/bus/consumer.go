@@ -95,7 +95,7 @@ func (c *Consumer) lead(ctx context.Context) error {
 	defer cancel()
 
 	lines := make([][]*line, len(c.Follows))
-	claimed := map[string]bool{}
+	claimed := map[int64]bool{}
 	for {
 		for i, f := range c.Follows {
 			parts, err := c.Bus.partitions(ctx, f.Topic)
@@ -109,16 +109,16 @@ func (c *Consumer) lead(ctx context.Context) error {
 				}
 			}
 			for _, p := range parts {
-				name := fmt.Sprintf("%s.consumer.%s/%d", c.DB.Schema, f.Topic, p)
-				if claimed[name] {
+				key := db.LockKey(c.DB.Schema+".consumer", fmt.Sprintf("%s/%d", f.Topic, p))
+				if claimed[key] {
 					continue
 				}
 				var mine bool
-				if err := held.QueryRow(ctx, `select pg_try_advisory_lock(hashtextextended($1, 0))`, name).Scan(&mine); err != nil {
+				if err := held.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&mine); err != nil {
 					return err
 				}
 				if mine {
-					claimed[name] = true
+					claimed[key] = true
 					lines[i][p%len(lines[i])].claim(p)
 				}
 			}

@@ -15,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"frontdesk/libs/erasure"
 )
 
 // DB is the pool of one service. Every connection works in the service's schema, in UTC.
@@ -27,6 +29,8 @@ type DB struct {
 
 	// Secret signs cursors; all replicas have the same.
 	Secret []byte
+	// Hash is how people are known in stored answers, see libs/erasure; nil where nobody is erased.
+	Hash erasure.Hasher
 
 	poke chan struct{}
 }
@@ -71,20 +75,22 @@ type Tx struct {
 	Who Actor
 	// Now is the time of the work, UTC, whole seconds as the interface shows them.
 	Now time.Time
-	// Attempt counts from 1: work that hopes for the common case in the first may look closer in the second.
-	Attempt int
-	// Explain turns an error of the commit, and of what was left for it, into what callers are told.
+	// Explain turns an error of the commit, and of the statements deferred to it, into what callers are told.
 	Explain func(error) error
 
 	secret []byte
+	hash   erasure.Hasher
 	// waiting are the rows for the outbox. They go in together, right before the commit.
-	waiting []Message
-	later   pgx.Batch
-	relaxed bool
+	waiting   []Message
+	deferred  pgx.Batch
+	assumed   []assumed
+	disproved []Assumption
+	relaxed   bool
 }
 
-// Later adds a statement that nobody needs the result of before the commit, which takes it along.
-func (tx *Tx) Later(sql string, args ...any) { tx.later.Queue(sql, args...) }
+// Defer queues a statement for the commit's round trip, before the outbox rows and the checks of assumptions. Its error
+// becomes the commit's.
+func (tx *Tx) Defer(sql string, args ...any) { tx.deferred.Queue(sql, args...) }
 
 // Relax lets a commit not wait for the disk. It is for work that is done again when a crash takes it back, and
 // has no effect on a transaction that emits: what the relay has sent must be there.
@@ -92,7 +98,7 @@ func (tx *Tx) Relax() { tx.relaxed = true }
 
 const attempts = 4
 
-// Do runs f in one transaction and commits when f returns nil. A deadlock or serialization failure
+// Do runs f in one transaction and commits when f returns nil. A deadlock, a serialization failure or a wrong assumption
 // runs f again, so f must have no effect beside the transaction.
 func (d *DB) Do(ctx context.Context, f func(*Tx) error) error {
 	return d.run(ctx, pgx.TxOptions{}, f)
@@ -104,21 +110,26 @@ func (d *DB) Read(ctx context.Context, f func(*Tx) error) error {
 }
 
 func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
+	var wrong []Assumption
 	for attempt := 1; ; attempt++ {
-		err := d.attempt(ctx, opts, attempt, f)
-		code := again(err)
-		if code == "" || attempt == attempts {
+		err := d.attempt(ctx, opts, wrong, f)
+		if attempt == attempts {
+			return err
+		}
+		if name := disproved(err); name != "" {
+			// The transaction asked for this run itself, so no back-off is needed.
+			wrong = append(wrong, name)
+			continue
+		}
+		if !collided(err) {
 			return err
 		}
 		slog.DebugContext(ctx, "transaction runs again", "attempt", attempt, "cause", err)
-		// A statement that asks for another run has nobody to get out of the way of.
-		if code == deadlock || attempt > 1 {
-			time.Sleep(time.Duration(rand.IntN(10*attempt)+1) * time.Millisecond)
-		}
+		time.Sleep(time.Duration(rand.IntN(10*attempt)+1) * time.Millisecond)
 	}
 }
 
-func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, attempt int, f func(*Tx) error) error {
+func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, wrong []Assumption, f func(*Tx) error) error {
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -127,12 +138,18 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, attempt int, f fun
 	l := &lazyTx{conn: conn.Conn(), opts: opts}
 	// After a commit there is nothing left to roll back.
 	defer func() { _ = l.Rollback(ctx) }()
-	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), Attempt: attempt, secret: d.Secret}
+	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), disproved: wrong, secret: d.Secret, hash: d.Hash}
 	if err := f(tx); err != nil {
+		if len(tx.assumed) > 0 && disproved(err) == "" && l.usable() {
+			// What was decided on a wrong assumption is no answer.
+			if e := tx.verify(ctx); disproved(e) != "" {
+				return e
+			}
+		}
 		return err
 	}
 	if err := tx.commit(ctx); err != nil {
-		if tx.Explain != nil {
+		if err = asWrongAssumption(err); tx.Explain != nil && disproved(err) == "" {
 			err = tx.Explain(err)
 		}
 		return err
@@ -148,12 +165,10 @@ const (
 	deadlock             = "40P01"
 )
 
-// again is the code of an error after which the work may run again, or empty.
-func again(err error) string {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == serializationFailure || pg.Code == deadlock) {
-		return pg.Code
-	}
-	return ""
+// collided reports whether err is between this transaction and others: it may pass when the work runs again.
+func collided(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == serializationFailure || pg.Code == deadlock)
 }
 
 // wake tells the relay that there is something to send.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
 )
 
@@ -23,6 +26,8 @@ type Request struct {
 type Answer struct {
 	Status int
 	Body   []byte
+	// About are records that the answer is about and does not name.
+	About []uuid.UUID
 }
 
 // Claim takes the key in the transaction of the change. It answers with what the first call answered,
@@ -63,10 +68,17 @@ func (tx *Tx) stored(ctx context.Context, r Request) (*Answer, error) {
 	return &a, nil
 }
 
-// Keep stores the answer of a claimed request.
+// Keep stores the answer of a claimed request, and of whom it tells, so that it goes when one of them is erased.
 func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error {
-	_, err := tx.Exec(ctx, `update idempotency set status = $4, answer = $5 where (caller, op, key) = ($1, $2, $3)`,
-		r.Caller, r.Op, r.Key, a.Status, a.Body)
+	about := slices.Clone(a.About)
+	var people [][]byte
+	if tx.hash != nil {
+		var ids []uuid.UUID
+		ids, people = erasure.Mentions(tx.hash, a.Body)
+		about = append(about, ids...)
+	}
+	_, err := tx.Exec(ctx, `update idempotency set status = $4, answer = $5, about = coalesce($6::uuid[], '{}'), people = coalesce($7::bytea[], '{}') where (caller, op, key) = ($1, $2, $3)`,
+		r.Caller, r.Op, r.Key, a.Status, a.Body, about, people)
 	return err
 }
 
@@ -78,16 +90,15 @@ func (d *DB) Exclusive(ctx context.Context, r Request, f func() (Answer, error))
 		return nil, err
 	}
 	defer conn.Release()
-	name := r.Caller + "\x1f" + r.Op + "\x1f" + r.Key
-	const lock, unlock = `select pg_advisory_lock(hashtextextended($1, 1))`, `select pg_advisory_unlock(hashtextextended($1, 1))`
-	if _, err := conn.Exec(ctx, lock, name); err != nil {
+	key := LockKey(d.Schema+".idempotency", r.Caller+"\x1f"+r.Op+"\x1f"+r.Key)
+	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, key); err != nil {
 		return nil, err
 	}
 	defer func() {
 		// The lock belongs to the connection: one that cannot give it back must not return to the pool.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		if _, err := conn.Exec(ctx, unlock, name); err != nil {
+		if _, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, key); err != nil {
 			_ = conn.Conn().Close(ctx)
 		}
 	}()

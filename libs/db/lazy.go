@@ -121,6 +121,9 @@ func (l *lazyTx) Rollback(ctx context.Context) error {
 	return l.tx.Rollback(ctx)
 }
 
+// usable reports whether the transaction takes further statements.
+func (l *lazyTx) usable() bool { return l.tx == nil || l.conn.PgConn().TxStatus() == 'T' }
+
 // firstRows are the rows of a transaction's first statement.
 type firstRows struct {
 	pgx.Rows

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 
 	"github.com/jackc/pgx/v5"
@@ -36,9 +35,7 @@ func (d *DB) migrate(ctx context.Context, files fs.FS, table string) error {
 	if err != nil {
 		return err
 	}
-	h := fnv.New32a()
-	h.Write([]byte(d.Schema + table))
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(int64(h.Sum32())), lock.WithLockTimeout(1, 300))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(LockKey(d.Schema+".migrate", table)), lock.WithLockTimeout(1, 300))
 	if err != nil {
 		return err
 	}
@@ -60,3 +57,6 @@ func (d *DB) connConfig() *pgx.ConnConfig {
 	cfg.RuntimeParams["lock_timeout"] = "0"
 	return cfg
 }
+
+// Tables are those of this package in every service's schema, with those in which the versions of migrations stand.
+var Tables = []string{"outbox", "position", "inbox", "parked", "idempotency", "rate", "mechanism_version", "schema_version"}

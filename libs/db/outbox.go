@@ -27,7 +27,7 @@ type Event struct {
 	Changed []string
 	// Data is the record, marshalled to the JSON that REST shows, or a protobuf message.
 	Data any
-	// Extra facts of this event, marshalled to JSON.
+	// Extra facts of this event: a message of proto/, or anything that is marshalled to JSON.
 	Extra any
 }
 
@@ -51,14 +51,15 @@ func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 	return nil
 }
 
-// few rows go into the outbox with the commit in one round trip; to copy more takes the server less time.
-const few = 50
+// Up to maxInserted rows go into the outbox with the commit, in one round trip. More are copied first: that takes the
+// server less time than one statement with so many values.
+const maxInserted = 50
 
-// commit does what was left for later, writes the outbox and ends the transaction.
+// commit runs the deferred statements, writes the outbox, checks the assumptions and ends the transaction.
 func (tx *Tx) commit(ctx context.Context) error {
-	n, b := len(tx.waiting), &tx.later
+	n, b := len(tx.waiting), &tx.deferred
 	switch {
-	case n > few:
+	case n > maxInserted:
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 			m := tx.waiting[i]
 			return []any{m.Topic, m.Key, m.Value}, nil
@@ -75,6 +76,9 @@ func (tx *Tx) commit(ctx context.Context) error {
 			select topic, key, value from unnest($1::text[], $2::text[], $3::bytea[]) with ordinality as e (topic, key, value, n) order by n`, topics, keys, values)
 	case tx.relaxed:
 		b.Queue(`set local synchronous_commit = off`)
+	}
+	for _, a := range tx.assumed {
+		a.queue(b)
 	}
 	if b.Len() == 0 {
 		return tx.Commit(ctx)
@@ -96,7 +100,7 @@ func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 		env.Data, err = json.Marshal(e.Data)
 	}
 	if err == nil && e.Extra != nil {
-		env.Extra, err = json.Marshal(e.Extra)
+		env.Extra, err = extraJSON(e.Extra)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("db: event %s: %w", e.Kind, err)
@@ -131,12 +135,12 @@ func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
 
 // Audit records that the actor did, or was refused, an action.
 func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
-	return tx.Emit(ctx, Event{Topic: proto.AuditTopic, Kind: "audit", Key: NewID().String(), Data: a})
+	return tx.Emit(ctx, Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: NewID().String(), Data: a})
 }
 
 // Mail hands a message to the sender; it goes out once, after the commit.
 func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
-	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: "mail", Key: m.GetId(), Data: m})
+	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetId(), Data: m})
 }
 
 // Message is a row of the outbox. Without a value it is a tombstone.
@@ -216,7 +220,7 @@ func (d *DB) relayOnce(ctx context.Context, send func(context.Context, []Message
 	// Rows that come back after a crash are sent again, so the commit need not wait for the disk.
 	take.Queue(`set local synchronous_commit = off`)
 	// Wait for a relay that is at work: it may not have seen the row that woke this one.
-	take.Queue(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.outbox', 0))`)
+	QueueLock(take, d.Schema+".outbox", "")
 	take.Queue(`select seq, topic, key, value from outbox order by seq limit $1`, relayBatch).Query(func(rows pgx.Rows) error {
 		var seq int64
 		var m Message

@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/encoding/protojson"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
+)
+
+// Forget removes a person who was erased from the tables of this package: stored answers about them, messages that wait
+// to be sent or were parked. Name the records of theirs that went with p.AddID before. What the same transaction emits
+// stays. The inbox holds ids of events only.
+func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
+	if _, err := tx.Exec(ctx, `delete from idempotency where about && $1 or people && $2`, p.IDs(), p.Called()); err != nil {
+		return fmt.Errorf("forget in stored answers: %w", err)
+	}
+	for _, t := range []struct{ name, list, drop string }{
+		{"parked messages", `select id, topic, key, value from parked where parked_at <= $1`, `delete from parked where id = any($1)`},
+		{"outbox", `select seq, topic, key, value from outbox where created_at <= $1 and topic <> '` + proto.ForgetTopic + `'`, `delete from outbox where seq = any($1)`},
+	} {
+		if err := tx.forgetMessages(ctx, p, t.list, t.drop); err != nil {
+			return fmt.Errorf("forget in %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) forgetMessages(ctx context.Context, p *erasure.Person, list, drop string) error {
+	rows, err := tx.Query(ctx, list, p.At)
+	if err != nil {
+		return err
+	}
+	var about []int64
+	var id int64
+	var m Message
+	if _, err := pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value}, func() error {
+		// A tombstone is what erases the record; it says nothing else.
+		if len(m.Value) > 0 && Mentions(p, m) {
+			about = append(about, id)
+		}
+		return nil
+	}); err != nil || len(about) == 0 {
+		return err
+	}
+	_, err = tx.Exec(ctx, drop, about)
+	return err
+}
+
+// Mentions reports whether a message is about the person: keyed by one of their records, or with their id, address or
+// full name in it. Messages that ask settings for the end of a person's traces are not.
+func Mentions(p *erasure.Person, m Message) bool {
+	if p.MentionedIn(m.Key) {
+		return true
+	}
+	var env proto.Envelope
+	if err := protobuf.Unmarshal(m.Value, &env); err != nil {
+		return p.MentionedIn(string(m.Value))
+	}
+	if p.HasName(env.GetActor().GetLabel()) || p.InJSON(env.GetExtra()) {
+		return true
+	}
+	if command := proto.CommandOf(env.GetKind()); command != nil && protobuf.Unmarshal(env.GetData(), command) == nil {
+		return mentionedIn(p, command)
+	}
+	return p.InJSON(env.GetData())
+}
+
+// mentionedIn looks through the texts of a message, and through bytes that are JSON.
+func mentionedIn(p *erasure.Person, m protobuf.Message) bool {
+	switch m := m.(type) {
+	case *proto.EnsureContact:
+		if p.InJSON(m.GetFields()) || p.InJSON(m.GetOrganization()) || p.HasName(m.GetFirstName()+" "+m.GetLastName()) {
+			return true
+		}
+	case *proto.RecordSubmission:
+		if p.InJSON(m.GetValues()) {
+			return true
+		}
+	}
+	raw, err := protojson.Marshal(m)
+	return err == nil && p.InJSON(raw)
+}
+
+// extraJSON encodes the further facts of an event: a message of proto/ by its field names, or anything that is JSON.
+func extraJSON(extra any) ([]byte, error) {
+	m, ok := extra.(protobuf.Message)
+	if !ok {
+		return json.Marshal(extra)
+	}
+	raw, err := protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	// protojson varies its blanks on purpose.
+	return json.Marshal(json.RawMessage(raw))
+}

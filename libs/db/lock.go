@@ -1,0 +1,40 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// LockKey is the key of a named advisory lock, for SQL that takes it itself. Names are those of the service and of what
+// is locked, "booking.calendar"; key tells one calendar from another, "" where there is one only.
+func LockKey(name string, key any) int64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x1f%v", name, key)
+	return int64(h.Sum64())
+}
+
+// Lock takes a named advisory lock until the transaction ends, and waits for whoever has it.
+func (tx *Tx) Lock(ctx context.Context, name string, key any) error {
+	_, err := tx.Exec(ctx, lockSQL, LockKey(name, key))
+	return err
+}
+
+// LockShared is Lock for those who may hold it at the same time; Lock waits for all of them.
+func (tx *Tx) LockShared(ctx context.Context, name string, key any) error {
+	_, err := tx.Exec(ctx, lockSharedSQL, LockKey(name, key))
+	return err
+}
+
+const (
+	lockSQL       = `select pg_advisory_xact_lock($1)`
+	lockSharedSQL = `select pg_advisory_xact_lock_shared($1)`
+)
+
+// QueueLock is Lock as a part of a batch.
+func QueueLock(b *pgx.Batch, name string, key any) { b.Queue(lockSQL, LockKey(name, key)) }
+
+// QueueLockShared is LockShared as a part of a batch.
+func QueueLockShared(b *pgx.Batch, name string, key any) { b.Queue(lockSharedSQL, LockKey(name, key)) }

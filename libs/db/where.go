@@ -1,0 +1,64 @@
+package db
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Where builds the condition of a query from parts that only some requests ask for. Each ? in a part takes its next
+// argument, so no part depends on how many stand before it. The zero value selects every row.
+type Where struct {
+	// Args are the arguments of all placeholders so far, in their order.
+	Args []any
+
+	conditions []string
+}
+
+// And adds a condition.
+func (w *Where) And(condition string, args ...any) {
+	w.conditions = append(w.conditions, w.Bind(condition, args...))
+}
+
+// Bind gives text with each ? replaced by the numbered placeholder of the next of args, for text that stands elsewhere in
+// the query. It panics when they do not match.
+func (w *Where) Bind(text string, args ...any) string {
+	parts := strings.Split(text, "?")
+	if len(parts) != len(args)+1 {
+		panic(fmt.Sprintf("db: %d arguments for %q", len(args), text))
+	}
+	var b strings.Builder
+	for i, part := range parts {
+		b.WriteString(part)
+		if i < len(args) {
+			w.Args = append(w.Args, args[i])
+			b.WriteString("$" + itoa(len(w.Args)))
+		}
+	}
+	return b.String()
+}
+
+// String is the condition, "true" when there is none, to stand behind the word where.
+func (w *Where) String() string {
+	if len(w.conditions) == 0 {
+		return "true"
+	}
+	return strings.Join(w.conditions, " and ")
+}
+
+// After goes on behind the last record of the page before, for lists with the newest first; alias is the table's.
+func (w *Where) After(c *Cursor, alias string) {
+	if !c.First {
+		w.And("("+alias+".created_at, "+alias+".id) < (?, ?)", c.At, c.ID)
+	}
+}
+
+// LimitTo ends a query after n rows. The number is written out: as a parameter it would have every page planned anew.
+func LimitTo(order string, n int) string { return order + " limit " + itoa(n) }
+
+// LikeWord is the pattern that finds word anywhere in a text, with its special characters taken literally.
+func LikeWord(word string) string { return "%" + likeSpecial.Replace(word) + "%" }
+
+var likeSpecial = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+func itoa(n int) string { return strconv.Itoa(n) }
