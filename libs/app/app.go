@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -70,6 +71,8 @@ type Parts struct {
 	App *proto.App
 	// Admin is served on the admin port under /admin/.
 	Admin http.Handler
+	// Personal says what the service's own tables hold about people. A process cannot start without it.
+	Personal Personal
 }
 
 // Job is work that comes round. Of several replicas one does it at a time.
@@ -135,7 +138,7 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	}
 	defer d.Close()
 	keys := NewKeys(cfg.MasterKey)
-	d.Secret = keys.For("cursor")
+	d.Secret, d.Hash = keys.For("cursor"), keys.Person
 	if cfg.Now != nil {
 		d.Now = cfg.Now
 	}
@@ -167,6 +170,9 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 		return quiet(ctx, err)
 	}
 	r.parts = parts
+	if err := parts.Personal.check(ctx, d); err != nil {
+		return quiet(ctx, err)
+	}
 	return r.run(ctx, api)
 }
 
@@ -186,7 +192,7 @@ func (k *Kit) seen(s *proto.Session) {
 	if err != nil {
 		return
 	}
-	e := &proto.Envelope{Id: uuid.NewString(), Kind: "session_seen", RecordId: auth.SessionKey(s.GetHash()),
+	e := &proto.Envelope{Id: uuid.NewString(), Kind: proto.KindSessionSeen, RecordId: auth.SessionKey(s.GetHash()),
 		OccurredAt: timestamppb.New(k.DB.Now()), Actor: &proto.Actor{Channel: db.ChannelSystem}, Data: data}
 	go func() {
 		if err := sendMessage(context.Background(), k.Bus, proto.SettingsCommandTopic, e.GetRecordId(), e); err != nil {
@@ -252,10 +258,8 @@ func (r *runner) run(ctx context.Context, api net.Listener) error {
 	start(func(ctx context.Context) {
 		k.DB.Relay(ctx, k.Bus.Send, func(err error) { slog.Warn("relay tries again", "error", err) })
 	})
-	if len(r.parts.Follows) > 0 {
-		r.consumer = &bus.Consumer{Bus: k.Bus, DB: k.DB, Follows: r.parts.Follows}
-		start(r.consumer.Run)
-	}
+	r.consumer = &bus.Consumer{Bus: k.Bus, DB: k.DB, Follows: append(slices.Clone(r.parts.Follows), bus.Follow{Topic: proto.ForgetTopic, Handle: r.forgetPerson})}
+	start(r.consumer.Run)
 	for _, f := range r.parts.Run {
 		start(f)
 	}
@@ -394,15 +398,15 @@ func (r *runner) alone(ctx context.Context, j Job) error {
 		return err
 	}
 	defer conn.Release()
-	name := r.Name + ".job." + j.Name
+	key := db.LockKey(r.Name+".job", j.Name)
 	var mine bool
-	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock(hashtextextended($1, 2))`, name).Scan(&mine); err != nil || !mine {
+	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&mine); err != nil || !mine {
 		return err
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		if _, err := conn.Exec(ctx, `select pg_advisory_unlock(hashtextextended($1, 2))`, name); err != nil {
+		if _, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, key); err != nil {
 			_ = conn.Conn().Close(ctx)
 		}
 	}()

@@ -172,7 +172,8 @@ create table seen (id text not null, who text not null);
 				})
 				return n, err
 			})
-		return &app.Parts{Ops: s, Follows: []bus.Follow{{Topic: proto.AppointmentTopic, Handle: followAppointments}}}, nil
+		return &app.Parts{Ops: s, Follows: []bus.Follow{{Topic: proto.AppointmentTopic, Handle: followAppointments}},
+			Personal: app.Personal{Holds: map[string]app.Holds{"note": app.Nobody, "seen": app.Nobody}}}, nil
 	},
 }
 

@@ -26,17 +26,12 @@ func (k Keys) For(purpose string) []byte {
 	return key
 }
 
-// Person is under what a name or an address of somebody who is no user can be found again, and tells nothing without
-// the master key.
+// Person is the erasure.Hasher of the installation: the hash under which a name or an address can be found again, and
+// which tells nothing without the master key.
 func (k Keys) Person(called string) []byte {
 	m := hmac.New(sha256.New, k.For("person"))
 	m.Write([]byte(strings.ToLower(called)))
 	return m.Sum(nil)
-}
-
-// ForgetPerson is the command forget_person to settings: by Keys.Person, what somebody was called who is erased.
-type ForgetPerson struct {
-	People [][]byte `json:"people"`
 }
 
 // ErrSealed means that a secret cannot be read: the master key has changed, or the value was altered.

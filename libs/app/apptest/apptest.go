@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -300,7 +301,7 @@ func (s *Service) Settle() {
 		if err != nil || waiting {
 			return false
 		}
-		for _, f := range s.Parts.Follows {
+		for _, f := range append(slices.Clone(s.Parts.Follows), bus.Follow{Topic: proto.ForgetTopic}) {
 			if !s.caughtUp(ctx, f) {
 				return false
 			}

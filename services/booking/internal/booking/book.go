@@ -125,11 +125,11 @@ func (d *desk) insert(tx *db.Tx, w wish, c *calendar, b booking) (appointment, e
 	}
 	a.show(c.meetingURL)
 	if b.newClient {
-		tx.Later(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
+		tx.Defer(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
 			b.contact, b.client.firstName, b.client.lastName, b.client.email, address.Key(b.client.email), b.client.phone)
 	}
 	tx.Explain = overlap
-	tx.Later(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
+	tx.Defer(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
 		location_type, location, meeting_url, notes, source, submission_id, version, timed_at, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $18)`,
 		a.ID, a.Status, b.service, terms, c.user, b.contact, a.StartsAt, a.EndsAt, w.terms.BufferBefore, w.terms.BufferAfter,

@@ -122,7 +122,7 @@ func (d *desk) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
 	}
 	slices.Sort(calendars)
 	for _, user := range calendars {
-		if _, err := tx.Exec(ctx, lockCalendar, user); err != nil {
+		if err := tx.Lock(ctx, calendarLock, user); err != nil {
 			return err
 		}
 	}

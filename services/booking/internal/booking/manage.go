@@ -30,9 +30,9 @@ func newToken(tx *db.Tx, a appointment) string {
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	hash := sha256.Sum256([]byte(token))
 	if a.version > 1 {
-		tx.Later(`update manage_token set ended = true where appointment_id = $1 and not ended`, a.ID)
+		tx.Defer(`update manage_token set ended = true where appointment_id = $1 and not ended`, a.ID)
 	}
-	tx.Later(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], a.ID)
+	tx.Defer(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], a.ID)
 	return token
 }
 

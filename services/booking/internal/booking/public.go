@@ -307,7 +307,7 @@ type knownClient struct {
 func queueClient(b *pgx.Batch, c client) *knownClient {
 	key := address.Key(c.email)
 	var known knownClient
-	b.Queue(`select pg_advisory_xact_lock(hashtextextended('booking.client/' || $1, 0))`, key)
+	db.QueueLock(b, "booking.client", key)
 	// Held, so that a merge of this moment finds what is booked.
 	b.Queue(`select id, first_name, last_name, email, phone from contact where email_key = $1 and email_key <> '' and not trashed
 		order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {

@@ -96,7 +96,7 @@ func (w wish) queueCalendar(b *pgx.Batch, user int64) *calendar {
 	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
 	c := calendar{user: user}
 	b.Queue(`savepoint calendar`)
-	b.Queue(lockCalendar, user)
+	db.QueueLock(b, calendarLock, user)
 	b.Queue(`select name, meeting_url, removed_at is not null, hours from staff where user_id = $1`, user).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&c.name, &c.meetingURL, &c.removed, &c.hours)
 	})
@@ -111,9 +111,9 @@ func (w wish) queueCalendar(b *pgx.Batch, user int64) *calendar {
 func (w wish) queueFree(b *pgx.Batch, c *calendar, taken *bool) {
 	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
 	b.Queue(`savepoint calendar`)
-	b.Queue(`select taken, case when not taken then `+calendarLock+`::text end from (select exists (select from appointment where user_id = $1
+	b.Queue(`select taken, case when not taken then pg_advisory_xact_lock($3)::text end from (select exists (select from appointment where user_id = $1
 		and status in `+open+` and starts_at > $2::timestamptz - interval '1 day' and starts_at <= $2 and ends_at > $2) as taken offset 0) x`,
-		c.user, w.start).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
+		c.user, w.start, db.LockKey(calendarLock, c.user)).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
 	b.Queue(selectBusy, []int64{c.user}, w.start.Add(-longest), end, w.moving).Query(func(rows pgx.Rows) error {
 		return collectBusy(rows, func(_ int64, t slots.Busy) { c.busy = append(c.busy, t) })
 	})
@@ -131,8 +131,7 @@ func (c *calendar) keep(ctx context.Context, tx *db.Tx, p slots.Person, free fun
 }
 
 const (
-	calendarLock = `pg_advisory_xact_lock(hashtextextended('booking.calendar', $1::bigint))`
-	lockCalendar = `select ` + calendarLock
+	calendarLock = "booking.calendar"
 )
 
 // Alternative is a free time near one that was not.

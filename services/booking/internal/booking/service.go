@@ -47,6 +47,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			{Topic: proto.FormTopic, Handle: followForms},
 			{Topic: proto.PageTopic, Handle: followPages},
 		},
-		Jobs: []app.Job{{Name: "reminders", Every: 20 * time.Second, Run: d.remind}},
+		Personal: d.personal(),
+		Jobs:     []app.Job{{Name: "reminders", Every: 20 * time.Second, Run: d.remind}},
 	}, nil
 }

@@ -14,7 +14,7 @@ import (
 // an id while that becomes another. Who changes the meaning takes it alone.
 func pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (current *uuid.UUID, err error) {
 	b := &pgx.Batch{}
-	b.Queue(`select pg_advisory_xact_lock_shared(hashtextextended($1, 4))`, id.String())
+	db.QueueLockShared(b, aliasLock, id)
 	b.Queue(selectAlias, id).QueryRow(func(row pgx.Row) error {
 		current, err = meaning(row, id)
 		return err
@@ -23,9 +23,11 @@ func pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (current *uuid.UUID, e
 }
 
 func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended($1, 4))`, id.String())
-	return err
+	return tx.Lock(ctx, aliasLock, id)
 }
+
+// aliasLock is held while something is filed under an id, and alone while what the id means changes.
+const aliasLock = "contacts.alias"
 
 const selectAlias = `select target from contact_alias where id = $1`
 

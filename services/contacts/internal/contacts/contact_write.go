@@ -140,7 +140,7 @@ func (s *service) CreateContact(ctx context.Context, tx *db.Tx, in NewContact) (
 	if c.Tags, err = tagNames(ctx, tx, in.Tags); err != nil {
 		return c, err
 	}
-	if tx.Attempt == 1 {
+	if tx.Trusts(addressIsNew) {
 		return s.insertHoping(ctx, tx, c)
 	}
 	made, err := s.insertContact(ctx, tx, c)
@@ -188,9 +188,13 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 // taken or its owner has unsubscribed, the transaction runs again.
 func (s *service) insertHoping(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	c = newContact(c, tx.Now)
-	tx.Later(insertIfNew, s.newArgs(tx, c, address.Key(c.Email), false, true)...)
+	tx.Defer(insertIfNew, s.newArgs(tx, c, address.Key(c.Email), false)...)
+	tx.Assume(addressIsNew, `exists (select from contact where id = $1)`, c.ID)
 	return c, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))
 }
+
+// addressIsNew: no contact has the address, and its owner has not unsubscribed.
+const addressIsNew = db.Assumption("the address is new")
 
 func newContact(c Contact, now time.Time) Contact {
 	c.version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, now, now, &now, marketingNone
@@ -211,15 +215,15 @@ const insertIfNew = `
 	entry as (
 		insert into activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at)
 		select $17::uuid, id, $18, $19, $20::jsonb, $21, $22, nullif($23::bigint, 0), $14 from made)
-	select case when exists (select from made) then true when $24 then run_again('the address is known') else false end`
+	select exists (select from made)`
 
-func (s *service) newArgs(tx *db.Tx, c Contact, key string, left, hoping bool) []any {
+func (s *service) newArgs(tx *db.Tx, c Contact, key string, left bool) []any {
 	return []any{c.ID, c.FirstName, c.LastName, c.Email, key, c.Phone, c.Status, c.Marketing, c.MarketingUpdatedAt, c.Source, c.OwnerUserID, c.Tags, c.Fields, tx.Now,
-		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID, hoping}
+		s.addressHash(key), left, db.NewID(), entryCreated, "Contact created", creation(c), tx.Who.Channel, tx.Who.Label, tx.Who.UserID}
 }
 
 func (s *service) insertNew(ctx context.Context, tx *db.Tx, c Contact, key string, left bool) (made bool, err error) {
-	if err = tx.QueryRow(ctx, insertIfNew, s.newArgs(tx, c, key, left, false)...).Scan(&made); err != nil || !made {
+	if err = tx.QueryRow(ctx, insertIfNew, s.newArgs(tx, c, key, left)...).Scan(&made); err != nil || !made {
 		return false, err
 	}
 	return true, tx.Emit(ctx, contactEvent("contact.created", c, nil, nil))

@@ -225,7 +225,7 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 		return false, err
 	}
 	// Two visitors of one new organization make it once.
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended($1, 5))`, person.NameKey(name)); err != nil {
+	if err := tx.Lock(ctx, "contacts.organization_name", person.NameKey(name)); err != nil {
 		return false, err
 	}
 	var id uuid.UUID

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
@@ -119,16 +120,32 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 	if err := s.eraseTraces(ctx, tx, t); err != nil {
 		return err
 	}
-	forget := app.ForgetPerson{}
+	forget := &proto.ForgetPerson{Ids: []string{id.String()}}
+	for _, m := range merged {
+		forget.Ids = append(forget.Ids, m.String())
+	}
 	for _, name := range slices.Concat(called, t.addresses, []string{strings.TrimSpace(c.FirstName + " " + c.LastName)}) {
 		if name != "" {
-			forget.People = append(forget.People, s.Keys.Person(name))
+			forget.Called = append(forget.Called, s.Keys.Person(name))
 		}
 	}
-	if err := tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: "forget_person", Key: id.String(), Data: forget}); err != nil {
+	if err := tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: id.String(), Data: forget}); err != nil {
 		return err
 	}
 	return endInTombstone(ctx, tx, id, merged)
+}
+
+// personal: contacts erases in the transaction of the request, so that svc.forget finds nothing left in its tables.
+func (s *service) personal() app.Personal {
+	holds := map[string]app.Holds{}
+	for _, table := range []string{"contact", "contact_gone", "contact_alias", "former_address", "contact_organization", "activity", "consent", "marketing_link",
+		"unsubscribed", "import", "import_error", "appointment", "submission"} {
+		holds[table] = app.People
+	}
+	for _, table := range []string{"organization", "organization_distinct", "tag", "field_group", "field"} {
+		holds[table] = app.Nobody
+	}
+	return app.Personal{Holds: holds, Forget: func(context.Context, *db.Tx, *erasure.Person) ([]uuid.UUID, error) { return nil, nil }}
 }
 
 // endInTombstone says that a person was erased, and ends the records of all their ids: what waits about them

@@ -91,7 +91,7 @@ func (s *service) CreateField(ctx context.Context, tx *db.Tx, in NewField) (Fiel
 		}
 	}
 	// One at a time: two labels may lead to one key.
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('field keys', 3))`); err != nil {
+	if err := tx.Lock(ctx, "contacts.field_keys", ""); err != nil {
 		return f, err
 	}
 	var err error
@@ -265,7 +265,7 @@ func (s *service) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) erro
 	if err := e.Decode(&m); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('field keys', 3))`); err != nil {
+	if err := tx.Lock(ctx, "contacts.field_keys", ""); err != nil {
 		return err
 	}
 	for _, want := range m.GetFields() {

@@ -42,9 +42,10 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			{Name: "gone", Every: time.Hour, Run: s.forgetGone},
 			{Name: "imports", Every: time.Hour, Run: s.forgetImports},
 		},
-		Run:   []func(context.Context){s.runImports, s.keepUp},
-		Ready: []func() bool{func() bool { return s.memory.newest.Load() != nil }},
-		App:   &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
+		Run:      []func(context.Context){s.runImports, s.keepUp},
+		Ready:    []func() bool{func() bool { return s.memory.newest.Load() != nil }},
+		Personal: s.personal(),
+		App:      &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
 	}, nil
 }
 

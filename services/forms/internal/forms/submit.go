@@ -43,23 +43,20 @@ func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, e
 	return Token{s.token.Make(formKey(f.id), s.DB.Now())}, nil
 }
 
-// submit takes what a visitor sends. Most forms are as they were when they were last read, which saves
-// reading them; what a form that has changed would refuse or misread is looked at again with the form as it is.
+// stillPublished: the form is published, in the version that this replica remembers.
+const stillPublished = db.Assumption("the form is still the published one")
+
+// submit stores what a visitor sends. The form is the remembered one, which saves reading it: both what is stored and
+// what is refused by it holds only if it is still the published one.
 func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, error) {
-	if f, ok := s.rememberedForm(in.ID); ok && tx.Attempt == 1 {
-		sent, err := s.submitTo(ctx, tx, f, in)
-		if _, refused := errors.AsType[*fault.Fault](err); !refused {
-			return sent, err
+	f, remembered := s.rememberedForm(in.ID)
+	if !remembered || !tx.Trusts(stillPublished) {
+		var err error
+		if f, err = s.publishedForm(ctx, tx, in.ID); err != nil {
+			return Sent{}, err
 		}
 	}
-	f, err := s.publishedForm(ctx, tx, in.ID)
-	if err != nil {
-		return Sent{}, err
-	}
-	return s.submitTo(ctx, tx, f, in)
-}
-
-func (s *service) submitTo(ctx context.Context, tx *db.Tx, f published, in sentForm) (Sent, error) {
+	tx.Assume(stillPublished, `exists (select from form where id = $1 and version = $2 and status = 'publish' and deleted_at is null)`, f.id, f.version)
 	if in.HpURL != "" {
 		return Sent{}, fault.InvalidToken("The form could not be accepted. Load it again.")
 	}
@@ -78,7 +75,7 @@ func (s *service) submitTo(ctx context.Context, tx *db.Tx, f published, in sentF
 	if tx.Who.Label = nameOf(c.FirstName, c.LastName, c.Email, c.Phone); tx.Who.Label == "" {
 		tx.Who.Label = "Visitor"
 	}
-	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers), asPublished: true}
+	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers), fresh: true}
 	_, err = s.take(ctx, tx, e)
 	return Sent{f.definition.AfterSubmit}, err
 }
@@ -92,8 +89,8 @@ type entry struct {
 	page    string
 	// spam is why it is taken for spam; problem why it cannot be processed. Empty when neither.
 	spam, problem string
-	// asPublished refuses it unless the form is still published as it is here.
-	asPublished bool
+	// fresh tells that the id was made for it, so that it cannot have been taken before.
+	fresh bool
 	// contact and appointment are set for the details of a booking.
 	contact, appointment *uuid.UUID
 }
@@ -121,12 +118,12 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e entry) (taken bool, err
 	}
 	insert := `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
 		select $1::uuid, $2::bigint, $3, $4, $5::uuid, $6::jsonb, $7::jsonb, $8, $9, nullif($10, ''), nullif($11, ''), $12::bytea, $13::timestamptz
-		where not $14 or still_published($2, $15) on conflict (id) do nothing`
+		on conflict (id) do nothing`
 	args := []any{e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held,
-		tx.Now, e.asPublished, e.form.version}
+		tx.Now}
 	// Only what goes on at once needs to see it; all else goes in with the commit.
-	if e.asPublished && (status == statusSpam || result == resultPending) {
-		tx.Later(insert, args...)
+	if e.fresh && (status == statusSpam || result == resultPending) {
+		tx.Defer(insert, args...)
 	} else if tag, err := tx.Exec(ctx, insert, args...); err != nil || tag.RowsAffected() == 0 {
 		return false, err
 	}

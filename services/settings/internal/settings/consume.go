@@ -22,20 +22,18 @@ func (s *service) follows() []bus.Follow {
 
 func (s *service) takeCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	switch e.Kind {
-	case "embed_in_page":
+	case proto.KindEmbedInPage:
 		var in proto.EmbedInPage
 		if err := e.Decode(&in); err != nil {
 			return err
 		}
 		return s.embedInPage(ctx, tx, &in)
-	case "session_seen":
+	case proto.KindSessionSeen:
 		var in proto.SessionSeen
 		if err := e.Decode(&in); err != nil {
 			return err
 		}
 		return sessionSeen(ctx, tx, in.GetHash(), e.At)
-	case "forget_person":
-		return s.forgetPerson(ctx, tx, e)
 	}
 	return nil
 }
@@ -52,7 +50,7 @@ func sessionSeen(ctx context.Context, tx *db.Tx, hash []byte, at time.Time) erro
 // takeStaff takes the role of a person whom booking has removed from the team: booking decides, because
 // it is there that a successor can be refused.
 func takeStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != "staff.removed" {
+	if e.Kind != proto.KindStaffRemoved {
 		return nil
 	}
 	userID, err := strconv.ParseInt(e.Key, 10, 64)

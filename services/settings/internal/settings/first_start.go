@@ -17,7 +17,7 @@ import (
 // again. Replicas that start at once take turns.
 func (s *service) firstStart(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('settings.first_start', 0))`); err != nil {
+		if err := tx.Lock(ctx, "settings.first_start", ""); err != nil {
 			return err
 		}
 		for _, f := range []func(context.Context, *db.Tx) error{s.firstRoles, s.firstDocuments, s.firstAdministrator, s.publishAll} {

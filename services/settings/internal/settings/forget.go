@@ -12,8 +12,8 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/app"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/proto"
 )
 
@@ -22,22 +22,27 @@ const forgottenKept = 30 * 24 * time.Hour
 
 // forgetPerson takes a person who was erased out of the audit log, where visitors stand with their names, and
 // out of the mails.
-func (s *service) forgetPerson(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	var in app.ForgetPerson
-	if err := e.Decode(&in); err != nil {
-		return err
-	}
+func (s *service) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	b := &pgx.Batch{}
-	b.Queue(`insert into forgotten select distinct p, $2::timestamptz from unnest($1::bytea[]) p on conflict (person) do update set at = greatest(forgotten.at, excluded.at)`, in.People, e.At)
-	b.Queue(`update audit set actor_label = '', person = null where person = any($1) and created_at <= $2`, in.People, e.At)
-	b.Queue(`delete from mail where person = any($1) and created_at <= $2`, in.People, e.At)
+	b.Queue(`insert into forgotten select distinct p, $2::timestamptz from unnest($1::bytea[]) p on conflict (person) do update set at = greatest(forgotten.at, excluded.at)`, p.Called(), p.At)
+	b.Queue(`update audit set actor_label = '', person = null where person = any($1) and created_at <= $2`, p.Called(), p.At)
+	b.Queue(`delete from mail where person = any($1) and created_at <= $2`, p.Called(), p.At)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return err
+		return nil, err
 	}
-	return s.dropMailsAbout(ctx, tx, in.People, e.At)
+	return nil, s.dropMailsAbout(ctx, tx, p.Called(), p.At)
 }
 
 var addresses = regexp.MustCompile(`[^\s<>()"',;:]+@[^\s<>()"',;:]+`)
+
+// personal: visitors stand in the audit log, by name, and in mails.
+func (s *service) personal() app.Personal {
+	holds := map[string]app.Holds{"audit": app.People, "mail": app.People, "forgotten": app.People}
+	for _, table := range []string{"role", "person", "recovery_code", "session", "application_password", "link", "document", "page"} {
+		holds[table] = app.Nobody
+	}
+	return app.Personal{Holds: holds, Forget: s.forgetPerson}
+}
 
 // dropMailsAbout takes back what still waits to be sent to others and names one of the addresses.
 func (s *service) dropMailsAbout(ctx context.Context, tx *db.Tx, people [][]byte, until time.Time) error {

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
 )
@@ -40,8 +39,8 @@ func TestAPersonWhoIsErasedIsForgottenAlsoWhereNewsOfThemComesLate(t *testing.T)
 	require.Equal(t, []string{"Ann Leaves", "Bob Stays"}, names)
 	require.Equal(t, []string{"ann@example.com", "bob@example.com", "team@example.com"}, mails)
 
-	forget := app.ForgetPerson{People: [][]byte{s.Kit.Keys.Person("Ann Leaves"), s.Kit.Keys.Person("ann@example.com"), s.Kit.Keys.Person("ann@example.com")}}
-	s.Send(apptest.Event{Topic: proto.SettingsCommandTopic, Kind: "forget_person", Key: "ann", Data: forget})
+	forget := &proto.ForgetPerson{Called: [][]byte{s.Kit.Keys.Person("Ann Leaves"), s.Kit.Keys.Person("ann@example.com"), s.Kit.Keys.Person("ann@example.com")}}
+	s.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "ann", Data: forget})
 	names, mails = left()
 	require.Equal(t, []string{"", "Bob Stays"}, names)
 	require.Equal(t, []string{"bob@example.com"}, mails)

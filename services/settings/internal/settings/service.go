@@ -56,6 +56,7 @@ func (s *service) parts(ctx context.Context) (*app.Parts, error) {
 		PagePaths: pages.Paths,
 		Pages:     s.pages(ops),
 		Follows:   s.follows(),
+		Personal:  s.personal(),
 		Jobs:      s.jobs(),
 		Run: []func(context.Context){s.manifests.Run, s.presence.Run, s.fields.Run, s.staff.Run,
 			s.keepApps, s.keepDescription, s.sendMail},

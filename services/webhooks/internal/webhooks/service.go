@@ -46,7 +46,8 @@ func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 			{Topic: proto.AppointmentTopic, Handle: s.take},
 			{Topic: proto.SubmissionTopic, Handle: s.take},
 		},
-		Run: []func(context.Context){s.engine.run},
+		Personal: personal,
+		Run:      []func(context.Context){s.engine.run},
 		Jobs: []app.Job{
 			{Name: "retention", Every: tidyEvery, Run: s.expire},
 			{Name: "tally", Every: tallyEvery, Run: s.addUp},

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func migrateRiver(ctx context.Context, d *db.DB, driver *riverpgxv5.Driver) erro
 	// The lock ends with the connection.
 	conn := pooled.Hijack()
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, `set lock_timeout = 0; select pg_advisory_lock(hashtextextended(current_schema() || '.river', 0))`); err != nil {
+	if _, err := conn.Exec(ctx, fmt.Sprintf(`set lock_timeout = 0; select pg_advisory_lock(%d)`, db.LockKey("webhooks.river", ""))); err != nil {
 		return err
 	}
 	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)

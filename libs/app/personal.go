@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
+)
+
+// Personal is a service's declaration of what its own tables hold about people who can be erased. The tables of libs/db
+// are cleared by libs/db.
+type Personal struct {
+	// Holds says it for each table that the service's migrations make; one that is missing or does not exist keeps the
+	// process from starting.
+	Holds map[string]Holds
+	// Forget removes a person from the tables that hold People, in one transaction with everything else that is
+	// forgotten. It answers with the ids of the person's records, so that what names these is found as well. It may run
+	// again for the same person. Only a service whose tables hold nobody has none.
+	Forget func(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error)
+}
+
+// Holds is what a table may hold about people who can be erased.
+type Holds bool
+
+// Tables hold People, or Nobody: no name, address, number or other word of a contact, and no id that leads to one.
+const (
+	Nobody Holds = false
+	People Holds = true
+)
+
+// check compares the declaration with the tables that are there.
+func (p Personal) check(ctx context.Context, d *db.DB) error {
+	rows, err := d.Pool.Query(ctx, `select tablename::text from pg_tables where schemaname = $1 and not tablename = any($2) order by 1`, d.Schema, db.Tables)
+	if err != nil {
+		return err
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	declared := slices.Sorted(maps.Keys(p.Holds))
+	var wrong []string
+	for _, t := range tables {
+		if _, ok := p.Holds[t]; !ok {
+			wrong = append(wrong, t+" is not declared")
+		}
+	}
+	for _, t := range declared {
+		if !slices.Contains(tables, t) {
+			wrong = append(wrong, t+" does not exist")
+		}
+		if p.Holds[t] == People && p.Forget == nil {
+			wrong = append(wrong, t+" holds people and nothing forgets them")
+		}
+	}
+	if len(wrong) > 0 {
+		return errors.New("app: what the tables hold about people (Parts.Personal): " + strings.Join(wrong, ", "))
+	}
+	return nil
+}
+
+// forgetPerson handles svc.forget, which every service follows.
+func (r *runner) forgetPerson(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Tombstone || e.Kind != proto.KindForgetPerson {
+		return nil
+	}
+	var m proto.ForgetPerson
+	if err := e.Decode(&m); err != nil {
+		return err
+	}
+	return r.parts.Personal.forget(ctx, tx, erasure.New(r.kit.Keys.Person, e.At, m.GetIds(), m.GetCalled()))
+}
+
+func (p Personal) forget(ctx context.Context, tx *db.Tx, person *erasure.Person) error {
+	if p.Forget != nil {
+		ids, err := p.Forget(ctx, tx, person)
+		if err != nil {
+			return fmt.Errorf("forget in the service's tables: %w", err)
+		}
+		person.AddID(ids...)
+	}
+	return tx.Forget(ctx, person)
+}
