@@ -17,11 +17,6 @@ import (
 	"frontdesk/proto"
 )
 
-// EmailQuery names a person by address.
-type EmailQuery struct {
-	Email string `json:"email" required:"true" maxLength:"190" format:"email"`
-}
-
 // Erased tells how many contacts went.
 type Erased struct {
 	Erased int `json:"erased"`

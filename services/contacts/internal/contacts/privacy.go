@@ -13,6 +13,11 @@ import (
 	"frontdesk/libs/opt"
 )
 
+// EmailQuery names a person by address.
+type EmailQuery struct {
+	Email string `json:"email" required:"true" maxLength:"190" format:"email"`
+}
+
 // PersonalData is all that is kept about the person with an address.
 type PersonalData struct {
 	Email    string         `json:"email"`
