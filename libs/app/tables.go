@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"sync/atomic"
 
-	protobuf "google.golang.org/protobuf/proto"
-
 	"frontdesk/libs/bus"
 	"frontdesk/proto"
 )
@@ -35,12 +33,8 @@ func NewApps(b *bus.Bus, changed func(version int64)) *Apps {
 	a := &Apps{}
 	a.state.Store(&AppsState{})
 	a.table = bus.NewTable(b, proto.AppsTopic, func(_ string, value []byte) (AppsState, error) {
-		var env proto.Envelope
 		var s AppsState
-		if err := protobuf.Unmarshal(value, &env); err != nil {
-			return s, err
-		}
-		err := json.Unmarshal(env.GetData(), &s)
+		env, err := bus.OpenEnvelope(value, &s)
 		s.Version = env.GetVersion()
 		return s, err
 	})
@@ -76,16 +70,7 @@ type Site struct{ Table *bus.Table[json.RawMessage] }
 
 // NewSite makes the copy.
 func NewSite(b *bus.Bus) *Site {
-	return &Site{bus.NewTable(b, proto.SiteTopic, record)}
-}
-
-// record takes the JSON out of an envelope.
-func record(_ string, value []byte) (json.RawMessage, error) {
-	var env proto.Envelope
-	if err := protobuf.Unmarshal(value, &env); err != nil {
-		return nil, err
-	}
-	return env.GetData(), nil
+	return &Site{bus.NewRecordTable[json.RawMessage](b, proto.SiteTopic)}
 }
 
 // Read decodes the document under key into v, which keeps its values when there is none yet.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/segmentio/kafka-go"
+	"google.golang.org/protobuf/encoding/protojson"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/db"
@@ -41,6 +42,34 @@ func (e Event) Decode(v any) error {
 	return json.Unmarshal(e.Data, v)
 }
 
+// DecodeExtra reads the event's further facts into m, and leaves out those that m does not have. An event without any
+// leaves m empty.
+func (e Event) DecodeExtra(m protobuf.Message) error {
+	if len(e.Extra) == 0 {
+		return nil
+	}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(e.Extra, m); err != nil {
+		return fmt.Errorf("bus: extra of %s: %w", e.Kind, err)
+	}
+	return nil
+}
+
+// OpenEnvelope reads the value of a record topic: the envelope, and the record in it into v, a pointer to a struct, unless
+// v is nil.
+func OpenEnvelope(value []byte, v any) (*proto.Envelope, error) {
+	env := &proto.Envelope{}
+	if err := protobuf.Unmarshal(value, env); err != nil {
+		return nil, fmt.Errorf("bus: not an envelope: %w", err)
+	}
+	if v == nil {
+		return env, nil
+	}
+	if err := json.Unmarshal(env.GetData(), v); err != nil {
+		return nil, fmt.Errorf("bus: record of %s: %w", env.GetKind(), err)
+	}
+	return env, nil
+}
+
 func decode(m kafka.Message) (Event, error) {
 	e := Event{Topic: m.Topic, Key: string(m.Key)}
 	if m.Value == nil {
@@ -50,9 +79,9 @@ func decode(m kafka.Message) (Event, error) {
 		e.Actor = db.Actor{Channel: db.ChannelSystem}
 		return e, nil
 	}
-	var env proto.Envelope
-	if err := protobuf.Unmarshal(m.Value, &env); err != nil {
-		return e, fmt.Errorf("bus: not an envelope: %w", err)
+	env, err := OpenEnvelope(m.Value, nil)
+	if err != nil {
+		return e, err
 	}
 	id, err := uuid.Parse(env.GetId())
 	if err != nil {

@@ -30,6 +30,14 @@ func NewTable[T any](b *Bus, topic string, decode func(key string, value []byte)
 	return &Table[T]{bus: b, topic: topic, decode: decode, rows: map[string]T{}, changed: make(chan struct{})}
 }
 
+// NewRecordTable makes a table of a record topic: the newest record of each key, decoded from its JSON.
+func NewRecordTable[T any](b *Bus, topic string) *Table[T] {
+	return NewTable(b, topic, func(_ string, value []byte) (v T, err error) {
+		_, err = OpenEnvelope(value, &v)
+		return v, err
+	})
+}
+
 // Watch calls f for each change, in order, from the first on. Call it before Run.
 func (t *Table[T]) Watch(f func(key string, value T, gone bool)) { t.watch = append(t.watch, f) }
 
