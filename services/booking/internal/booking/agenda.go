@@ -30,9 +30,9 @@ type agenda struct {
 const longest = 51 * time.Hour
 
 // readAgenda loads the time of users from from to to. The appointment except, if any, takes no time.
-func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (*agenda, error) {
+func (s *service) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (*agenda, error) {
 	b := &pgx.Batch{}
-	a := d.queueAgenda(b, users, from, to)
+	a := s.queueAgenda(b, users, from, to)
 	a.queueSettings(b)
 	a.queueHours(b)
 	a.queueBusy(b, users, from, to, except)
@@ -41,8 +41,8 @@ func (d *desk) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, t
 
 // queueAgenda is readAgenda as a part of a batch, without the settings, the hours and the time that appointments take; the
 // agenda is there once the batch is closed.
-func (d *desk) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day) *agenda {
-	a := &agenda{business: slots.Business{Zone: d.Config.Zone}, people: make([]slots.Person, len(users))}
+func (s *service) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day) *agenda {
+	a := &agenda{business: slots.Business{Zone: s.Config.Zone}, people: make([]slots.Person, len(users))}
 	for i, id := range users {
 		a.people[i].ID = id
 	}
@@ -123,9 +123,9 @@ const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_af
 	where user_id = any($1) and status in ` + open + ` and starts_at >= $2 and starts_at < $3 and id <> $4`
 
 // staffOf lists the people who do a service and are on the team; under own visibility only the caller.
-func (d *desk) staffOf(tx *db.Tx, s BookableService) []int64 {
-	return slices.DeleteFunc(slices.Clone(s.Staff), func(id int64) bool {
-		return !d.Identity.OnTeam(id) || tx.Who.Own && id != tx.Who.UserID
+func (s *service) staffOf(tx *db.Tx, bookable BookableService) []int64 {
+	return slices.DeleteFunc(slices.Clone(bookable.Staff), func(id int64) bool {
+		return !s.Identity.OnTeam(id) || tx.Who.Own && id != tx.Who.UserID
 	})
 }
 

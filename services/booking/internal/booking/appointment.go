@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/slots"
@@ -18,12 +19,12 @@ import (
 
 // Statuses of an appointment.
 const (
-	pending   = "pending"
-	confirmed = "confirmed"
-	declined  = "declined"
-	cancelled = "cancelled"
-	completed = "completed"
-	noShow    = "no_show"
+	statusPending   = "pending"
+	statusConfirmed = "confirmed"
+	statusDeclined  = "declined"
+	statusCancelled = "cancelled"
+	statusCompleted = "completed"
+	statusNoShow    = "no_show"
 )
 
 // Ref names a record.
@@ -109,16 +110,16 @@ const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name
 	a.created_at, a.updated_at, a.sequence, a.version
 	from appointment a join staff s using (user_id) left join contact c on c.id = a.contact_id `
 
-func (d *desk) queryAppointments(ctx context.Context, tx *db.Tx, where string, args ...any) ([]appointment, error) {
+func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string, args ...any) ([]appointment, error) {
 	rows, err := tx.Query(ctx, selectAppointments+where, args...)
 	if err != nil {
 		return nil, err
 	}
-	return d.collect(rows)
+	return s.collect(rows)
 }
 
 // collect reads what selectAppointments selects.
-func (d *desk) collect(rows pgx.Rows) ([]appointment, error) {
+func (s *service) collect(rows pgx.Rows) ([]appointment, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a appointment, err error) {
 		var link string
 		var submission *uuid.UUID
@@ -133,7 +134,7 @@ func (d *desk) collect(rows pgx.Rows) ([]appointment, error) {
 			a.Submission = opt.Of(SubmissionRef{*submission})
 		}
 		a.Contact.Name = a.client.label()
-		a.Staff.Name = d.staffName(a.Staff.UserID, a.Staff.Name)
+		a.Staff.Name = s.staffName(a.Staff.UserID, a.Staff.Name)
 		a.show(link)
 		return a, nil
 	})
@@ -159,11 +160,11 @@ func (a *appointment) show(staffLink string) {
 }
 
 // staffName is the name clients see: the chosen one, else the user's own.
-func (d *desk) staffName(id int64, chosen string) string {
+func (s *service) staffName(id int64, chosen string) string {
 	if chosen != "" {
 		return chosen
 	}
-	if u, ok := d.Identity.User(id); ok {
+	if u, ok := s.Identity.User(id); ok {
 		if u.GetName() != "" {
 			return u.GetName()
 		}
@@ -191,9 +192,9 @@ func (a appointment) change(what string, extra any, changed ...string) db.Event 
 }
 
 // tell sends the event of a change, the mail that the client gets for it, and what else belongs to it.
-func (d *desk) tell(ctx context.Context, tx *db.Tx, a appointment, change db.Event, more ...db.Event) error {
+func (s *service) tell(ctx context.Context, tx *db.Tx, a appointment, change db.Event, more ...db.Event) error {
 	events := append([]db.Event{change}, more...)
-	m, err := d.letter(ctx, tx, a, strings.TrimPrefix(change.Kind, "appointment."))
+	m, err := s.letter(ctx, tx, a, strings.TrimPrefix(change.Kind, "appointment."))
 	if err != nil {
 		return err
 	}
@@ -204,8 +205,8 @@ func (d *desk) tell(ctx context.Context, tx *db.Tx, a appointment, change db.Eve
 }
 
 // find reads one appointment that the caller may see.
-func (d *desk) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
-	found, err := d.queryAppointments(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, ownUser(tx))
+func (s *service) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
+	found, err := s.queryAppointments(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, ownUser(tx))
 	if err == nil && len(found) == 0 {
 		err = fault.NotFound("appointment")
 	}
@@ -216,11 +217,11 @@ func (d *desk) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, 
 }
 
 // lock is find with the row locked, so that what is decided on it stays true.
-func (d *desk) lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
+func (s *service) lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
 	if _, err := tx.Exec(ctx, `select from appointment where id = $1 for no key update`, id); err != nil {
 		return appointment{}, err
 	}
-	return d.find(ctx, tx, id)
+	return s.find(ctx, tx, id)
 }
 
 // ownUser is the user whose records alone the caller may see, or 0 for everyone's.
@@ -231,8 +232,8 @@ func ownUser(tx *db.Tx) int64 {
 	return 0
 }
 
-func (d *desk) getAppointment(ctx context.Context, tx *db.Tx, in byID) (Appointment, error) {
-	a, err := d.find(ctx, tx, in.ID)
+func (s *service) getAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (Appointment, error) {
+	a, err := s.find(ctx, tx, in.ID)
 	return a.whole(), err
 }
 
@@ -246,7 +247,7 @@ type findAppointments struct {
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 }
 
-func (d *desk) findAppointments(ctx context.Context, tx *db.Tx, in findAppointments) (db.List[Appointment], error) {
+func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppointments) (db.List[Appointment], error) {
 	none := db.List[Appointment]{}
 	c, err := tx.Page(in.Page, "appointments", in)
 	if err != nil {
@@ -258,7 +259,7 @@ func (d *desk) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 		if err != nil {
 			return none, err
 		}
-		begin, end := slots.Bounds(d.Config.Zone, from, to)
+		begin, end := slots.Bounds(s.Config.Zone, from, to)
 		f.add("a.starts_at >= $%d", begin)
 		f.add("a.starts_at < $%d", end)
 	}
@@ -287,7 +288,7 @@ func (d *desk) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 		f.add("a."+order+" >= $%d", c.At)
 		f.add("(a."+order+" > $%[1]d or a.id > $%[2]d)", c.At, c.ID)
 	}
-	rows, err := d.queryAppointments(ctx, tx, f.where()+fmt.Sprintf(" order by a.%s, a.id limit %d", order, c.Limit), f.args...)
+	rows, err := s.queryAppointments(ctx, tx, f.where()+fmt.Sprintf(" order by a.%s, a.id limit %d", order, c.Limit), f.args...)
 	if err != nil {
 		return none, err
 	}

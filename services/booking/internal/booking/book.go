@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 )
 
@@ -28,50 +29,50 @@ type newAppointment struct {
 	Status       string           `json:"status" enum:"confirmed,pending"`
 }
 
-func (d *desk) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment) (Appointment, error) {
+func (s *service) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment) (Appointment, error) {
 	if err := checkStart(in.StartsAt); err != nil {
 		return Appointment{}, err
 	}
-	client, err := d.awaitContact(ctx, tx, in.Contact)
+	client, err := s.awaitContact(ctx, tx, in.Contact)
 	if err != nil {
 		return Appointment{}, err
 	}
-	s, err := getService(ctx, tx, byID{in.Service})
+	bookable, err := getService(ctx, tx, op.ByID{ID: in.Service})
 	if err != nil {
 		return Appointment{}, err
 	}
-	if s.Archived {
+	if bookable.Archived {
 		return Appointment{}, fault.NotFound("service")
 	}
 	p := place{in.LocationType, in.Location, in.MeetingURL}
 	if p.kind == "" {
-		p.kind = s.LocationType
+		p.kind = bookable.LocationType
 	}
 	if p, err = p.checked(); err != nil {
 		return Appointment{}, err
 	}
-	users, err := d.candidates(tx, s, in.Staff.Or(0))
+	users, err := s.candidates(tx, bookable, in.Staff.Or(0))
 	if err != nil {
 		return Appointment{}, err
 	}
-	w := wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), outside: in.OutsideHours}
-	b := booking{service: s.ID, contact: in.Contact, client: client, place: p, notes: in.Notes, source: tx.Who.Channel, status: confirmed}
+	w := wish{terms: bookable.terms(), users: users, start: in.StartsAt.UTC(), outside: in.OutsideHours}
+	b := booking{service: bookable.ID, contact: in.Contact, client: client, place: p, notes: in.Notes, source: tx.Who.Channel, status: statusConfirmed}
 	if in.Status != "" {
 		b.status = in.Status
 	}
-	agenda, err := d.readSeat(ctx, tx, w)
+	agenda, err := s.readSeat(ctx, tx, w)
 	if err != nil {
 		return Appointment{}, err
 	}
-	c, err := d.seat(ctx, tx, w, agenda)
+	c, err := s.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err := d.insert(tx, w, c, b)
+	a, err := s.insert(tx, w, c, b)
 	if err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), d.tell(ctx, tx, a, a.change("booked", nil))
+	return a.whole(), s.tell(ctx, tx, a, a.change("booked", nil))
 }
 
 // checked tells what is wrong with a place, and tidies it.
@@ -111,13 +112,13 @@ type booking struct {
 
 // insert takes the time that seat has found: the one way in which appointments come to be. It is written with
 // the commit, together with all that follows from it.
-func (d *desk) insert(tx *db.Tx, w wish, c *calendar, b booking) (appointment, error) {
+func (s *service) insert(tx *db.Tx, w wish, c *calendar, b booking) (appointment, error) {
 	terms, err := json.Marshal(w.terms)
 	if err != nil {
 		return appointment{}, err
 	}
 	a := appointment{address: w.terms.LocationDetails, place: b.place, client: b.client, version: 1, Appointment: Appointment{
-		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{c.user, d.staffName(c.user, c.name)},
+		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{c.user, s.staffName(c.user, c.name)},
 		Contact: ContactRef{ID: b.contact, Name: b.client.label()}, StartsAt: w.start, EndsAt: w.start.Add(time.Duration(w.terms.DurationMin) * time.Minute),
 		Notes: b.notes, Source: b.source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}
 	if b.submission != nil {

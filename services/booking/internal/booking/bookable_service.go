@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
@@ -63,11 +64,7 @@ func collectServices(rows pgx.Rows) ([]BookableService, error) {
 	})
 }
 
-type byID struct {
-	ID uuid.UUID `json:"id"`
-}
-
-func getService(ctx context.Context, tx *db.Tx, in byID) (BookableService, error) {
+func getService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
 	found, err := queryServices(ctx, tx, `where id = $1`, in.ID)
 	if err != nil || len(found) == 0 {
 		return BookableService{}, errors.Join(err, missing(len(found) == 0 && err == nil, "service"))
@@ -87,7 +84,7 @@ func lockService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService,
 	if _, err := tx.Exec(ctx, `select from service where id = $1 for no key update`, id); err != nil {
 		return BookableService{}, err
 	}
-	return getService(ctx, tx, byID{id})
+	return getService(ctx, tx, op.ByID{ID: id})
 }
 
 type findServices struct {
@@ -170,7 +167,7 @@ func (in serviceFields) apply(s *BookableService) {
 	}
 }
 
-func (d *desk) createService(ctx context.Context, tx *db.Tx, in newService) (BookableService, error) {
+func (s *service) createService(ctx context.Context, tx *db.Tx, in newService) (BookableService, error) {
 	params := in.check()
 	if !in.Name.Set {
 		params["name"] = "is required"
@@ -185,37 +182,37 @@ func (d *desk) createService(ctx context.Context, tx *db.Tx, in newService) (Boo
 	if err != nil {
 		return BookableService{}, err
 	}
-	s := BookableService{ID: db.NewID(), LocationType: "in_person", Confirmation: settings.DefaultConfirmation, BookableOnline: true,
+	bookable := BookableService{ID: db.NewID(), LocationType: "in_person", Confirmation: settings.DefaultConfirmation, BookableOnline: true,
 		Staff: []int64{}, CreatedAt: tx.Now, UpdatedAt: tx.Now, version: 1}
-	in.apply(&s)
-	if err := d.checkService(ctx, tx, in.serviceFields); err != nil {
-		return s, err
+	in.apply(&bookable)
+	if err := s.checkService(ctx, tx, in.serviceFields); err != nil {
+		return bookable, err
 	}
 	_, err = tx.Exec(ctx, `insert into service (id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
 		confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16)`,
-		s.ID, s.Name, s.Description, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails,
-		s.Confirmation, s.BookableOnline, s.MinNoticeMin, s.MaxAdvanceDays, s.FormID, s.SortOrder, s.CreatedAt)
+		bookable.ID, bookable.Name, bookable.Description, bookable.DurationMin, bookable.BufferBefore, bookable.BufferAfter, bookable.Price, bookable.LocationType, bookable.LocationDetails,
+		bookable.Confirmation, bookable.BookableOnline, bookable.MinNoticeMin, bookable.MaxAdvanceDays, bookable.FormID, bookable.SortOrder, bookable.CreatedAt)
 	if err != nil {
-		return s, err
+		return bookable, err
 	}
-	if err := setSkills(ctx, tx, s.ID, s.Staff); err != nil {
-		return s, err
+	if err := setSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
+		return bookable, err
 	}
-	return s, emitService(ctx, tx, s, "service.created")
+	return bookable, emitService(ctx, tx, bookable, "service.created")
 }
 
 // checkService checks what a service names beside itself: staff and form.
-func (d *desk) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
+func (s *service) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
 	for _, user := range in.Staff {
-		if !d.Identity.OnTeam(user) {
+		if !s.Identity.OnTeam(user) {
 			return fault.Param("staff", "names the user %d, who is not on the team", user)
 		}
 	}
-	return d.checkForm(ctx, tx, in.FormID)
+	return s.checkForm(ctx, tx, in.FormID)
 }
 
-func (d *desk) updateService(ctx context.Context, tx *db.Tx, in changedService) (BookableService, error) {
+func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedService) (BookableService, error) {
 	params := in.check()
 	if in.Archived.Null {
 		params["archived"] = "must not be null"
@@ -223,32 +220,32 @@ func (d *desk) updateService(ctx context.Context, tx *db.Tx, in changedService) 
 	if len(params) > 0 {
 		return BookableService{}, fault.Params(params)
 	}
-	if _, err := getService(ctx, tx, byID{in.ID}); err != nil {
+	if _, err := getService(ctx, tx, op.ByID{ID: in.ID}); err != nil {
 		return BookableService{}, err
 	}
-	if err := d.checkService(ctx, tx, in.serviceFields); err != nil {
+	if err := s.checkService(ctx, tx, in.serviceFields); err != nil {
 		return BookableService{}, err
 	}
-	s, err := lockService(ctx, tx, in.ID)
+	bookable, err := lockService(ctx, tx, in.ID)
 	if err != nil {
-		return s, err
+		return bookable, err
 	}
-	was := s
-	in.apply(&s)
-	in.Archived.Apply(&s.Archived)
-	if !slices.Equal(was.Staff, s.Staff) {
-		if err := setSkills(ctx, tx, s.ID, s.Staff); err != nil {
-			return s, err
+	was := bookable
+	in.apply(&bookable)
+	in.Archived.Apply(&bookable.Archived)
+	if !slices.Equal(was.Staff, bookable.Staff) {
+		if err := setSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
+			return bookable, err
 		}
 	}
 	kind := "service.updated"
-	if s.Archived && !was.Archived {
+	if bookable.Archived && !was.Archived {
 		kind = "service.archived"
 	}
-	return saveService(ctx, tx, s, kind)
+	return saveService(ctx, tx, bookable, kind)
 }
 
-func archiveService(ctx context.Context, tx *db.Tx, in byID) (BookableService, error) {
+func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
 	s, err := lockService(ctx, tx, in.ID)
 	if err != nil || s.Archived {
 		return s, err

@@ -36,15 +36,15 @@ type findCalendar struct {
 	Staff int64  `json:"staff,omitempty" minimum:"1"`
 }
 
-func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calendar, error) {
-	out := Calendar{Timezone: d.Config.Timezone, Staff: []StaffDays{}, Appointments: []Appointment{}}
-	today := d.today(tx.Now)
+func (s *service) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calendar, error) {
+	out := Calendar{Timezone: s.Config.Timezone, Staff: []StaffDays{}, Appointments: []Appointment{}}
+	today := s.today(tx.Now)
 	from, to, err := period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
 	if err != nil {
 		return out, err
 	}
-	begin, end := slots.Bounds(d.Config.Zone, from, to)
-	found, err := d.queryAppointments(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
+	begin, end := slots.Bounds(s.Config.Zone, from, to)
+	found, err := s.queryAppointments(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
 		and a.status not in ('cancelled', 'declined') and ($3::bigint = 0 or a.user_id = $3) and ($4::bigint = 0 or a.user_id = $4) order by a.starts_at, a.id`,
 		begin, end, ownUser(tx), in.Staff)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calend
 	for i := range found {
 		out.Appointments[i] = found[i].Appointment
 	}
-	people, err := d.team(ctx, tx)
+	people, err := s.team(ctx, tx)
 	if err != nil {
 		return out, err
 	}
@@ -67,7 +67,7 @@ func (d *desk) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calend
 			people = append(people, profile{UserID: a.Staff.UserID, Name: a.Staff.Name})
 		}
 	}
-	business := slots.Business{Zone: d.Config.Zone}
+	business := slots.Business{Zone: s.Config.Zone}
 	users, persons := make([]int64, len(people)), make([]slots.Person, len(people))
 	at := map[int64]*slots.Person{}
 	for i, p := range people {

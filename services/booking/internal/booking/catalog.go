@@ -25,15 +25,15 @@ type catalog struct {
 }
 
 // newest is the catalog as this replica last read it.
-func (d *desk) newest(ctx context.Context, tx *db.Tx) (*catalog, error) {
-	if k := d.catalog.Load(); k != nil {
+func (s *service) newest(ctx context.Context, tx *db.Tx) (*catalog, error) {
+	if k := s.catalog.Load(); k != nil {
 		return k, nil
 	}
-	return d.readCatalog(ctx, tx)
+	return s.readCatalog(ctx, tx)
 }
 
 // readCatalog reads it anew. What it holds is at least as new as its revision.
-func (d *desk) readCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
+func (s *service) readCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
 	k := &catalog{services: map[uuid.UUID]BookableService{}, staff: map[int64]calendar{}, exceptions: map[int64][]slots.Exception{}}
 	b := &pgx.Batch{}
 	b.Queue(`select revision from catalog`).QueryRow(func(row pgx.Row) error { return row.Scan(&k.revision) })
@@ -60,10 +60,10 @@ func (d *desk) readCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
 		return nil, err
 	}
 	k.offer = *o
-	for _, s := range o.services {
-		k.services[s.ID] = s
+	for _, bookable := range o.services {
+		k.services[bookable.ID] = bookable
 	}
-	d.catalog.Store(k)
+	s.catalog.Store(k)
 	return k, nil
 }
 

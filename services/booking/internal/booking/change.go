@@ -15,15 +15,15 @@ type changedNote struct {
 	Notes string    `json:"notes" required:"true" maxLength:"2000" doc:"Replaces the internal note."`
 }
 
-func (d *desk) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Appointment, error) {
-	a, err := d.lock(ctx, tx, in.ID)
+func (s *service) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Appointment, error) {
+	a, err := s.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Appointment{}, err
 	}
 	a.Notes = in.Notes
 	// The calendar of the client knows nothing of notes.
 	a.sequence--
-	if err := d.save(ctx, tx, &a, ``); err != nil {
+	if err := s.save(ctx, tx, &a, ``); err != nil {
 		return Appointment{}, err
 	}
 	return a.whole(), tx.EmitAll(ctx, []db.Event{a.change("updated", nil, "notes")})
@@ -36,8 +36,8 @@ type changedPlace struct {
 	MeetingURL   opt.Value[string] `json:"meeting_url,omitzero" maxLength:"2048"`
 }
 
-func (d *desk) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (Appointment, error) {
-	a, err := d.lock(ctx, tx, in.ID)
+func (s *service) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (Appointment, error) {
+	a, err := s.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Appointment{}, err
 	}
@@ -51,17 +51,17 @@ func (d *desk) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (App
 	if p, err = p.checked(); err != nil {
 		return Appointment{}, err
 	}
-	if err := a.must(pending, confirmed); err != nil {
+	if err := a.must(statusPending, statusConfirmed); err != nil {
 		return Appointment{}, err
 	}
 	a.place = p
-	if err := d.save(ctx, tx, &a, ``); err != nil {
+	if err := s.save(ctx, tx, &a, ``); err != nil {
 		return Appointment{}, err
 	}
-	if a, err = d.find(ctx, tx, a.ID); err != nil {
+	if a, err = s.find(ctx, tx, a.ID); err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), d.tell(ctx, tx, a, a.change("place_changed", nil, changedNames(in)...))
+	return a.whole(), s.tell(ctx, tx, a, a.change("place_changed", nil, changedNames(in)...))
 }
 
 func changedNames(in changedPlace) []string {

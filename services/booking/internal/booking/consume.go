@@ -15,6 +15,15 @@ import (
 	"frontdesk/proto"
 )
 
+func (s *service) follows() []bus.Follow {
+	return []bus.Follow{
+		{Topic: proto.ContactTopic, Handle: s.onContact},
+		{Topic: proto.OrganizationTopic, Handle: onOrganization},
+		{Topic: proto.FormTopic, Handle: onForm},
+		{Topic: proto.PageTopic, Handle: onPage},
+	}
+}
+
 // contactRecord is what booking keeps of a contact.
 type contactRecord struct {
 	ID          uuid.UUID  `json:"id"`
@@ -26,13 +35,13 @@ type contactRecord struct {
 	DeletedAt   *time.Time `json:"deleted_at"`
 }
 
-func (d *desk) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := uuid.Parse(e.Key)
 	if err != nil {
 		return err
 	}
 	if e.Tombstone || e.Kind == "contact.erased" {
-		return d.eraseContact(ctx, tx, id)
+		return s.eraseContact(ctx, tx, id)
 	}
 	if string(e.Data) == "null" {
 		return nil // asked for, and not made: there is no record to keep
@@ -59,7 +68,7 @@ func (d *desk) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error
 			return err
 		}
 		if x.RequestedID != uuid.Nil && x.RequestedID != id {
-			return d.repoint(ctx, tx, x.RequestedID, id)
+			return s.repoint(ctx, tx, x.RequestedID, id)
 		}
 	case "contact.merged":
 		var x struct {
@@ -68,14 +77,14 @@ func (d *desk) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error
 		if err := json.Unmarshal(e.Extra, &x); err != nil {
 			return err
 		}
-		return d.repoint(ctx, tx, x.MergedID, id)
+		return s.repoint(ctx, tx, x.MergedID, id)
 	}
 	return nil
 }
 
 // repoint hands the appointments of one contact to another: the one that it turned out to be, or became.
 // The contact goes first: a booking that holds it is waited for, and then found.
-func (d *desk) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error {
+func (s *service) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `delete from contact where id = $1`, from); err != nil {
 		return err
 	}
@@ -88,7 +97,7 @@ func (d *desk) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 		return err
 	}
 	for _, id := range ids {
-		if err := d.touch(ctx, tx, id, "contact", `contact_id = $2`, to); err != nil {
+		if err := s.touch(ctx, tx, id, "contact", `contact_id = $2`, to); err != nil {
 			return err
 		}
 	}
@@ -96,12 +105,12 @@ func (d *desk) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 }
 
 // touch changes one column of a locked appointment and tells of it; the client's calendar stays as it is.
-func (d *desk) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, set string, value any) error {
+func (s *service) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, set string, value any) error {
 	_, err := tx.Exec(ctx, `update appointment set version = version + 1, updated_at = $3, `+set+` where id = $1`, id, value, tx.Now)
 	if err != nil {
 		return overlap(err)
 	}
-	found, err := d.queryAppointments(ctx, tx, `where a.id = $1`, id)
+	found, err := s.queryAppointments(ctx, tx, `where a.id = $1`, id)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -109,7 +118,7 @@ func (d *desk) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, set 
 }
 
 // eraseContact removes a person and everything of theirs here, for good.
-func (d *desk) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `delete from contact where id = $1`, id); err != nil {
 		return err
 	}
@@ -129,8 +138,8 @@ func (d *desk) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error 
 	return nil
 }
 
-// followOrganizations keeps who owns which: a staff member who goes hands them over.
-func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// onOrganization keeps who owns which: a staff member who goes hands them over.
+func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := uuid.Parse(e.Key)
 	if err != nil {
 		return err
@@ -162,7 +171,7 @@ func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return err
 }
 
-func followForms(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func onForm(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := strconv.ParseInt(e.Key, 10, 64)
 	if err != nil {
 		return err
@@ -190,7 +199,7 @@ func followForms(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return err
 }
 
-func followPages(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := strconv.ParseInt(e.Key, 10, 64)
 	if err != nil {
 		return err

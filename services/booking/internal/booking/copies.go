@@ -16,14 +16,14 @@ const awaitFor = 2 * time.Second
 
 // await gives a copy a moment to arrive: asks found again until it holds, for up to two seconds, and then
 // says that there is no such thing. Few may wait at once; the others are told at once.
-func (d *desk) await(ctx context.Context, what string, found func() (bool, error)) error {
+func (s *service) await(ctx context.Context, what string, found func() (bool, error)) error {
 	ok, err := found()
 	if err != nil || ok {
 		return err
 	}
 	select {
-	case d.waiting <- struct{}{}:
-		defer func() { <-d.waiting }()
+	case s.waiting <- struct{}{}:
+		defer func() { <-s.waiting }()
 	default:
 		return fault.NotFound(what)
 	}
@@ -41,8 +41,8 @@ func (d *desk) await(ctx context.Context, what string, found func() (bool, error
 }
 
 // awaitContact is the contact, which is there, out of the trash, and one that the caller may see.
-func (d *desk) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (c client, err error) {
-	return c, d.await(ctx, "contact", func() (bool, error) {
+func (s *service) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (c client, err error) {
+	return c, s.await(ctx, "contact", func() (bool, error) {
 		// Held, so that a merge of this moment finds what is booked.
 		err := tx.QueryRow(ctx, `select first_name, last_name, email, phone from contact
 			where id = $1 and not trashed and ($2::bigint = 0 or owner_user_id = $2) for share`, id, ownUser(tx)).Scan(&c.firstName, &c.lastName, &c.email, &c.phone)

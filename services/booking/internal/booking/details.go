@@ -92,12 +92,12 @@ func needsEmail(elements []Element) bool {
 }
 
 // checkForm refuses a form that does not exist or does not ask for an address.
-func (d *desk) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64]) error {
+func (s *service) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64]) error {
 	if !id.Given() {
 		return nil
 	}
 	var elements []Element
-	err := d.await(ctx, "form", func() (bool, error) {
+	err := s.await(ctx, "form", func() (bool, error) {
 		var raw []byte
 		err := tx.QueryRow(ctx, `select elements from form where id = $1 and not trashed`, id.V).Scan(&raw)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -54,31 +54,31 @@ func (w widget) attributes() string {
 func (w widget) shortcode() string { return "[svc-booking" + w.attributes() + "]" }
 
 // check refuses a service that does not exist and a person who does not do it, or is not on the team.
-func (d *desk) checkWidget(ctx context.Context, tx *db.Tx, w widget) error {
+func (s *service) checkWidget(ctx context.Context, tx *db.Tx, w widget) error {
 	if w.Service != uuid.Nil {
-		s, err := getService(ctx, tx, byID{w.Service})
+		bookable, err := getService(ctx, tx, op.ByID{ID: w.Service})
 		if err != nil {
 			return err
 		}
-		if w.Staff != 0 && !slices.Contains(s.Staff, w.Staff) {
+		if w.Staff != 0 && !slices.Contains(bookable.Staff, w.Staff) {
 			return fault.Param("staff", "must be somebody who does this service")
 		}
-	} else if w.Staff != 0 && !d.Identity.OnTeam(w.Staff) {
+	} else if w.Staff != 0 && !s.Identity.OnTeam(w.Staff) {
 		return fault.NotFound("staff member")
 	}
 	return nil
 }
 
-func (d *desk) embed(ctx context.Context, tx *db.Tx, in widget) (Embed, error) {
-	out := Embed{Shortcode: in.shortcode(), UsedOn: []PageRef{}, BookingPage: d.bookingPage()}
-	if err := d.checkWidget(ctx, tx, in); err != nil {
+func (s *service) embed(ctx context.Context, tx *db.Tx, in widget) (Embed, error) {
+	out := Embed{Shortcode: in.shortcode(), UsedOn: []PageRef{}, BookingPage: s.bookingPage()}
+	if err := s.checkWidget(ctx, tx, in); err != nil {
 		return out, err
 	}
 	inside := ""
 	if out.BookingPage != nil {
 		inside = `<a href="` + html.EscapeString(*out.BookingPage) + `">Book online</a>`
 	}
-	out.Block = `<script type="module" src="` + html.EscapeString(d.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" +
+	out.Block = `<script type="module" src="` + html.EscapeString(s.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" +
 		`<svc-booking` + in.attributes() + `>` + inside + `</svc-booking>`
 	rows, err := tx.Query(ctx, `select id, title, slug, url, content from page where status = 'publish' and content like '%svc-booking%' order by lower(title), id`)
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *desk) embed(ctx context.Context, tx *db.Tx, in widget) (Embed, error) {
 	var slug, content string
 	_, err = pgx.ForEachRow(rows, []any{&p.ID, &p.Title, &slug, &p.URL, &content}, func() error {
 		if p.URL == "" {
-			p.URL = d.Config.PublicURL + "/" + slug
+			p.URL = s.Config.PublicURL + "/" + slug
 		}
 		if in.shownIn(content) {
 			out.UsedOn = append(out.UsedOn, p)
@@ -124,13 +124,13 @@ func (w widget) shownIn(content string) bool {
 }
 
 // bookingPage is the address of the booking page while that is on.
-func (d *desk) bookingPage() *string {
+func (s *service) bookingPage() *string {
 	var portal struct {
 		BookingPage bool    `json:"booking_page"`
 		BookingURL  *string `json:"booking_url"`
 		Path        string  `json:"path"`
 	}
-	d.Site.Read("portal", &portal)
+	s.Site.Read("portal", &portal)
 	if !portal.BookingPage {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (d *desk) bookingPage() *string {
 	if path == "" {
 		path = "team"
 	}
-	address := d.Config.PublicURL + "/" + path + "/book"
+	address := s.Config.PublicURL + "/" + path + "/book"
 	return &address
 }
 
@@ -167,19 +167,19 @@ func (e Embedded) RecordID() string { return fmt.Sprint(e.PageID) }
 const settingsAnswersWithin = 8 * time.Second
 
 // embedInPage asks settings, who owns pages, and waits for the page to come back.
-func (d *desk) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Embedded, error) {
+func (s *service) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {
 		return Embedded{}, fault.Param("page_id", "or new_page_title must be given, and not both")
 	}
 	w := widget{in.Service, in.Staff}
 	request := db.NewID()
-	err := d.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := d.checkWidget(ctx, tx, w); err != nil {
+	err := s.DB.Do(ctx, func(tx *db.Tx) error {
+		if err := s.checkWidget(ctx, tx, w); err != nil {
 			return err
 		}
 		if in.PageID != 0 {
-			err := d.await(ctx, "page", func() (found bool, err error) {
+			err := s.await(ctx, "page", func() (found bool, err error) {
 				err = tx.QueryRow(ctx, `select exists (select from page where id = $1)`, in.PageID).Scan(&found)
 				return found, err
 			})
@@ -201,7 +201,7 @@ func (d *desk) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Embed
 	if err != nil {
 		return Embedded{}, err
 	}
-	return d.awaitEmbedded(ctx, request)
+	return s.awaitEmbedded(ctx, request)
 }
 
 // embedKey keeps the requests for one page in order.
@@ -212,11 +212,11 @@ func embedKey(page int64, request uuid.UUID) string {
 	return request.String()
 }
 
-func (d *desk) awaitEmbedded(ctx context.Context, request uuid.UUID) (out Embedded, err error) {
+func (s *service) awaitEmbedded(ctx context.Context, request uuid.UUID) (out Embedded, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingsAnswersWithin)
 	defer cancel()
 	for {
-		err := d.DB.Pool.QueryRow(ctx, `select page_id, status, edit_url, created from embedding where request_id = $1`, request).
+		err := s.DB.Pool.QueryRow(ctx, `select page_id, status, edit_url, created from embedding where request_id = $1`, request).
 			Scan(&out.PageID, &out.Status, &out.EditURL, &out.Created)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return out, err

@@ -90,7 +90,7 @@ func (in exceptionFields) read(user *int64) (Exception, error) {
 	return e, nil
 }
 
-func (d *desk) insertException(ctx context.Context, tx *db.Tx, e Exception) (Exception, error) {
+func (s *service) insertException(ctx context.Context, tx *db.Tx, e Exception) (Exception, error) {
 	_, err := tx.Exec(ctx, `insert into exception (id, user_id, date_from, date_to, start_min, end_min, all_day, extra, label, created_at)
 		values ($1, $2, $3::text::date, $4::text::date, $5, $6, $7, $8, $9, $10)`,
 		e.ID, e.UserID, e.DateFrom, e.DateTo, e.rule.Block.Start, e.rule.Block.End, e.Start == nil, e.rule.Extra, e.Label, tx.Now)
@@ -98,7 +98,7 @@ func (d *desk) insertException(ctx context.Context, tx *db.Tx, e Exception) (Exc
 		return e, err
 	}
 	all := []Exception{e}
-	err = d.addTouched(ctx, tx, all)
+	err = s.addTouched(ctx, tx, all)
 	return all[0], err
 }
 
@@ -107,18 +107,18 @@ type newException struct {
 	exceptionFields
 }
 
-func (d *desk) addException(ctx context.Context, tx *db.Tx, in newException) (Exception, error) {
+func (s *service) addException(ctx context.Context, tx *db.Tx, in newException) (Exception, error) {
 	e, err := in.read(&in.User)
 	if err != nil {
 		return e, err
 	}
-	if _, err := d.member(ctx, tx, in.User); err != nil {
+	if _, err := s.member(ctx, tx, in.User); err != nil {
 		return e, err
 	}
 	if err := mayChange(tx, in.User); err != nil {
 		return e, err
 	}
-	return d.insertException(ctx, tx, e)
+	return s.insertException(ctx, tx, e)
 }
 
 type newClosure struct {
@@ -126,9 +126,9 @@ type newClosure struct {
 	UserID opt.Value[int64] `json:"user_id,omitzero" minimum:"1" doc:"Whose time; null or left out closes the whole business."`
 }
 
-func (d *desk) addClosure(ctx context.Context, tx *db.Tx, in newClosure) (Exception, error) {
+func (s *service) addClosure(ctx context.Context, tx *db.Tx, in newClosure) (Exception, error) {
 	if in.UserID.Given() {
-		return d.addException(ctx, tx, newException{in.UserID.V, in.exceptionFields})
+		return s.addException(ctx, tx, newException{in.UserID.V, in.exceptionFields})
 	}
 	e, err := in.read(nil)
 	if err != nil {
@@ -137,10 +137,10 @@ func (d *desk) addClosure(ctx context.Context, tx *db.Tx, in newClosure) (Except
 	if !isManager(tx) {
 		return e, fault.Forbidden(auth.ManageCRM)
 	}
-	return d.insertException(ctx, tx, e)
+	return s.insertException(ctx, tx, e)
 }
 
-func (d *desk) removeException(ctx context.Context, tx *db.Tx, in byID) (op.None, error) {
+func (s *service) removeException(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	var user *int64
 	err := tx.QueryRow(ctx, `select user_id from exception where id = $1 for update`, in.ID).Scan(&user)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && user != nil && tx.Who.Own && *user != tx.Who.UserID {
@@ -161,18 +161,18 @@ func (d *desk) removeException(ctx context.Context, tx *db.Tx, in byID) (op.None
 	return op.None{}, err
 }
 
-func (d *desk) listExceptions(ctx context.Context, tx *db.Tx, in ofStaff) (db.List[Exception], error) {
-	if _, err := d.member(ctx, tx, in.User); err != nil {
+func (s *service) listExceptions(ctx context.Context, tx *db.Tx, in ofStaff) (db.List[Exception], error) {
+	if _, err := s.member(ctx, tx, in.User); err != nil {
 		return db.List[Exception]{}, err
 	}
-	return d.queryExceptions(ctx, tx, `where user_id = $1`, in.User)
+	return s.queryExceptions(ctx, tx, `where user_id = $1`, in.User)
 }
 
-func (d *desk) listClosures(ctx context.Context, tx *db.Tx, _ noInput) (db.List[Exception], error) {
-	return d.queryExceptions(ctx, tx, `where user_id is null`)
+func (s *service) listClosures(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Exception], error) {
+	return s.queryExceptions(ctx, tx, `where user_id is null`)
 }
 
-func (d *desk) queryExceptions(ctx context.Context, tx *db.Tx, where string, args ...any) (db.List[Exception], error) {
+func (s *service) queryExceptions(ctx context.Context, tx *db.Tx, where string, args ...any) (db.List[Exception], error) {
 	rows, err := tx.Query(ctx, `select id, user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, all_day, extra, label
 		from exception `+where+` order by date_from, start_min, id`, args...)
 	if err != nil {
@@ -195,11 +195,11 @@ func (d *desk) queryExceptions(ctx context.Context, tx *db.Tx, where string, arg
 	if err != nil {
 		return db.List[Exception]{}, err
 	}
-	return db.All(all), d.addTouched(ctx, tx, all)
+	return db.All(all), s.addTouched(ctx, tx, all)
 }
 
 // addTouched finds the appointments inside each exception that the caller may see.
-func (d *desk) addTouched(ctx context.Context, tx *db.Tx, all []Exception) error {
+func (s *service) addTouched(ctx context.Context, tx *db.Tx, all []Exception) error {
 	ids := make([]uuid.UUID, len(all))
 	for i, e := range all {
 		ids[i] = e.ID
@@ -216,7 +216,7 @@ func (d *desk) addTouched(ctx context.Context, tx *db.Tx, all []Exception) error
 	var end time.Time
 	_, err = pgx.ForEachRow(rows, []any{&exception, &t.ID, &t.StartsAt, &end}, func() error {
 		e := &all[slices.Index(ids, exception)]
-		if e.rule.Touches(d.Config.Zone, t.StartsAt, end) {
+		if e.rule.Touches(s.Config.Zone, t.StartsAt, end) {
 			e.Appointments = append(e.Appointments, t)
 		}
 		return nil

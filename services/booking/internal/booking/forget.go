@@ -11,17 +11,17 @@ import (
 )
 
 // personal: clients are the contacts, their appointments and the links that open these.
-func (d *desk) personal() app.Personal {
+func (s *service) personal() app.Personal {
 	holds := map[string]app.Holds{"appointment": app.People, "manage_token": app.People, "contact": app.People}
 	for _, table := range []string{"service", "staff", "skill", "exception", "settings", "organization", "form", "page", "embedding", "catalog"} {
 		holds[table] = app.Nobody
 	}
-	return app.Personal{Holds: holds, Forget: d.forgetPerson}
+	return app.Personal{Holds: holds, Forget: s.forgetPerson}
 }
 
-func (d *desk) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+func (s *service) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	for _, id := range p.IDs() {
-		if err := d.eraseContact(ctx, tx, id); err != nil {
+		if err := s.eraseContact(ctx, tx, id); err != nil {
 			return nil, err
 		}
 	}

@@ -25,21 +25,21 @@ type StaffRemoval struct {
 
 // removeStaff hands the person's coming appointments to the successor, or refuses, in one transaction. What is
 // over keeps the name of who did it. Contacts and settings follow the event.
-func (d *desk) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (StaffRemoval, error) {
-	if _, err := d.member(ctx, tx, in.User); err != nil {
+func (s *service) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (StaffRemoval, error) {
+	if _, err := s.member(ctx, tx, in.User); err != nil {
 		return StaffRemoval{}, err
 	}
-	u, _ := d.Identity.User(in.User)
+	u, _ := s.Identity.User(in.User)
 	switch {
 	case in.User == tx.Who.UserID:
 		return StaffRemoval{}, fault.Conflict("self", "You cannot remove yourself.")
-	case !d.mayDecideOver(tx, u.GetRoles()):
+	case !s.mayDecideOver(tx, u.GetRoles()):
 		return StaffRemoval{}, fault.Refused("role", "You cannot remove somebody whose rights you do not hold.")
-	case d.lastAdministrator(in.User):
+	case s.lastAdministrator(in.User):
 		return StaffRemoval{}, fault.Conflict("last_administrator", "This is the last site administrator.")
 	case in.Successor == in.User:
 		return StaffRemoval{}, fault.Conflict("successor", "The successor must be somebody else.")
-	case in.Successor != 0 && !d.Identity.OnTeam(in.Successor):
+	case in.Successor != 0 && !s.Identity.OnTeam(in.Successor):
 		return StaffRemoval{}, fault.Conflict("successor", "The successor must be on the team.")
 	}
 	appointments, err := comingAppointments(ctx, tx, in.User)
@@ -57,7 +57,7 @@ func (d *desk) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (Sta
 			return StaffRemoval{}, fault.Param("successor", "is required: the person has contacts, organizations or appointments")
 		}
 	}
-	before, err := d.profiles(ctx, tx, `where user_id = $1`, in.User)
+	before, err := s.profiles(ctx, tx, `where user_id = $1`, in.User)
 	if err != nil {
 		return StaffRemoval{}, err
 	}
@@ -66,11 +66,11 @@ func (d *desk) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (Sta
 			return StaffRemoval{}, err
 		}
 	}
-	p, err := d.lockMember(ctx, tx, in.User)
+	p, err := s.lockMember(ctx, tx, in.User)
 	if err != nil {
 		return StaffRemoval{}, err
 	}
-	if err := d.handOver(ctx, tx, in.User, in.Successor); err != nil {
+	if err := s.handOver(ctx, tx, in.User, in.Successor); err != nil {
 		return StaffRemoval{}, err
 	}
 	// The name stays for the appointments of the past; the account may go.
@@ -83,7 +83,7 @@ func (d *desk) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (Sta
 	}
 	rest := slices.DeleteFunc(slices.Clone(u.GetRoles()), func(r string) bool { return slices.Contains(teamRoles, r) })
 	out := StaffRemoval{Deleted: len(rest) == 0}
-	out.AccessLeft = slices.ContainsFunc(rest, func(r string) bool { return slices.Contains(d.role(r).GetCapabilities(), auth.ViewContacts) })
+	out.AccessLeft = slices.ContainsFunc(rest, func(r string) bool { return slices.Contains(s.role(r).GetCapabilities(), auth.ViewContacts) })
 	p.Hours, p.Services = Hours{}, []uuid.UUID{}
 	var successor *int64
 	if in.Successor != 0 {
@@ -115,7 +115,7 @@ func dropServices(ctx context.Context, tx *db.Tx, user int64) error {
 }
 
 // handOver gives the coming appointments of one person to another, whose time must be free.
-func (d *desk) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
+func (s *service) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
 	calendars := []int64{from}
 	if to != 0 {
 		calendars = append(calendars, to)
@@ -147,7 +147,7 @@ func (d *desk) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
 		return fault.Conflict("overlap", "One of the appointments falls on one of the successor's.")
 	}
 	for _, id := range ids {
-		if err := d.touch(ctx, tx, id, "staff", `user_id = $2`, to); err != nil {
+		if err := s.touch(ctx, tx, id, "staff", `user_id = $2`, to); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,8 @@ type ofStaff struct {
 	User int64 `json:"user" minimum:"1"`
 }
 
-func (d *desk) getHours(ctx context.Context, tx *db.Tx, in ofStaff) (Hours, error) {
-	p, err := d.member(ctx, tx, in.User)
+func (s *service) getHours(ctx context.Context, tx *db.Tx, in ofStaff) (Hours, error) {
+	p, err := s.member(ctx, tx, in.User)
 	return p.Hours, err
 }
 
@@ -27,7 +27,7 @@ type newHours struct {
 	Hours map[string][][]string `json:"hours" required:"true" doc:"By ISO weekday 1 to 7, lists of [start, end] in HH:MM; an end may be 24:00."`
 }
 
-func (d *desk) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, error) {
+func (s *service) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, error) {
 	raw, err := json.Marshal(in.Hours)
 	if err != nil {
 		return nil, err
@@ -36,13 +36,13 @@ func (d *desk) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, err
 	if err := json.Unmarshal(raw, &week); err != nil {
 		return nil, fault.Param("hours", "are not valid: %s", err)
 	}
-	if _, err := d.member(ctx, tx, in.User); err != nil {
+	if _, err := s.member(ctx, tx, in.User); err != nil {
 		return nil, err
 	}
 	if err := mayChange(tx, in.User); err != nil {
 		return nil, err
 	}
-	p, err := d.lockMember(ctx, tx, in.User)
+	p, err := s.lockMember(ctx, tx, in.User)
 	if err != nil {
 		return nil, err
 	}

@@ -22,17 +22,17 @@ var triggers = map[string]struct {
 	to    string
 	after bool // only once the appointment has started
 }{
-	"confirm":  {[]string{pending}, confirmed, false},
-	"decline":  {[]string{pending}, declined, false},
-	"cancel":   {[]string{pending, confirmed}, cancelled, false},
-	"complete": {[]string{confirmed}, completed, true},
-	"no-show":  {[]string{confirmed}, noShow, true},
+	"confirm":  {[]string{statusPending}, statusConfirmed, false},
+	"decline":  {[]string{statusPending}, statusDeclined, false},
+	"cancel":   {[]string{statusPending, statusConfirmed}, statusCancelled, false},
+	"complete": {[]string{statusConfirmed}, statusCompleted, true},
+	"no-show":  {[]string{statusConfirmed}, statusNoShow, true},
 }
 
 func TestEveryTransitionIsThatOfTheInterfaceAndNoOther(t *testing.T) {
 	o := open9to5(t, nil)
 	contact := o.contact(0)
-	for i, status := range []string{pending, confirmed, declined, cancelled, completed, noShow, "pending_payment"} {
+	for i, status := range []string{statusPending, statusConfirmed, statusDeclined, statusCancelled, statusCompleted, statusNoShow, "pending_payment"} {
 		for trigger, rule := range triggers {
 			for _, started := range []bool{false, true} {
 				id := o.book(contact, o.at(1+i, "09:00"), object{"outside_hours": true}).Is(201).Text("id")
@@ -57,7 +57,7 @@ func TestEveryTransitionIsThatOfTheInterfaceAndNoOther(t *testing.T) {
 		o.exec(`update appointment set status = $2 where id = $1`, id, status)
 		for route, body := range map[string]object{"reschedule": {"starts_at": stamp(o.at(1+i, "12:00"))}, "place": {"location": "Elsewhere 2"}} {
 			answer := o.admin.Post("/appointments/"+id+"/"+route, body)
-			if status == pending || status == confirmed {
+			if status == statusPending || status == statusConfirmed {
 				require.Equal(t, status, answer.Is(200).Text("status"), "a %s keeps the status", route)
 			} else {
 				require.Equal(t, status, answer.Fails(409, "svc_invalid_status").Text("data.current"))
@@ -86,7 +86,7 @@ func TestOfTwoWhoDecideAtOnceOneIsToldTheStatus(t *testing.T) {
 				won++
 				continue
 			}
-			require.NotEqual(t, pending, a.Fails(409, "svc_invalid_status").Text("data.current"), i)
+			require.NotEqual(t, statusPending, a.Fails(409, "svc_invalid_status").Text("data.current"), i)
 		}
 		require.Equal(t, 1, won)
 		require.Len(t, o.kinds(id), 2)

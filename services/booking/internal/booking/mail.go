@@ -25,7 +25,7 @@ type wording struct {
 // wordingFor chooses it by what happened and the status that the appointment has now; false when the client
 // is told nothing.
 func wordingFor(event, status string) (wording, bool) {
-	asked := status == pending
+	asked := status == statusPending
 	switch {
 	case event == "booked" && asked:
 		return wording{"We received your request", "Thank you for your request. We will confirm the time as soon as we can; you will get another mail then.", true, ""}, true
@@ -53,24 +53,24 @@ func wordingFor(event, status string) (wording, bool) {
 
 // letter is the mail that tells the client of an event, with a new link where it has one. It is nil for a
 // client without an address, and for a mail that could never be sent: neither holds anything up.
-func (d *desk) letter(ctx context.Context, tx *db.Tx, a appointment, event string) (*proto.Mail, error) {
+func (s *service) letter(ctx context.Context, tx *db.Tx, a appointment, event string) (*proto.Mail, error) {
 	l, wanted := wordingFor(event, a.Status)
 	if !wanted || a.client.email == "" {
 		return nil, nil
 	}
-	site := d.site()
+	site := s.site()
 	c := mail.Content{
 		Kind: "appointment." + event, To: mail.Person{Name: a.client.name(), Address: address.Key(a.client.email)},
 		Business: site.Business.Name, Subject: l.subject + ": " + a.Service.Name, Greeting: greeting(a.client),
-		Paragraphs: []string{l.text}, Rows: d.facts(a),
+		Paragraphs: []string{l.text}, Rows: s.facts(a),
 		Footer: []string{"You get this mail because you have an appointment with " + site.Business.Name + "."},
 	}
 	if l.manage {
 		token := newToken(tx, a)
-		c.Buttons = []mail.Link{{Text: "Change or cancel", URL: d.Config.PublicURL + "/manage#token=" + token}}
+		c.Buttons = []mail.Link{{Text: "Change or cancel", URL: s.Config.PublicURL + "/manage#token=" + token}}
 	}
 	if l.method != "" {
-		file, err := d.calendarFile(tx.Now, a, l.method, site)
+		file, err := s.calendarFile(tx.Now, a, l.method, site)
 		if err != nil {
 			slog.WarnContext(ctx, "mail goes without its calendar file", "appointment", a.ID, "error", err)
 		} else {
@@ -92,11 +92,11 @@ func greeting(c client) string {
 	return "Hello,"
 }
 
-func (d *desk) facts(a appointment) []mail.Row {
+func (s *service) facts(a appointment) []mail.Row {
 	where := a.Location
 	if a.LocationType == "online" {
 		// A link is of no use before the time is certain.
-		if where = "Online"; a.Status == confirmed && a.MeetingURL != "" {
+		if where = "Online"; a.Status == statusConfirmed && a.MeetingURL != "" {
 			where = a.MeetingURL
 		}
 	}
@@ -104,7 +104,7 @@ func (d *desk) facts(a appointment) []mail.Row {
 	if a.LocationType == "phone" {
 		label = "We call you at"
 	}
-	start, end := a.StartsAt.In(d.Config.Zone), a.EndsAt.In(d.Config.Zone)
+	start, end := a.StartsAt.In(s.Config.Zone), a.EndsAt.In(s.Config.Zone)
 	return []mail.Row{
 		{Label: "What", Value: a.Service.Name},
 		{Label: "When", Value: start.Format("Monday 2 January 2006, 15:04") + " – " + endText(start, end) + " (" + zoneText(start) + ")"},
@@ -126,10 +126,10 @@ func zoneText(t time.Time) string {
 }
 
 // calendarFile writes the file that puts the appointment into the client's calendar or takes it out.
-func (d *desk) calendarFile(now time.Time, a appointment, method ics.Method, site siteInfo) ([]byte, error) {
+func (s *service) calendarFile(now time.Time, a appointment, method ics.Method, site siteInfo) ([]byte, error) {
 	organizer := site.Business.Email
 	if organizer == "" {
-		organizer = d.Config.MailFrom
+		organizer = s.Config.MailFrom
 	}
 	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
 		Summary: a.Service.Name + " – " + site.Business.Name, Description: "With " + a.Staff.Name,

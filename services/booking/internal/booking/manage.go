@@ -38,7 +38,7 @@ func newToken(tx *db.Tx, a appointment) string {
 
 // behind is the appointment of a live token. A token that was replaced or whose appointment is long
 // over is 410, one that never was is 400.
-func (d *desk) behind(ctx context.Context, tx *db.Tx, token, lock string) (appointment, error) {
+func (s *service) behind(ctx context.Context, tx *db.Tx, token, lock string) (appointment, error) {
 	hash := sha256.Sum256([]byte(token))
 	var id uuid.UUID
 	err := tx.QueryRow(ctx, `select appointment_id from manage_token where hash = $1`, hash[:]).Scan(&id)
@@ -58,7 +58,7 @@ func (d *desk) behind(ctx context.Context, tx *db.Tx, token, lock string) (appoi
 	if err := tx.QueryRow(ctx, `select ended from manage_token where hash = $1`, hash[:]).Scan(&ended); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return appointment{}, err
 	}
-	a, err := d.find(ctx, tx, id)
+	a, err := s.find(ctx, tx, id)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == 404 {
 		return a, fault.Expired()
 	}
@@ -68,8 +68,8 @@ func (d *desk) behind(ctx context.Context, tx *db.Tx, token, lock string) (appoi
 	return a, err
 }
 
-func (d *desk) manage(ctx context.Context, tx *db.Tx, in withToken) (PublicAppointment, error) {
-	a, err := d.behind(ctx, tx, in.Token, "")
+func (s *service) manage(ctx context.Context, tx *db.Tx, in withToken) (PublicAppointment, error) {
+	a, err := s.behind(ctx, tx, in.Token, "")
 	return a.public(), err
 }
 
@@ -78,12 +78,12 @@ type manageCancel struct {
 	Reason string `json:"reason" maxLength:"500"`
 }
 
-func (d *desk) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (PublicAppointment, error) {
-	a, _, err := d.changeable(ctx, tx, in.Token)
+func (s *service) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (PublicAppointment, error) {
+	a, _, err := s.changeable(ctx, tx, in.Token)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	a, err = d.become(ctx, tx, a, cancelled, in.Reason, manageable...)
+	a, err = s.become(ctx, tx, a, statusCancelled, in.Reason, manageable...)
 	return a.public(), err
 }
 
@@ -93,21 +93,21 @@ type manageReschedule struct {
 	Staff    int64     `json:"staff" minimum:"1"`
 }
 
-func (d *desk) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (PublicAppointment, error) {
+func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (PublicAppointment, error) {
 	if err := checkStart(in.StartsAt); err != nil {
 		return PublicAppointment{}, err
 	}
-	a, _, err := d.changeable(ctx, tx, in.Token)
+	a, _, err := s.changeable(ctx, tx, in.Token)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	a, err = d.move(ctx, tx, a, in.StartsAt, in.Staff, wish{public: true})
+	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, wish{public: true})
 	return a.public(), err
 }
 
 // changeable locks the appointment of a token for a change by its client, who must be allowed and in time.
-func (d *desk) changeable(ctx context.Context, tx *db.Tx, token string) (appointment, Settings, error) {
-	a, err := d.behind(ctx, tx, token, "for no key update")
+func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (appointment, Settings, error) {
+	a, err := s.behind(ctx, tx, token, "for no key update")
 	if err != nil {
 		return a, Settings{}, err
 	}
@@ -115,15 +115,15 @@ func (d *desk) changeable(ctx context.Context, tx *db.Tx, token string) (appoint
 	if err := a.must(manageable...); err != nil {
 		return a, Settings{}, err
 	}
-	s, err := readSettings(ctx, tx, "")
+	settings, err := readSettings(ctx, tx, "")
 	switch {
 	case err != nil:
-	case !s.ClientChanges:
+	case !settings.ClientChanges:
 		err = fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
-	case tx.Now.After(a.StartsAt.Add(-time.Duration(s.CancelNoticeHours) * time.Hour)):
-		err = fault.Conflict("too_late", s.lateText())
+	case tx.Now.After(a.StartsAt.Add(-time.Duration(settings.CancelNoticeHours) * time.Hour)):
+		err = fault.Conflict("too_late", settings.lateText())
 	}
-	return a, s, err
+	return a, settings, err
 }
 
 // lateText is what a client reads when it is too late to change anything.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
 )
 
 type movedAppointment struct {
@@ -16,22 +17,22 @@ type movedAppointment struct {
 	OutsideHours bool      `json:"outside_hours"`
 }
 
-func (d *desk) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedAppointment) (Appointment, error) {
+func (s *service) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedAppointment) (Appointment, error) {
 	if err := checkStart(in.StartsAt); err != nil {
 		return Appointment{}, err
 	}
-	a, err := d.lock(ctx, tx, in.ID)
+	a, err := s.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err = d.move(ctx, tx, a, in.StartsAt, in.Staff, wish{outside: in.OutsideHours})
+	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, wish{outside: in.OutsideHours})
 	return a.whole(), err
 }
 
 // move takes a locked appointment to another free time, and to another person when one is named. It keeps
 // the length, the buffers and the status that it has.
-func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, w wish) (appointment, error) {
-	if err := a.must(pending, confirmed); err != nil {
+func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, w wish) (appointment, error) {
+	if err := a.must(statusPending, statusConfirmed); err != nil {
 		return a, err
 	}
 	if err := tx.QueryRow(ctx, `select terms from appointment where id = $1`, a.ID).Scan(&w.terms); err != nil {
@@ -39,38 +40,38 @@ func (d *desk) move(ctx context.Context, tx *db.Tx, a appointment, start time.Ti
 	}
 	w.users, w.start, w.moving = []int64{a.Staff.UserID}, start.UTC(), a.ID
 	if staff != 0 && staff != a.Staff.UserID {
-		s, err := getService(ctx, tx, byID{a.Service.ID})
+		bookable, err := getService(ctx, tx, op.ByID{ID: a.Service.ID})
 		if err != nil {
 			return a, err
 		}
-		if w.users, err = d.candidates(tx, s, staff); err != nil {
+		if w.users, err = s.candidates(tx, bookable, staff); err != nil {
 			return a, err
 		}
 	}
-	if w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute); !d.Identity.OnTeam(w.users[0]) {
+	if w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute); !s.Identity.OnTeam(w.users[0]) {
 		w.users = nil
 	}
-	agenda, err := d.readSeat(ctx, tx, w)
+	agenda, err := s.readSeat(ctx, tx, w)
 	if err != nil {
 		return a, err
 	}
-	c, err := d.seat(ctx, tx, w, agenda)
+	c, err := s.seat(ctx, tx, w, agenda)
 	if err != nil {
 		return a, err
 	}
 	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
 	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), c.user
-	if err := d.save(ctx, tx, &a, `, timed_at = $13`); err != nil {
+	if err := s.save(ctx, tx, &a, `, timed_at = $13`); err != nil {
 		return a, err
 	}
-	if a, err = d.find(ctx, tx, a.ID); err != nil {
+	if a, err = s.find(ctx, tx, a.ID); err != nil {
 		return a, err
 	}
 	changed := []string{"starts_at", "ends_at"}
 	if a.Staff.UserID != was.Staff.UserID {
 		changed = append(changed, "staff")
 	}
-	return a, d.tell(ctx, tx, a, a.change("rescheduled", map[string]any{"from": was}, changed...))
+	return a, s.tell(ctx, tx, a, a.change("rescheduled", map[string]any{"from": was}, changed...))
 }
 
 type movedFrom struct {

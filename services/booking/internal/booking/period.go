@@ -58,7 +58,7 @@ func period(from, to string, first slots.Day, days int) (a, b slots.Day, err err
 	return a, b, nil
 }
 
-func (d *desk) today(now time.Time) slots.Day { return slots.DayOf(now, d.Config.Zone) }
+func (s *service) today(now time.Time) slots.Day { return slots.DayOf(now, s.Config.Zone) }
 
 // checkStart refuses times that no calendar can show.
 func checkStart(start time.Time) error {

@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
@@ -75,9 +76,9 @@ func queueOffer(b *pgx.Batch, service uuid.UUID) *offer {
 	return o
 }
 
-func (d *desk) publicServices(ctx context.Context, tx *db.Tx, _ noInput) (PublicServices, error) {
-	site := d.site()
-	out := PublicServices{Items: []PublicService{}, Timezone: d.Config.Timezone, Currency: site.Currency, Business: site.Business.Name}
+func (s *service) publicServices(ctx context.Context, tx *db.Tx, _ op.None) (PublicServices, error) {
+	site := s.site()
+	out := PublicServices{Items: []PublicService{}, Timezone: s.Config.Timezone, Currency: site.Currency, Business: site.Business.Name}
 	o, err := readOffer(ctx, tx, uuid.Nil)
 	if err != nil {
 		return out, err
@@ -87,13 +88,13 @@ func (d *desk) publicServices(ctx context.Context, tx *db.Tx, _ noInput) (Public
 	if err != nil {
 		return out, err
 	}
-	for _, s := range o.services {
-		p := PublicService{ID: s.ID, Name: s.Name, Description: s.Description, DurationMin: s.DurationMin, Price: s.Price, LocationType: s.LocationType,
-			LocationDetails: s.LocationDetails, Confirmation: s.Confirmation, Staff: []StaffRef{}}
-		for _, user := range d.staffOf(tx, s) {
-			p.Staff = append(p.Staff, StaffRef{user, d.staffName(user, names[user])})
+	for _, bookable := range o.services {
+		p := PublicService{ID: bookable.ID, Name: bookable.Name, Description: bookable.Description, DurationMin: bookable.DurationMin, Price: bookable.Price, LocationType: bookable.LocationType,
+			LocationDetails: bookable.LocationDetails, Confirmation: bookable.Confirmation, Staff: []StaffRef{}}
+		for _, user := range s.staffOf(tx, bookable) {
+			p.Staff = append(p.Staff, StaffRef{user, s.staffName(user, names[user])})
 		}
-		if form, ok := o.forms.of(s, o.settings); ok {
+		if form, ok := o.forms.of(bookable, o.settings); ok {
 			p.Form = opt.Of(form)
 		}
 		out.Items = append(out.Items, p)
@@ -126,13 +127,13 @@ type siteInfo struct {
 	ReplyTo  string `json:"reply_to"`
 }
 
-func (d *desk) site() siteInfo {
-	var s siteInfo
-	d.Site.Read("general", &s)
-	if s.Business.Name == "" {
-		s.Business.Name = "Frontdesk"
+func (s *service) site() siteInfo {
+	var site siteInfo
+	s.Site.Read("general", &site)
+	if site.Business.Name == "" {
+		site.Business.Name = "Frontdesk"
 	}
-	return s
+	return site
 }
 
 type publicBooking struct {
@@ -165,37 +166,37 @@ func (p PublicAppointment) RecordID() string { return p.id.String() }
 func (a appointment) public() PublicAppointment {
 	p := PublicAppointment{Status: a.Status, StartsAt: a.StartsAt, EndsAt: a.EndsAt, Service: a.Service, Staff: a.Staff, LocationType: a.LocationType,
 		Location: a.Location, id: a.ID}
-	if a.LocationType == "online" && a.Status == confirmed {
+	if a.LocationType == "online" && a.Status == statusConfirmed {
 		p.Location = a.MeetingURL
 	}
 	return p
 }
 
-func (d *desk) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (PublicAppointment, error) {
+func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (PublicAppointment, error) {
 	none := PublicAppointment{}
 	if in.HpURL != "" {
 		return none, fault.InvalidToken("The booking was not accepted.")
 	}
-	if err := d.timeToken.Check(tokenSubject(in.Service), in.Token, d.DB.Now()); err != nil {
+	if err := s.timeToken.Check(tokenSubject(in.Service), in.Token, s.DB.Now()); err != nil {
 		return none, err
 	}
 	if err := checkStart(in.StartsAt); err != nil {
 		return none, err
 	}
-	k, err := d.newest(ctx, tx)
+	k, err := s.newest(ctx, tx)
 	for err == nil {
 		var out PublicAppointment
-		if out, err = d.bookFrom(ctx, tx, k, in); !errors.Is(err, errStale) {
+		if out, err = s.bookFrom(ctx, tx, k, in); !errors.Is(err, errStale) {
 			return out, err
 		}
-		k, err = d.readCatalog(ctx, tx)
+		k, err = s.readCatalog(ctx, tx)
 	}
 	return none, err
 }
 
 // bookFrom is bookPublicly by what k says; errStale when that is not so any more.
-func (d *desk) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBooking) (PublicAppointment, error) {
-	w, wanted, given, form, err := d.wanted(tx, k, in)
+func (s *service) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBooking) (PublicAppointment, error) {
+	w, wanted, given, form, err := s.wanted(tx, k, in)
 	if err != nil {
 		if is, e := k.current(ctx, tx); e != nil || !is {
 			err = cmp.Or(e, errStale)
@@ -207,8 +208,8 @@ func (d *desk) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBoo
 	// it finds.
 	b.Queue(`set local plan_cache_mode = force_generic_plan`)
 	known := queueClient(b, given.client)
-	day := d.today(w.start)
-	a := k.agenda(d.Config.Zone, w.users, day)
+	day := s.today(w.start)
+	a := k.agenda(s.Config.Zone, w.users, day)
 	taken := false
 	if len(w.users) == 1 {
 		held := k.staff[w.users[0]]
@@ -235,7 +236,7 @@ func (d *desk) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBoo
 		return PublicAppointment{}, errStale
 	}
 	if taken {
-		return PublicAppointment{}, d.taken(ctx, tx, w, w.terms.rule(k.settings, true))
+		return PublicAppointment{}, s.taken(ctx, tx, w, w.terms.rule(k.settings, true))
 	}
 	if limit := k.settings.MaxOpenBookings; limit > 0 && known.open >= limit {
 		return PublicAppointment{}, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
@@ -243,11 +244,11 @@ func (d *desk) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBoo
 	if wanted.contact, wanted.client = known.id, known.client; known.id == uuid.Nil {
 		wanted.contact, wanted.client, wanted.newClient = db.NewID(), given.client, true
 	}
-	c, err := d.seat(ctx, tx, w, a)
+	c, err := s.seat(ctx, tx, w, a)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	booked, err := d.insert(tx, w, c, wanted)
+	booked, err := s.insert(tx, w, c, wanted)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
@@ -257,33 +258,33 @@ func (d *desk) bookFrom(ctx context.Context, tx *db.Tx, k *catalog, in publicBoo
 			SubmissionId: wanted.submission.String(), FormId: form.ID, ContactId: booked.Contact.ID.String(), AppointmentId: booked.ID.String(),
 			Values: given.raw, Page: in.Page}})
 	}
-	return booked.public(), d.tell(ctx, tx, booked, booked.change("booked", nil), more...)
+	return booked.public(), s.tell(ctx, tx, booked, booked.change("booked", nil), more...)
 }
 
 // wanted is what the visitor asks for, if it can be had at all.
-func (d *desk) wanted(tx *db.Tx, k *catalog, in publicBooking) (w wish, b booking, given details, form DetailsForm, err error) {
-	s, ok := k.services[in.Service]
+func (s *service) wanted(tx *db.Tx, k *catalog, in publicBooking) (w wish, b booking, given details, form DetailsForm, err error) {
+	bookable, ok := k.services[in.Service]
 	if !ok {
 		return w, b, given, form, fault.NotFound("service")
 	}
-	form, hasForm := k.forms.of(s, k.settings)
+	form, hasForm := k.forms.of(bookable, k.settings)
 	if given, err = form.read(in.Values); err != nil {
 		return w, b, given, form, err
 	}
-	b = booking{service: s.ID, notes: given.message, source: tx.Who.Channel, status: confirmed}
-	if b.place, err = (place{kind: s.LocationType, location: visitorsPlace(s, in.Location)}).checked(); err != nil {
+	b = booking{service: bookable.ID, notes: given.message, source: tx.Who.Channel, status: statusConfirmed}
+	if b.place, err = (place{kind: bookable.LocationType, location: visitorsPlace(bookable, in.Location)}).checked(); err != nil {
 		return w, b, given, form, err
 	}
-	if s.Confirmation == "review" {
-		b.status = pending
+	if bookable.Confirmation == "review" {
+		b.status = statusPending
 	}
 	if hasForm {
 		id := db.NewID()
 		b.submission = &id
 	}
-	users, err := d.candidates(tx, s, in.Staff.Or(0))
+	users, err := s.candidates(tx, bookable, in.Staff.Or(0))
 	tx.Who.Label = given.client.label()
-	return wish{terms: s.terms(), users: users, start: in.StartsAt.UTC(), public: true}, b, given, form, err
+	return wish{terms: bookable.terms(), users: users, start: in.StartsAt.UTC(), public: true}, b, given, form, err
 }
 
 // visitorsPlace is the address that a visitor may give: only where the service goes to the client.
@@ -326,4 +327,4 @@ func (g details) ensureContact(a appointment) db.Event {
 }
 
 // manageable are the statuses in which a client can still change something.
-var manageable = []string{pending, confirmed}
+var manageable = []string{statusPending, statusConfirmed}

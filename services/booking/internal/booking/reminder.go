@@ -12,10 +12,10 @@ import (
 
 // remind mails the reminders that are due: once for each appointment that is still confirmed, and none
 // while the app is off. One that was booked or moved when its reminder would have been due already gets none.
-func (d *desk) remind(ctx context.Context) error {
-	for ctx.Err() == nil && d.Apps.On(App) {
+func (s *service) remind(ctx context.Context) error {
+	for ctx.Err() == nil && s.Apps.On(appID) {
 		var due []uuid.UUID
-		err := d.DB.Read(ctx, func(tx *db.Tx) error {
+		err := s.DB.Read(ctx, func(tx *db.Tx) error {
 			rows, err := tx.Query(ctx, `select a.id `+fromDue+` order by a.starts_at limit 100`, tx.Now)
 			if err != nil {
 				return err
@@ -27,7 +27,7 @@ func (d *desk) remind(ctx context.Context) error {
 			return err
 		}
 		for _, id := range due {
-			if err := d.remindOne(ctx, id); err != nil {
+			if err := s.remindOne(ctx, id); err != nil {
 				return err
 			}
 		}
@@ -41,12 +41,12 @@ const fromDue = `from appointment a, settings s where a.status = 'confirmed' and
 
 // remindOne reads the appointment again under its lock, so that a cancellation of this moment counts and
 // a second job finds nothing to do.
-func (d *desk) remindOne(ctx context.Context, id uuid.UUID) error {
-	return d.DB.Do(ctx, func(tx *db.Tx) error {
-		if !d.Apps.On(App) {
+func (s *service) remindOne(ctx context.Context, id uuid.UUID) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		if !s.Apps.On(appID) {
 			return nil
 		}
-		a, err := d.lock(ctx, tx, id)
+		a, err := s.lock(ctx, tx, id)
 		if missed(err) {
 			return nil
 		}
@@ -60,7 +60,7 @@ func (d *desk) remindOne(ctx context.Context, id uuid.UUID) error {
 		if _, err := tx.Exec(ctx, `update appointment set reminded_at = $2 where id = $1`, id, tx.Now.Truncate(time.Second)); err != nil {
 			return err
 		}
-		m, err := d.letter(ctx, tx, a, "reminder")
+		m, err := s.letter(ctx, tx, a, "reminder")
 		if err != nil || m == nil {
 			return err
 		}

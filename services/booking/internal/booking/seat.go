@@ -28,9 +28,9 @@ type wish struct {
 }
 
 // queueSeat reads what seat needs to know beside the settings. Of an only candidate it holds the calendar at once.
-func (d *desk) queueSeat(b *pgx.Batch, w wish) *agenda {
-	day := d.today(w.start)
-	a := d.queueAgenda(b, w.users, day, day)
+func (s *service) queueSeat(b *pgx.Batch, w wish) *agenda {
+	day := s.today(w.start)
+	a := s.queueAgenda(b, w.users, day, day)
 	if len(w.users) == 1 {
 		a.held = w.queueCalendar(b, w.users[0])
 	} else {
@@ -40,16 +40,16 @@ func (d *desk) queueSeat(b *pgx.Batch, w wish) *agenda {
 	return a
 }
 
-func (d *desk) readSeat(ctx context.Context, tx *db.Tx, w wish) (*agenda, error) {
+func (s *service) readSeat(ctx context.Context, tx *db.Tx, w wish) (*agenda, error) {
 	b := &pgx.Batch{}
-	a := d.queueSeat(b, w)
+	a := s.queueSeat(b, w)
 	a.queueSettings(b)
 	return a, tx.SendBatch(ctx, b).Close()
 }
 
 // seat finds the person who takes the appointment, the least busy of those who are free, and holds that
 // person's calendar, which it gives, until the transaction ends. The error is svc_slot_taken with the nearest free times.
-func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (*calendar, error) {
+func (s *service) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (*calendar, error) {
 	rule := w.terms.rule(a.settings, w.public)
 	free := func(p slots.Person) bool {
 		if w.outside {
@@ -63,7 +63,7 @@ func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (*calenda
 		if held, err := a.held.keep(ctx, tx, p, free); err != nil || held {
 			return a.held, err
 		}
-		return nil, d.taken(ctx, tx, w, rule)
+		return nil, s.taken(ctx, tx, w, rule)
 	}
 	people := slices.DeleteFunc(a.people, func(p slots.Person) bool { return !free(p) })
 	for len(people) > 0 {
@@ -78,7 +78,7 @@ func (d *desk) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (*calenda
 		}
 		people = slices.Delete(people, i, i+1)
 	}
-	return nil, d.taken(ctx, tx, w, rule)
+	return nil, s.taken(ctx, tx, w, rule)
 }
 
 // calendar is what a person has around a time, read while it was held.
@@ -142,11 +142,11 @@ type Alternative struct {
 
 // taken is svc_slot_taken with up to five free times. They are a hint: callers who lost the same time
 // at once share them.
-func (d *desk) taken(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) error {
-	found, err := d.hints.of(fmt.Sprint(w.users, rule, w.start.Unix(), w.moving), func() ([]Alternative, error) { return d.nearest(ctx, tx, w, rule) })
+func (s *service) taken(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) error {
+	found, err := s.hints.of(fmt.Sprint(w.users, rule, w.start.Unix(), w.moving), func() ([]Alternative, error) { return s.nearest(ctx, tx, w, rule) })
 	if err != nil && ctx.Err() == nil {
 		// Whoever worked them out has gone.
-		found, err = d.nearest(ctx, tx, w, rule)
+		found, err = s.nearest(ctx, tx, w, rule)
 	}
 	if err != nil {
 		return err
@@ -195,16 +195,16 @@ func (h *hints) of(key string, work func() ([]Alternative, error)) ([]Alternativ
 	return times, err
 }
 
-func (d *desk) nearest(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) ([]Alternative, error) {
+func (s *service) nearest(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) ([]Alternative, error) {
 	out := []Alternative{}
-	day := max(d.today(w.start), d.today(tx.Now))
+	day := max(s.today(w.start), s.today(tx.Now))
 	// Near days first: mostly they have what is needed.
 	for _, reach := range []slots.Day{1, 14} {
-		from, to := max(day-reach, d.today(tx.Now)), min(day+reach, lastDay)
+		from, to := max(day-reach, s.today(tx.Now)), min(day+reach, lastDay)
 		if from > to {
 			break
 		}
-		a, err := d.readAgenda(ctx, tx, w.users, from, to, w.moving)
+		a, err := s.readAgenda(ctx, tx, w.users, from, to, w.moving)
 		if err != nil {
 			return nil, err
 		}

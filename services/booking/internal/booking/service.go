@@ -8,7 +8,6 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
-	"frontdesk/libs/bus"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/booking/web"
 )
@@ -19,11 +18,10 @@ var migrations embed.FS
 // Service is the process.
 var Service = app.Service{Name: "booking", Port: 8093, Migrations: migrations, Build: build}
 
-// App is the name under which booking is switched on and off.
-const App = "booking"
+// appID is the name under which booking is switched on and off.
+const appID = "booking"
 
-// desk is what operations need beside their transaction.
-type desk struct {
+type service struct {
 	*app.Kit
 	timeToken auth.TimeToken
 	// waiting bounds how many calls wait for a copy at once: each holds a connection.
@@ -33,21 +31,20 @@ type desk struct {
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	d := &desk{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), waiting: make(chan struct{}, 4)}
-	ops, fields := d.ops(), newFieldTable(k.Bus)
+	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), waiting: make(chan struct{}, 4)}
+	ops, fields := s.ops(), newFieldTable(k.Bus)
 	return &app.Parts{
 		Ops:       ops,
-		Pages:     d.website(ops, fields),
+		Pages:     s.website(ops, fields),
 		PagePaths: web.Paths,
 		Run:       []func(context.Context){fields.Run},
-		App:       &proto.App{Id: App, Name: "Booking"},
-		Follows: []bus.Follow{
-			{Topic: proto.ContactTopic, Handle: d.followContacts},
-			{Topic: proto.OrganizationTopic, Handle: followOrganizations},
-			{Topic: proto.FormTopic, Handle: followForms},
-			{Topic: proto.PageTopic, Handle: followPages},
-		},
-		Personal: d.personal(),
-		Jobs:     []app.Job{{Name: "reminders", Every: 20 * time.Second, Run: d.remind}},
+		App:       &proto.App{Id: appID, Name: "Booking"},
+		Follows:   s.follows(),
+		Personal:  s.personal(),
+		Jobs:      s.jobs(),
 	}, nil
+}
+
+func (s *service) jobs() []app.Job {
+	return []app.Job{{Name: "reminders", Every: 20 * time.Second, Run: s.remind}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
@@ -28,12 +29,10 @@ type Settings struct {
 	FormID              *int64 `json:"form_id"`
 }
 
-type noInput struct{}
-
 const settingsColumns = `slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
 	terms_text, default_confirmation, client_changes, max_open_bookings, form_id`
 
-func getSettings(ctx context.Context, tx *db.Tx, _ noInput) (Settings, error) {
+func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
 	return readSettings(ctx, tx, "")
 }
 
@@ -60,7 +59,7 @@ type changedSettings struct {
 	FormID              opt.Value[int64]  `json:"form_id,omitzero" minimum:"1"`
 }
 
-func (d *desk) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
+func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
 	params := map[string]string{}
 	for name, null := range map[string]bool{
 		"slot_step": in.SlotStep.Null, "min_notice_min": in.MinNoticeMin.Null, "max_advance_days": in.MaxAdvanceDays.Null,
@@ -78,7 +77,7 @@ func (d *desk) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 	if len(params) > 0 {
 		return Settings{}, fault.Params(params)
 	}
-	if err := d.checkForm(ctx, tx, in.FormID); err != nil {
+	if err := s.checkForm(ctx, tx, in.FormID); err != nil {
 		return Settings{}, err
 	}
 	v, err := readSettings(ctx, tx, "for update")

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/services/booking/internal/slots"
 )
 
@@ -38,49 +39,49 @@ type findSlots struct {
 	To      string    `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
 }
 
-func (d *desk) teamSlots(ctx context.Context, tx *db.Tx, in findSlots) (Slots, error) {
-	s, err := getService(ctx, tx, byID{in.Service})
+func (s *service) teamSlots(ctx context.Context, tx *db.Tx, in findSlots) (Slots, error) {
+	bookable, err := getService(ctx, tx, op.ByID{ID: in.Service})
 	if err != nil {
 		return Slots{}, err
 	}
-	return d.findSlots(ctx, tx, in, s, false)
+	return s.findSlots(ctx, tx, in, bookable, false)
 }
 
-func (d *desk) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (PublicSlots, error) {
-	s, err := onlineService(ctx, tx, in.Service)
+func (s *service) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (PublicSlots, error) {
+	bookable, err := onlineService(ctx, tx, in.Service)
 	if err != nil {
 		return PublicSlots{}, err
 	}
-	found, err := d.findSlots(ctx, tx, in, s, true)
-	return PublicSlots{found, d.timeToken.Make(tokenSubject(s.ID), d.DB.Now())}, err
+	found, err := s.findSlots(ctx, tx, in, bookable, true)
+	return PublicSlots{found, s.timeToken.Make(tokenSubject(bookable.ID), s.DB.Now())}, err
 }
 
 func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
 
 // onlineService is a service that visitors can book.
 func onlineService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService, error) {
-	s, err := getService(ctx, tx, byID{id})
+	s, err := getService(ctx, tx, op.ByID{ID: id})
 	if err == nil && (s.Archived || !s.BookableOnline) {
 		err = fault.NotFound("service")
 	}
 	return s, err
 }
 
-func (d *desk) findSlots(ctx context.Context, tx *db.Tx, in findSlots, s BookableService, public bool) (Slots, error) {
-	out := Slots{Timezone: d.Config.Timezone, Items: []Slot{}}
-	from, to, err := period(in.From, in.To, d.today(tx.Now), 14)
+func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable BookableService, public bool) (Slots, error) {
+	out := Slots{Timezone: s.Config.Timezone, Items: []Slot{}}
+	from, to, err := period(in.From, in.To, s.today(tx.Now), 14)
 	if err != nil {
 		return out, err
 	}
-	users, err := d.candidates(tx, s, in.Staff)
-	if err != nil || len(users) == 0 || s.Archived {
+	users, err := s.candidates(tx, bookable, in.Staff)
+	if err != nil || len(users) == 0 || bookable.Archived {
 		return out, err
 	}
-	a, err := d.readAgenda(ctx, tx, users, from, to, uuid.Nil)
+	a, err := s.readAgenda(ctx, tx, users, from, to, uuid.Nil)
 	if err != nil {
 		return out, err
 	}
-	for _, t := range slots.List(a.business, s.terms().rule(a.settings, public), a.people, from, to, tx.Now) {
+	for _, t := range slots.List(a.business, bookable.terms().rule(a.settings, public), a.people, from, to, tx.Now) {
 		out.Items = append(out.Items, Slot{t.Start, t.End, t.Staff})
 	}
 	return out, nil
@@ -88,8 +89,8 @@ func (d *desk) findSlots(ctx context.Context, tx *db.Tx, in findSlots, s Bookabl
 
 // candidates are the people who may take an appointment of s: those who do it, or the one who was named
 // (0 for anyone).
-func (d *desk) candidates(tx *db.Tx, s BookableService, named int64) ([]int64, error) {
-	users := d.staffOf(tx, s)
+func (s *service) candidates(tx *db.Tx, bookable BookableService, named int64) ([]int64, error) {
+	users := s.staffOf(tx, bookable)
 	if named == 0 {
 		return users, nil
 	}

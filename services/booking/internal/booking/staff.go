@@ -15,6 +15,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/slots"
@@ -55,7 +56,7 @@ type profile struct {
 // to go there and back.
 const forgetAfter = 10 * time.Second
 
-func (d *desk) profiles(ctx context.Context, tx *db.Tx, where string, args ...any) ([]profile, error) {
+func (s *service) profiles(ctx context.Context, tx *db.Tx, where string, args ...any) ([]profile, error) {
 	rows, err := tx.Query(ctx, `select user_id, name, meeting_url, hours, array(select service_id from skill join service s on s.id = service_id
 		where skill.user_id = staff.user_id and not s.archived order by s.sort_order, lower(s.name), s.id), removed_at, version from staff `+where, args...)
 	if err != nil {
@@ -66,7 +67,7 @@ func (d *desk) profiles(ctx context.Context, tx *db.Tx, where string, args ...an
 		if err := row.Scan(&p.UserID, &p.chosen, &p.MeetingURL, &hours, &p.Services, &p.removedAt, &p.version); err != nil {
 			return p, err
 		}
-		p.Name = d.staffName(p.UserID, p.chosen)
+		p.Name = s.staffName(p.UserID, p.chosen)
 		err = json.Unmarshal(hours, &p.week)
 		p.Hours = p.week.Strings()
 		return p, err
@@ -75,33 +76,33 @@ func (d *desk) profiles(ctx context.Context, tx *db.Tx, where string, args ...an
 
 // team lists the people who are or were staff members and may be seen by the caller, by user id: those
 // with a permission, and those booking knows who still have an account.
-func (d *desk) team(ctx context.Context, tx *db.Tx) ([]profile, error) {
-	known, err := d.profiles(ctx, tx, `where $1 = 0 or user_id = $1`, ownUser(tx))
+func (s *service) team(ctx context.Context, tx *db.Tx) ([]profile, error) {
+	known, err := s.profiles(ctx, tx, `where $1 = 0 or user_id = $1`, ownUser(tx))
 	if err != nil {
 		return nil, err
 	}
 	var out []profile
 	for _, p := range known {
-		_, exists := d.Identity.User(p.UserID)
-		gone := p.removedAt != nil && (!d.Identity.OnTeam(p.UserID) || tx.Now.Before(p.removedAt.Add(forgetAfter)))
+		_, exists := s.Identity.User(p.UserID)
+		gone := p.removedAt != nil && (!s.Identity.OnTeam(p.UserID) || tx.Now.Before(p.removedAt.Add(forgetAfter)))
 		if exists && !gone {
 			out = append(out, p)
 		}
 	}
-	for _, u := range d.Identity.Team() {
+	for _, u := range s.Identity.Team() {
 		same := func(p profile) bool { return p.UserID == u.GetId() }
 		if own := ownUser(tx); own != 0 && own != u.GetId() || slices.ContainsFunc(known, same) {
 			continue
 		}
-		out = append(out, profile{UserID: u.GetId(), Name: d.staffName(u.GetId(), ""), Hours: slots.Week{}.Strings(), Services: []uuid.UUID{}})
+		out = append(out, profile{UserID: u.GetId(), Name: s.staffName(u.GetId(), ""), Hours: slots.Week{}.Strings(), Services: []uuid.UUID{}})
 	}
 	slices.SortFunc(out, func(a, b profile) int { return int(a.UserID - b.UserID) })
 	return out, nil
 }
 
 // member is one of team.
-func (d *desk) member(ctx context.Context, tx *db.Tx, user int64) (profile, error) {
-	all, err := d.team(ctx, tx)
+func (s *service) member(ctx context.Context, tx *db.Tx, user int64) (profile, error) {
+	all, err := s.team(ctx, tx)
 	if err != nil {
 		return profile{}, err
 	}
@@ -114,15 +115,15 @@ func (d *desk) member(ctx context.Context, tx *db.Tx, user int64) (profile, erro
 }
 
 // lockMember is member with the row made and locked.
-func (d *desk) lockMember(ctx context.Context, tx *db.Tx, user int64) (profile, error) {
-	if _, err := d.member(ctx, tx, user); err != nil {
+func (s *service) lockMember(ctx context.Context, tx *db.Tx, user int64) (profile, error) {
+	if _, err := s.member(ctx, tx, user); err != nil {
 		return profile{}, err
 	}
 	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict (user_id) do update set removed_at = null`, user)
 	if err != nil {
 		return profile{}, err
 	}
-	found, err := d.profiles(ctx, tx, `where user_id = $1`, user)
+	found, err := s.profiles(ctx, tx, `where user_id = $1`, user)
 	if err != nil || len(found) == 0 {
 		return profile{}, errors.Join(err, missing(err == nil, "staff member"))
 	}
@@ -143,17 +144,17 @@ func mayChange(tx *db.Tx, user int64) error {
 // teamRoles are the roles of the service, the mightiest first.
 var teamRoles = []string{auth.SiteAdmin, "svc_admin", "staff"}
 
-func (d *desk) shown(tx *db.Tx, p profile) StaffMember {
-	u, _ := d.Identity.User(p.UserID)
+func (s *service) shown(tx *db.Tx, p profile) StaffMember {
+	u, _ := s.Identity.User(p.UserID)
 	m := StaffMember{UserID: p.UserID, Name: p.Name, MeetingURL: p.MeetingURL, Sees: "all", Invited: u.GetInvited(),
 		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Access: []string{}, RolesYouCanGive: []string{}}
-	if d.Apps.On(App) {
+	if s.Apps.On(appID) {
 		m.Hours, m.Services = p.Hours, p.Services
 	}
-	if d.Identity.Own(p.UserID) {
+	if s.Identity.Own(p.UserID) {
 		m.Sees = "own"
 	}
-	rights := d.Identity.Rights(p.UserID)
+	rights := s.Identity.Rights(p.UserID)
 	for _, permission := range auth.Permissions {
 		if rights[permission] {
 			m.Access = append(m.Access, permission)
@@ -169,10 +170,10 @@ func (d *desk) shown(tx *db.Tx, p profile) StaffMember {
 		m.Role = u.GetRoles()[0]
 	}
 	m.CanRename = tx.Who.Can(auth.ManageBookings) && (isManager(tx) || tx.Who.UserID == p.UserID)
-	if isManager(tx) && tx.Who.UserID != p.UserID && d.mayDecideOver(tx, u.GetRoles()) {
-		m.CanRemove = !d.lastAdministrator(p.UserID)
+	if isManager(tx) && tx.Who.UserID != p.UserID && s.mayDecideOver(tx, u.GetRoles()) {
+		m.CanRemove = !s.lastAdministrator(p.UserID)
 		for _, r := range teamRoles {
-			if d.mayDecideOver(tx, []string{r}) {
+			if s.mayDecideOver(tx, []string{r}) {
 				m.RolesYouCanGive = append(m.RolesYouCanGive, r)
 			}
 		}
@@ -182,7 +183,7 @@ func (d *desk) shown(tx *db.Tx, p profile) StaffMember {
 
 // mayDecideOver tells whether the caller may give or take these roles: nobody gives rights that they do not
 // hold, and only a site administrator decides over another.
-func (d *desk) mayDecideOver(tx *db.Tx, roles []string) bool {
+func (s *service) mayDecideOver(tx *db.Tx, roles []string) bool {
 	if slices.Contains(tx.Who.Roles, auth.SiteAdmin) {
 		return true
 	}
@@ -190,7 +191,7 @@ func (d *desk) mayDecideOver(tx *db.Tx, roles []string) bool {
 		if name == auth.SiteAdmin {
 			return false
 		}
-		for _, c := range d.role(name).GetCapabilities() {
+		for _, c := range s.role(name).GetCapabilities() {
 			if !tx.Who.Can(c) {
 				return false
 			}
@@ -199,14 +200,14 @@ func (d *desk) mayDecideOver(tx *db.Tx, roles []string) bool {
 	return true
 }
 
-func (d *desk) role(name string) *proto.Role {
-	m, _ := d.Identity.Table.Get(auth.RoleKey(name))
+func (s *service) role(name string) *proto.Role {
+	m, _ := s.Identity.Table.Get(auth.RoleKey(name))
 	return m.GetRole()
 }
 
-func (d *desk) lastAdministrator(user int64) bool {
+func (s *service) lastAdministrator(user int64) bool {
 	found := false
-	for _, u := range d.Identity.Users() {
+	for _, u := range s.Identity.Users() {
 		if slices.Contains(u.GetRoles(), auth.SiteAdmin) {
 			if u.GetId() != user && !u.GetInvited() {
 				return false
@@ -217,14 +218,14 @@ func (d *desk) lastAdministrator(user int64) bool {
 	return found
 }
 
-func (d *desk) listStaff(ctx context.Context, tx *db.Tx, _ noInput) (db.List[StaffMember], error) {
-	all, err := d.team(ctx, tx)
+func (s *service) listStaff(ctx context.Context, tx *db.Tx, _ op.None) (db.List[StaffMember], error) {
+	all, err := s.team(ctx, tx)
 	if err != nil {
 		return db.List[StaffMember]{}, err
 	}
 	items := make([]StaffMember, len(all))
 	for i, p := range all {
-		items[i] = d.shown(tx, p)
+		items[i] = s.shown(tx, p)
 	}
 	return db.All(items), nil
 }
@@ -236,7 +237,7 @@ type changedStaff struct {
 	Services   []uuid.UUID       `json:"services" maxItems:"500" doc:"Replaces the services the person does; managers only."`
 }
 
-func (d *desk) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (StaffMember, error) {
+func (s *service) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (StaffMember, error) {
 	name, link := strings.TrimSpace(in.Name.V), strings.TrimSpace(in.MeetingURL.V)
 	params := map[string]string{}
 	if in.Name.Set && name == "" {
@@ -248,7 +249,7 @@ func (d *desk) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (Sta
 	if len(params) > 0 {
 		return StaffMember{}, fault.Params(params)
 	}
-	before, err := d.member(ctx, tx, in.User)
+	before, err := s.member(ctx, tx, in.User)
 	if err != nil {
 		return StaffMember{}, err
 	}
@@ -263,7 +264,7 @@ func (d *desk) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (Sta
 			return StaffMember{}, err
 		}
 	}
-	p, err := d.lockMember(ctx, tx, in.User)
+	p, err := s.lockMember(ctx, tx, in.User)
 	if err != nil {
 		return StaffMember{}, err
 	}
@@ -280,13 +281,13 @@ func (d *desk) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (Sta
 		changed = append(changed, "services")
 	}
 	if len(changed) == 0 {
-		return d.shown(tx, p), nil
+		return s.shown(tx, p), nil
 	}
 	_, err = tx.Exec(ctx, `update staff set name = $2, meeting_url = $3 where user_id = $1`, p.UserID, p.chosen, p.MeetingURL)
 	if err != nil {
 		return StaffMember{}, err
 	}
-	return d.shown(tx, p), p.emit(ctx, tx, "staff.updated", nil, changed...)
+	return s.shown(tx, p), p.emit(ctx, tx, "staff.updated", nil, changed...)
 }
 
 // emit tells of a locked profile under its next version.

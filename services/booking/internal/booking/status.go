@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 )
 
 type withReason struct {
@@ -17,55 +18,55 @@ type withReason struct {
 	Reason string    `json:"reason" maxLength:"500" doc:"For the team only; never sent to the client."`
 }
 
-func (d *desk) confirmAppointment(ctx context.Context, tx *db.Tx, in byID) (Appointment, error) {
-	a, err := d.lock(ctx, tx, in.ID)
+func (s *service) confirmAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (Appointment, error) {
+	a, err := s.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err = d.become(ctx, tx, a, confirmed, "", pending)
+	a, err = s.become(ctx, tx, a, statusConfirmed, "", statusPending)
 	return a.whole(), err
 }
 
-func (d *desk) declineAppointment(ctx context.Context, tx *db.Tx, in withReason) (Appointment, error) {
-	a, err := d.lock(ctx, tx, in.ID)
+func (s *service) declineAppointment(ctx context.Context, tx *db.Tx, in withReason) (Appointment, error) {
+	a, err := s.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err = d.become(ctx, tx, a, declined, in.Reason, pending)
+	a, err = s.become(ctx, tx, a, statusDeclined, in.Reason, statusPending)
 	return a.whole(), err
 }
 
-func (d *desk) cancelAppointment(ctx context.Context, tx *db.Tx, in withReason) (Appointment, error) {
-	a, err := d.lock(ctx, tx, in.ID)
+func (s *service) cancelAppointment(ctx context.Context, tx *db.Tx, in withReason) (Appointment, error) {
+	a, err := s.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err = d.become(ctx, tx, a, cancelled, in.Reason, pending, confirmed)
+	a, err = s.become(ctx, tx, a, statusCancelled, in.Reason, statusPending, statusConfirmed)
 	return a.whole(), err
 }
 
-func (d *desk) completeAppointment(ctx context.Context, tx *db.Tx, in byID) (Appointment, error) {
-	return d.afterStart(ctx, tx, in.ID, completed)
+func (s *service) completeAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (Appointment, error) {
+	return s.afterStart(ctx, tx, in.ID, statusCompleted)
 }
 
-func (d *desk) markNoShow(ctx context.Context, tx *db.Tx, in byID) (Appointment, error) {
-	return d.afterStart(ctx, tx, in.ID, noShow)
+func (s *service) markNoShow(ctx context.Context, tx *db.Tx, in op.ByID) (Appointment, error) {
+	return s.afterStart(ctx, tx, in.ID, statusNoShow)
 }
 
-func (d *desk) afterStart(ctx context.Context, tx *db.Tx, id uuid.UUID, to string) (Appointment, error) {
-	a, err := d.lock(ctx, tx, id)
+func (s *service) afterStart(ctx context.Context, tx *db.Tx, id uuid.UUID, to string) (Appointment, error) {
+	a, err := s.lock(ctx, tx, id)
 	if err != nil {
 		return Appointment{}, err
 	}
-	if a.Status == confirmed && a.StartsAt.After(tx.Now) {
+	if a.Status == statusConfirmed && a.StartsAt.After(tx.Now) {
 		return Appointment{}, fault.InvalidStatus(a.Status, "The appointment has not started yet.")
 	}
-	a, err = d.become(ctx, tx, a, to, "", confirmed)
+	a, err = s.become(ctx, tx, a, to, "", statusConfirmed)
 	return a.whole(), err
 }
 
 // become takes a locked appointment from one of the statuses from to another, or tells the status it has.
-func (d *desk) become(ctx context.Context, tx *db.Tx, a appointment, to, reason string, from ...string) (appointment, error) {
+func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reason string, from ...string) (appointment, error) {
 	if err := a.must(from...); err != nil {
 		return a, err
 	}
@@ -73,10 +74,10 @@ func (d *desk) become(ctx context.Context, tx *db.Tx, a appointment, to, reason 
 	if reason = strings.TrimSpace(reason); reason != "" {
 		a.CancelReason = reason
 	}
-	if err := d.save(ctx, tx, &a, ``); err != nil {
+	if err := s.save(ctx, tx, &a, ``); err != nil {
 		return a, err
 	}
-	return a, d.tell(ctx, tx, a, a.change(to, nil, "status"))
+	return a, s.tell(ctx, tx, a, a.change(to, nil, "status"))
 }
 
 // must refuses what the status does not allow.
@@ -89,7 +90,7 @@ func (a appointment) must(allowed ...string) error {
 
 // save writes a locked appointment under its next version. also sets further columns from args, the first
 // of which is $14.
-func (d *desk) save(ctx context.Context, tx *db.Tx, a *appointment, also string, args ...any) error {
+func (s *service) save(ctx context.Context, tx *db.Tx, a *appointment, also string, args ...any) error {
 	a.version++
 	a.sequence++
 	a.UpdatedAt = tx.Now

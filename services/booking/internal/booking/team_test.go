@@ -56,13 +56,13 @@ func TestTheStaffListShowsWhatTheCallerMayDo(t *testing.T) {
 	require.Equal(t, true, mine[0]["can_rename"])
 	require.Equal(t, false, mine[0]["can_remove"])
 
-	o.SetApp(App, false)
+	o.SetApp(appID, false)
 	off := o.member(o.admin, o.staff.UserID)
 	require.NotContains(t, off, "hours")
 	require.NotContains(t, off, "services")
 	o.admin.Patch(path("/staff/%d", o.staff.UserID), object{"name": "Still here"}).Is(200)
 	o.admin.Get(path("/staff/%d/hours", o.staff.UserID)).Fails(404, "svc_no_route")
-	o.SetApp(App, true)
+	o.SetApp(appID, true)
 	require.Contains(t, o.member(o.admin, o.staff.UserID), "hours")
 }
 
@@ -405,10 +405,10 @@ func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
 	require.Zero(t, mailed("soon@example.com"), "booked when it would have been due")
 	o.Travel(o.at(3, "14:00").Sub(o.Now()))
 	o.admin.Post("/appointments/"+clients["gone"]+"/cancel", nil).Is(200)
-	o.SetApp(App, false)
+	o.SetApp(appID, false)
 	o.remind()
 	require.Zero(t, mailed("kept@example.com"))
-	o.SetApp(App, true)
+	o.SetApp(appID, true)
 	o.admin.Patch("/settings/booking", object{"reminder_enabled": false}).Is(200)
 	o.remind()
 	require.Zero(t, mailed("kept@example.com"))
@@ -504,13 +504,13 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 func TestAnAppThatIsOffKeepsItsData(t *testing.T) {
 	o := open9to5(t, nil)
 	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
-	o.SetApp(App, false)
+	o.SetApp(appID, false)
 	for route := range o.Parts.Ops.Operations() {
 		if route != "GET /staff" && route != "PATCH /staff/{user}" && route != "DELETE /staff/{user}" {
 			o.admin.Call(route, nil).Fails(404, "svc_no_route")
 		}
 	}
-	o.SetApp(App, true)
+	o.SetApp(appID, true)
 	o.admin.Get("/appointments/" + id).Is(200)
 }
 

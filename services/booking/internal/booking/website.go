@@ -49,15 +49,15 @@ func (t fieldTable) named(target string) (web.Field, bool) {
 }
 
 // website is the pages and assets of booking.
-func (d *desk) website(ops *op.Set, fields fieldTable) http.Handler {
+func (s *service) website(ops *op.Set, fields fieldTable) http.Handler {
 	return web.Pages(web.Desk{
-		Site:  ui.Site{Read: d.Site.Read, On: d.Apps.On, PublicURL: d.Config.PublicURL, Zone: d.Config.Zone, API: ops.Handler()},
-		Now:   d.DB.Now,
+		Site:  ui.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()},
+		Now:   s.DB.Now,
 		Field: fields.named,
 		Rules: func(ctx context.Context) (rules web.Rules, err error) {
-			err = d.DB.Read(ctx, func(tx *db.Tx) error {
-				s, err := readSettings(ctx, tx, "")
-				rules = web.Rules{ClientChanges: s.ClientChanges, CancelNoticeHours: s.CancelNoticeHours, LateCancelText: s.LateCancelText}
+			err = s.DB.Read(ctx, func(tx *db.Tx) error {
+				settings, err := readSettings(ctx, tx, "")
+				rules = web.Rules{ClientChanges: settings.ClientChanges, CancelNoticeHours: settings.CancelNoticeHours, LateCancelText: settings.LateCancelText}
 				return err
 			})
 			return rules, err
