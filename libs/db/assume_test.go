@@ -52,6 +52,27 @@ func TestWorkOnAWrongAssumptionRunsAgainAndKnows(t *testing.T) {
 	}
 }
 
+func TestWhatRunsAfterTheCommitRunsForNoOtherRun(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	runs, remembered := 0, []int{}
+	work := func(tx *db.Tx) error {
+		runs++
+		run := runs
+		tx.AfterCommit(func() { remembered = append(remembered, run) })
+		if tx.Trusts(rateIsNew) {
+			tx.Assume(rateIsNew, `false`)
+		}
+		return nil
+	}
+	require.NoError(t, d.Do(t.Context(), work))
+	require.NoError(t, d.Read(t.Context(), work))
+	require.Error(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		tx.AfterCommit(func() { t.Error("nothing was committed") })
+		return errors.New("refused")
+	}))
+	require.Equal(t, []int{2, 4}, remembered)
+}
+
 func TestWorkThatGoesOnAssumingIsToldToTryLater(t *testing.T) {
 	d := dbtest.New(t, "desk", nil)
 	runs := 0

@@ -83,6 +83,7 @@ type Tx struct {
 	// waiting are the rows for the outbox. They go in together, right before the commit.
 	waiting   []Message
 	deferred  pgx.Batch
+	committed []func()
 	assumed   []assumed
 	disproved []Assumption
 	relaxed   bool
@@ -91,6 +92,10 @@ type Tx struct {
 // Defer queues a statement for the commit's round trip, before the outbox rows and the checks of assumptions. Its error
 // becomes the commit's.
 func (tx *Tx) Defer(sql string, args ...any) { tx.deferred.Queue(sql, args...) }
+
+// AfterCommit runs f once the commit has succeeded, and never for a run that is rolled back. It is for what the process
+// remembers of the transaction; f must not block.
+func (tx *Tx) AfterCommit(f func()) { tx.committed = append(tx.committed, f) }
 
 // Relax lets a commit not wait for the disk. It is for work that is done again when a crash takes it back, and
 // has no effect on a transaction that emits: what the relay has sent must be there.
@@ -156,6 +161,9 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, wrong []Assumption
 	}
 	if len(tx.waiting) > 0 {
 		d.wake()
+	}
+	for _, f := range tx.committed {
+		f()
 	}
 	return nil
 }
