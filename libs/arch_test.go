@@ -47,6 +47,7 @@ var pure = []string{
 	"frontdesk/services/webhooks/internal/signature",
 	"frontdesk/libs/address",
 	"frontdesk/libs/csvcell",
+	"frontdesk/libs/form",
 }
 
 type listed struct {

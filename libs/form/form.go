@@ -1,0 +1,78 @@
+// Package form is what forms and the details step of a booking have in common: the elements of a form, what each of them
+// asks, and the check of what a visitor answers. It keeps no state and reads nothing.
+//
+// Time and memory are bounded: Check takes at most MaxValues values, an answer has at most MaxLongText characters, and no
+// check looks at a text more than a fixed number of times.
+package form
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// Types of elements.
+const (
+	TypeField     = "field"
+	TypeHeading   = "heading"
+	TypeParagraph = "paragraph"
+	TypeConsent   = "consent"
+)
+
+// Element is one part of a form, from top to bottom, as its definition has it. Which keys count depends on the type: a
+// field has target, label, help, required, options, placeholder and width; a heading text, level and width; a paragraph
+// text and width; a consent text, label, help, required, marketing, purpose and width.
+type Element struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"`
+	Target      string   `json:"target,omitempty"`
+	Label       string   `json:"label,omitempty"`
+	Help        string   `json:"help,omitempty"`
+	Required    bool     `json:"required,omitempty"`
+	Options     []string `json:"options,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+	Width       string   `json:"width,omitempty"`
+	Text        string   `json:"text,omitempty"`
+	Level       int      `json:"level,omitempty"`
+	Marketing   bool     `json:"marketing,omitempty"`
+	Purpose     string   `json:"purpose,omitempty"`
+}
+
+// Asked reports whether the element takes an answer.
+func (e *Element) Asked() bool { return e.Type == TypeField || e.Type == TypeConsent }
+
+// NeedsEmail reports whether every submission carries the visitor's address: whether a field for contact.email is
+// required. Forms for booking must have one.
+func NeedsEmail(elements []Element) bool {
+	for i := range elements {
+		if e := &elements[i]; e.Type == TypeField && e.Target == TargetEmail && e.Required {
+			return true
+		}
+	}
+	return false
+}
+
+// ConsentVersion changes whenever a visitor would agree to something else: with the words, the purpose or the number of
+// the consents in elements, and with nothing else. It is empty for a form without consents. A time token whose subject
+// contains it proves which words the visitor saw.
+func ConsentVersion(elements []Element) string {
+	type consent struct {
+		ID, Text, Label, Purpose string
+		Marketing                bool
+	}
+	var all []consent
+	for i := range elements {
+		if e := &elements[i]; e.Type == TypeConsent {
+			all = append(all, consent{e.ID, e.Text, e.Label, e.Purpose, e.Marketing})
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
+}
