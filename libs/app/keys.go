@@ -12,10 +12,14 @@ import (
 )
 
 // Keys are derived from the master key, one per purpose.
-type Keys struct{ master []byte }
+type Keys struct{ master, person []byte }
 
 // NewKeys takes the master key as it is configured.
-func NewKeys(master string) Keys { return Keys{[]byte(master)} }
+func NewKeys(master string) Keys {
+	k := Keys{master: []byte(master)}
+	k.person = k.For("person")
+	return k
+}
 
 // For is the 32-byte key of a purpose.
 func (k Keys) For(purpose string) []byte {
@@ -29,7 +33,7 @@ func (k Keys) For(purpose string) []byte {
 // Person is the erasure.Hasher of the installation: the hash under which a name or an address can be found again, and
 // which tells nothing without the master key.
 func (k Keys) Person(called string) []byte {
-	m := hmac.New(sha256.New, k.For("person"))
+	m := hmac.New(sha256.New, k.person)
 	m.Write([]byte(strings.ToLower(called)))
 	return m.Sum(nil)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -78,7 +79,8 @@ func (r *runner) forgetPerson(ctx context.Context, tx *db.Tx, e bus.Event) error
 	if err := e.Decode(&m); err != nil {
 		return err
 	}
-	return r.parts.Personal.forget(ctx, tx, erasure.New(r.kit.Keys.Person, e.At, m.GetIds(), m.GetCalled()))
+	// Work is timed in whole seconds: all of that second is before the erasure.
+	return r.parts.Personal.forget(ctx, tx, erasure.New(r.kit.Keys.Person, e.At.Add(time.Second), m.GetIds(), m.GetCalled()))
 }
 
 func (p Personal) forget(ctx context.Context, tx *db.Tx, person *erasure.Person) error {

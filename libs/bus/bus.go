@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,28 +58,58 @@ func (b *Bus) Send(ctx context.Context, batch []db.Message) error {
 	return b.writer.WriteMessages(ctx, messages...)
 }
 
-// Ensure creates the topics that do not exist yet.
+const day = 24 * time.Hour
+
+// How topics are kept. A value that a tombstone replaced is gone from its compacted topic within about nine days: brokers
+// compact eight days after a change at the latest, but never the segment that is written to, which the second tombstone
+// after eight days closes. Values of other topics are gone after eight days.
+const (
+	// keepAll is for how long every change stays: a reader that was away for less sees all of them, and the tombstones.
+	keepAll = 7 * day
+	// compactWithin is the age at which replaced values have to be compacted away.
+	compactWithin = 8 * day
+	// segmentLasts is how long brokers write to one segment: only those that are closed are compacted or dropped.
+	segmentLasts = day
+)
+
+// configOf are the settings of a topic, by name.
+func configOf(t proto.Topic) map[string]string {
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	if !t.Compacted {
+		return map[string]string{"retention.ms": ms(keepAll), "segment.ms": ms(segmentLasts)}
+	}
+	return map[string]string{"cleanup.policy": "compact", "min.compaction.lag.ms": ms(keepAll), "max.compaction.lag.ms": ms(compactWithin),
+		"delete.retention.ms": ms(keepAll), "segment.ms": ms(segmentLasts)}
+}
+
+// Ensure creates the topics that do not exist yet, and gives all of them the settings of configOf.
 func (b *Bus) Ensure(ctx context.Context, topics []proto.Topic) error {
-	req := &kafka.CreateTopicsRequest{}
+	create, alter := &kafka.CreateTopicsRequest{}, &kafka.IncrementalAlterConfigsRequest{}
 	for _, t := range topics {
 		c := kafka.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: -1}
-		entries := map[string]string{"retention.ms": "604800000"}
-		if t.Compacted {
-			// A reader that was away for less than the lag still sees every change, and the tombstones.
-			entries = map[string]string{"cleanup.policy": "compact", "min.compaction.lag.ms": "604800000", "delete.retention.ms": "604800000"}
-		}
-		for name, value := range entries {
+		r := kafka.IncrementalAlterConfigsRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: t.Name}
+		for name, value := range configOf(t) {
 			c.ConfigEntries = append(c.ConfigEntries, kafka.ConfigEntry{ConfigName: name, ConfigValue: value})
+			r.Configs = append(r.Configs, kafka.IncrementalAlterConfigsRequestConfig{Name: name, Value: value, ConfigOperation: kafka.ConfigOperationSet})
 		}
-		req.Topics = append(req.Topics, c)
+		create.Topics, alter.Resources = append(create.Topics, c), append(alter.Resources, r)
 	}
-	res, err := b.client.CreateTopics(ctx, req)
+	created, err := b.client.CreateTopics(ctx, create)
 	if err != nil {
 		return fmt.Errorf("bus: create topics: %w", err)
 	}
-	for topic, err := range res.Errors {
+	for topic, err := range created.Errors {
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
 			return fmt.Errorf("bus: create topic %s: %w", topic, err)
+		}
+	}
+	altered, err := b.client.IncrementalAlterConfigs(ctx, alter)
+	if err != nil {
+		return fmt.Errorf("bus: configure topics: %w", err)
+	}
+	for _, r := range altered.Resources {
+		if r.Error != nil {
+			return fmt.Errorf("bus: configure topic %s: %w", r.ResourceName, r.Error)
 		}
 	}
 	return nil

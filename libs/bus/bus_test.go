@@ -2,6 +2,7 @@ package bus_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 
@@ -37,6 +39,37 @@ func topic(t *testing.T, b *bus.Bus, partitions int) string {
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: name, Partitions: partitions, Compacted: true}}))
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: name, Partitions: partitions, Compacted: true}}), "twice is once")
 	return name
+}
+
+func TestTopicsThatExistGetTheSettingsOfTodayToo(t *testing.T) {
+	addr := brokers(t)
+	b := bus.New(addr)
+	t.Cleanup(func() { _ = b.Close() })
+	client := &kafka.Client{Addr: kafka.TCP(strings.Split(addr, ",")...)}
+	kept, dropped := "test."+db.NewID().String(), "test."+db.NewID().String()
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
+		{Topic: kept, NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}}},
+		{Topic: dropped, NumPartitions: 1, ReplicationFactor: 1}}})
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(made.Errors[kept], made.Errors[dropped]))
+	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: kept, Partitions: 1, Compacted: true}, {Name: dropped, Partitions: 1}}))
+
+	for topic, want := range map[string]map[string]string{
+		kept: {"cleanup.policy": "compact", "min.compaction.lag.ms": "604800000", "max.compaction.lag.ms": "691200000", "delete.retention.ms": "604800000",
+			"segment.ms": "86400000"},
+		dropped: {"retention.ms": "604800000", "segment.ms": "86400000"},
+	} {
+		res, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
+			{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic}}})
+		require.NoError(t, err)
+		got := map[string]string{}
+		for _, e := range res.Resources[0].ConfigEntries {
+			if _, ok := want[e.ConfigName]; ok {
+				got[e.ConfigName] = e.ConfigValue
+			}
+		}
+		require.Equal(t, want, got)
+	}
 }
 
 func open(t *testing.T) *bus.Bus {

@@ -23,6 +23,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/proto"
 )
 
 // Handler is the effect of an event. It runs in one transaction with the position in the topic, as the
@@ -326,6 +327,9 @@ func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []k
 		if err := move(ctx, tx, f.Topic, next, to, nil); err != nil {
 			return err
 		}
+		if gone, err := aboutSomebodyErased(ctx, tx, m); err != nil || gone {
+			return err
+		}
 		_, err := tx.Exec(ctx, `insert into parked (topic, partition, "offset", key, value, error) values ($1, $2, $3, $4, $5, $6)`,
 			m.Topic, m.Partition, m.Offset, string(m.Key), m.Value, cause.Error())
 		return err
@@ -334,6 +338,20 @@ func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []k
 		maps.Copy(next, to)
 	}
 	return err
+}
+
+// aboutSomebodyErased reports whether a message is about a person who was erased after it was made, so that it must not be
+// kept. A message that erases somebody is kept.
+func aboutSomebodyErased(ctx context.Context, tx *db.Tx, m kafka.Message) (bool, error) {
+	e, err := decode(m)
+	if err != nil {
+		e.At = m.Time
+	}
+	if e.Tombstone || m.Topic == proto.ForgetTopic {
+		return false, nil
+	}
+	p, err := tx.ForgottenSince(ctx, e.At)
+	return err == nil && db.Mentions(p, db.Message{Topic: m.Topic, Key: string(m.Key), Value: m.Value}), err
 }
 
 var errMoved = errors.New("bus: another replica has moved on")
@@ -419,7 +437,8 @@ func apply(ctx context.Context, tx *db.Tx, f Follow, events []Event, fresh map[u
 		err := f.Handle(ctx, tx, e)
 		span.End()
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", e.Kind, e.Key, err)
+			// Not its key: a command's may be an address.
+			return fmt.Errorf("%s %s: %w", e.Kind, e.ID, err)
 		}
 	}
 	return nil

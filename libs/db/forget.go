@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/encoding/protojson"
 	protobuf "google.golang.org/protobuf/proto"
@@ -15,20 +17,64 @@ import (
 
 // Forget removes a person who was erased from the tables of this package: stored answers about them, messages that wait
 // to be sent or were parked. Name the records of theirs that went with p.AddID before. What the same transaction emits
-// stays. The inbox holds ids of events only.
+// stays. From now on Forgotten and ForgottenSince know the person. The inbox holds ids of events only.
 func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
+	if err := tx.rememberForgotten(ctx, p); err != nil {
+		return fmt.Errorf("remember who was forgotten: %w", err)
+	}
 	if _, err := tx.Exec(ctx, `delete from idempotency where about && $1 or people && $2`, p.IDs(), p.Called()); err != nil {
 		return fmt.Errorf("forget in stored answers: %w", err)
 	}
 	for _, t := range []struct{ name, list, drop string }{
-		{"parked messages", `select id, topic, key, value from parked where parked_at <= $1`, `delete from parked where id = any($1)`},
-		{"outbox", `select seq, topic, key, value from outbox where created_at <= $1 and topic <> '` + proto.ForgetTopic + `'`, `delete from outbox where seq = any($1)`},
+		{"parked messages", `select id, topic, key, value from parked where parked_at < $1`, `delete from parked where id = any($1)`},
+		{"outbox", `select seq, topic, key, value from outbox where created_at < $1 and topic <> '` + proto.ForgetTopic + `'`, `delete from outbox where seq = any($1)`},
 	} {
 		if err := tx.forgetMessages(ctx, p, t.list, t.drop); err != nil {
 			return fmt.Errorf("forget in %s: %w", t.name, err)
 		}
 	}
 	return nil
+}
+
+func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person) error {
+	called := p.Called()
+	for _, id := range p.IDs() {
+		called = append(called, id[:])
+	}
+	_, err := tx.Exec(ctx, `insert into forgotten_person (called, at) select distinct c, $2::timestamptz from unnest($1::bytea[]) c
+		on conflict (called) do update set at = greatest(forgotten_person.at, excluded.at)`, called, p.At)
+	return err
+}
+
+// Forgotten reports whether one of these hashes is of a person who was erased after the time at: a command from then must
+// not bring them back.
+func (tx *Tx) Forgotten(ctx context.Context, at time.Time, called ...[]byte) (yes bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from forgotten_person where called = any($1) and at > $2)`, called, at).Scan(&yes)
+	return yes, err
+}
+
+// ForgottenSince is everybody who was erased after the time at, as one person.
+func (tx *Tx) ForgottenSince(ctx context.Context, at time.Time) (*erasure.Person, error) {
+	rows, err := tx.Query(ctx, `select called from forgotten_person where at > $1`, at)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return nil, err
+	}
+	var ids []uuid.UUID
+	var called [][]byte
+	for _, c := range all {
+		if id, err := uuid.FromBytes(c); err == nil {
+			ids = append(ids, id)
+		} else {
+			called = append(called, c)
+		}
+	}
+	p := erasure.New(tx.hash, at, nil, called)
+	p.AddID(ids...)
+	return p, nil
 }
 
 func (tx *Tx) forgetMessages(ctx context.Context, p *erasure.Person, list, drop string) error {

@@ -57,5 +57,48 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 	require.Equal(t, []string{"of somebody else"}, left(`select array_agg(key) from idempotency`))
 	require.Equal(t, []string{"2"}, left(`select array_agg(key) from parked`))
 	require.Equal(t, []string{"2"}, left(`select array_agg(key) from outbox`))
+	// What was sent before arrives later; whoever comes back is somebody new.
+	require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
+		for at, gone := range map[time.Time]bool{time.Now(): true, p.At: false} {
+			yes, err := tx.Forgotten(ctx, at, hash("nobody@example.com"), hash("ann@xn--bcher-kva.example"))
+			require.NoError(t, err)
+			require.Equal(t, gone, yes)
+			since, err := tx.ForgottenSince(ctx, at)
+			require.NoError(t, err)
+			require.Equal(t, gone, since.MentionedIn("of "+ann.String()))
+			require.Equal(t, gone, since.MentionedIn("to ann@bücher.example"))
+		}
+		return nil
+	}))
 	require.NoError(t, d.Flush(context.WithoutCancel(ctx), func(context.Context, []db.Message) error { return nil }))
+}
+
+func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {
+	d, ctx := dbtest.New(t, "desk", nil), t.Context()
+	now := time.Now()
+	d.Now = func() time.Time { return now }
+	record := db.NewID().String()
+	require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
+		if err := tx.Tombstone(ctx, proto.AppsTopic, "a name that may come back"); err != nil {
+			return err
+		}
+		return tx.Tombstone(ctx, proto.ContactTopic, record)
+	}))
+	sent := func() (keys []string) {
+		require.NoError(t, d.Clean(ctx))
+		require.NoError(t, d.Flush(ctx, func(_ context.Context, batch []db.Message) error {
+			for _, m := range batch {
+				require.Nil(t, m.Value)
+				keys = append(keys, m.Key)
+			}
+			return nil
+		}))
+		return keys
+	}
+	require.Equal(t, []string{"a name that may come back", record}, sent())
+	now = now.Add(7 * 24 * time.Hour)
+	require.Empty(t, sent())
+	now = now.Add(2 * 24 * time.Hour)
+	require.Equal(t, []string{record}, sent())
+	require.Empty(t, sent())
 }

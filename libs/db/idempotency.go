@@ -74,7 +74,7 @@ func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error {
 	var people [][]byte
 	if tx.hash != nil {
 		var ids []uuid.UUID
-		ids, people = erasure.Mentions(tx.hash, a.Body)
+		ids, people = erasure.Mentions(tx.hash, append([]byte(r.Key+"\n"), a.Body...))
 		about = append(about, ids...)
 	}
 	_, err := tx.Exec(ctx, `update idempotency set status = $4, answer = $5, about = coalesce($6::uuid[], '{}'), people = coalesce($7::bytea[], '{}') where (caller, op, key) = ($1, $2, $3)`,

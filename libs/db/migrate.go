@@ -59,4 +59,4 @@ func (d *DB) connConfig() *pgx.ConnConfig {
 }
 
 // Tables are those of this package in every service's schema, with those in which the versions of migrations stand.
-var Tables = []string{"outbox", "position", "inbox", "parked", "idempotency", "rate", "mechanism_version", "schema_version"}
+var Tables = []string{"outbox", "position", "inbox", "parked", "idempotency", "rate", "forgotten_person", "ended", "mechanism_version", "schema_version"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"go.opentelemetry.io/otel/propagation"
 	protobuf "google.golang.org/protobuf/proto"
@@ -126,9 +127,13 @@ func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 }
 
 // Tombstone erases a record from its topic: what earlier transactions left waiting for the relay goes, and
-// compaction takes the rest. What this transaction has emitted of the record is sent before the tombstone.
+// compaction takes the rest. What this transaction has emitted of the record is sent before the tombstone. A record with a
+// UUID never comes back, so its tombstone is sent a second time after eight days, see Clean.
 func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
 	tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key})
+	if id, err := uuid.Parse(key); err == nil {
+		tx.Defer(`insert into ended (topic, key, at) values ($1, $2, $3) on conflict (topic, key) do update set at = excluded.at`, topic, id, tx.Now)
+	}
 	_, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2`, topic, key)
 	return err
 }

@@ -7,6 +7,7 @@
 package erasure
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -22,7 +23,7 @@ type Hasher func(called string) []byte
 
 // Person is who was erased. The zero value is nobody.
 type Person struct {
-	// At is when the person was erased: what is newer is about somebody who came back.
+	// At ends the time of the person: what is not before it is about somebody who came back.
 	At time.Time
 
 	hash   Hasher
@@ -60,6 +61,9 @@ func (p *Person) IDs() []uuid.UUID {
 	return ids
 }
 
+// Hash gives the keyed hash by which the person's addresses and names are known.
+func (p *Person) Hash(called string) []byte { return p.hash(called) }
+
 // Called are the hashes, in no order.
 func (p *Person) Called() [][]byte {
 	all := make([][]byte, 0, len(p.called))
@@ -74,13 +78,13 @@ func (p *Person) HasID(id uuid.UUID) bool { return p.ids[id] }
 
 // HasAddress reports whether text is one of the person's addresses, whatever its spelling.
 func (p *Person) HasAddress(text string) bool {
-	return strings.Contains(text, "@") && p.called[string(p.hash(address.Key(strings.TrimSpace(text))))]
+	return len(p.called) > 0 && strings.Contains(text, "@") && p.called[string(p.hash(address.Key(strings.TrimSpace(text))))]
 }
 
 // HasName reports whether text is the person's full name.
 func (p *Person) HasName(text string) bool {
 	text = strings.TrimSpace(text)
-	return text != "" && p.called[string(p.hash(text))]
+	return len(p.called) > 0 && text != "" && p.called[string(p.hash(text))]
 }
 
 // MentionedIn reports whether text holds one of the person's ids or addresses, delimited.
@@ -148,7 +152,10 @@ func (p *Person) in(v any) bool {
 // StrikeFromJSON is StrikeFrom for every text in raw. raw that is no JSON comes back as it is.
 func (p *Person) StrikeFromJSON(raw []byte) (left []byte, struck bool) {
 	var v any
-	if json.Unmarshal(raw, &v) != nil {
+	// Numbers stay as they are written.
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
 		return raw, false
 	}
 	v, struck = p.strike(v)
