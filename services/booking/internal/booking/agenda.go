@@ -2,7 +2,7 @@ package booking
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,108 +19,143 @@ const open = `('pending', 'confirmed', 'pending_payment')`
 // agenda is everything that decides which times of some people are free.
 type agenda struct {
 	business slots.Business
-	people   []slots.Person
 	settings Settings
-	// held is the calendar of the only candidate, when it is held already.
-	held *calendar
+	people   []slots.Person
+	// staff holds a row for each of people who has one, and may hold others.
+	staff map[int64]staffRow
+	// held is the person whose calendar was held when the agenda was read; 0 for nobody.
+	held int64
+}
+
+// staffRow is a row of the table staff as far as booking needs it. Name and meeting link are those the person has chosen.
+type staffRow struct {
+	UserID     int64
+	Name       string
+	MeetingURL string
+	Removed    bool
+	Hours      slots.Week
+}
+
+const selectStaff = `select user_id, name, meeting_url, removed_at is not null as removed, hours from staff`
+
+func collectStaff(rows pgx.Rows) (map[int64]staffRow, error) {
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[staffRow])
+	byUser := make(map[int64]staffRow, len(all))
+	for _, row := range all {
+		byUser[row.UserID] = row
+	}
+	return byUser, err
+}
+
+// newAgenda puts together what is known of users.
+func newAgenda(zone *time.Location, settings Settings, users []int64, staff map[int64]staffRow, e exceptions, busy map[int64][]slots.Busy) agenda {
+	a := agenda{business: slots.Business{Zone: zone, Closures: e.closures}, settings: settings, people: make([]slots.Person, len(users)), staff: staff}
+	for i, id := range users {
+		a.people[i] = slots.Person{ID: id, Hours: staff[id].Hours, Exceptions: e.of[id], Busy: busy[id]}
+	}
+	return a
 }
 
 // longest is how far beyond a period an appointment can reach into it: a day of length, a day of buffer
 // and, around a change of clocks, a few hours.
 const longest = 51 * time.Hour
 
-// readAgenda loads the time of users from from to to. The appointment except, if any, takes no time.
-func (s *service) readAgenda(ctx context.Context, tx *db.Tx, users []int64, from, to slots.Day, except uuid.UUID) (*agenda, error) {
+// reading says whose time an agenda is about, and on which days. The appointment except, if any, takes no time.
+type reading struct {
+	users    []int64
+	from, to slots.Day
+	except   uuid.UUID
+	// hold locks the calendar of the only user before anything is read, behind the savepoint that letGo returns to.
+	hold bool
+}
+
+// readAgenda reads an agenda in one batch.
+func (s *service) readAgenda(ctx context.Context, tx *db.Tx, r reading) (agenda, error) {
+	var (
+		settings Settings
+		staff    map[int64]staffRow
+		around   exceptions
+		busy     map[int64][]slots.Busy
+	)
 	b := &pgx.Batch{}
-	a := s.queueAgenda(b, users, from, to)
-	a.queueSettings(b)
-	a.queueHours(b)
-	a.queueBusy(b, users, from, to, except)
-	return a, tx.SendBatch(ctx, b).Close()
-}
-
-// queueAgenda is readAgenda as a part of a batch, without the settings, the hours and the time that appointments take; the
-// agenda is there once the batch is closed.
-func (s *service) queueAgenda(b *pgx.Batch, users []int64, from, to slots.Day) *agenda {
-	a := &agenda{business: slots.Business{Zone: s.Config.Zone}, people: make([]slots.Person, len(users))}
-	for i, id := range users {
-		a.people[i].ID = id
+	if r.hold {
+		b.Queue(holdSavepoint)
+		db.QueueLock(b, calendarLock, r.users[0])
 	}
-	queueExceptions(b, users, from, to, func(user *int64, e slots.Exception) {
-		if user == nil {
-			a.business.Closures = append(a.business.Closures, e)
-		} else {
-			p := a.person(*user)
-			p.Exceptions = append(p.Exceptions, e)
-		}
-	})
-	return a
-}
-
-func (a *agenda) person(id int64) *slots.Person {
-	return &a.people[slices.IndexFunc(a.people, func(p slots.Person) bool { return p.ID == id })]
-}
-
-func (a *agenda) queueSettings(b *pgx.Batch) {
-	b.Queue(`select ` + settingsColumns + ` from settings`).Query(func(rows pgx.Rows) (err error) {
-		a.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
+	b.Queue(selectSettings).Query(func(rows pgx.Rows) (err error) {
+		settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
 		return err
 	})
-}
-
-func (a *agenda) queueHours(b *pgx.Batch) {
-	users := make([]int64, len(a.people))
-	for i, p := range a.people {
-		users[i] = p.ID
-	}
-	b.Queue(`select user_id, hours from staff where user_id = any($1) and hours <> '{}'`, users).Query(func(rows pgx.Rows) error {
-		var id int64
-		var hours []byte
-		_, err := pgx.ForEachRow(rows, []any{&id, &hours}, func() error { return json.Unmarshal(hours, &a.person(id).Hours) })
+	b.Queue(selectStaff+` where user_id = any($1)`, r.users).Query(func(rows pgx.Rows) (err error) {
+		staff, err = collectStaff(rows)
 		return err
 	})
-}
-
-func (a *agenda) queueBusy(b *pgx.Batch, users []int64, from, to slots.Day, except uuid.UUID) {
-	begin, end := slots.Bounds(a.business.Zone, from, to)
-	b.Queue(selectBusy, users, begin.Add(-longest), end.Add(longest), except).Query(func(rows pgx.Rows) error {
-		return collectBusy(rows, func(id int64, t slots.Busy) {
-			p := a.person(id)
-			p.Busy = append(p.Busy, t)
-		})
+	b.Queue(selectExceptionsOf, r.users, r.from.String(), r.to.String()).Query(func(rows pgx.Rows) (err error) {
+		around, err = collectExceptions(rows)
+		return err
 	})
-}
-
-func collectBusy(rows pgx.Rows, take func(user int64, t slots.Busy)) error {
-	var id int64
-	var t slots.Busy
-	_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
-		take(id, t)
-		return nil
+	begin, end := s.busyWithin(r.from, r.to)
+	b.Queue(selectBusy, r.users, begin, end, r.except).Query(func(rows pgx.Rows) (err error) {
+		busy, err = collectBusy(rows)
+		return err
 	})
-	return err
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return agenda{}, fmt.Errorf("read the agenda of %d people: %w", len(r.users), err)
+	}
+	a := newAgenda(s.Config.Zone, settings, r.users, staff, around, busy)
+	if r.hold {
+		a.held = r.users[0]
+	}
+	return a, nil
 }
 
-// queueExceptions reads what changes the hours of users from from to to: closures (user nil), time off, extra hours.
-func queueExceptions(b *pgx.Batch, users []int64, from, to slots.Day, take func(user *int64, e slots.Exception)) {
-	b.Queue(selectExceptions+`(user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`,
-		users, from.String(), to.String()).Query(func(rows pgx.Rows) error { return collectExceptions(rows, take) })
+// exceptions are what changes weekly hours: closures of the whole business, and the time off and extra hours of each person.
+type exceptions struct {
+	closures []slots.Exception
+	of       map[int64][]slots.Exception
 }
 
-const selectExceptions = `select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception where `
+const (
+	selectExceptions = `select user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, extra from exception `
+	// Those of the users $1 and of everybody that reach into the days from $2 to $3.
+	selectExceptionsOf = selectExceptions + `where (user_id is null or user_id = any($1)) and date_to >= $2::text::date - 2 and date_from <= $3::text::date + 4`
+)
 
-func collectExceptions(rows pgx.Rows, take func(user *int64, e slots.Exception)) error {
+func collectExceptions(rows pgx.Rows) (exceptions, error) {
+	all := exceptions{of: map[int64][]slots.Exception{}}
 	var user *int64
 	var e slots.Exception
 	_, err := pgx.ForEachRow(rows, []any{&user, &e.From, &e.To, &e.Block.Start, &e.Block.End, &e.Extra}, func() error {
-		take(user, e)
+		if user == nil {
+			all.closures = append(all.closures, e)
+		} else {
+			all.of[*user] = append(all.of[*user], e)
+		}
 		return nil
 	})
-	return err
+	return all, err
 }
 
+// selectBusy is the time that appointments of the users $1 take from $2 to $3, without the appointment $4.
 const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
 	where user_id = any($1) and status in ` + open + ` and starts_at >= $2 and starts_at < $3 and id <> $4`
+
+func collectBusy(rows pgx.Rows) (map[int64][]slots.Busy, error) {
+	busy := map[int64][]slots.Busy{}
+	var id int64
+	var t slots.Busy
+	_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
+		busy[id] = append(busy[id], t)
+		return nil
+	})
+	return busy, err
+}
+
+// busyWithin bounds the starts of the appointments that can touch a period of local days.
+func (s *service) busyWithin(from, to slots.Day) (begin, end time.Time) {
+	begin, end = slots.Bounds(s.Config.Zone, from, to)
+	return begin.Add(-longest), end.Add(longest)
+}
 
 // staffOf lists the people who do a service and are on the team; under own visibility only the caller.
 func (s *service) staffOf(tx *db.Tx, bookable BookableService) []int64 {
@@ -129,10 +164,27 @@ func (s *service) staffOf(tx *db.Tx, bookable BookableService) []int64 {
 	})
 }
 
-// rule is what is offered of a service: to visitors with notice and horizon, to the team without.
-func (t Terms) rule(s Settings, public bool) slots.Rule {
+// audience says which times are offered.
+type audience int
+
+const (
+	toVisitors   audience = iota // what is free, with notice and horizon
+	toTeam                       // what is free
+	outsideHours                 // what is clear of other appointments, whatever the hours, the grid and the time now
+)
+
+// toTeamOr is what the team is offered, or all that is clear when it asked for that.
+func toTeamOr(outside bool) audience {
+	if outside {
+		return outsideHours
+	}
+	return toTeam
+}
+
+// rule is what is offered of a service.
+func (t Terms) rule(s Settings, to audience) slots.Rule {
 	r := slots.Rule{Duration: t.DurationMin, Before: t.BufferBefore, After: t.BufferAfter, Step: s.SlotStep}
-	if public {
+	if to == toVisitors {
 		r.Notice, r.Horizon = s.MinNoticeMin, s.MaxAdvanceDays
 		if t.MinNoticeMin != nil {
 			r.Notice = *t.MinNoticeMin

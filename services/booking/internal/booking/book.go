@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
@@ -55,7 +56,7 @@ func (s *service) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointm
 	if err != nil {
 		return Appointment{}, err
 	}
-	w := wish{terms: bookable.terms(), users: users, start: in.StartsAt.UTC(), outside: in.OutsideHours}
+	w := wish{terms: bookable.terms(), users: users, start: in.StartsAt.UTC(), offered: toTeamOr(in.OutsideHours)}
 	b := booking{service: bookable.ID, contact: in.Contact, client: client, place: p, notes: in.Notes, source: tx.Who.Channel, status: statusConfirmed}
 	if in.Status != "" {
 		b.status = in.Status
@@ -64,11 +65,11 @@ func (s *service) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointm
 	if err != nil {
 		return Appointment{}, err
 	}
-	c, err := s.seat(ctx, tx, w, agenda)
+	who, err := s.seat(ctx, tx, w, agenda, w.inTurn(agenda, tx.Now))
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err := s.insert(tx, w, c, b)
+	a, err := s.insert(tx, w, who, b)
 	if err != nil {
 		return Appointment{}, err
 	}
@@ -110,21 +111,21 @@ type booking struct {
 	submission *uuid.UUID
 }
 
-// insert takes the time that seat has found: the one way in which appointments come to be. It is written with
-// the commit, together with all that follows from it.
-func (s *service) insert(tx *db.Tx, w wish, c *calendar, b booking) (appointment, error) {
+// insert writes a new appointment at the wanted time of a person whose calendar is held, with the commit. It is the one
+// way in which appointments come to be. The commit's error is svc_slot_taken where the constraint finds an overlap.
+func (s *service) insert(tx *db.Tx, w wish, who staffRow, b booking) (appointment, error) {
 	terms, err := json.Marshal(w.terms)
 	if err != nil {
 		return appointment{}, err
 	}
 	a := appointment{address: w.terms.LocationDetails, place: b.place, client: b.client, version: 1, Appointment: Appointment{
-		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{c.user, s.staffName(c.user, c.name)},
+		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{who.UserID, s.staffName(who.UserID, who.Name)},
 		Contact: ContactRef{ID: b.contact, Name: b.client.label()}, StartsAt: w.start, EndsAt: w.start.Add(time.Duration(w.terms.DurationMin) * time.Minute),
 		Notes: b.notes, Source: b.source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}
 	if b.submission != nil {
 		a.Submission = opt.Of(SubmissionRef{*b.submission})
 	}
-	a.show(c.meetingURL)
+	a.show(who.MeetingURL)
 	if b.newClient {
 		tx.Defer(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
 			b.contact, b.client.firstName, b.client.lastName, b.client.email, address.Key(b.client.email), b.client.phone)
@@ -132,9 +133,12 @@ func (s *service) insert(tx *db.Tx, w wish, c *calendar, b booking) (appointment
 	tx.Explain = overlap
 	tx.Defer(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
 		location_type, location, meeting_url, notes, source, submission_id, version, timed_at, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $18)`,
-		a.ID, a.Status, b.service, terms, c.user, b.contact, a.StartsAt, a.EndsAt, w.terms.BufferBefore, w.terms.BufferAfter,
-		b.place.kind, b.place.location, b.place.meetingURL, b.notes, b.source, b.submission, a.version, tx.Now)
+		values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
+		@location_type, @location, @meeting_url, @notes, @source, @submission, @version, @now, @now, @now)`, pgx.NamedArgs{
+		"id": a.ID, "status": a.Status, "service": b.service, "terms": terms, "user": who.UserID, "contact": b.contact, "starts_at": a.StartsAt,
+		"ends_at": a.EndsAt, "buffer_before": w.terms.BufferBefore, "buffer_after": w.terms.BufferAfter, "location_type": b.place.kind,
+		"location": b.place.location, "meeting_url": b.place.meetingURL, "notes": b.notes, "source": b.source, "submission": b.submission,
+		"version": a.version, "now": tx.Now})
 	return a, nil
 }
 

@@ -178,7 +178,7 @@ func (s *service) createService(ctx context.Context, tx *db.Tx, in newService) (
 	if len(params) > 0 {
 		return BookableService{}, fault.Params(params)
 	}
-	settings, err := readSettings(ctx, tx, "")
+	settings, err := readSettings(ctx, tx)
 	if err != nil {
 		return BookableService{}, err
 	}

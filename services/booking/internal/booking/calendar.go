@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
 	"frontdesk/services/booking/internal/slots"
 )
@@ -67,28 +65,24 @@ func (s *service) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Cal
 			people = append(people, profile{UserID: a.Staff.UserID, Name: a.Staff.Name})
 		}
 	}
-	business := slots.Business{Zone: s.Config.Zone}
-	users, persons := make([]int64, len(people)), make([]slots.Person, len(people))
-	at := map[int64]*slots.Person{}
+	users := make([]int64, len(people))
 	for i, p := range people {
-		users[i], persons[i] = p.UserID, slots.Person{ID: p.UserID, Hours: p.week}
-		at[p.UserID] = &persons[i]
+		users[i] = p.UserID
 	}
-	b := &pgx.Batch{}
-	queueExceptions(b, users, from, to, func(user *int64, e slots.Exception) {
-		if user == nil {
-			business.Closures = append(business.Closures, e)
-		} else {
-			at[*user].Exceptions = append(at[*user].Exceptions, e)
-		}
-	})
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	rows, err := tx.Query(ctx, selectExceptionsOf, users, from.String(), to.String())
+	if err != nil {
 		return out, err
 	}
-	for i, p := range people {
+	around, err := collectExceptions(rows)
+	if err != nil {
+		return out, err
+	}
+	business := slots.Business{Zone: s.Config.Zone, Closures: around.closures}
+	for _, p := range people {
+		person := slots.Person{ID: p.UserID, Hours: p.week, Exceptions: around.of[p.UserID]}
 		days := StaffDays{UserID: p.UserID, Name: p.Name, Days: make([]WorkDay, 0, to-from+1)}
 		for day := from; day <= to; day++ {
-			days.Days = append(days.Days, WorkDay{day.String(), slots.WorkingHours(business, persons[i], day)})
+			days.Days = append(days.Days, WorkDay{day.String(), slots.WorkingHours(business, person, day)})
 		}
 		out.Staff = append(out.Staff, days)
 	}

@@ -2,7 +2,8 @@ package booking
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,63 +13,80 @@ import (
 	"frontdesk/services/booking/internal/slots"
 )
 
-// catalog is what decides which times visitors are offered, beside the appointments. A replica keeps it: whoever
-// uses it reads the revision, which every change of this counts up, in its own transaction behind the locks it
-// needs, and starts over when that is another.
+// catalog is what decides which times visitors are offered, beside the appointments. Every change of it counts its
+// revision up.
 type catalog struct {
-	offer
-	revision   int64
-	services   map[uuid.UUID]BookableService
-	staff      map[int64]calendar // without what is busy
-	closures   []slots.Exception
-	exceptions map[int64][]slots.Exception
+	revision int64
+	settings Settings
+	services []BookableService // that visitors can book, in their order
+	forms    forms
+	staff    map[int64]staffRow
+	exceptions
 }
 
-// newest is the catalog as this replica last read it.
-func (s *service) newest(ctx context.Context, tx *db.Tx) (*catalog, error) {
-	if k := s.catalog.Load(); k != nil {
-		return k, nil
+const catalogIsNewest = db.Assumption("the remembered catalog is the newest")
+
+// newestCatalog is the catalog that this replica remembers, under the assumption that nothing has changed. A transaction
+// that found the assumption wrong reads the catalog anew and keeps it from changing until its end, so that it needs no
+// third run.
+func (s *service) newestCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
+	if c := s.catalog.Load(); c != nil && tx.Trusts(catalogIsNewest) {
+		tx.Assume(catalogIsNewest, `(select revision from catalog) = $1`, c.revision)
+		return c, nil
+	}
+	if _, err := tx.Exec(ctx, `select from catalog for share`); err != nil {
+		return nil, fmt.Errorf("lock the catalog: %w", err)
 	}
 	return s.readCatalog(ctx, tx)
 }
 
-// readCatalog reads it anew. What it holds is at least as new as its revision.
+// readCatalog reads the catalog in one batch. The replica remembers it once the transaction has committed. Without a
+// lock or a snapshot, what it holds is at least as new as its revision.
 func (s *service) readCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
-	k := &catalog{services: map[uuid.UUID]BookableService{}, staff: map[int64]calendar{}, exceptions: map[int64][]slots.Exception{}}
+	var c catalog
 	b := &pgx.Batch{}
-	b.Queue(`select revision from catalog`).QueryRow(func(row pgx.Row) error { return row.Scan(&k.revision) })
-	o := queueOffer(b, uuid.Nil)
-	b.Queue(`select user_id, name, meeting_url, removed_at is not null, hours from staff`).Query(func(rows pgx.Rows) error {
-		var c calendar
-		_, err := pgx.ForEachRow(rows, []any{&c.user, &c.name, &c.meetingURL, &c.removed, &c.hours}, func() error {
-			k.staff[c.user] = c
-			c = calendar{}
-			return nil
-		})
+	b.Queue(`select revision from catalog`).QueryRow(func(row pgx.Row) error { return row.Scan(&c.revision) })
+	b.Queue(selectSettings).Query(func(rows pgx.Rows) (err error) {
+		c.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
 		return err
 	})
-	b.Queue(selectExceptions + `date_to >= current_date - 4`).Query(func(rows pgx.Rows) error {
-		return collectExceptions(rows, func(user *int64, e slots.Exception) {
-			if user == nil {
-				k.closures = append(k.closures, e)
-			} else {
-				k.exceptions[*user] = append(k.exceptions[*user], e)
-			}
-		})
+	b.Queue(selectServices + `where bookable_online and not archived order by sort_order, lower(name), id`).Query(func(rows pgx.Rows) (err error) {
+		c.services, err = collectServices(rows)
+		return err
+	})
+	b.Queue(selectForms).Query(func(rows pgx.Rows) (err error) {
+		c.forms, err = collectForms(rows)
+		return err
+	})
+	b.Queue(selectStaff).Query(func(rows pgx.Rows) (err error) {
+		c.staff, err = collectStaff(rows)
+		return err
+	})
+	b.Queue(selectExceptions + `where date_to >= current_date - 4`).Query(func(rows pgx.Rows) (err error) {
+		c.exceptions, err = collectExceptions(rows)
+		return err
 	})
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the catalog: %w", err)
 	}
-	k.offer = *o
-	for _, bookable := range o.services {
-		k.services[bookable.ID] = bookable
-	}
-	s.catalog.Store(k)
-	return k, nil
+	tx.AfterCommit(func() { s.catalog.Store(&c) })
+	return &c, nil
 }
 
-// agenda is what k knows of people around a day.
-func (k *catalog) agenda(zone *time.Location, users []int64, day slots.Day) *agenda {
+// service is the service with this id; false when visitors cannot book it.
+func (c *catalog) service(id uuid.UUID) (BookableService, bool) {
+	i := slices.IndexFunc(c.services, func(b BookableService) bool { return b.ID == id })
+	if i < 0 {
+		return BookableService{}, false
+	}
+	return c.services[i], true
+}
+
+// reach is how many days beside its own a time may depend on.
+const reach = 4
+
+// agenda is the time of users around a day, as the catalog has it, less what takes time.
+func (c *catalog) agenda(zone *time.Location, users []int64, day slots.Day, busy map[int64][]slots.Busy) agenda {
 	near := func(all []slots.Exception) (out []slots.Exception) {
 		for _, e := range all {
 			if e.To >= day-reach && e.From <= day+reach {
@@ -77,22 +95,9 @@ func (k *catalog) agenda(zone *time.Location, users []int64, day slots.Day) *age
 		}
 		return out
 	}
-	a := &agenda{business: slots.Business{Zone: zone, Closures: near(k.closures)}, settings: k.settings, people: make([]slots.Person, len(users))}
-	for i, id := range users {
-		a.people[i] = slots.Person{ID: id, Hours: k.staff[id].hours, Exceptions: near(k.exceptions[id])}
+	around := exceptions{closures: near(c.closures), of: map[int64][]slots.Exception{}}
+	for _, id := range users {
+		around.of[id] = near(c.exceptions.of[id])
 	}
-	return a
-}
-
-// reach is how many days beside its own a time may depend on.
-const reach = 4
-
-// errStale says that a catalog was not the newest any more.
-var errStale = errors.New("booking: the catalog has changed")
-
-// current tells whether nothing changed since k was read.
-func (k *catalog) current(ctx context.Context, tx *db.Tx) (bool, error) {
-	var revision int64
-	err := tx.QueryRow(ctx, `select revision from catalog`).Scan(&revision)
-	return revision == k.revision, err
+	return newAgenda(zone, c.settings, users, c.staff, around, busy)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,20 +60,21 @@ type forms map[int64]DetailsForm
 const selectForms = `select id, elements from form where status = 'publish' and not trashed
 	and id in (select form_id from service where not archived union select form_id from settings)`
 
-func (f forms) collect(rows pgx.Rows) error {
+func collectForms(rows pgx.Rows) (forms, error) {
+	all := forms{}
 	var id int64
 	var raw []byte
 	_, err := pgx.ForEachRow(rows, []any{&id, &raw}, func() error {
 		form := DetailsForm{ID: id}
 		if err := json.Unmarshal(raw, &form.Elements); err != nil {
-			return err
+			return fmt.Errorf("elements of form %d: %w", id, err)
 		}
 		if needsEmail(form.Elements) {
-			f[id] = form
+			all[id] = form
 		}
 		return nil
 	})
-	return err
+	return all, err
 }
 
 // of is the service's own form or the site's; else plain and false.

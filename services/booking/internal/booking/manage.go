@@ -73,6 +73,9 @@ func (s *service) manage(ctx context.Context, tx *db.Tx, in withToken) (PublicAp
 	return a.public(), err
 }
 
+// manageable are the statuses in which a client can still change something.
+var manageable = []string{statusPending, statusConfirmed}
+
 type manageCancel struct {
 	withToken
 	Reason string `json:"reason" maxLength:"500"`
@@ -101,7 +104,7 @@ func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageResc
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, wish{public: true})
+	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, toVisitors)
 	return a.public(), err
 }
 
@@ -115,7 +118,7 @@ func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (appo
 	if err := a.must(manageable...); err != nil {
 		return a, Settings{}, err
 	}
-	settings, err := readSettings(ctx, tx, "")
+	settings, err := readSettings(ctx, tx)
 	switch {
 	case err != nil:
 	case !settings.ClientChanges:

@@ -25,20 +25,20 @@ func (s *service) rescheduleAppointment(ctx context.Context, tx *db.Tx, in moved
 	if err != nil {
 		return Appointment{}, err
 	}
-	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, wish{outside: in.OutsideHours})
+	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, toTeamOr(in.OutsideHours))
 	return a.whole(), err
 }
 
 // move takes a locked appointment to another free time, and to another person when one is named. It keeps
 // the length, the buffers and the status that it has.
-func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, w wish) (appointment, error) {
+func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, offered audience) (appointment, error) {
 	if err := a.must(statusPending, statusConfirmed); err != nil {
 		return a, err
 	}
+	w := wish{start: start.UTC(), users: []int64{a.Staff.UserID}, offered: offered, moving: a.ID}
 	if err := tx.QueryRow(ctx, `select terms from appointment where id = $1`, a.ID).Scan(&w.terms); err != nil {
 		return a, err
 	}
-	w.users, w.start, w.moving = []int64{a.Staff.UserID}, start.UTC(), a.ID
 	if staff != 0 && staff != a.Staff.UserID {
 		bookable, err := getService(ctx, tx, op.ByID{ID: a.Service.ID})
 		if err != nil {
@@ -55,12 +55,12 @@ func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time
 	if err != nil {
 		return a, err
 	}
-	c, err := s.seat(ctx, tx, w, agenda)
+	who, err := s.seat(ctx, tx, w, agenda, w.inTurn(agenda, tx.Now))
 	if err != nil {
 		return a, err
 	}
 	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
-	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), c.user
+	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), who.UserID
 	if err := s.save(ctx, tx, &a, `, timed_at = $13`); err != nil {
 		return a, err
 	}

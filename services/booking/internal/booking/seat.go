@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/singleflight"
 
 	"frontdesk/libs/db"
@@ -18,121 +17,82 @@ import (
 
 // wish is a time that somebody wants.
 type wish struct {
-	terms Terms
-	users []int64 // any of them will do
-	start time.Time
-	// public keeps notice and horizon; outside ignores hours, grid and the time now.
-	public, outside bool
-	// moving is the appointment that gives its own time up; nil for a new one.
+	terms   Terms
+	users   []int64 // any of them will do
+	start   time.Time
+	offered audience
+	// moving is the appointment that gives its own time up; uuid.Nil for a new one.
 	moving uuid.UUID
 }
 
-// queueSeat reads what seat needs to know beside the settings. Of an only candidate it holds the calendar at once.
-func (s *service) queueSeat(b *pgx.Batch, w wish) *agenda {
-	day := s.today(w.start)
-	a := s.queueAgenda(b, w.users, day, day)
-	if len(w.users) == 1 {
-		a.held = w.queueCalendar(b, w.users[0])
-	} else {
-		a.queueHours(b)
-		a.queueBusy(b, w.users, day, day, w.moving)
+// fits reports whether a person has the wanted time free.
+func (w wish) fits(a agenda, p slots.Person, now time.Time) bool {
+	if a.staff[p.ID].Removed {
+		return false
 	}
-	return a
-}
-
-func (s *service) readSeat(ctx context.Context, tx *db.Tx, w wish) (*agenda, error) {
-	b := &pgx.Batch{}
-	a := s.queueSeat(b, w)
-	a.queueSettings(b)
-	return a, tx.SendBatch(ctx, b).Close()
-}
-
-// seat finds the person who takes the appointment, the least busy of those who are free, and holds that
-// person's calendar, which it gives, until the transaction ends. The error is svc_slot_taken with the nearest free times.
-func (s *service) seat(ctx context.Context, tx *db.Tx, w wish, a *agenda) (*calendar, error) {
-	rule := w.terms.rule(a.settings, w.public)
-	free := func(p slots.Person) bool {
-		if w.outside {
-			return slots.Clear(rule, p, w.start)
-		}
-		return slots.Free(a.business, rule, p, w.start, tx.Now)
+	rule := w.terms.rule(a.settings, w.offered)
+	if w.offered == outsideHours {
+		return slots.Clear(rule, p, w.start)
 	}
-	if a.held != nil {
-		p := a.people[0]
-		p.Hours = a.held.hours
-		if held, err := a.held.keep(ctx, tx, p, free); err != nil || held {
-			return a.held, err
-		}
-		return nil, s.taken(ctx, tx, w, rule)
+	return slots.Free(a.business, rule, p, w.start, now)
+}
+
+// inTurn lists the people of the agenda who have the wanted time free, the one who should take it first.
+func (w wish) inTurn(a agenda, now time.Time) []int64 {
+	free := slices.DeleteFunc(slices.Clone(a.people), func(p slots.Person) bool { return !w.fits(a, p, now) })
+	order := make([]int64, 0, len(free))
+	for len(free) > 0 {
+		i := slots.LeastBusy(a.business, free, w.start)
+		order = append(order, free[i].ID)
+		free = slices.Delete(free, i, i+1)
 	}
-	people := slices.DeleteFunc(a.people, func(p slots.Person) bool { return !free(p) })
-	for len(people) > 0 {
-		i := slots.LeastBusy(a.business, people, w.start)
-		b := &pgx.Batch{}
-		c := w.queueCalendar(b, people[i].ID)
-		if err := tx.SendBatch(ctx, b).Close(); err != nil {
-			return nil, err
-		}
-		if held, err := c.keep(ctx, tx, people[i], free); err != nil || held {
-			return c, err
-		}
-		people = slices.Delete(people, i, i+1)
-	}
-	return nil, s.taken(ctx, tx, w, rule)
-}
-
-// calendar is what a person has around a time, read while it was held.
-type calendar struct {
-	user             int64
-	name, meetingURL string // as the person has chosen them
-	removed          bool
-	hours            slots.Week
-	busy             []slots.Busy
-}
-
-// queueCalendar locks a person's calendar and looks at it.
-func (w wish) queueCalendar(b *pgx.Batch, user int64) *calendar {
-	begin := w.start.Add(-longest)
-	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
-	c := calendar{user: user}
-	b.Queue(`savepoint calendar`)
-	db.QueueLock(b, calendarLock, user)
-	b.Queue(`select name, meeting_url, removed_at is not null, hours from staff where user_id = $1`, user).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&c.name, &c.meetingURL, &c.removed, &c.hours)
-	})
-	b.Queue(selectBusy, []int64{user}, begin, end, w.moving).Query(func(rows pgx.Rows) error {
-		return collectBusy(rows, func(_ int64, t slots.Busy) { c.busy = append(c.busy, t) })
-	})
-	return &c
-}
-
-// queueFree is queueCalendar for somebody whom the catalog knows. Most who lose a time come when it is taken
-// already: they do not wait for the calendar, and taken is set.
-func (w wish) queueFree(b *pgx.Batch, c *calendar, taken *bool) {
-	end := w.start.Add(time.Duration(w.terms.DurationMin)*time.Minute + longest)
-	b.Queue(`savepoint calendar`)
-	b.Queue(`select taken, case when not taken then pg_advisory_xact_lock($3)::text end from (select exists (select from appointment where user_id = $1
-		and status in `+open+` and starts_at > $2::timestamptz - interval '1 day' and starts_at <= $2 and ends_at > $2) as taken offset 0) x`,
-		c.user, w.start, db.LockKey(calendarLock, c.user)).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
-	b.Queue(selectBusy, []int64{c.user}, w.start.Add(-longest), end, w.moving).Query(func(rows pgx.Rows) error {
-		return collectBusy(rows, func(_ int64, t slots.Busy) { c.busy = append(c.busy, t) })
-	})
-}
-
-// keep tells whether the time is free. When it is not it lets go at once, so that the next in line does not
-// wait for this one's answer.
-func (c *calendar) keep(ctx context.Context, tx *db.Tx, p slots.Person, free func(slots.Person) bool) (bool, error) {
-	p.Busy = c.busy
-	if !c.removed && free(p) {
-		return true, nil
-	}
-	_, err := tx.Exec(ctx, `rollback to savepoint calendar`)
-	return false, err
+	return order
 }
 
 const (
-	calendarLock = "booking.calendar"
+	calendarLock  = "booking.calendar"
+	holdSavepoint = `savepoint calendar`
 )
+
+// letGo gives up the calendar that was held last, so that the next in line does not wait for this transaction's answer.
+func letGo(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `rollback to savepoint calendar`)
+	return err
+}
+
+// readSeat reads what decides whether w can be had. The calendar of an only candidate is held from then on.
+func (s *service) readSeat(ctx context.Context, tx *db.Tx, w wish) (agenda, error) {
+	day := s.today(w.start)
+	return s.readAgenda(ctx, tx, reading{users: w.users, from: day, to: day, except: w.moving, hold: len(w.users) == 1})
+}
+
+// seat gives the wanted time to the first person of order who still has it free, and holds that person's calendar until
+// the transaction ends. The error is svc_slot_taken with the nearest free times.
+func (s *service) seat(ctx context.Context, tx *db.Tx, w wish, a agenda, order []int64) (staffRow, error) {
+	for _, user := range order {
+		if user == a.held {
+			return a.staff[user], nil
+		}
+		one := w
+		one.users = []int64{user}
+		now, err := s.readSeat(ctx, tx, one)
+		if err != nil {
+			return staffRow{}, err
+		}
+		if one.fits(now, now.people[0], tx.Now) {
+			return now.staff[user], nil
+		}
+		if err := letGo(ctx, tx); err != nil {
+			return staffRow{}, err
+		}
+	}
+	if a.held != 0 {
+		if err := letGo(ctx, tx); err != nil {
+			return staffRow{}, err
+		}
+	}
+	return staffRow{}, s.taken(ctx, tx, w, w.terms.rule(a.settings, w.offered))
+}
 
 // Alternative is a free time near one that was not.
 type Alternative struct {
@@ -149,13 +109,12 @@ func (s *service) taken(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule)
 		found, err = s.nearest(ctx, tx, w, rule)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("free times near one that is taken: %w", err)
 	}
 	return fault.SlotTaken(found)
 }
 
-// hints are free times near one that was lost. They hold for a moment, since whoever runs for the same time
-// loses it within that.
+// hints are free times near one that was lost, kept for a moment: most who want the same time lose it within that.
 type hints struct {
 	working singleflight.Group
 	mu      sync.Mutex
@@ -172,6 +131,7 @@ const (
 	mostHint = 1000
 )
 
+// of gives the hints that are kept under key, or those that work finds.
 func (h *hints) of(key string, work func() ([]Alternative, error)) ([]Alternative, error) {
 	h.mu.Lock()
 	have, ok := h.recent[key]
@@ -197,14 +157,15 @@ func (h *hints) of(key string, work func() ([]Alternative, error)) ([]Alternativ
 
 func (s *service) nearest(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) ([]Alternative, error) {
 	out := []Alternative{}
-	day := max(s.today(w.start), s.today(tx.Now))
+	today := s.today(tx.Now)
+	day := max(s.today(w.start), today)
 	// Near days first: mostly they have what is needed.
 	for _, reach := range []slots.Day{1, 14} {
-		from, to := max(day-reach, s.today(tx.Now)), min(day+reach, lastDay)
+		from, to := max(day-reach, today), min(day+reach, lastDay)
 		if from > to {
 			break
 		}
-		a, err := s.readAgenda(ctx, tx, w.users, from, to, w.moving)
+		a, err := s.readAgenda(ctx, tx, reading{users: w.users, from: from, to: to, except: w.moving})
 		if err != nil {
 			return nil, err
 		}

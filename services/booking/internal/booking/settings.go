@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -29,19 +30,27 @@ type Settings struct {
 	FormID              *int64 `json:"form_id"`
 }
 
-const settingsColumns = `slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
-	terms_text, default_confirmation, client_changes, max_open_bookings, form_id`
+const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
+	terms_text, default_confirmation, client_changes, max_open_bookings, form_id from settings`
 
 func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
-	return readSettings(ctx, tx, "")
+	return readSettings(ctx, tx)
 }
 
-func readSettings(ctx context.Context, tx *db.Tx, lock string) (Settings, error) {
-	rows, err := tx.Query(ctx, `select `+settingsColumns+` from settings `+lock)
+func readSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
+	return querySettings(ctx, tx, selectSettings)
+}
+
+func lockSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
+	return querySettings(ctx, tx, selectSettings+` for update`)
+}
+
+func querySettings(ctx context.Context, tx *db.Tx, sql string) (Settings, error) {
+	rows, err := tx.Query(ctx, sql)
 	if err != nil {
-		return Settings{}, err
+		return Settings{}, fmt.Errorf("read the settings: %w", err)
 	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Settings])
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
 }
 
 type changedSettings struct {
@@ -80,7 +89,7 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 	if err := s.checkForm(ctx, tx, in.FormID); err != nil {
 		return Settings{}, err
 	}
-	v, err := readSettings(ctx, tx, "for update")
+	v, err := lockSettings(ctx, tx)
 	if err != nil {
 		return v, err
 	}
@@ -98,13 +107,17 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 	in.FormID.ApplyPtr(&v.FormID)
 	v.LateCancelText, v.TermsText = strings.TrimSpace(v.LateCancelText), strings.TrimSpace(v.TermsText)
 	var version int64
-	err = tx.QueryRow(ctx, `update settings set slot_step = $1, min_notice_min = $2, max_advance_days = $3, cancel_notice_hours = $4,
-		late_cancel_text = $5, reminder_enabled = $6, reminder_hours = $7, terms_text = $8, default_confirmation = $9, client_changes = $10,
-		max_open_bookings = $11, form_id = $12, version = version + 1 returning version`,
-		v.SlotStep, v.MinNoticeMin, v.MaxAdvanceDays, v.CancelNoticeHours, v.LateCancelText, v.ReminderEnabled, v.ReminderHours,
-		v.TermsText, v.DefaultConfirmation, v.ClientChanges, v.MaxOpenBookings, v.FormID).Scan(&version)
+	err = tx.QueryRow(ctx, `update settings set slot_step = @slot_step, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
+		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
+		reminder_hours = @reminder_hours, terms_text = @terms_text, default_confirmation = @default_confirmation,
+		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id, version = version + 1
+		returning version`, pgx.NamedArgs{
+		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
+		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "terms_text": v.TermsText,
+		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
+	}).Scan(&version)
 	if err != nil {
 		return v, err
 	}
-	return v, tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: "booking_settings.updated", Key: "booking-settings", Version: version, Data: v})
+	return v, tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: proto.KindBookingSettingsUpdated, Key: "booking-settings", Version: version, Data: v})
 }

@@ -44,7 +44,7 @@ func (s *service) teamSlots(ctx context.Context, tx *db.Tx, in findSlots) (Slots
 	if err != nil {
 		return Slots{}, err
 	}
-	return s.findSlots(ctx, tx, in, bookable, false)
+	return s.findSlots(ctx, tx, in, bookable, toTeam)
 }
 
 func (s *service) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (PublicSlots, error) {
@@ -52,7 +52,7 @@ func (s *service) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (Pub
 	if err != nil {
 		return PublicSlots{}, err
 	}
-	found, err := s.findSlots(ctx, tx, in, bookable, true)
+	found, err := s.findSlots(ctx, tx, in, bookable, toVisitors)
 	return PublicSlots{found, s.timeToken.Make(tokenSubject(bookable.ID), s.DB.Now())}, err
 }
 
@@ -67,9 +67,9 @@ func onlineService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableServic
 	return s, err
 }
 
-func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable BookableService, public bool) (Slots, error) {
+func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable BookableService, to audience) (Slots, error) {
 	out := Slots{Timezone: s.Config.Timezone, Items: []Slot{}}
-	from, to, err := period(in.From, in.To, s.today(tx.Now), 14)
+	first, last, err := period(in.From, in.To, s.today(tx.Now), 14)
 	if err != nil {
 		return out, err
 	}
@@ -77,11 +77,11 @@ func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookab
 	if err != nil || len(users) == 0 || bookable.Archived {
 		return out, err
 	}
-	a, err := s.readAgenda(ctx, tx, users, from, to, uuid.Nil)
+	a, err := s.readAgenda(ctx, tx, reading{users: users, from: first, to: last})
 	if err != nil {
 		return out, err
 	}
-	for _, t := range slots.List(a.business, bookable.terms().rule(a.settings, public), a.people, from, to, tx.Now) {
+	for _, t := range slots.List(a.business, bookable.terms().rule(a.settings, to), a.people, first, last, tx.Now) {
 		out.Items = append(out.Items, Slot{t.Start, t.End, t.Staff})
 	}
 	return out, nil

@@ -56,7 +56,7 @@ func (s *service) website(ops *op.Set, fields fieldTable) http.Handler {
 		Field: fields.named,
 		Rules: func(ctx context.Context) (rules web.Rules, err error) {
 			err = s.DB.Read(ctx, func(tx *db.Tx) error {
-				settings, err := readSettings(ctx, tx, "")
+				settings, err := readSettings(ctx, tx)
 				rules = web.Rules{ClientChanges: settings.ClientChanges, CancelNoticeHours: settings.CancelNoticeHours, LateCancelText: settings.LateCancelText}
 				return err
 			})

@@ -1,0 +1,215 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/slots"
+)
+
+type publicBooking struct {
+	Service  uuid.UUID                  `json:"service" required:"true"`
+	Staff    opt.Value[int64]           `json:"staff,omitzero" minimum:"1"`
+	StartsAt time.Time                  `json:"starts_at" required:"true"`
+	Values   map[string]json.RawMessage `json:"values" doc:"Answers of the details step by element id or target."`
+	Location string                     `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
+	Token    string                     `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
+	HpURL    string                     `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
+	Page     string                     `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
+}
+
+// bookPublicly takes a free time for a visitor, in two round trips when the time has one candidate: one that reads behind
+// locks, and the commit. Whoever comes when the time is taken waits for no lock.
+func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (PublicAppointment, error) {
+	if err := s.guard(in); err != nil {
+		return PublicAppointment{}, err
+	}
+	c, err := s.newestCatalog(ctx, tx)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	v, err := s.newVisit(tx, c, in)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	tx.Who.Label = v.given.client.label()
+
+	// Load.
+	f, err := s.loadFacts(ctx, tx, c, v)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	// Decide.
+	order, err := v.decide(f, tx.Now)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	who, err := s.seat(ctx, tx, v.wish, f.agenda, order)
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	// Write.
+	booked, err := s.insert(tx, v.wish, who, v.booking(f, tx.Who.Channel))
+	if err != nil {
+		return PublicAppointment{}, err
+	}
+	return booked.public(), s.tell(ctx, tx, booked, booked.change("booked", nil), v.commands(booked)...)
+}
+
+// guard refuses what a program sends that has not opened the page first, or fills in every field, and a start that no
+// calendar can show.
+func (s *service) guard(in publicBooking) error {
+	if in.HpURL != "" {
+		return fault.InvalidToken("The booking was not accepted.")
+	}
+	if err := s.timeToken.Check(tokenSubject(in.Service), in.Token, s.DB.Now()); err != nil {
+		return err
+	}
+	return checkStart(in.StartsAt)
+}
+
+// visit is what a visitor asks for, checked against the catalog.
+type visit struct {
+	wish
+	service    uuid.UUID
+	given      details
+	place      place
+	status     string
+	maxOpen    int // bookings ahead that one client may have; 0 for any number
+	form       int64
+	submission *uuid.UUID // of the answers to form, when one was asked
+	page       string
+}
+
+// newVisit refuses what cannot be had at any time: 404 for a service that visitors cannot book, 400 for answers, a place or
+// a person that do not fit.
+func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking) (visit, error) {
+	b, ok := c.service(in.Service)
+	if !ok {
+		return visit{}, fault.NotFound("service")
+	}
+	form, asked := c.forms.of(b, c.settings)
+	given, err := form.read(in.Values)
+	if err != nil {
+		return visit{}, err
+	}
+	at := place{kind: b.LocationType}
+	if b.LocationType == "client" {
+		at.location = in.Location
+	}
+	if at, err = at.checked(); err != nil {
+		return visit{}, err
+	}
+	users, err := s.candidates(tx, b, in.Staff.Or(0))
+	if err != nil {
+		return visit{}, err
+	}
+	v := visit{wish: wish{terms: b.terms(), users: users, start: in.StartsAt.UTC(), offered: toVisitors}, service: b.ID, given: given, place: at,
+		status: statusConfirmed, maxOpen: c.settings.MaxOpenBookings, page: in.Page}
+	if b.Confirmation == "review" {
+		v.status = statusPending
+	}
+	if asked {
+		id := db.NewID()
+		v.form, v.submission = form.ID, &id
+	}
+	return v, nil
+}
+
+// facts are what a visitor's booking is decided on beside the catalog.
+type facts struct {
+	contact uuid.UUID // that has the visitor's address; uuid.Nil when booking knows of none
+	client  client    // as the contact has it
+	ahead   int       // bookings that were made online with the address and are not over, where they are limited
+	taken   bool      // the only candidate has no time, and the calendar is not held
+	agenda  agenda
+}
+
+// loadFacts reads the facts in one batch. From then on the client's address is held, so that no other booking with it is
+// counted at the same time; so are the contact, so that a merge of this moment finds what is booked, and the calendar of an
+// only candidate, unless the time is taken already.
+func (s *service) loadFacts(ctx context.Context, tx *db.Tx, c *catalog, v visit) (facts, error) {
+	var f facts
+	var busy map[int64][]slots.Busy
+	key, day := address.Key(v.given.client.email), s.today(v.start)
+	b := &pgx.Batch{}
+	// These are a few rows by their keys: to plan for the values each time costs more than it finds.
+	b.Queue(`set local plan_cache_mode = force_generic_plan`)
+	db.QueueLock(b, "booking.client", key)
+	b.Queue(`select id, first_name, last_name, email, phone from contact where email_key = $1 and email_key <> '' and not trashed
+		order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&f.contact, &f.client.firstName, &f.client.lastName, &f.client.email, &f.client.phone}, func() error { return nil })
+		return err
+	})
+	if v.maxOpen > 0 {
+		b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and c.email_key <> ''
+			and a.source = $2 and a.starts_at > $3 and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&f.ahead) })
+	}
+	if len(v.users) == 1 {
+		b.Queue(holdSavepoint)
+		b.Queue(`select taken, case when not taken then pg_advisory_xact_lock($3)::text end from (select exists (select from appointment where user_id = $1
+			and status in `+open+` and starts_at > $2::timestamptz - interval '1 day' and starts_at <= $2 and ends_at > $2) as taken offset 0) x`,
+			v.users[0], v.start, db.LockKey(calendarLock, v.users[0])).QueryRow(func(row pgx.Row) error { return row.Scan(&f.taken, nil) })
+	}
+	begin, end := s.busyWithin(day, day)
+	b.Queue(selectBusy, v.users, begin, end, v.moving).Query(func(rows pgx.Rows) (err error) {
+		busy, err = collectBusy(rows)
+		return err
+	})
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
+	}
+	f.agenda = c.agenda(s.Config.Zone, v.users, day, busy)
+	if len(v.users) == 1 && !f.taken {
+		f.agenda.held = v.users[0]
+	}
+	return f, nil
+}
+
+// decide lists who may take the time, the first choice first; nobody when it is not free. The error is svc_conflict when the
+// client has as many bookings ahead as there may be.
+func (v visit) decide(f facts, now time.Time) ([]int64, error) {
+	if f.taken {
+		return nil, nil
+	}
+	if v.maxOpen > 0 && f.ahead >= v.maxOpen {
+		return nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
+	}
+	return v.inTurn(f.agenda, now), nil
+}
+
+// booking is the appointment to write: for the contact that has the address, else for a new one.
+func (v visit) booking(f facts, channel string) booking {
+	b := booking{service: v.service, contact: f.contact, client: f.client, place: v.place, notes: v.given.message, source: channel,
+		status: v.status, submission: v.submission}
+	if f.contact == uuid.Nil {
+		b.contact, b.client, b.newClient = db.NewID(), v.given.client, true
+	}
+	return b
+}
+
+// commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
+func (v visit) commands(a appointment) []db.Event {
+	g := v.given
+	all := []db.Event{{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(g.client.email), Data: &proto.EnsureContact{
+		ContactId: a.Contact.ID.String(), Email: g.client.email, FirstName: g.client.firstName, LastName: g.client.lastName, Phone: g.client.phone,
+		Fields: g.fields, Status: "lead", Source: db.ChannelBooking, Consents: g.consents, Origin: "appointment", OriginId: a.ID.String(),
+		OrganizationName: g.organizationName, Organization: g.organization, Create: true}}}
+	if v.submission != nil {
+		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
+			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
+			Values: g.raw, Page: v.page}})
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package booking
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"frontdesk/libs/fault"
+	"frontdesk/services/booking/internal/slots"
+)
+
+// monday9 is the start of a working day in the tests of what is decided; they work in UTC.
+var monday9 = time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+
+func nineToFive(t require.TestingT) slots.Week {
+	var week slots.Week
+	for day := range week {
+		block, err := slots.ParseBlock("09:00", "17:00")
+		require.NoError(t, err)
+		week[day] = []slots.Block{block}
+	}
+	return week
+}
+
+// asked is a visit for an hour with any of users, and the facts that let all of them take it.
+func asked(t require.TestingT, start time.Time, users ...int64) (visit, facts) {
+	staff := map[int64]staffRow{}
+	for _, id := range users {
+		staff[id] = staffRow{UserID: id, Hours: nineToFive(t)}
+	}
+	v := visit{wish: wish{terms: Terms{DurationMin: 60}, users: users, start: start, offered: toVisitors}}
+	return v, facts{agenda: newAgenda(time.UTC, Settings{}, users, staff, exceptions{}, nil)}
+}
+
+func TestWhoTakesAVisitorsTimeIsDecidedFromTheFacts(t *testing.T) {
+	t.Parallel()
+	now := monday9.AddDate(0, 0, -7)
+	busy := func(from time.Time, hours int) slots.Busy {
+		return slots.Busy{Start: from, End: from.Add(time.Duration(hours) * time.Hour)}
+	}
+	for name, c := range map[string]struct {
+		given func(*visit, *facts)
+		want  []int64
+		fails string
+	}{
+		"everybody is free":             {func(*visit, *facts) {}, []int64{1, 2}, ""},
+		"the time was taken meanwhile":  {func(_ *visit, f *facts) { f.taken = true }, nil, ""},
+		"taken counts before the limit": {func(v *visit, f *facts) { f.taken, v.maxOpen, f.ahead = true, 1, 1 }, nil, ""},
+		"the client has too many ahead": {func(v *visit, f *facts) { v.maxOpen, f.ahead = 2, 2 }, nil, "svc_conflict"},
+		"the client has one less":       {func(v *visit, f *facts) { v.maxOpen, f.ahead = 2, 1 }, []int64{1, 2}, ""},
+		"no limit, many ahead":          {func(_ *visit, f *facts) { f.ahead = 50 }, []int64{1, 2}, ""},
+		"one is busy then":              {func(_ *visit, f *facts) { f.agenda.people[0].Busy = []slots.Busy{busy(monday9, 1)} }, []int64{2}, ""},
+		"one has more that day":         {func(_ *visit, f *facts) { f.agenda.people[0].Busy = []slots.Busy{busy(monday9.Add(3*time.Hour), 2)} }, []int64{2, 1}, ""},
+		"one has left":                  {func(_ *visit, f *facts) { f.agenda.staff[2] = staffRow{UserID: 2, Removed: true} }, []int64{1}, ""},
+		"the business is closed": {func(_ *visit, f *facts) {
+			f.agenda.business.Closures = []slots.Exception{{From: slots.DayOf(monday9, time.UTC), To: slots.DayOf(monday9, time.UTC), Block: slots.AllDay}}
+		}, []int64{}, ""},
+		"off the grid":                   {func(v *visit, _ *facts) { v.start = v.start.Add(time.Minute) }, []int64{}, ""},
+		"sooner than the notice":         {func(_ *visit, f *facts) { f.agenda.settings.MinNoticeMin = 8 * 24 * 60 }, []int64{}, ""},
+		"further than visitors may book": {func(_ *visit, f *facts) { f.agenda.settings.MaxAdvanceDays = 6 }, []int64{}, ""},
+		"the team has no notice to keep": {func(v *visit, f *facts) { v.offered, f.agenda.settings.MinNoticeMin = toTeam, 8*24*60 }, []int64{1, 2}, ""},
+		"outside hours only others count": {func(v *visit, f *facts) {
+			v.offered, v.start, f.agenda.people[1].Busy = outsideHours, monday9.Add(-30*time.Minute), []slots.Busy{busy(monday9, 1)}
+		}, []int64{1}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, f := asked(t, monday9, 1, 2)
+			c.given(&v, &f)
+			order, err := v.decide(f, now)
+			if c.fails != "" {
+				require.Equal(t, c.fails, fault.From(err).Code)
+				return
+			}
+			require.NoError(t, err)
+			slices.Sort(order[:min(len(order), sameLoad(f))])
+			require.Equal(t, c.want, order)
+		})
+	}
+}
+
+// sameLoad is how many people have the same time booked: they take turns, so no order of them is wrong.
+func sameLoad(f facts) int {
+	for _, p := range f.agenda.people {
+		if len(p.Busy) > 0 {
+			return 0
+		}
+	}
+	return len(f.agenda.people)
+}
+
+func TestExactlyThoseWhoAreFreeTakeATimeTheLeastBusyFirst(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		users := make([]int64, rapid.IntRange(0, 6).Draw(t, "people"))
+		for i := range users {
+			users[i] = int64(i + 1)
+		}
+		start := monday9.Add(time.Duration(rapid.IntRange(-2, 10).Draw(t, "hour")) * time.Hour)
+		v, f := asked(t, start, users...)
+		v.offered = rapid.SampledFrom([]audience{toVisitors, toTeam, outsideHours}).Draw(t, "offered")
+		for i := range f.agenda.people {
+			for range rapid.IntRange(0, 3).Draw(t, "appointments") {
+				from := monday9.Add(time.Duration(rapid.IntRange(-4, 20).Draw(t, "half hour")) * 30 * time.Minute)
+				f.agenda.people[i].Busy = append(f.agenda.people[i].Busy, slots.Busy{Start: from, End: from.Add(time.Hour), After: rapid.SampledFrom([]int{0, 15}).Draw(t, "buffer")})
+			}
+			if rapid.IntRange(0, 4).Draw(t, "left") == 0 {
+				f.agenda.staff[users[i]] = staffRow{UserID: users[i], Hours: nineToFive(t), Removed: true}
+			}
+		}
+		now := monday9.AddDate(0, 0, -1)
+		order, err := v.decide(f, now)
+		require.NoError(t, err)
+		var free []slots.Person
+		for _, p := range f.agenda.people {
+			rule := v.terms.rule(f.agenda.settings, v.offered)
+			can := slots.Free(f.agenda.business, rule, p, start, now)
+			if v.offered == outsideHours {
+				can = slots.Clear(rule, p, start)
+			}
+			if can = can && !f.agenda.staff[p.ID].Removed; can {
+				free = append(free, p)
+			}
+			require.Equal(t, can, slices.Contains(order, p.ID), "person %d", p.ID)
+		}
+		require.Len(t, order, len(free))
+		if len(free) > 0 {
+			require.Equal(t, free[slots.LeastBusy(f.agenda.business, free, start)].ID, order[0])
+		}
+		f.taken = true
+		order, err = v.decide(f, now)
+		require.NoError(t, err)
+		require.Empty(t, order)
+	})
+}
+
+func TestABookingIsForTheContactThatHasTheAddressElseForANewOne(t *testing.T) {
+	t.Parallel()
+	v := visit{given: details{client: client{firstName: "Bea", email: "bea@example.com"}, message: "Hello"}, status: statusPending}
+	made := v.booking(facts{}, "booking")
+	require.True(t, made.newClient)
+	require.NotEqual(t, uuid.Nil, made.contact)
+	require.Equal(t, v.given.client, made.client)
+	known := facts{contact: uuid.New(), client: client{firstName: "Beatrice", email: "Bea@example.com"}}
+	booked := v.booking(known, "booking")
+	require.Equal(t, booking{contact: known.contact, client: known.client, notes: "Hello", source: "booking", status: statusPending}, booked)
+}
