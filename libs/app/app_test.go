@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -36,9 +37,10 @@ type note struct {
 }
 
 type newNote struct {
-	Text  string     `json:"text" required:"true" maxLength:"20"`
-	Color string     `json:"color" enum:"red,green"`
-	Lines []noteLine `json:"lines" maxItems:"2"`
+	Text  string          `json:"text" required:"true" maxLength:"20"`
+	Color string          `json:"color" enum:"red,green"`
+	Lines []noteLine      `json:"lines" maxItems:"2"`
+	Draft json.RawMessage `json:"draft,omitempty"`
 }
 
 type noteLine struct {
@@ -67,6 +69,18 @@ func createNote(ctx context.Context, tx *db.Tx, in newNote) (note, error) {
 	n := note{ID: db.NewID(), Text: in.Text, CreatedAt: tx.Now}
 	if in.Color != "" {
 		n.Color = &in.Color
+	}
+	if in.Text == "private" {
+		return n, fault.Refused("private", "Nobody may write this.")
+	}
+	if in.Draft != nil {
+		// Kept as it came, as services keep what a visitor sent.
+		var kept string
+		if err := tx.QueryRow(ctx, `select jsonb($1::text)::text`, string(in.Draft)).Scan(&kept); err != nil {
+			return n, err
+		}
+		kept = strings.ReplaceAll(kept, " ", "")
+		n.Color = &kept
 	}
 	if in.Text == "fail" {
 		return n, errors.New("the password is hunter2")
@@ -217,6 +231,66 @@ func TestACallIsCheckedInTheOrderOfTheInterface(t *testing.T) {
 	require.Equal(t, "given-by-caller", editor.With("X-Request-Id", "given-by-caller").Get("/notes/1").Text("data.request_id"))
 }
 
+func TestTheMostSpecificPathAnswersWhateverTheMethod(t *testing.T) {
+	s := apptest.Start(t, desk)
+	c := s.As("site_admin")
+	for route, allow := range map[string]string{
+		"PATCH /notes/leave": "POST",
+		"GET /notes/leave":   "POST",
+		"PUT /notes/1":       "DELETE, GET, HEAD, PATCH",
+		"POST /notes/1":      "DELETE, GET, HEAD, PATCH",
+		"TRACE /notes":       "GET, HEAD, POST",
+	} {
+		t.Run(route, func(t *testing.T) {
+			a := c.Call(route, nil).Fails(405, "svc_method_not_allowed")
+			require.Equal(t, allow, a.Header.Get("Allow"))
+		})
+	}
+	require.Equal(t, 400, c.Call("HEAD /notes/1", nil).Status)
+	s.SetApp("notes", false)
+	require.Equal(t, "GET, HEAD, PATCH", c.Call("PUT /notes/1", nil).Fails(405, "svc_method_not_allowed").Header.Get("Allow"), "deleting belongs to an app that is off")
+}
+
+func TestAMalformedQueryIsRefusedAndASemicolonIsACharacter(t *testing.T) {
+	s := apptest.Start(t, desk)
+	c := s.As("site_admin")
+	c.Post("/notes", `{"text":"a;b"}`).Is(201)
+	c.Post("/notes", `{"text":"other"}`).Is(201)
+	for query, param := range map[string]string{
+		"search=%zz":    "query",
+		"search=a&%":    "query",
+		"search=%ff":    "search",
+		"%ff=a":         "\ufffd",
+		"per_page=x;":   "per_page",
+		"search=%00":    "search",
+		"newest=maybe;": "newest",
+	} {
+		params, _ := c.Get("/notes?"+query).Fails(400, "svc_invalid_param").Field("data.params").(map[string]any)
+		require.Contains(t, params, param, query)
+	}
+	c.Get("/notes/"+uuid.NewString()+"?%zz").Fails(400, "svc_invalid_param")
+	require.Len(t, c.Get("/notes?search=a;b").Is(200).Items(), 1)
+	require.Len(t, c.Get("/notes?search=a%3Bb").Is(200).Items(), 1)
+	require.Len(t, c.Get("/notes?search=").Is(200).Items(), 2)
+	c.Get("/abilities/svc/find-notes/run?input[search]=%zz").Fails(400, "svc_invalid_param")
+	require.Len(t, c.Get("/abilities/svc/find-notes/run?input[search]=a;b").Is(200).Items(), 1)
+}
+
+func TestTextIsWholeCharactersWhereverItStands(t *testing.T) {
+	s := apptest.Start(t, desk)
+	c := s.As("site_admin")
+	require.Equal(t, "\ufffd!", c.Post("/notes", `{"text":"\ud800!"}`).Is(201).Text("text"))
+	require.Equal(t, "😀", c.Post("/notes", `{"text":"\ud83d\ude00"}`).Is(201).Text("text"))
+	require.Equal(t, "{\"\ufffd\":[\"\ufffd\",12345678901234567890]}", c.Post("/notes", `{"text":"x","draft":{"\udfff":["\ud800",12345678901234567890]}}`).Is(201).Text("color"))
+	c.Post("/notes", `{"text":"x","\ud800":1}`).Fails(400, "svc_invalid_param")
+	c.Post("/abilities/svc/create-note/run", `{"input":{"text":"x","draft":"\ud800"}}`).Is(200)
+	c.Post("/abilities/svc/create-note/run", "{\"input\":{\"text\":\"x\",\"draft\":\"\xff\"}}").Fails(400, "svc_invalid_json")
+	for _, key := range []string{"a\xff", "a\u0085", strings.Repeat("x", 256)} {
+		c.With("Idempotency-Key", key).Post("/notes", `{"text":"x"}`).Fails(400, "svc_invalid_param")
+	}
+	c.With("Idempotency-Key", "é").Post("/notes", `{"text":"x"}`).Is(201)
+}
+
 func TestAnInternalErrorShowsNothingOfTheInside(t *testing.T) {
 	s := apptest.Start(t, desk)
 	for _, text := range []string{"fail", "panic"} {
@@ -307,6 +381,7 @@ func TestEachChangeAndRefusalIsAuditedInItsTransaction(t *testing.T) {
 	s.As("nobody").Patch("/notes/"+id, "nonsense").Fails(403, "svc_forbidden")
 	c.Get("/exports/notes.csv").Is(200)
 	c.Patch("/notes/"+id, `{"color":"blue"}`).Is(400)
+	c.Post("/notes", `{"text":"private"}`).Fails(403, "svc_forbidden")
 	var log []string
 	for _, e := range s.Events(proto.AuditTopic) {
 		var a proto.Audit
@@ -315,7 +390,7 @@ func TestEachChangeAndRefusalIsAuditedInItsTransaction(t *testing.T) {
 			log = append(log, a.GetAction()+" "+a.GetOutcome()+" "+e.GetActor().GetChannel())
 		}
 	}
-	require.ElementsMatch(t, []string{"create-note done api", "update-note refused api", "export-notes done api"}, log)
+	require.ElementsMatch(t, []string{"create-note done api", "update-note refused api", "create-note refused api", "export-notes done api"}, log)
 	require.Equal(t, []string{"note.created"}, s.Kinds(proto.ServiceTopic, id))
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -45,13 +43,15 @@ func (e *entry) idempotent() bool {
 }
 
 // abilities serves /v1/abilities/svc/{name} and its run.
-func (s *Set) abilities(mux *http.ServeMux) {
+func (s *Set) abilities(routes router) {
 	for _, e := range s.tools() {
 		if e.Hidden {
 			continue
 		}
-		path := "/v1/abilities/svc/" + e.ability()
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		path := "/abilities/svc/" + e.ability()
+		// An ability that is off is a record that does not exist, to callers who are signed in: see abilityCaller.
+		always := func() bool { return true }
+		routes.add(http.MethodGet, path, always, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if _, err := s.abilityCaller(r, e); err != nil {
 				writeFault(r.Context(), err, w)
 				return
@@ -62,8 +62,8 @@ func (s *Set) abilities(mux *http.ServeMux) {
 				return
 			}
 			_ = write(w, http.StatusOK, body)
-		})
-		mux.HandleFunc(e.runMethod()+" "+path+"/run", func(w http.ResponseWriter, r *http.Request) {
+		}))
+		routes.add(e.runMethod(), path+"/run", always, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx := r.Context()
 			out, err := s.runAbility(ctx, w, r, e)
 			if err != nil {
@@ -74,7 +74,7 @@ func (s *Set) abilities(mux *http.ServeMux) {
 				out = json.RawMessage("null")
 			}
 			_ = write(w, http.StatusOK, out)
-		})
+		}))
 	}
 }
 
@@ -131,9 +131,13 @@ var inputKey = regexp.MustCompile(`^input\[([a-z0-9_]+)\](\[\])?$`)
 func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	values := map[string][]string{}
-	for k, v := range r.URL.Query() {
+	query, err := parseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range query {
 		if k == "input" {
-			if json.Unmarshal([]byte(v[0]), &args) != nil || args == nil {
+			if json.Unmarshal(wholeCharacters([]byte(v[0])), &args) != nil || args == nil {
 				return nil, fault.Invalid("input", fault.Type("a JSON object"))
 			}
 			continue
@@ -152,15 +156,9 @@ func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 	if r.Method == http.MethodGet {
 		return args, nil
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.MaxBody))
-	if err != nil {
-		return nil, fault.TooLarge(e.MaxBody)
-	}
-	if len(body) == 0 {
-		return args, nil
-	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, fault.New(http.StatusUnsupportedMediaType, "svc_unsupported_media_type", "Send the body as application/json.")
+	body, err := readJSON(w, r, e.MaxBody)
+	if err != nil || body == nil {
+		return args, err
 	}
 	var in struct {
 		Input map[string]json.RawMessage `json:"input"`

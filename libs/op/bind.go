@@ -1,6 +1,7 @@
 package op
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,9 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,8 +150,11 @@ func (e *entry) read(r *request) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 	}
+	query, err := parseQuery(r.http.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
 	if method == http.MethodGet || method == http.MethodHead || method == http.MethodDelete {
-		query := r.http.URL.Query()
 		for _, f := range e.in {
 			values, ok := query[f.name]
 			if f.schema.Type == huma.TypeArray {
@@ -168,27 +174,74 @@ func (e *entry) read(r *request) (map[string]json.RawMessage, error) {
 	return args, nil
 }
 
-func (e *entry) body(r *request, args map[string]json.RawMessage) error {
-	limit := e.MaxBody
-	if r.http.ContentLength > limit {
-		return fault.TooLarge(limit)
+// parseQuery reads a query string. A semicolon is a character like others, as browsers see it.
+func parseQuery(raw string) (url.Values, error) {
+	query, err := url.ParseQuery(strings.ReplaceAll(raw, ";", "%3B"))
+	if err != nil {
+		return nil, fault.Invalid("query", fault.NewProblem("malformed", "must be percent-encoded: "+err.Error()))
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, limit))
+	for name, values := range query {
+		for _, v := range append(values, name) {
+			if !utf8.ValidString(v) {
+				return nil, fault.Invalid(strings.ToValidUTF8(name, "\ufffd"), fault.NewProblem("encoding", "must be UTF-8"))
+			}
+		}
+	}
+	return query, nil
+}
+
+// readJSON is the body of a request, which is UTF-8 and declared as JSON; nil when there is none. More than limit bytes
+// are 413, another media type is 415.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, fault.TooLarge(limit)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return fault.TooLarge(limit)
+			return nil, fault.TooLarge(limit)
 		}
-		return fault.InvalidJSON("The body could not be read to its end.")
+		return nil, fault.InvalidJSON("The body could not be read to its end.")
 	}
 	if len(body) == 0 {
-		return nil
+		return nil, nil
 	}
-	media, _, err := mime.ParseMediaType(r.http.Header.Get("Content-Type"))
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return fault.New(http.StatusUnsupportedMediaType, "svc_unsupported_media_type", "Send the body as application/json.")
+		return nil, fault.New(http.StatusUnsupportedMediaType, "svc_unsupported_media_type", "Send the body as application/json.")
 	}
 	if !utf8.Valid(body) {
-		return fault.InvalidJSON("The body is not UTF-8.")
+		return nil, fault.InvalidJSON("The body is not UTF-8.")
+	}
+	return wholeCharacters(body), nil
+}
+
+var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
+
+// wholeCharacters is JSON text in which half a surrogate pair, such as "\ud800" alone, is the replacement character: no
+// text column takes the half. Text that is no JSON comes back as it is.
+func wholeCharacters(text []byte) []byte {
+	if !surrogate.Match(text) {
+		return text
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		return text
+	}
+	// The decoder has replaced the halves.
+	whole, err := json.Marshal(v)
+	if err != nil {
+		return text
+	}
+	return whole
+}
+
+func (e *entry) body(r *request, args map[string]json.RawMessage) error {
+	body, err := readJSON(r.w, r.http, e.MaxBody)
+	if err != nil || body == nil {
+		return err
 	}
 	if err := json.Unmarshal(body, &args); err != nil || args == nil {
 		return fault.InvalidJSON("The body is not a JSON object.")

@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-kit/kit/endpoint"
 	"go.opentelemetry.io/otel"
@@ -91,13 +94,30 @@ func (e *entry) admit() endpoint.Middleware {
 			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
 				if e.method() != http.MethodPost || e.reads() || r.asAbility {
 					r.key = ""
-				} else if len(r.key) > 255 {
-					return nil, fault.Invalid("Idempotency-Key", fault.TooLong(255))
+				} else if p := wrongKey(r.key); !p.IsZero() {
+					return nil, fault.Invalid("Idempotency-Key", p)
 				}
 			}
-			return next(ctx, r)
+			out, err := next(ctx, r)
+			if err != nil && fault.From(err).Status == http.StatusForbidden {
+				e.refused(ctx, r)
+			}
+			return out, err
 		}
 	}
+}
+
+// wrongKey is what keeps an Idempotency-Key from being stored.
+func wrongKey(key string) fault.Problem {
+	switch {
+	case len(key) > 255:
+		return fault.TooLong(255)
+	case !utf8.ValidString(key):
+		return fault.NewProblem("encoding", "must be UTF-8")
+	case strings.ContainsFunc(key, unicode.IsControl):
+		return fault.ControlCharacters(false)
+	}
+	return fault.Problem{}
 }
 
 func (e *entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.AppOn(e.App) }
@@ -152,7 +172,8 @@ func (e *entry) allowed(r *request) error {
 	return nil
 }
 
-// refused writes the audit entry of a call that was not allowed. The refusal stands even if it cannot.
+// refused writes the audit entry of a call that was not allowed, by a permission or by a rule of the operation. The
+// refusal stands even if it cannot.
 func (e *entry) refused(ctx context.Context, r *request) {
 	if !r.actor.SignedIn() {
 		return

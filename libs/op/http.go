@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -22,11 +21,11 @@ import (
 
 // Handler serves every operation under /v1, the abilities beside them, and our error shape for all else.
 func (s *Set) Handler() http.Handler {
-	mux := http.NewServeMux()
+	routes := router{}
 	for _, e := range s.ops {
-		mux.Handle(e.method()+" /v1"+e.path(), e.server())
+		routes.add(e.method(), e.path(), e.on, e.server())
 	}
-	s.abilities(mux)
+	s.abilities(routes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
 		if !requestID.MatchString(id) {
@@ -36,35 +35,9 @@ func (s *Set) Handler() http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		ctx := context.WithValue(context.WithValue(r.Context(), requestKey{}, id), headerKey{}, r.Header)
 		r = r.WithContext(context.WithValue(ctx, writerKey{}, w))
-		if r.URL.Path != path.Clean(r.URL.Path) {
-			writeFault(ctx, fault.NoRoute(), w)
-			return
-		}
-		if h, pattern := mux.Handler(r); pattern == "" {
-			probe := &headerOnly{header: http.Header{}}
-			h.ServeHTTP(probe, r)
-			f := fault.NoRoute()
-			if probe.status == http.StatusMethodNotAllowed {
-				allow := strings.Split(probe.header.Get("Allow"), ", ")
-				w.Header().Set("Allow", probe.header.Get("Allow"))
-				f = fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This path does not answer to "+r.Method+".", "allow", allow)
-			}
-			writeFault(ctx, f, w)
-			return
-		}
-		mux.ServeHTTP(w, r)
+		routes.ServeHTTP(w, r)
 	})
 }
-
-// headerOnly learns what the mux would have said.
-type headerOnly struct {
-	header http.Header
-	status int
-}
-
-func (h *headerOnly) Header() http.Header         { return h.header }
-func (h *headerOnly) Write(b []byte) (int, error) { return len(b), nil }
-func (h *headerOnly) WriteHeader(status int)      { h.status = status }
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
 
