@@ -7,5 +7,6 @@ import (
 )
 
 func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+	t.Parallel()
 	apptest.Start(t, Service).CheckAccess()
 }

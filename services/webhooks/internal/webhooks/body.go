@@ -3,6 +3,7 @@ package webhooks
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,9 +11,10 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/libs/bus"
+	"frontdesk/proto"
 )
 
-// body is a request body in the making. It is written once, and every attempt sends the same bytes.
+// body is the content of a request. Its text is stored, and every attempt sends the same bytes.
 type body struct {
 	event  string
 	id     uuid.UUID
@@ -24,45 +26,64 @@ type body struct {
 	data     json.RawMessage
 	changed  []string
 	mergedID *uuid.UUID
-	// spam is never told to anybody.
+	// spam is never sent.
 	spam bool
 }
 
-func newBody(e bus.Event, record uuid.UUID) body {
-	b := body{event: e.Kind, id: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
-	switch b.key {
-	case "contact":
-		b.contact = &record
-	case "appointment", "submission":
-		var v struct {
-			Contact json.RawMessage `json:"contact"`
-			Status  string          `json:"status"`
-		}
-		if json.Unmarshal(e.Data, &v) == nil {
-			b.contact, b.spam = idOf(v.Contact), b.key == "submission" && v.Status == "spam"
-		}
-	}
-	if strings.HasSuffix(e.Kind, ".updated") {
-		b.changed = slices.Concat([]string{}, e.Changed)
-	}
-	if strings.HasSuffix(e.Kind, ".merged") && len(e.Extra) > 0 {
-		var v struct {
-			MergedID *uuid.UUID `json:"merged_id"`
-		}
-		if json.Unmarshal(e.Extra, &v) == nil {
-			b.mergedID = v.MergedID
-		}
-	}
-	if e.Kind == "contact.erased" {
-		b.strip()
-	}
-	return b
+// keys are the names of the record inside data, by topic.
+var keys = map[string]string{
+	proto.ContactTopic:      "contact",
+	proto.OrganizationTopic: "organization",
+	proto.AppointmentTopic:  "appointment",
+	proto.SubmissionTopic:   "submission",
 }
 
-// strip leaves nothing of the record but its id.
-func (b *body) strip() {
+// newBody makes the body of an event about a record. A record or an extra that cannot be read is an error: a body whose
+// contact is unknown would escape an erasure.
+func newBody(e bus.Event, record uuid.UUID) (body, error) {
+	b := body{event: e.Kind, id: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
+	switch e.Topic {
+	case proto.ContactTopic:
+		b.contact = &record
+	case proto.AppointmentTopic, proto.SubmissionTopic:
+		var r struct {
+			Contact *struct {
+				ID *uuid.UUID `json:"id"`
+			} `json:"contact"`
+			Status string `json:"status"`
+		}
+		if err := e.Decode(&r); err != nil {
+			return b, fmt.Errorf("webhooks: record of %s: %w", e.Kind, err)
+		}
+		if r.Contact != nil {
+			b.contact = r.Contact.ID
+		}
+		b.spam = e.Topic == proto.SubmissionTopic && r.Status == "spam"
+	}
+	switch e.Kind {
+	case proto.KindContactUpdated, proto.KindOrganizationUpdated:
+		b.changed = slices.Concat([]string{}, e.Changed) // [] rather than null
+	case proto.KindContactMerged, proto.KindOrganizationMerged:
+		var m proto.Merged
+		if err := e.DecodeExtra(&m); err != nil {
+			return b, err
+		}
+		merged, err := uuid.Parse(m.GetMergedId())
+		if err != nil {
+			return b, fmt.Errorf("webhooks: merged_id of %s: %w", e.Kind, err)
+		}
+		b.mergedID = &merged
+	case proto.KindContactErased:
+		return b.stripped(), nil
+	}
+	return b, nil
+}
+
+// stripped is the body with nothing of its record but the id.
+func (b body) stripped() body {
 	b.data = json.RawMessage(`{"id":"` + b.record.String() + `"}`)
 	b.changed = nil
+	return b
 }
 
 // sent is a body as it is sent.
@@ -82,7 +103,7 @@ func (s sent) text() (string, error) {
 }
 
 // text is the body as sent.
-func (b *body) text() (string, error) {
+func (b body) text() (string, error) {
 	s := sent{b.event, eventID(b.id), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), map[string]json.RawMessage{}}
 	if b.key != "" {
 		s.Data[b.key] = b.data
@@ -105,3 +126,14 @@ func (b *body) text() (string, error) {
 
 // eventID is the id of an event as receivers see it.
 func eventID(id uuid.UUID) string { return "evt_" + id.String() }
+
+// idOf is the id of a nested record, nil if raw has none.
+func idOf(raw json.RawMessage) *uuid.UUID {
+	var v struct {
+		ID *uuid.UUID `json:"id"`
+	}
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v.ID
+}

@@ -13,16 +13,15 @@ import (
 	"frontdesk/services/webhooks/internal/signature"
 )
 
-// leaseFor is how long a claim counts: an attempt and writing down what came of it, with some to spare.
-// What a dead process had claimed is sent again after it.
-const leaseFor = 15 * time.Second
+// leaseFor is how long a claim holds: one attempt and writing its result, with some to spare. After that the deliveries
+// of a dead process are sent again. Tests that kill processes shorten it.
+var leaseFor = 15 * time.Second
 
-// window is how many waiting deliveries of a webhook are looked at for one that may go: a backlog costs
-// no more than that.
+// window is how many waiting deliveries of a webhook a claim reads. It bounds the cost of a claim, however long the backlog is.
 const window = 64
 
-// A claim sees at most so many deliveries in flight that they could not fail more often in a row than
-// pauses the webhook: twenty means twenty.
+// A claim leaves no more deliveries in flight than may fail until the webhook pauses, so that twenty failures in a row
+// are twenty requests.
 const claimSQL = `
 with head as materialized (
 	select d.id, d.seq, d.record, d.next_attempt_at, coalesce(l.until >= now(), false) as held
@@ -43,22 +42,22 @@ with head as materialized (
 ), mine as (
 	insert into lease (delivery, webhook, token, until) select id, @webhook, @lease, now() + @for::interval from chosen
 	on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
-	returning delivery
+	returning delivery, token
 )
-select d.id, d.message, m.event, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
-	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)
+select d.id, mine.token as lease, m.event, d.message, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
+	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late) as waiting
 from mine join delivery d on d.id = mine.delivery join message m on m.id = d.message`
 
-// claim takes the lease of up to most deliveries that may go now. more tells that others wait: for one of
-// these to be settled, or for room.
+// claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one
+// of these to be settled, or for room. A webhook that does not exist has no jobs.
 func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to target, jobs []job, more bool, err error) {
-	lease := uuid.New()
-	// These statements are one transaction. The lock makes the last see what another process has settled.
+	// Both statements are one transaction. The lock on the webhook lets the second see everything that another process
+	// has settled before.
 	b := &pgx.Batch{}
-	// A lease that a crash of the database forgets costs no more than the attempt that it was for.
+	// A lease that a crash of the database loses costs no more than a second request of its attempt.
 	b.Queue(`select id, url, secret, set_config('synchronous_commit', 'off', true) from webhook where id = $1 for no key update`, webhook)
 	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "window": window, "now": e.s.DB.Now().UTC(), "most": most,
-		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
+		"pause": signature.PauseAfter, "lease": uuid.New(), "for": leaseFor})
 	res := e.s.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
 	to, err = e.s.target(res.QueryRow())
@@ -72,16 +71,19 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	if err != nil {
 		return to, nil, false, err
 	}
-	var waiting int
-	jobs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (job, error) {
-		j := job{lease: lease}
-		err := row.Scan(&j.id, &j.eventID, &j.event, &j.payload, &j.status, &j.failed, &j.next, &j.once, &waiting)
-		return j, err
-	})
-	return to, jobs, waiting > len(jobs), err
+	type claimed struct {
+		job
+		Waiting int // deliveries in the window without a lease, these included
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[claimed])
+	for _, c := range found {
+		jobs = append(jobs, c.job)
+		more = c.Waiting > len(found)
+	}
+	return to, jobs, more, err
 }
 
-// targetOf reads where a webhook's requests go.
+// targetOf reads where the requests of a webhook go, svc_not_found if there is no such webhook.
 func (s *service) targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (target, error) {
 	to, err := s.target(tx.QueryRow(ctx, `select id, url, secret, '' from webhook where id = $1`, webhook))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -99,15 +101,4 @@ func (s *service) target(row pgx.Row) (to target, err error) {
 		to.secret = string(secret)
 	}
 	return to, nil
-}
-
-// jobByID reads a delivery whose lease is held already.
-func jobByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (j job, err error) {
-	err = tx.QueryRow(ctx, `select d.id, d.message, m.event, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once
-		from delivery d join message m on m.id = d.message where d.id = $1`, id).
-		Scan(&j.id, &j.eventID, &j.event, &j.payload, &j.status, &j.failed, &j.next, &j.once)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return j, fault.NotFound("delivery")
-	}
-	return j, err
 }

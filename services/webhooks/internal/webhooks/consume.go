@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -13,96 +12,112 @@ import (
 	"frontdesk/proto"
 )
 
-// take makes the deliveries of an event, and keeps what is stored clear of erased people.
-func (s *service) take(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	record, err := uuid.Parse(e.Key)
+func (s *service) follows() []bus.Follow {
+	return []bus.Follow{
+		{Topic: proto.ContactTopic, Handle: s.onContact},
+		{Topic: proto.OrganizationTopic, Handle: s.onRecord},
+		{Topic: proto.AppointmentTopic, Handle: s.onRecord},
+		{Topic: proto.SubmissionTopic, Handle: s.onRecord},
+	}
+}
+
+// onContact queues the event's deliveries, and keeps stored bodies clear of people who were erased.
+func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	record, err := recordID(e)
 	if err != nil {
-		return fmt.Errorf("webhooks: key of a record: %w", err)
+		return err
+	}
+	if e.Tombstone {
+		return scrubContact(ctx, tx, record)
+	}
+	b, err := newBody(e, record)
+	if err != nil {
+		return err
+	}
+	switch e.Kind {
+	case proto.KindContactErased:
+		err = scrubContact(ctx, tx, record)
+	case proto.KindContactMerged:
+		err = follow(ctx, tx, b.mergedID, record)
+	}
+	if err != nil {
+		return err
+	}
+	return s.queue(ctx, tx, e, b)
+}
+
+// onRecord queues the event's deliveries. The end of a record removes it from stored bodies.
+func (s *service) onRecord(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	record, err := recordID(e)
+	if err != nil {
+		return err
 	}
 	if e.Tombstone {
 		return scrubRecord(ctx, tx, e.Topic, record)
 	}
-	b := newBody(e, record)
-	switch e.Kind {
-	case "contact.erased":
-		if err := scrubContact(ctx, tx, record); err != nil {
-			return err
-		}
-	case "contact.merged":
-		if err := follow(ctx, tx, b.mergedID, record); err != nil {
-			return err
-		}
+	b, err := newBody(e, record)
+	if err != nil {
+		return err
 	}
+	return s.queue(ctx, tx, e, b)
+}
+
+func recordID(e bus.Event) (uuid.UUID, error) {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return id, fmt.Errorf("webhooks: key of a record: %w", err)
+	}
+	return id, nil
+}
+
+// queue adds one delivery of the event for each active webhook that subscribed it, and wakes their lanes at commit. An
+// event that cannot be subscribed, or whose app is off, adds none; nor does spam. If its contact was erased meanwhile, the
+// body holds nothing but ids.
+func (s *service) queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 	kind, ok := eventNamed(e.Kind)
 	if !ok || !s.Apps.On(kind.App) || b.spam {
 		return nil
 	}
-	return fanOut(ctx, tx, e, b)
-}
-
-// fanOut adds one delivery for each active webhook that subscribed the event, and wakes them at commit. Of a
-// contact that was erased meanwhile no more than the id goes in.
-func fanOut(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 	text, err := b.text()
 	if err != nil {
 		return err
 	}
 	var bare *string
 	if b.contact != nil {
-		b.strip()
-		t, err := b.text()
+		t, err := b.stripped().text()
 		if err != nil {
 			return err
 		}
 		bare = &t
 	}
 	_, err = tx.Exec(ctx, `
-		with wanted as (
+		with subscribed as (
 			select id from webhook where active and events @> array[@event::text]
-		), told as (
+		), stored as (
 			insert into message (id, event, record, contact, payload, scrubbed, created_at)
 			select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, @now
 			from (select @contact::uuid is not null and exists (select from erased where contact = @contact) as gone) as e
-			where exists (select from wanted)
-		), made as (
+			where exists (select from subscribed)
+		), queued as (
 			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
-			select new_id(), id, @id, @record, 'queued', @now, @now from wanted
+			select new_id(), id, @id, @record, 'queued', @now, @now from subscribed
 			returning webhook
 		), counted as (
-			insert into tally select webhook, 'queued', 1 from made
+			insert into tally select webhook, 'queued', 1 from queued
 		)
-		`+notify+`from made having count(*) > 0`,
-		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": wakeChannel})
+		`+notify+`from queued having count(*) > 0`,
+		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": dueChannel})
 	return err
 }
 
-// The key of the record inside data, by topic.
-var keys = map[string]string{
-	proto.ContactTopic:      "contact",
-	proto.OrganizationTopic: "organization",
-	proto.AppointmentTopic:  "appointment",
-	proto.SubmissionTopic:   "submission",
-}
-
-// wake tells every process at commit that a webhook has something to send.
-func wake(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
-	_, err := tx.Exec(ctx, notify+`from (select @webhook::uuid as webhook) as w`, pgx.NamedArgs{"channel": wakeChannel, "webhook": webhook})
+// notifyDue wakes the webhook's lane in every process, once the transaction commits.
+func notifyDue(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
+	_, err := tx.Exec(ctx, notify+`from (select @webhook::uuid as webhook) as w`, pgx.NamedArgs{"channel": dueChannel, "webhook": webhook})
 	return err
 }
 
-// notify names all webhooks in one notification: those of a whole transaction are then one and the same. A
-// payload holds some 200 of them; past that they are told to look for themselves.
+// notify names the webhooks of a statement in one notification, sorted: Postgres then sends equal notifications of a
+// transaction once. A payload has room for some 200 ids; an empty one asks for a sweep of all webhooks.
 const notify = `select pg_notify(@channel, case when count(*) <= 200 then string_agg(webhook::text, ',' order by webhook) else '' end) `
 
-const wakeChannel = "webhooks_due"
-
-// idOf reads the id of a nested record.
-func idOf(raw json.RawMessage) *uuid.UUID {
-	var v struct {
-		ID *uuid.UUID `json:"id"`
-	}
-	if json.Unmarshal(raw, &v) != nil {
-		return nil
-	}
-	return v.ID
-}
+const dueChannel = "webhooks_due"

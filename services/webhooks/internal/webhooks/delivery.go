@@ -1,10 +1,10 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,6 +14,14 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+)
+
+// The statuses of a delivery.
+const (
+	statusQueued    = "queued"    // waits for its first attempt
+	statusRetrying  = "retrying"  // waits for the next attempt of its schedule
+	statusDelivered = "delivered" // the receiver accepted it
+	statusFailed    = "failed"    // the schedule is used up; only a resend sends it again
 )
 
 // Delivery is one event for one webhook.
@@ -32,7 +40,7 @@ type Delivery struct {
 	Payload       Payload    `json:"payload" doc:"The body as sent."`
 }
 
-// Payload is a JSON object, byte by byte as it is sent.
+// Payload is a JSON object, byte for byte as it is sent.
 type Payload string
 
 // MarshalJSON is the object itself.
@@ -55,96 +63,103 @@ type Attempt struct {
 	At           time.Time `json:"at" doc:"When it was sent: the time in its signature."`
 	URL          string    `json:"url"`
 	ResponseCode *int      `json:"response_code"`
-	ResponseBody string    `json:"response_body" doc:"The first 64 KiB of the answer; what is not text is replaced."`
+	ResponseBody Answer    `json:"response_body" doc:"The first 64 KiB of the answer; what is not text is replaced."`
 	Error        *string   `json:"error"`
 	DurationMS   int       `json:"duration_ms"`
 }
 
-const selectDelivery = `select d.id, m.event, 'evt_' || m.id, d.status, d.attempts, d.response_code, d.error, d.duration_ms,
-	date_trunc('second', d.next_attempt_at), d.created_at, date_trunc('second', d.delivered_at), m.payload
+// Answer is the body of a receiver's answer, which may be any bytes.
+type Answer []byte
+
+// MarshalText replaces what is not UTF-8.
+func (a Answer) MarshalText() ([]byte, error) { return bytes.ToValidUTF8(a, []byte("\uFFFD")), nil }
+
+// Schema is a string.
+func (Answer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+
+const selectDelivery = `select d.id, m.event, 'evt_' || m.id as event_id, d.status, d.attempts, d.response_code, d.error, d.duration_ms,
+	date_trunc('second', d.next_attempt_at) as next_attempt_at, d.created_at, date_trunc('second', d.delivered_at) as delivered_at, m.payload
 	from delivery d join message m on m.id = d.message `
 
-// FindDeliveriesIn is the input of FindDeliveries.
-type FindDeliveriesIn struct {
+// statusIs names each status in the text of the query: a plan that is reused can then take the partial index of that status.
+var statusIs = map[string]string{
+	statusQueued: "status = 'queued'", statusRetrying: "status = 'retrying'", statusDelivered: "status = 'delivered'", statusFailed: "status = 'failed'",
+}
+
+type findDeliveries struct {
 	ID     uuid.UUID `json:"id"`
 	Status string    `json:"status,omitempty" enum:"queued,retrying,delivered,failed"`
 	db.Page
 }
 
-// FindDeliveries lists the log of a webhook, newest first.
-func (s *service) FindDeliveries(ctx context.Context, tx *db.Tx, in FindDeliveriesIn) (db.List[Delivery], error) {
+// findDeliveriesOf lists the log of a webhook, newest first. The total comes from the tally, so a long log is not counted.
+func findDeliveriesOf(ctx context.Context, tx *db.Tx, in findDeliveries) (db.List[Delivery], error) {
 	none := db.List[Delivery]{}
-	if _, err := webhookByID(ctx, tx, in.ID, ""); err != nil {
+	if _, err := getWebhook(ctx, tx, op.ByID{ID: in.ID}); err != nil {
 		return none, err
 	}
 	c, err := tx.Page(in.Page, "deliveries", in)
 	if err != nil {
 		return none, err
 	}
-	where, args := []string{"webhook = @webhook"}, pgx.NamedArgs{"webhook": in.ID, "status": in.Status, "at": c.At, "id": c.ID, "limit": c.Limit}
-	if in.Status != "" {
-		where = append(where, "status = @status")
+	var where db.Where
+	where.And("webhook = ?", in.ID)
+	if condition, ok := statusIs[in.Status]; ok {
+		where.And(condition)
 	}
 	if c.First {
-		err := tx.QueryRow(ctx, `select coalesce(sum(n), 0)::bigint from tally where `+strings.Join(where, " and "), args).Scan(&c.Total)
-		if err != nil {
+		if err := tx.QueryRow(ctx, `select coalesce(sum(n), 0)::bigint from tally where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
 			return none, err
 		}
-	} else {
-		where = append(where, "(d.created_at, d.id) < (@at, @id)")
 	}
-	rows, err := tx.Query(ctx, selectDelivery+`where `+strings.Join(where, " and ")+` order by d.created_at desc, d.id desc limit @limit`, args)
+	where.After(c, "d")
+	rows, err := tx.Query(ctx, selectDelivery+`where `+where.String()+db.LimitTo(` order by d.created_at desc, d.id desc`, c.Limit), where.Args...)
 	if err != nil {
 		return none, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Delivery])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Delivery])
 	if err != nil {
 		return none, err
 	}
 	return db.Close(c, found, func(d Delivery) (time.Time, uuid.UUID) { return d.CreatedAt, d.ID }), nil
 }
 
-// GetDelivery answers with a delivery and all of its attempts.
-func (s *service) GetDelivery(ctx context.Context, tx *db.Tx, in ByID) (DeliveryLog, error) {
+func getDelivery(ctx context.Context, tx *db.Tx, in op.ByID) (DeliveryLog, error) {
 	d, err := deliveryByID(ctx, tx, in.ID)
 	if err != nil {
 		return DeliveryLog{}, err
 	}
-	rows, err := tx.Query(ctx, `select number, date_trunc('second', at), url, response_code, response_body, error, duration_ms
+	rows, err := tx.Query(ctx, `select number, date_trunc('second', at) as at, url, response_code, response_body, error, duration_ms
 		from attempt where message = (select message from delivery where id = $1) and delivery = $1 order by number`, in.ID)
 	if err != nil {
 		return DeliveryLog{}, err
 	}
-	log, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Attempt, err error) {
-		var answer []byte
-		err = row.Scan(&a.Number, &a.At, &a.URL, &a.ResponseCode, &answer, &a.Error, &a.DurationMS)
-		a.ResponseBody = strings.ToValidUTF8(string(answer), "\uFFFD")
-		return a, err
-	})
+	log, err := pgx.CollectRows(rows, pgx.RowToStructByName[Attempt])
 	if log == nil {
 		log = []Attempt{}
 	}
 	return DeliveryLog{d, log}, err
 }
 
+// deliveryByID answers svc_not_found also for a delivery whose webhook was deleted.
 func deliveryByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error) {
 	rows, err := tx.Query(ctx, selectDelivery+`where d.id = $1 and exists (select from webhook w where w.id = d.webhook)`, id)
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Delivery])
+	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Delivery])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, fault.NotFound("delivery")
 	}
 	return d, err
 }
 
-// TestWebhook sends a test event at once and answers with how that went. It is never tried again.
-func (s *service) TestWebhook(ctx context.Context, d *db.DB, in ByID) (Delivery, error) {
-	id, lease := db.NewID(), uuid.New()
-	var target target
+// testWebhook sends a test event at once and answers with its delivery after the attempt. A test is never retried.
+func (s *service) testWebhook(ctx context.Context, d *db.DB, in op.ByID) (Delivery, error) {
+	var to target
+	var j job
 	err := d.Do(ctx, func(tx *db.Tx) error {
-		w, err := webhookByID(ctx, tx, in.ID, "for key share")
+		w, err := getWebhook(ctx, tx, in)
 		if err != nil {
 			return err
 		}
@@ -157,21 +172,22 @@ func (s *service) TestWebhook(ctx context.Context, d *db.DB, in ByID) (Delivery,
 		if err != nil {
 			return err
 		}
+		j = job{ID: db.NewID(), Lease: uuid.New(), Event: b.event, Message: b.id, Payload: text, Status: statusQueued, Next: &tx.Now, Once: true}
 		_, err = tx.Exec(ctx, `
-			with told as (
-				insert into message (id, event, record, payload, created_at) values ($3, $4, $3, $5, $6)
+			with stored as (
+				insert into message (id, event, record, payload, created_at) values (@message, @event, @message, @payload, @now)
 			), counted as (
-				insert into tally values ($2, 'queued', 1)
+				insert into tally values (@webhook, 'queued', 1)
 			), leased as (
-				insert into lease values ($1, $2, $7, now() + $8::interval)
+				insert into lease values (@id, @webhook, @lease, now() + @for::interval)
 			)
 			insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at)
-			values ($1, $2, $3, $3, 'queued', true, $6, $6)`,
-			id, w.ID, b.id, b.event, text, tx.Now, lease, leaseFor)
+			values (@id, @webhook, @message, @message, 'queued', true, @now, @now)`,
+			pgx.NamedArgs{"id": j.ID, "webhook": w.ID, "message": j.Message, "event": j.Event, "payload": text, "now": tx.Now, "lease": j.Lease, "for": leaseFor})
 		if err != nil {
 			return err
 		}
-		if target, err = s.targetOf(ctx, tx, w.ID); err != nil {
+		if to, err = s.targetOf(ctx, tx, w.ID); err != nil {
 			return err
 		}
 		return op.Audit(ctx, tx, "test-webhook", "webhook", w.ID.String())
@@ -179,72 +195,72 @@ func (s *service) TestWebhook(ctx context.Context, d *db.DB, in ByID) (Delivery,
 	if err != nil {
 		return Delivery{}, err
 	}
-	return s.sendNow(ctx, d, target, id, lease, scheduled)
+	return s.sendLeased(ctx, d, to, j)
 }
 
-// ResendDelivery sends a delivery once more at once, whatever its status.
-func (s *service) ResendDelivery(ctx context.Context, d *db.DB, in ByID) (Delivery, error) {
-	lease := uuid.New()
-	var target target
-	// An attempt that is under way is waited for: two at a time would not know of each other.
-	for wait := 0; ; wait++ {
-		mine := false
-		err := d.Do(ctx, func(tx *db.Tx) error {
-			if _, err := deliveryByID(ctx, tx, in.ID); err != nil {
-				return err
-			}
-			var webhook uuid.UUID
-			err := tx.QueryRow(ctx, `
-				insert into lease (delivery, webhook, token, until) select id, webhook, $2, now() + $3::interval from delivery where id = $1
-				on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
-				returning webhook`, in.ID, lease, leaseFor).Scan(&webhook)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			mine = true
-			if target, err = s.targetOf(ctx, tx, webhook); err != nil {
-				return err
-			}
-			return op.Audit(ctx, tx, "resend-webhook-delivery", "webhook_delivery", in.ID.String())
-		})
-		if err != nil {
-			return Delivery{}, err
-		}
-		if mine {
-			break
-		}
-		if wait == 60 {
-			return Delivery{}, fault.Conflict("in_flight", "This delivery is being sent just now.")
-		}
+// errLeased means that an attempt of the delivery is under way.
+var errLeased = fault.Conflict("in_flight", "This delivery is being sent just now.")
+
+// resendDelivery sends a delivery once more at once, whatever its status, and answers with it after the attempt. It waits
+// for an attempt under way, at most 6 s: two at a time would overwrite each other's result.
+func (s *service) resendDelivery(ctx context.Context, d *db.DB, in op.ByID) (Delivery, error) {
+	to, j, err := s.leaseForResend(ctx, d, in.ID)
+	for wait := 0; errors.Is(err, errLeased) && wait < 60; wait++ {
 		select {
 		case <-ctx.Done():
 			return Delivery{}, ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
+		to, j, err = s.leaseForResend(ctx, d, in.ID)
 	}
-	return s.sendNow(ctx, d, target, in.ID, lease, resent)
-}
-
-// sendNow makes an attempt that somebody waits for.
-func (s *service) sendNow(ctx context.Context, d *db.DB, to target, id, lease uuid.UUID, how manner) (Delivery, error) {
-	var j job
-	err := d.Read(ctx, func(tx *db.Tx) (err error) {
-		j, err = jobByID(ctx, tx, id)
-		return err
-	})
 	if err != nil {
 		return Delivery{}, err
 	}
-	j.lease, j.how = lease, how
-	if err := s.engine.now(ctx, to, j); err != nil {
-		return Delivery{}, err
+	return s.sendLeased(ctx, d, to, j)
+}
+
+// leaseForResend takes the lease of a delivery and audits the resend; errLeased if somebody else holds the lease.
+func (s *service) leaseForResend(ctx context.Context, d *db.DB, id uuid.UUID) (to target, j job, err error) {
+	err = d.Do(ctx, func(tx *db.Tx) error {
+		if _, err := deliveryByID(ctx, tx, id); err != nil {
+			return err
+		}
+		lease := uuid.New()
+		var webhook uuid.UUID
+		err := tx.QueryRow(ctx, `
+			insert into lease (delivery, webhook, token, until) select id, webhook, $2, now() + $3::interval from delivery where id = $1
+			on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
+			returning webhook`, id, lease, leaseFor).Scan(&webhook)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errLeased
+		}
+		if err != nil {
+			return err
+		}
+		if to, err = s.targetOf(ctx, tx, webhook); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `select d.id, $2::uuid as lease, m.event, d.message, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once
+			from delivery d join message m on m.id = d.message where d.id = $1`, id, lease)
+		if err != nil {
+			return err
+		}
+		if j, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[job]); err != nil {
+			return err
+		}
+		j.Resent = true
+		return op.Audit(ctx, tx, "resend-webhook-delivery", "webhook_delivery", id.String())
+	})
+	return to, j, err
+}
+
+// sendLeased makes an attempt whose lease is held, and answers with the delivery after it.
+func (s *service) sendLeased(ctx context.Context, d *db.DB, to target, j job) (out Delivery, err error) {
+	if err := s.engine.attempt(ctx, to, j); err != nil {
+		return out, err
 	}
-	var out Delivery
 	err = d.Read(ctx, func(tx *db.Tx) (err error) {
-		out, err = deliveryByID(ctx, tx, id)
+		out, err = deliveryByID(ctx, tx, j.ID)
 		return err
 	})
 	return out, err

@@ -1,13 +1,12 @@
-// Package webhooks sends what happened in the other services to the addresses that people subscribed.
+// Package webhooks sends events of the other services to the addresses that subscribed them.
 //
-// An event comes in from its topic and becomes one message and a delivery row per subscribed webhook, in the
-// transaction that moves the position in the topic: once, and never lost. The row is the truth from then
-// on. Each webhook has a lane in the process, which claims rows by a lease, sends them and settles what
-// came back; a notification at commit wakes it, so that nothing waits for a poll. River keeps the timers
-// of retries, and the sweep that finds what a dead process left behind.
+// An event is consumed into one message and one delivery row per subscribed webhook, in the transaction that moves the
+// position in its topic: once, and never lost. From then on the row is the truth. Each webhook has a lane in the process. A
+// notification at commit wakes the lane; it claims rows by a lease, sends them and settles the results. River keeps the
+// timers of retries, and a sweep that finds the deliveries of a process that died.
 //
-// Order: of one record and one webhook, a delivery is claimed only when no earlier one still waits for its
-// first attempt. One that failed and waits for its retry holds nobody up.
+// Order: of one record and one webhook, a delivery is claimed only when no earlier one waits for its first attempt. A
+// delivery that waits for its retry does not hold later ones up.
 //
-// Locks: webhook rows first, by id; then delivery rows, by id; messages last.
+// Locks: webhooks first, by id; then deliveries, by id; messages last.
 package webhooks

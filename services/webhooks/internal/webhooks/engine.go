@@ -19,13 +19,16 @@ import (
 )
 
 const (
-	// laneMax is how many requests one webhook has in flight at a time.
+	// laneMax is how many requests one webhook has in flight at a time in one process.
 	laneMax = 16
-	// hostMax is how many all webhooks of one host have.
+	// hostMax is how many requests all webhooks of one host have in flight.
 	hostMax = 32
+	// retryAfter is the pause before a database that failed is asked again.
+	retryAfter = 300 * time.Millisecond
 )
 
-// engine sends what is due. It keeps nothing that the delivery rows do not say.
+// engine sends the deliveries that are due. Its state is a cache: the delivery rows are the truth, and a process that
+// starts without it sends the same.
 type engine struct {
 	s       *service
 	client  *http.Client
@@ -33,7 +36,7 @@ type engine struct {
 	seconds metric.Float64Histogram
 
 	results chan result
-	sending sync.WaitGroup // lanes and attempts
+	sending sync.WaitGroup // dispatching lanes and attempts
 
 	mu       sync.Mutex
 	stopping bool
@@ -42,14 +45,14 @@ type engine struct {
 	waiting  map[string]map[*lane]bool // for room at a host
 }
 
-// lane is a webhook that has had something to do in this process.
+// lane is a webhook that has had something to send in this process. Its fields are guarded by the engine's mu.
 type lane struct {
-	id     uuid.UUID
-	host   string // empty until the first look
-	flying int
-	due    bool // somebody said that there is something to claim
-	more   bool // the last claim left some behind
-	driven bool // a goroutine is claiming
+	id          uuid.UUID
+	host        string // empty until the first dispatch
+	inFlight    int
+	due         bool // there may be something to claim
+	more        bool // the last claim left deliveries behind
+	dispatching bool // a goroutine is claiming
 }
 
 func newEngine(s *service) *engine {
@@ -60,7 +63,7 @@ func newEngine(s *service) *engine {
 		lanes: map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
 }
 
-// run sends until ctx ends, and then finishes what is in flight.
+// run sends until ctx ends, then finishes what is in flight.
 func (e *engine) run(ctx context.Context) {
 	var listening sync.WaitGroup
 	listening.Go(func() { e.listen(ctx) })
@@ -81,20 +84,21 @@ func (e *engine) run(ctx context.Context) {
 	e.client.CloseIdleConnections()
 }
 
-// listen wakes lanes when a transaction commits something for them.
+// listen wakes the lanes that committed transactions name, until ctx ends. It connects again when a connection is lost.
 func (e *engine) listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := e.heed(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "notifications are followed again", "error", err)
+		if err := e.receive(ctx); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "listening for notifications is retried", "error", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(300 * time.Millisecond):
+			case <-time.After(retryAfter):
 			}
 		}
 	}
 }
 
-func (e *engine) heed(ctx context.Context) error {
+// receive listens on one connection until it fails.
+func (e *engine) receive(ctx context.Context) error {
 	pooled, err := e.s.DB.Pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -105,10 +109,11 @@ func (e *engine) heed(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(ctx)
 	}()
-	if _, err := conn.Exec(ctx, `listen `+wakeChannel); err != nil {
+	if _, err := conn.Exec(ctx, `listen `+dueChannel); err != nil {
 		return err
 	}
-	// What was committed before, and what a process that died had claimed.
+	// Notifications that were sent while nobody listened are lost, so every webhook is looked at: now, and once more when
+	// the leases of a process that died have run out.
 	if err := e.sweep(ctx); err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func (e *engine) heed(ctx context.Context) error {
 		}
 		for name := range strings.SplitSeq(n.Payload, ",") {
 			if id, err := uuid.Parse(name); err == nil {
-				e.poke(id)
+				e.wake(id)
 			}
 		}
 	}
@@ -144,41 +149,41 @@ func (e *engine) sweep(ctx context.Context) error {
 	}
 	due, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 	for _, id := range due {
-		e.poke(id)
+		e.wake(id)
 	}
 	return err
 }
 
-// poke says that a webhook may have something due.
-func (e *engine) poke(id uuid.UUID) {
+// wake has the webhook's lane look for due deliveries.
+func (e *engine) wake(webhook uuid.UUID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := e.lanes[id]
+	l := e.lanes[webhook]
 	if l == nil {
-		l = &lane{id: id}
-		e.lanes[id] = l
+		l = &lane{id: webhook}
+		e.lanes[webhook] = l
 	}
 	l.due = true
 	e.start(l)
 }
 
-// start sets a lane going that has a reason and is not, and tells whether it did. mu is held.
+// start begins to dispatch a lane that is due and has room, and reports whether it did. mu is held.
 func (e *engine) start(l *lane) bool {
-	// With half of its requests still in flight, more will land in a moment: one claim for all costs less.
-	if !l.due || l.driven || e.stopping || l.flying > laneMax/2 {
+	// With more than half of its requests in flight, others will complete in a moment: one claim for all costs less.
+	if !l.due || l.dispatching || e.stopping || l.inFlight > laneMax/2 {
 		return false
 	}
 	if e.room(l) <= 0 {
-		e.queue(l)
+		e.waitForHost(l)
 		return false
 	}
-	l.driven = true
-	e.sending.Go(func() { e.drive(l) })
+	l.dispatching = true
+	e.sending.Go(func() { e.dispatch(l) })
 	return true
 }
 
-// queue has a lane wait for room at its host. mu is held.
-func (e *engine) queue(l *lane) {
+// waitForHost has a lane wait until its host has room. mu is held.
+func (e *engine) waitForHost(l *lane) {
 	if e.waiting[l.host] == nil {
 		e.waiting[l.host] = map[*lane]bool{}
 	}
@@ -187,66 +192,66 @@ func (e *engine) queue(l *lane) {
 
 // room is how many more requests a lane may make. mu is held.
 func (e *engine) room(l *lane) int {
-	most := laneMax - l.flying
+	most := laneMax - l.inFlight
 	if l.host != "" {
 		most = min(most, hostMax-e.hosts[l.host])
 	}
 	return most
 }
 
-// drive claims for a lane until nothing is due or no room is left.
-func (e *engine) drive(l *lane) {
-	for e.know(l) {
+// dispatch claims deliveries of a lane and sends them, until nothing is due or no room is left.
+func (e *engine) dispatch(l *lane) {
+	for e.resolveHost(l) {
 		e.mu.Lock()
 		most := e.room(l)
 		if !l.due || most <= 0 || e.stopping {
-			l.driven = false
+			l.dispatching = false
 			if l.due {
-				e.queue(l)
+				e.waitForHost(l)
 			}
 			e.mu.Unlock()
 			return
 		}
 		l.due = false
-		e.fly(l, most)
+		e.addInFlight(l, most)
 		e.mu.Unlock()
 
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		to, jobs, more, err := e.claim(ctx, l.id, most)
 		cancel()
 		if err != nil {
-			// What may have been claimed all the same is found when its lease has run out.
+			// Deliveries that were claimed all the same are sent when their leases have run out.
 			jobs = nil
 		}
 		e.mu.Lock()
-		e.fly(l, len(jobs)-most)
+		e.addInFlight(l, len(jobs)-most)
 		if err == nil {
-			e.move(l, host(to.url))
+			e.setHost(l, host(to.url))
 		}
-		// What is in flight may be all that holds back what waits behind it.
-		l.more = more || len(jobs) == 0 && l.flying > 0
+		// A claim that found nothing may have been held back by requests in flight.
+		l.more = more || len(jobs) == 0 && l.inFlight > 0
 		if len(jobs) == most && more {
 			l.due = true
 		}
 		if err != nil {
-			l.driven = false
+			l.dispatching = false
 		}
 		e.mu.Unlock()
 		for _, j := range jobs {
 			e.sending.Go(func() { e.results <- e.send(context.Background(), to, j) })
 		}
 		if err != nil {
-			slog.Warn("deliveries are claimed again", "webhook", l.id, "error", err)
-			time.AfterFunc(300*time.Millisecond, func() { e.poke(l.id) })
+			slog.Warn("claiming deliveries is retried", "webhook", l.id, "error", err)
+			time.AfterFunc(retryAfter, func() { e.wake(l.id) })
 			return
 		}
 	}
 }
 
-// fly counts n more requests in flight, and lets others of the host have the room that a smaller number
-// leaves. mu is held.
-func (e *engine) fly(l *lane, n int) {
-	l.flying += n
+// addInFlight counts n more requests of a lane, or fewer if n is negative; lanes that wait for the host then start in the
+// room that is free. mu is held.
+func (e *engine) addInFlight(l *lane, n int) {
+	l.inFlight += n
 	if l.host == "" || n == 0 {
 		return
 	}
@@ -268,24 +273,24 @@ func (e *engine) fly(l *lane, n int) {
 	}
 }
 
-// move counts a lane's requests at another host. mu is held.
-func (e *engine) move(l *lane, to string) {
+// setHost counts a lane's requests at another host. mu is held.
+func (e *engine) setHost(l *lane, to string) {
 	if l.host == to {
 		return
 	}
-	n := l.flying
-	e.fly(l, -n)
+	n := l.inFlight
+	e.addInFlight(l, -n)
 	l.host = to
-	e.fly(l, n)
+	e.addInFlight(l, n)
 }
 
-// know finds out which host a lane leads to, once. False means that there is no such webhook, or that
-// nobody can tell just now.
-func (e *engine) know(l *lane) bool {
+// resolveHost reads the host of a lane if it is not set yet. It returns false if there is no such webhook or the database
+// does not answer; the lane is then no longer dispatching.
+func (e *engine) resolveHost(l *lane) bool {
 	e.mu.Lock()
-	known := l.host != ""
+	resolved := l.host != ""
 	e.mu.Unlock()
-	if known {
+	if resolved {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -296,51 +301,51 @@ func (e *engine) know(l *lane) bool {
 	defer e.mu.Unlock()
 	switch {
 	case err == nil:
-		e.move(l, host(address))
+		e.setHost(l, host(address))
 		return true
 	case errors.Is(err, pgx.ErrNoRows):
-		if l.flying == 0 {
+		if l.inFlight == 0 {
 			delete(e.lanes, l.id)
 		}
 	default:
-		slog.Warn("a webhook is looked up again", "webhook", l.id, "error", err)
-		time.AfterFunc(300*time.Millisecond, func() { e.poke(l.id) })
+		slog.Warn("reading a webhook is retried", "webhook", l.id, "error", err)
+		time.AfterFunc(retryAfter, func() { e.wake(l.id) })
 	}
-	l.driven = false
+	l.dispatching = false
 	return false
 }
 
-// landed gives the places of n settled requests back and wakes whoever waited for them.
-func (e *engine) landed(webhook uuid.UUID, n int) {
+// complete ends n requests of a webhook whose results are written, and starts the lanes that waited for them.
+func (e *engine) complete(webhook uuid.UUID, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.lanes[webhook]
 	if l == nil {
 		return
 	}
-	e.fly(l, -n)
-	// A claim that is under way may not have seen this one settled.
-	l.due = l.due || l.more || l.driven
+	e.addInFlight(l, -n)
+	// A claim that runs at this moment may have read the deliveries before these were settled.
+	l.due = l.due || l.more || l.dispatching
 	e.start(l)
 }
 
-// now makes an attempt that somebody waits for, and returns when its result is in the database.
-func (e *engine) now(ctx context.Context, to target, j job) error {
+// attempt sends a job at once and returns when its result is in the database. It returns svc_conflict with reason secret
+// if the request cannot be signed. A caller that hangs up does not undo the request.
+func (e *engine) attempt(ctx context.Context, to target, j job) error {
 	e.mu.Lock()
 	if e.stopping {
 		e.mu.Unlock()
 		return fault.Unavailable()
 	}
-	told := make(chan error, 1)
+	done := make(chan error, 1)
 	e.sending.Go(func() {
-		// A caller who hangs up does not undo a request.
 		r := e.send(context.WithoutCancel(ctx), to, j)
-		r.told = told
+		r.done = done
 		e.results <- r
 	})
 	e.mu.Unlock()
 	select {
-	case err := <-told:
+	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()

@@ -47,7 +47,7 @@ func (r *running) idle() {
 		r.engine.mu.Lock()
 		defer r.engine.mu.Unlock()
 		for _, l := range r.engine.lanes {
-			if l.flying > 0 || l.driven {
+			if l.inFlight > 0 || l.dispatching {
 				return false
 			}
 		}
@@ -59,12 +59,13 @@ func (r *running) idle() {
 func (r *running) reaches(at time.Time) { r.Travel(at.Sub(r.Now())) }
 
 func TestAFailedAttemptIsMadeAgainOnTheSchedule(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, secret := s.subscribe(admin, r.URL, "contact.created")
+	id, secret := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	r.says(503)
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	ids, signatures := map[string]bool{}, map[string]bool{}
 	for attempt, wait := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour} {
 		s.Eventually(func() bool { d := s.rows(id); return len(d) == 1 && d[0].Attempts == attempt+1 })
@@ -76,7 +77,7 @@ func TestAFailedAttemptIsMadeAgainOnTheSchedule(t *testing.T) {
 
 		s.reaches(d.Next.Add(-time.Second))
 		s.wakeAll()
-		s.engine.poke(uuid.MustParse(id))
+		s.engine.wake(uuid.MustParse(id))
 		s.idle()
 		require.Len(t, r.all(), attempt+1, "a second early")
 		s.reaches(*d.Next)
@@ -94,7 +95,7 @@ func TestAFailedAttemptIsMadeAgainOnTheSchedule(t *testing.T) {
 	require.Len(t, signatures, 6, "and signed afresh")
 	s.Travel(48 * time.Hour)
 	s.wakeAll()
-	s.engine.poke(uuid.MustParse(id))
+	s.engine.wake(uuid.MustParse(id))
 	s.idle()
 	require.Equal(t, 6, len(r.all()))
 
@@ -112,11 +113,12 @@ func TestAFailedAttemptIsMadeAgainOnTheSchedule(t *testing.T) {
 }
 
 func TestATimerOfRiverMakesTheRetry(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	r := listen(t)
 	r.answers(func(n int, _ request) (int, string) { return map[bool]int{true: 500, false: 204}[n == 1], "" })
-	id, _ := s.subscribe(s.As(auth.SiteAdmin), r.URL, "contact.created")
-	s.contact("contact.created", uuid.NewString(), 1)
+	id, _ := s.subscribe(s.As(auth.SiteAdmin), r.URL, proto.KindContactCreated)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { d := s.rows(id); return len(d) == 1 && d[0].Status == "retrying" })
 	s.Travel(62 * time.Second)
 	s.Eventually(func() bool { return s.rows(id)[0].Status == "delivered" })
@@ -128,15 +130,16 @@ func TestATimerOfRiverMakesTheRetry(t *testing.T) {
 }
 
 func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	second := s.As(auth.SiteAdmin)
 	s.As("svc_admin")
 	r := listen(t)
 	r.says(500)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	for range 50 {
-		s.contact("contact.created", uuid.NewString(), 1)
+		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	}
 	s.Eventually(func() bool { return admin.Get("/webhooks/"+id).Text("paused") == "failures" })
 	s.idle()
@@ -156,10 +159,10 @@ func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
 	require.ElementsMatch(t, []string{admin.Login + "@example.com", second.Login + "@example.com"}, to)
 
 	// What arrives meanwhile is kept; nothing is sent, whatever is due.
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return len(s.rows(id)) == 51 })
 	s.Travel(time.Hour)
-	s.engine.poke(uuid.MustParse(id))
+	s.engine.wake(uuid.MustParse(id))
 	s.idle()
 	require.Equal(t, 20, len(r.all()))
 
@@ -175,33 +178,35 @@ func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
 }
 
 func TestASuccessBeginsTheCountAnew(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	failures := func() float64 { return admin.Get("/webhooks/" + id).Field("failures").(float64) }
 	r.says(500)
 	for n := range 19 {
-		s.contact("contact.created", uuid.NewString(), 1)
+		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 		s.Eventually(func() bool { return failures() == float64(n+1) })
 	}
 	require.Nil(t, admin.Get("/webhooks/"+id).Field("paused"))
 	r.says(200)
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return failures() == 0 })
 	r.says(500)
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return failures() == 1 })
 }
 
 func TestASecretThatCannotBeReadPausesAndANewOneHelps(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	_, err := s.DB.Pool.Exec(t.Context(), `update webhook set secret = '\x00112233' where id = $1`, id)
 	require.NoError(t, err)
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return admin.Get("/webhooks/"+id).Text("paused") == "secret" })
 	s.idle()
 	require.Empty(t, r.all())
@@ -221,10 +226,11 @@ func TestASecretThatCannotBeReadPausesAndANewOneHelps(t *testing.T) {
 }
 
 func TestATestIsOneSignedAttemptAndNeverMadeAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	good := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
 	require.Equal(t, "delivered", good.Text("status"))
 	require.Equal(t, "webhook.test", good.Text("event"))
@@ -251,12 +257,13 @@ func TestATestIsOneSignedAttemptAndNeverMadeAgain(t *testing.T) {
 }
 
 func TestAResendIsOneMoreAttemptWhateverTheStatus(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	r.says(500)
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { d := s.rows(id); return len(d) == 1 && d[0].Status == "retrying" })
 	before := s.rows(id)[0]
 
@@ -290,7 +297,7 @@ func TestAResendIsOneMoreAttemptWhateverTheStatus(t *testing.T) {
 
 	// A resend counts no step of the schedule: six scheduled attempts remain six.
 	r.says(500)
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { d := s.rows(id); return len(d) == 2 && d[1].Status == "retrying" })
 	other := s.rows(id)[1].ID.String()
 	for range 6 {
@@ -309,18 +316,20 @@ func TestAResendIsOneMoreAttemptWhateverTheStatus(t *testing.T) {
 }
 
 func TestANewSecretCountsFromTheNextAttemptOn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, old := s.subscribe(admin, r.URL, "contact.created")
+	id, old := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	fresh := admin.Post("/webhooks/"+id+"/secret", nil).Is(200).Text("secret")
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return len(r.all()) == 1 })
 	require.True(t, signed(t, fresh, r.all()[0]))
 	require.False(t, signed(t, old, r.all()[0]))
 }
 
 func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -350,7 +359,7 @@ func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
 		"http://" + closed.Addr().String(): "refused the connection", redirect.URL: "redirects are not followed",
 		tls.URL: "certificate", cut.URL: "broke the connection off", slow.URL: "within 5 seconds", "https://nowhere.invalid/": "",
 	} {
-		id, _ := s.subscribe(admin, url, "contact.created")
+		id, _ := s.subscribe(admin, url, proto.KindContactCreated)
 		d := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
 		require.Equal(t, "failed", d.Text("status"), url)
 		require.NotEmpty(t, d.Text("error"))
@@ -361,10 +370,11 @@ func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
 }
 
 func TestNoConnectionIsMadeToWhatIsNotPublic(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(c *app.Config) { c.WebhookLocal = false })
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, "https://example.com/", "contact.created")
+	id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
 	// As if the name had come to mean this machine, or the address had been written around the check.
 	for _, url := range []string{r.URL, "https://" + r.Listener.Addr().String(), "https://127.0.0.1/", "https://[::ffff:127.0.0.1]/", "https://localhost/"} {
 		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set url = $2 where id = $1`, id, url)
@@ -378,11 +388,12 @@ func TestNoConnectionIsMadeToWhatIsNotPublic(t *testing.T) {
 }
 
 func TestALongAnswerIsCutInTheLog(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
 	r.answers(func(int, request) (int, string) { return 200, fmt.Sprintf("a\x00\xff%0100000d", 7) })
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	d := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
 	require.Equal(t, "delivered", d.Text("status"))
 	answer := admin.Get("/webhook-deliveries/" + d.Text("id")).Is(200).Text("log.0.response_body")
@@ -391,6 +402,7 @@ func TestALongAnswerIsCutInTheLog(t *testing.T) {
 }
 
 func TestAHangingReceiverDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	good := listen(t)
@@ -403,10 +415,10 @@ func TestAHangingReceiverDelaysNobodyElse(t *testing.T) {
 	}))
 	defer bad.Close()
 	defer close(stop)
-	hanging, _ := s.subscribe(admin, bad.URL, "contact.created")
-	s.subscribe(admin, good.URL, "contact.created")
+	hanging, _ := s.subscribe(admin, bad.URL, proto.KindContactCreated)
+	s.subscribe(admin, good.URL, proto.KindContactCreated)
 	for range 200 {
-		s.contact("contact.created", uuid.NewString(), 1)
+		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	}
 	// Behind the other, sixteen at a time and five seconds each, they would take a minute.
 	s.Eventually(func() bool { return len(good.all()) == 200 })
@@ -418,6 +430,7 @@ func TestAHangingReceiverDelaysNobodyElse(t *testing.T) {
 }
 
 func TestAHostGetsSoManyRequestsAtATimeWhateverTheWebhooks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	var now, most atomic.Int32
@@ -431,11 +444,11 @@ func TestAHostGetsSoManyRequestsAtATimeWhateverTheWebhooks(t *testing.T) {
 	defer host.Close()
 	var ids []string
 	for i := range 5 {
-		id, _ := s.subscribe(admin, fmt.Sprintf("%s/%d", host.URL, i), "contact.created")
+		id, _ := s.subscribe(admin, fmt.Sprintf("%s/%d", host.URL, i), proto.KindContactCreated)
 		ids = append(ids, id)
 	}
 	for range 40 {
-		s.contact("contact.created", uuid.NewString(), 1)
+		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	}
 	for _, id := range ids {
 		s.Eventually(func() bool {

@@ -6,9 +6,10 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
-// Event is something that webhooks can subscribe.
+// Event is a kind of event that webhooks can subscribe.
 type Event struct {
 	Event string `json:"event"`
 	App   string `json:"app" doc:"The app that it comes from. While that is off the event is neither listed nor sent."`
@@ -17,30 +18,37 @@ type Event struct {
 
 const testEvent = "webhook.test"
 
-// events are all subscribable ones, in the order in which they are shown.
+// The apps that events come from, by the ids of settings.apps.
+const (
+	contactsApp = "contacts"
+	formsApp    = "forms"
+	bookingApp  = "booking"
+)
+
+// events are all kinds that can be subscribed, in the order of the interface.
 var events = []Event{
-	{"contact.created", "contacts", "Contact added"},
-	{"contact.updated", "contacts", "Contact changed"},
-	{"contact.deleted", "contacts", "Contact moved to the trash"},
-	{"contact.restored", "contacts", "Contact restored"},
-	{"contact.merged", "contacts", "Contacts merged"},
-	{"contact.erased", "contacts", "Contact erased"},
-	{"organization.created", "contacts", "Organization added"},
-	{"organization.updated", "contacts", "Organization changed"},
-	{"organization.deleted", "contacts", "Organization moved to the trash"},
-	{"organization.restored", "contacts", "Organization restored"},
-	{"organization.merged", "contacts", "Organizations merged"},
-	{"marketing.subscribed", "contacts", "Marketing emails confirmed"},
-	{"marketing.unsubscribed", "contacts", "Marketing emails ended"},
-	{"form.submitted", "forms", "Form submitted"},
-	{"appointment.booked", "booking", "Appointment booked"},
-	{"appointment.confirmed", "booking", "Appointment confirmed"},
-	{"appointment.declined", "booking", "Appointment declined"},
-	{"appointment.rescheduled", "booking", "Appointment moved"},
-	{"appointment.place_changed", "booking", "Appointment at another place"},
-	{"appointment.cancelled", "booking", "Appointment cancelled"},
-	{"appointment.completed", "booking", "Appointment completed"},
-	{"appointment.no_show", "booking", "Client did not come"},
+	{proto.KindContactCreated, contactsApp, "Contact added"},
+	{proto.KindContactUpdated, contactsApp, "Contact changed"},
+	{proto.KindContactDeleted, contactsApp, "Contact moved to the trash"},
+	{proto.KindContactRestored, contactsApp, "Contact restored"},
+	{proto.KindContactMerged, contactsApp, "Contacts merged"},
+	{proto.KindContactErased, contactsApp, "Contact erased"},
+	{proto.KindOrganizationCreated, contactsApp, "Organization added"},
+	{proto.KindOrganizationUpdated, contactsApp, "Organization changed"},
+	{proto.KindOrganizationDeleted, contactsApp, "Organization moved to the trash"},
+	{proto.KindOrganizationRestored, contactsApp, "Organization restored"},
+	{proto.KindOrganizationMerged, contactsApp, "Organizations merged"},
+	{proto.KindMarketingSubscribed, contactsApp, "Marketing emails confirmed"},
+	{proto.KindMarketingUnsubscribed, contactsApp, "Marketing emails ended"},
+	{proto.KindFormSubmitted, formsApp, "Form submitted"},
+	{proto.KindAppointmentBooked, bookingApp, "Appointment booked"},
+	{proto.KindAppointmentConfirmed, bookingApp, "Appointment confirmed"},
+	{proto.KindAppointmentDeclined, bookingApp, "Appointment declined"},
+	{proto.KindAppointmentRescheduled, bookingApp, "Appointment moved"},
+	{proto.KindAppointmentPlaceChanged, bookingApp, "Appointment at another place"},
+	{proto.KindAppointmentCancelled, bookingApp, "Appointment cancelled"},
+	{proto.KindAppointmentCompleted, bookingApp, "Appointment completed"},
+	{proto.KindAppointmentNoShow, bookingApp, "Client did not come"},
 }
 
 func eventNamed(name string) (Event, bool) {
@@ -51,7 +59,7 @@ func eventNamed(name string) (Event, bool) {
 	return events[i], true
 }
 
-// ListEvents lists the events of the apps that are on.
-func (s *service) ListEvents(context.Context, *db.Tx, op.None) (db.List[Event], error) {
+// listEvents lists the events of the apps that are on.
+func (s *service) listEvents(context.Context, *db.Tx, op.None) (db.List[Event], error) {
 	return db.All(slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !s.Apps.On(e.App) })), nil
 }

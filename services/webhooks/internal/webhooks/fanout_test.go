@@ -32,17 +32,18 @@ func every() []string {
 }
 
 func TestTheRequestIsAsTheInterfaceDescribesIt(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	_, secret := s.subscribe(admin, r.URL, "contact.updated")
+	_, secret := s.subscribe(admin, r.URL, proto.KindContactUpdated)
 	id := uuid.NewString()
-	event := s.contact("contact.updated", id, 4, func(e *apptest.Event) { e.Changed = []string{"email", "phone"} })
+	event := s.contact(proto.KindContactUpdated, id, 4, func(e *apptest.Event) { e.Changed = []string{"email", "phone"} })
 	s.Eventually(func() bool { return len(r.all()) == 1 })
 
 	got := r.all()[0]
 	require.Equal(t, "application/json", got.header.Get("Content-Type"))
-	require.Equal(t, "contact.updated", got.header.Get("X-Svc-Event"))
+	require.Equal(t, proto.KindContactUpdated, got.header.Get("X-Svc-Event"))
 	_, err := uuid.Parse(got.header.Get("X-Svc-Delivery"))
 	require.NoError(t, err)
 	var at int64
@@ -74,6 +75,7 @@ func keysOf(m map[string]any) []string {
 }
 
 func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	r := listen(t)
 	s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
@@ -84,24 +86,24 @@ func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
 	record := func() map[string]any {
 		return map[string]any{"id": uuid.NewString(), "contact": map[string]any{"id": person}}
 	}
-	send(proto.SubmissionTopic, "form.submitted", record(), nil)
-	send(proto.AppointmentTopic, "appointment.booked", record(), nil)
-	send(proto.OrganizationTopic, "organization.created", map[string]any{"id": uuid.NewString(), "name": "Acme"}, nil)
-	send(proto.OrganizationTopic, "organization.merged", map[string]any{"id": uuid.NewString(), "name": "Acme"}, map[string]any{"merged_id": merged})
-	send(proto.ContactTopic, "marketing.subscribed", map[string]any{"id": person, "marketing": "subscribed"}, nil)
-	send(proto.ContactTopic, "contact.merged", map[string]any{"id": uuid.NewString()}, map[string]any{"merged_id": merged})
-	send(proto.ContactTopic, "contact.erased", map[string]any{"id": uuid.NewString(), "email": "must not be seen"}, nil)
+	send(proto.SubmissionTopic, proto.KindFormSubmitted, record(), nil)
+	send(proto.AppointmentTopic, proto.KindAppointmentBooked, record(), nil)
+	send(proto.OrganizationTopic, proto.KindOrganizationCreated, map[string]any{"id": uuid.NewString(), "name": "Acme"}, nil)
+	send(proto.OrganizationTopic, proto.KindOrganizationMerged, map[string]any{"id": uuid.NewString(), "name": "Acme"}, map[string]any{"merged_id": merged})
+	send(proto.ContactTopic, proto.KindMarketingSubscribed, map[string]any{"id": person, "marketing": "subscribed"}, nil)
+	send(proto.ContactTopic, proto.KindContactMerged, map[string]any{"id": uuid.NewString()}, map[string]any{"merged_id": merged})
+	send(proto.ContactTopic, proto.KindContactErased, map[string]any{"id": uuid.NewString(), "email": "must not be seen"}, nil)
 	// Not subscribable, however often they come.
-	send(proto.ContactTopic, "contact.ensured", map[string]any{"id": person}, map[string]any{"origin": "submission"})
-	send(proto.AppointmentTopic, "appointment.updated", record(), nil)
-	send(proto.SubmissionTopic, "submission.updated", record(), nil)
+	send(proto.ContactTopic, proto.KindContactEnsured, map[string]any{"id": person}, map[string]any{"origin": "submission"})
+	send(proto.AppointmentTopic, proto.KindAppointmentUpdated, record(), nil)
+	send(proto.SubmissionTopic, proto.KindSubmissionUpdated, record(), nil)
 	s.Eventually(func() bool { return len(r.all()) == 7 })
 	s.Settle()
 
 	shape := map[string][]string{}
 	for _, got := range r.all() {
 		shape[got.json().Event] = keysOf(got.json().Data)
-		if got.json().Event == "contact.erased" {
+		if got.json().Event == proto.KindContactErased {
 			require.Equal(t, []string{"id"}, keysOf(got.json().Data["contact"].(map[string]any)))
 		}
 		if m, ok := got.json().Data["merged_id"]; ok {
@@ -109,9 +111,9 @@ func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
 		}
 	}
 	for event, want := range map[string][]string{
-		"form.submitted": {"submission"}, "appointment.booked": {"appointment"}, "organization.created": {"organization"},
-		"organization.merged": {"organization", "merged_id"}, "marketing.subscribed": {"contact"},
-		"contact.merged": {"contact", "merged_id"}, "contact.erased": {"contact"},
+		proto.KindFormSubmitted: {"submission"}, proto.KindAppointmentBooked: {"appointment"}, proto.KindOrganizationCreated: {"organization"},
+		proto.KindOrganizationMerged: {"organization", "merged_id"}, proto.KindMarketingSubscribed: {"contact"},
+		proto.KindContactMerged: {"contact", "merged_id"}, proto.KindContactErased: {"contact"},
 	} {
 		require.ElementsMatch(t, want, shape[event], event)
 	}
@@ -119,20 +121,21 @@ func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
 }
 
 func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	first, _ := s.subscribe(admin, r.URL, "contact.created")
-	second, _ := s.subscribe(admin, r.URL, "contact.created", "contact.updated")
-	other, _ := s.subscribe(admin, r.URL, "contact.updated")
-	off, _ := s.subscribe(admin, r.URL, "contact.created")
+	first, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
+	second, _ := s.subscribe(admin, r.URL, proto.KindContactCreated, proto.KindContactUpdated)
+	other, _ := s.subscribe(admin, r.URL, proto.KindContactUpdated)
+	off, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	admin.Patch("/webhooks/"+off, map[string]any{"active": false}).Is(200)
 
 	id := uuid.NewString()
-	event := s.contact("contact.created", id, 1)
-	s.contact("contact.created", id, 1, func(e *apptest.Event) { e.ID = event })
+	event := s.contact(proto.KindContactCreated, id, 1)
+	s.contact(proto.KindContactCreated, id, 1, func(e *apptest.Event) { e.ID = event })
 	s.Settle()
-	s.contact("contact.created", id, 1, func(e *apptest.Event) { e.ID = event })
+	s.contact(proto.KindContactCreated, id, 1, func(e *apptest.Event) { e.ID = event })
 	s.Settle()
 	for _, w := range []string{first, second} {
 		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, w), []string{"delivered"}) })
@@ -147,23 +150,25 @@ func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) 
 }
 
 func TestNothingIsSentOfAnAppThatIsOff(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
 	id, _ := s.subscribe(admin, r.URL, every()...)
 	s.SetApp("booking", false)
 	appointment := map[string]any{"id": uuid.NewString()}
-	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.booked", Key: appointment["id"].(string), Version: 1, Data: appointment})
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: appointment["id"].(string), Version: 1, Data: appointment})
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Settle()
 	s.Eventually(func() bool { return len(r.all()) == 1 })
-	require.Equal(t, "contact.created", r.all()[0].json().Event)
+	require.Equal(t, proto.KindContactCreated, r.all()[0].json().Event)
 	s.SetApp("booking", true)
-	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.booked", Key: appointment["id"].(string), Version: 2, Data: appointment})
+	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: appointment["id"].(string), Version: 2, Data: appointment})
 	s.Eventually(func() bool { return len(s.statuses(admin, id)) == 2 })
 }
 
 func TestEventsOfARecordArriveInTheirOrder(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
@@ -172,12 +177,12 @@ func TestEventsOfARecordArriveInTheirOrder(t *testing.T) {
 		time.Sleep(time.Duration(n%4) * 5 * time.Millisecond)
 		return 200, ""
 	})
-	s.subscribe(admin, r.URL, "contact.updated")
+	s.subscribe(admin, r.URL, proto.KindContactUpdated)
 	people := []string{uuid.NewString(), uuid.NewString(), uuid.NewString()}
 	const rounds = 20
 	for v := range rounds {
 		for _, p := range people {
-			s.contact("contact.updated", p, int64(v))
+			s.contact(proto.KindContactUpdated, p, int64(v))
 		}
 	}
 	s.Eventually(func() bool { return len(r.all()) >= rounds*len(people) })
@@ -193,20 +198,22 @@ func TestEventsOfARecordArriveInTheirOrder(t *testing.T) {
 }
 
 func TestADeliveryThatWaitsForItsRetryHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created", "contact.updated")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated, proto.KindContactUpdated)
 	r.says(500)
 	key := uuid.NewString()
-	s.contact("contact.created", key, 1)
+	s.contact(proto.KindContactCreated, key, 1)
 	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"retrying"}) })
 	r.says(200)
-	s.contact("contact.updated", key, 2)
+	s.contact(proto.KindContactUpdated, key, 2)
 	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered", "retrying"}) })
 }
 
 func TestErasingAContactTakesItOutOfEveryStoredBody(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
@@ -217,18 +224,18 @@ func TestErasingAContactTakesItOutOfEveryStoredBody(t *testing.T) {
 		return map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}, "contact": map[string]any{"id": id, "name": "gone@example.com"}}
 	}
 	gone := func(e *apptest.Event) { e.Data.(map[string]any)["email"] = "gone@example.com" }
-	s.contact("contact.created", person, 1, gone)
-	s.contact("contact.created", loser, 1, gone)
-	s.contact("contact.created", other, 1)
+	s.contact(proto.KindContactCreated, person, 1, gone)
+	s.contact(proto.KindContactCreated, loser, 1, gone)
+	s.contact(proto.KindContactCreated, other, 1)
 	submission := named(person)
-	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: "form.submitted", Key: submission["id"].(string), Version: 1, Data: submission})
+	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: submission["id"].(string), Version: 1, Data: submission})
 	s.Eventually(func() bool { return len(r.all()) == 4 && !slices.Contains(s.statuses(admin, id), "queued") })
-	s.contact("contact.merged", person, 2, gone, func(e *apptest.Event) { e.Extra = map[string]any{"merged_id": loser} })
-	s.contact("contact.erased", person, 3, func(e *apptest.Event) { e.Data = map[string]any{"id": person} })
+	s.contact(proto.KindContactMerged, person, 2, gone, func(e *apptest.Event) { e.Extra = map[string]any{"merged_id": loser} })
+	s.contact(proto.KindContactErased, person, 3, func(e *apptest.Event) { e.Data = map[string]any{"id": person} })
 	s.Settle()
 	// One that was on its way.
 	late := named(person)
-	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.cancelled", Key: late["id"].(string), Version: 2, Data: late})
+	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentCancelled, Key: late["id"].(string), Version: 2, Data: late})
 	s.Eventually(func() bool { return len(r.all()) == 7 && !slices.Contains(s.statuses(admin, id), "queued") })
 
 	list := admin.Get("/webhooks/" + id + "/deliveries?per_page=100").Is(200)
@@ -253,12 +260,13 @@ func TestErasingAContactTakesItOutOfEveryStoredBody(t *testing.T) {
 }
 
 func TestATombstoneTakesTheRecordToo(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
 	id, _ := s.subscribe(admin, r.URL, every()...)
 	data := map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}}
-	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: "form.submitted", Key: data["id"].(string), Version: 1, Data: data})
+	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: data["id"].(string), Version: 1, Data: data})
 	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered"}) })
 	require.NoError(t, s.Bus.Send(t.Context(), []db.Message{{Topic: proto.SubmissionTopic, Key: data["id"].(string)}}))
 	s.Settle()
@@ -268,6 +276,7 @@ func TestATombstoneTakesTheRecordToo(t *testing.T) {
 }
 
 func TestAnEventOfMoreWebhooksThanANotificationNamesReachesAll(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	r := listen(t)
 	_, err := s.DB.Pool.Exec(t.Context(), `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
@@ -282,6 +291,6 @@ func TestAnEventOfMoreWebhooksThanANotificationNamesReachesAll(t *testing.T) {
 		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set secret = $2 where id = $1`, id, s.seal(id, signature.NewSecret()))
 		require.NoError(t, err)
 	}
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return len(r.all()) == 250 })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/auth"
+	"frontdesk/proto"
 )
 
 func (r *running) count(query string, args ...any) (n int) {
@@ -22,19 +23,20 @@ func (r *running) count(query string, args ...any) (n int) {
 }
 
 func TestTheLogIsPagedNewestFirstWithItsTotal(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 	for range 25 {
-		s.contact("contact.created", uuid.NewString(), 1)
+		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	}
 	s.Eventually(func() bool {
 		return admin.Get("/webhooks/"+id+"/deliveries?status=delivered").Field("total") == float64(25)
 	})
 	r.says(500)
 	for range 3 {
-		s.contact("contact.created", uuid.NewString(), 1)
+		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	}
 	s.Eventually(func() bool {
 		return admin.Get("/webhooks/"+id+"/deliveries?status=retrying").Field("total") == float64(3)
@@ -67,11 +69,12 @@ func TestTheLogIsPagedNewestFirstWithItsTotal(t *testing.T) {
 }
 
 func TestTheLogIsKeptAsLongAsThePrivacySettingsSay(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, "contact.created")
-	s.contact("contact.created", uuid.NewString(), 1)
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return s.count(`select count(*) from attempt`) == 1 })
 	s.idle()
 	s.Travel(29 * 24 * time.Hour)
@@ -84,7 +87,7 @@ func TestTheLogIsKeptAsLongAsThePrivacySettingsSay(t *testing.T) {
 	require.EqualValues(t, 0, admin.Get("/webhooks/"+id+"/deliveries").Is(200).Field("total"))
 
 	s.SetSite("privacy", map[string]any{"retention": map[string]any{"webhook_log": 2}})
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return len(s.rows(id)) == 1 && s.rows(id)[0].Status == "delivered" })
 	s.Travel(49 * time.Hour)
 	require.NoError(t, s.expire(t.Context()))
@@ -92,9 +95,10 @@ func TestTheLogIsKeptAsLongAsThePrivacySettingsSay(t *testing.T) {
 }
 
 func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	id, _ := s.subscribe(admin, "https://example.com/", "contact.created")
+	id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
 	_, err := s.DB.Pool.Exec(t.Context(), `
 		with told as (
 			insert into message (id, event, record, payload, created_at)
@@ -119,9 +123,10 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 }
 
 func TestAWaitingBacklogIsNotRead(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	id, _ := s.subscribe(admin, "https://example.com/", "contact.created")
+	id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
 	admin.Patch("/webhooks/"+id, map[string]any{"active": false}).Is(200)
 	for _, status := range []string{"queued", "retrying"} {
 		_, err := s.DB.Pool.Exec(t.Context(), `
@@ -145,12 +150,13 @@ func TestAWaitingBacklogIsNotRead(t *testing.T) {
 	require.NoError(t, rows.Err())
 }
 
+// It runs alone: the instruments of a process are global, and belong to the service that was started last.
 func TestOperatorsSeeWhatWaits(t *testing.T) {
 	s := start(t)
 	r := listen(t)
 	r.says(500)
-	s.subscribe(s.As(auth.SiteAdmin), r.URL, "contact.created")
-	s.contact("contact.created", uuid.NewString(), 1)
+	s.subscribe(s.As(auth.SiteAdmin), r.URL, proto.KindContactCreated)
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool {
 		res, err := http.Get(s.Admin + "/metrics")
 		if err != nil {

@@ -13,7 +13,13 @@ import (
 	"frontdesk/services/webhooks/internal/signature"
 )
 
-// streak is how many attempts in a row have failed at a webhook, and what came of it.
+// The reasons of a pause.
+const (
+	pausedFailures = "failures" // too many failed attempts in a row
+	pausedSecret   = "secret"   // the signing secret cannot be read
+)
+
+// streak counts the attempts in a row that failed at a webhook.
 type streak struct {
 	id       uuid.UUID
 	name     string
@@ -21,11 +27,11 @@ type streak struct {
 	failures int
 	paused   *string
 	changed  bool
-	// stopped is the reason of a pause that begins now.
-	stopped string
+	// begun is the reason of a pause that begins with this batch.
+	begun string
 }
 
-// lockStreaks locks the webhooks of a batch, by id.
+// lockStreaks locks the webhooks of a batch in the order of their ids and returns them by id.
 func lockStreaks(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]*streak, error) {
 	var ids []uuid.UUID
 	for _, r := range batch {
@@ -35,44 +41,45 @@ func lockStreaks(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]
 	if err != nil {
 		return nil, err
 	}
-	hooks := map[uuid.UUID]*streak{}
+	streaks := map[uuid.UUID]*streak{}
 	var s streak
 	_, err = pgx.ForEachRow(rows, []any{&s.id, &s.name, &s.url, &s.failures, &s.paused}, func() error {
-		hook := s
-		hooks[s.id] = &hook
+		found := s
+		streaks[s.id] = &found
 		return nil
 	})
-	return hooks, err
+	return streaks, err
 }
 
-// count adds a result, in the order in which they came. A pause ends only by switching the webhook on.
+// count adds a result; the caller adds them in the order in which they came. While a webhook is paused nothing counts: a
+// pause ends only when a person switches the webhook on.
 func (s *streak) count(r result) {
 	switch {
 	case s.paused != nil:
-	case r.sealed:
-		s.pause("secret")
+	case r.unsigned:
+		s.pause(pausedSecret)
 	case r.ok():
 		s.changed = s.changed || s.failures > 0
 		s.failures = 0
 	default:
 		s.changed = true
 		if s.failures++; s.failures >= signature.PauseAfter {
-			s.pause("failures")
+			s.pause(pausedFailures)
 		}
 	}
 }
 
 func (s *streak) pause(reason string) {
-	s.paused, s.stopped, s.changed = &reason, reason, true
+	s.paused, s.begun, s.changed = &reason, reason, true
 }
 
-// keep writes a streak down; a pause that begins is told to the administrators, once.
-func (s *service) keep(ctx context.Context, tx *db.Tx, hook *streak) error {
+// saveStreak writes a streak that changed. A pause that begins is mailed to every administrator, once.
+func (s *service) saveStreak(ctx context.Context, tx *db.Tx, hook *streak) error {
 	if !hook.changed {
 		return nil
 	}
 	_, err := tx.Exec(ctx, `update webhook set failures = $2, paused = $3 where id = $1`, hook.id, hook.failures, hook.paused)
-	if err != nil || hook.stopped == "" {
+	if err != nil || hook.begun == "" {
 		return err
 	}
 	for _, u := range s.Identity.Users() {
@@ -107,7 +114,7 @@ func (s *service) pausedMail(hook *streak, to mail.Person) mail.Content {
 	if c.Business == "" {
 		c.Business = "Frontdesk"
 	}
-	if hook.stopped == "secret" {
+	if hook.begun == pausedSecret {
 		c.Paragraphs = []string{"The signing secret of a webhook can no longer be read: the site's master key has changed. Nothing is sent to it until it has a new secret."}
 	} else {
 		c.Paragraphs = []string{"The last 20 attempts to reach a webhook failed, one after the other. It is paused, and nothing is sent to it."}

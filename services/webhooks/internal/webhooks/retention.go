@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,11 +14,11 @@ import (
 const (
 	tidyEvery  = time.Minute
 	tallyEvery = 5 * time.Second
-	// tidyBatch is how many deliveries one transaction takes away.
+	// tidyBatch is how many deliveries one transaction deletes.
 	tidyBatch = 5000
 )
 
-// keepDays is how long the log is kept, as the privacy settings say.
+// keepDays is how many days the log is kept: privacy setting retention.webhook_log, 30 if that is not set.
 func (s *service) keepDays() int {
 	privacy := struct {
 		Retention struct {
@@ -31,18 +32,20 @@ func (s *service) keepDays() int {
 	return privacy.Retention.WebhookLog
 }
 
-// expire takes away what is older than the log is kept, and what deleted webhooks left.
+// expire deletes the log that is older than it is kept, and the log of deleted webhooks.
 func (s *service) expire(ctx context.Context) error {
 	old := s.DB.Now().UTC().AddDate(0, 0, -s.keepDays())
-	if err := s.forgetAll(ctx, `created_at < $1`, old); err != nil {
-		return err
+	var aged db.Where
+	aged.And("created_at < ?", old)
+	if err := s.deleteAllDeliveries(ctx, aged); err != nil {
+		return fmt.Errorf("delete old deliveries: %w", err)
 	}
 	if _, err := s.DB.Pool.Exec(ctx, `delete from message where created_at < $1`, old); err != nil {
-		return err
+		return fmt.Errorf("delete old messages: %w", err)
 	}
-	// Of deliveries that are gone.
+	// A lease this old belongs to a delivery that was deleted.
 	if _, err := s.DB.Pool.Exec(ctx, `delete from lease where until < now() - interval '1 hour'`); err != nil {
-		return err
+		return fmt.Errorf("delete old leases: %w", err)
 	}
 	rows, err := s.DB.Pool.Query(ctx, `select webhook from removed`)
 	if err != nil {
@@ -53,11 +56,13 @@ func (s *service) expire(ctx context.Context) error {
 		return err
 	}
 	for _, id := range removed {
-		if err := s.forgetAll(ctx, `webhook = $1`, id); err != nil {
-			return err
+		var of db.Where
+		of.And("webhook = ?", id)
+		if err := s.deleteAllDeliveries(ctx, of); err != nil {
+			return fmt.Errorf("delete the log of a deleted webhook: %w", err)
 		}
 	}
-	// For a while, events that were taken in at the very moment may still add to its log.
+	// A transaction that consumed an event while the webhook was deleted may still add to its log: it is cleared for a while.
 	tag, err := s.DB.Pool.Exec(ctx, `delete from removed where removed_at < now() - interval '5 minutes'`)
 	if err != nil || tag.RowsAffected() == 0 {
 		return err
@@ -66,11 +71,11 @@ func (s *service) expire(ctx context.Context) error {
 	return err
 }
 
-func (s *service) forgetAll(ctx context.Context, where string, arg any) error {
+func (s *service) deleteAllDeliveries(ctx context.Context, where db.Where) error {
 	for {
 		var n int64
 		err := s.DB.Do(ctx, func(tx *db.Tx) (err error) {
-			n, err = forget(ctx, tx, where, arg)
+			n, err = deleteDeliveries(ctx, tx, where)
 			return err
 		})
 		if err != nil || n < tidyBatch {
@@ -79,11 +84,11 @@ func (s *service) forgetAll(ctx context.Context, where string, arg any) error {
 	}
 }
 
-// forget deletes up to tidyBatch deliveries with their attempts, and says how many.
-func forget(ctx context.Context, tx *db.Tx, where string, arg any) (n int64, err error) {
+// deleteDeliveries deletes up to tidyBatch deliveries with their attempts and returns how many.
+func deleteDeliveries(ctx context.Context, tx *db.Tx, where db.Where) (n int64, err error) {
 	err = tx.QueryRow(ctx, `
 		with old as (
-			select id from delivery where `+where+` order by id limit $2 for update
+			select id from delivery where `+where.String()+db.LimitTo(` order by id`, tidyBatch)+` for update
 		), gone as (
 			delete from delivery d using old where d.id = old.id returning d.id, d.webhook, d.message, d.status
 		), log as (
@@ -91,11 +96,11 @@ func forget(ctx context.Context, tx *db.Tx, where string, arg any) (n int64, err
 		), counted as (
 			insert into tally select webhook, status, -count(*) from gone group by webhook, status
 		)
-		select count(*) from gone`, arg, tidyBatch).Scan(&n)
+		select count(*) from gone`, where.Args...).Scan(&n)
 	return n, err
 }
 
-// addUp makes one line per webhook and status of the changes to the sizes of the logs.
+// addUp replaces the changes in tally by one row per webhook and status.
 func (s *service) addUp(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
 		var grown bool

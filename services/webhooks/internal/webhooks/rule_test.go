@@ -17,47 +17,47 @@ import (
 
 // What a delivery goes through, whatever receivers and people do.
 func TestADeliveryHasSixAttemptsOfItsScheduleAndAnyNumberOfResends(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		next := now
-		j := job{status: "queued", next: &next}
+		j := job{Status: statusQueued, Next: &next}
 		scheduledFailures := 0
 		for range rapid.IntRange(1, 30).Draw(t, "attempts") {
-			waiting := j.status == "queued" || j.status == "retrying"
+			waiting := j.Status == statusQueued || j.Status == statusRetrying
 			r := result{job: j, ended: now}
-			r.how = manner(rapid.IntRange(0, 1).Draw(t, "manner"))
-			if !waiting {
-				r.how = resent
-			}
+			r.Resent = rapid.Bool().Draw(t, "resent") || !waiting
 			if !rapid.Bool().Draw(t, "ok") {
 				r.reason = "no"
 			}
-			status, failed, at, delivered := r.after()
+			row := r.settled()
+			require.Equal(t, j.Status, row.Was)
 			switch {
 			case r.ok():
-				require.Equal(t, "delivered", status)
-				require.Nil(t, at)
-				require.Equal(t, now, *delivered)
-			case r.how == resent:
-				require.Equal(t, j.status, status)
-				require.Equal(t, j.failed, failed)
-				require.Equal(t, j.next, at)
+				require.Equal(t, statusDelivered, row.Status)
+				require.Nil(t, row.Next)
+				require.Equal(t, now, *row.Delivered)
+			case r.Resent:
+				require.Equal(t, j.Status, row.Status)
+				require.Equal(t, j.Failed, row.Failed)
+				require.Equal(t, j.Next, row.Next)
 			default:
 				scheduledFailures++
-				require.Equal(t, scheduledFailures, failed)
-				require.Equal(t, failed == signature.MaxAttempts, status == "failed")
-				require.Equal(t, status == "failed", at == nil)
-				if at != nil {
-					require.True(t, at.After(now))
+				require.Equal(t, scheduledFailures, row.Failed)
+				require.Equal(t, row.Failed == signature.MaxAttempts, row.Status == statusFailed)
+				require.Equal(t, row.Status == statusFailed, row.Next == nil)
+				if row.Next != nil {
+					require.True(t, row.Next.After(now))
 				}
 			}
-			j.status, j.failed, j.next = status, failed, at
+			j.Status, j.Failed, j.Next = row.Status, row.Failed, row.Next
 			now = now.Add(time.Duration(rapid.IntRange(0, 100_000).Draw(t, "seconds")) * time.Second)
 		}
 	})
 }
 
 func TestAPauseBeginsWithTheTwentiethFailureInARow(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := streak{}
 		row := 0
@@ -72,8 +72,8 @@ func TestAPauseBeginsWithTheTwentiethFailureInARow(t *testing.T) {
 				row = 0
 			}
 			if row == signature.PauseAfter {
-				require.Equal(t, "failures", *s.paused)
-				require.Equal(t, "failures", s.stopped)
+				require.Equal(t, pausedFailures, *s.paused)
+				require.Equal(t, pausedFailures, s.begun)
 				require.Equal(t, signature.PauseAfter, s.failures)
 				return
 			}
@@ -90,9 +90,18 @@ func FuzzBody(f *testing.F) {
 	f.Add(`null`, "x")
 	f.Fuzz(func(t *testing.T, data, changed string) {
 		for topic, key := range keys {
-			e := bus.Event{ID: uuid.New(), Topic: topic, Kind: "contact.updated", At: time.Now(), Changed: strings.Split(changed, ","), Data: []byte(data),
+			e := bus.Event{ID: uuid.New(), Topic: topic, Kind: proto.KindContactUpdated, At: time.Now(), Changed: strings.Split(changed, ","), Data: []byte(data),
 				Extra: []byte(data)}
-			b := newBody(e, uuid.New())
+			b, err := newBody(e, uuid.New())
+			if err != nil {
+				require.Error(t, e.Decode(&struct {
+					Contact *struct {
+						ID *uuid.UUID `json:"id"`
+					} `json:"contact"`
+					Status string `json:"status"`
+				}{}))
+				continue
+			}
 			text, err := b.text()
 			if err != nil {
 				require.False(t, json.Valid([]byte(data)))
@@ -110,9 +119,11 @@ func FuzzBody(f *testing.F) {
 }
 
 func TestBlankingKeepsTheOutlineAndNothingElse(t *testing.T) {
+	t.Parallel()
 	id := uuid.New()
-	b := newBody(bus.Event{ID: id, Topic: proto.ContactTopic, Kind: "contact.merged", At: time.Unix(0, 0),
+	b, err := newBody(bus.Event{ID: id, Topic: proto.ContactTopic, Kind: proto.KindContactMerged, At: time.Unix(0, 0),
 		Data: []byte(`{"id":"` + id.String() + `","email":"ann@example.com","tags":["vip"]}`), Extra: []byte(`{"merged_id":"` + id.String() + `"}`)}, id)
+	require.NoError(t, err)
 	text, err := b.text()
 	require.NoError(t, err)
 	bare, err := blank(text)

@@ -12,11 +12,13 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/proto"
 )
 
 const samples = "../../../../proto/samples"
 
 func TestWhatProducersSendIsPassedOnAsItIsAndHoldsNothingInternal(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	r := listen(t)
 	s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
@@ -37,7 +39,7 @@ func TestWhatProducersSendIsPassedOnAsItIsAndHoldsNothingInternal(t *testing.T) 
 			}
 			require.NoError(t, json.Unmarshal(raw, &sample))
 			want := map[string]any{key: sample.Data}
-			if kind == "contact.erased" {
+			if kind == proto.KindContactErased {
 				want[key] = map[string]any{}
 			}
 			if strings.HasSuffix(kind, ".merged") {

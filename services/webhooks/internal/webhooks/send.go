@@ -23,37 +23,29 @@ import (
 // answerKept is how much of an answer's body is read and logged, in bytes.
 const answerKept = 64 << 10
 
-// target is a webhook as far as sending goes.
+// target is where the requests of a webhook go.
 type target struct {
 	id     uuid.UUID
 	url    string
-	secret string // empty when it cannot be read, which no secret signs with
+	secret string // empty if it cannot be read; nothing is signed with an empty secret
 }
-
-// manner is why an attempt is made.
-type manner int
-
-const (
-	// scheduled attempts move a delivery along its schedule.
-	scheduled manner = iota
-	// resent attempts are asked for by a person; one that fails changes neither status nor schedule.
-	resent
-)
 
 // job is a delivery that this process holds the lease of.
 type job struct {
-	id, lease uuid.UUID
-	event     string
-	eventID   uuid.UUID
-	payload   string
-	status    string
-	failed    int // attempts of the schedule so far
-	next      *time.Time
-	once      bool
-	how       manner
+	ID      uuid.UUID
+	Lease   uuid.UUID
+	Event   string
+	Message uuid.UUID // the event's id
+	Payload string
+	Status  string
+	Failed  int        `db:"failed_attempts"` // attempts of the schedule so far
+	Next    *time.Time `db:"next_attempt_at"`
+	Once    bool       // a test: one attempt, never a second
+	// Resent attempts are asked for by a person. One that fails changes neither status nor schedule.
+	Resent bool `db:"-"`
 }
 
-// result is what became of a job.
+// result is how the attempt of a job ended.
 type result struct {
 	job
 	to     target
@@ -62,22 +54,22 @@ type result struct {
 	took   time.Duration
 	code   *int
 	answer []byte
-	// reason why it failed, for people; empty when it was delivered.
+	// reason why the attempt failed, for people; empty if the delivery succeeded.
 	reason string
-	// sealed tells that nothing was sent, because the secret cannot be read.
-	sealed bool
-	// told gets nil once the result is in the database; nil when nobody waits.
-	told chan error
+	// unsigned reports that nothing was sent, because the secret cannot be read.
+	unsigned bool
+	// done receives nil once the result is in the database; nil if nobody waits for it.
+	done chan error
 }
 
-func (r result) ok() bool { return !r.sealed && r.reason == "" }
+func (r result) ok() bool { return r.reason == "" }
 
-// send makes one attempt. It always comes back within the time that a receiver has.
+// send makes one attempt and returns within the time that a receiver has to answer.
 func (e *engine) send(ctx context.Context, to target, j job) result {
 	r := result{job: j, to: to, at: e.s.DB.Now()}
-	headers, err := signature.Headers(to.secret, eventID(j.eventID), r.at, []byte(j.payload))
+	headers, err := signature.Headers(to.secret, eventID(j.Message), r.at, []byte(j.Payload))
 	if err != nil {
-		r.sealed, r.reason, r.ended = true, "The signing secret cannot be read. Make a new one.", r.at
+		r.unsigned, r.reason, r.ended = true, "The signing secret cannot be read. Make a new one.", r.at
 		return r
 	}
 	start := time.Now()
@@ -97,14 +89,14 @@ func (e *engine) send(ctx context.Context, to target, j job) result {
 func (e *engine) post(ctx context.Context, address string, j job, headers map[string]string) (*int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, signature.AnswerWithin)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(j.payload))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(j.Payload))
 	if err != nil {
 		return nil, nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Frontdesk-Webhooks/1.0")
-	req.Header.Set("X-Svc-Event", j.event)
-	req.Header.Set("X-Svc-Delivery", j.id.String())
+	req.Header.Set("X-Svc-Event", j.Event)
+	req.Header.Set("X-Svc-Delivery", j.ID.String())
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
@@ -115,13 +107,13 @@ func (e *engine) post(ctx context.Context, address string, j job, headers map[st
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
-		// The status alone is no answer: the deadline is for all of it.
+		// The deadline is for the whole answer: its status alone is none.
 		return &res.StatusCode, answer, err
 	}
 	return &res.StatusCode, answer, nil
 }
 
-// explain words an error for the people who look after the receiver. It says nothing of this network.
+// explain is the sentence about err for the people who look after the receiver. It reveals nothing about this network.
 func explain(err error) string {
 	var timeout net.Error
 	var name *net.DNSError
@@ -146,7 +138,7 @@ func explain(err error) string {
 	return "The receiver could not be reached."
 }
 
-// host is the part of an address that connections are counted by.
+// host is the part of an address by which requests in flight are counted.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -5,16 +5,14 @@ import (
 	"embed"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/fetch"
-	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/signature"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Service is the webhooks service.
+// Service is the process.
 var Service = app.Service{Name: "webhooks", Port: 8095, Migrations: migrations, Build: build}
 
 type service struct {
@@ -27,6 +25,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 	return parts, err
 }
 
+// assemble is build; tests reach the service behind the parts.
 func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 	s := &service{Kit: k}
 	s.engine = newEngine(s)
@@ -38,22 +37,20 @@ func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 	if err := s.watch(); err != nil {
 		return nil, nil, err
 	}
-	parts := &app.Parts{
-		Ops: s.ops(),
-		Follows: []bus.Follow{
-			{Topic: proto.ContactTopic, Handle: s.take},
-			{Topic: proto.OrganizationTopic, Handle: s.take},
-			{Topic: proto.AppointmentTopic, Handle: s.take},
-			{Topic: proto.SubmissionTopic, Handle: s.take},
-		},
+	return &app.Parts{
+		Ops:      s.ops(),
+		Follows:  s.follows(),
 		Personal: personal,
 		Run:      []func(context.Context){s.engine.run},
-		Jobs: []app.Job{
-			{Name: "retention", Every: tidyEvery, Run: s.expire},
-			{Name: "tally", Every: tallyEvery, Run: s.addUp},
-		},
+		Jobs:     s.jobs(),
+	}, s, nil
+}
+
+func (s *service) jobs() []app.Job {
+	return []app.Job{
+		{Name: "retention", Every: tidyEvery, Run: s.expire},
+		{Name: "tally", Every: tallyEvery, Run: s.addUp},
 	}
-	return parts, s, nil
 }
 
 func (s *service) fetchOptions() fetch.Options {

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -16,213 +17,232 @@ import (
 	"frontdesk/services/webhooks/internal/signature"
 )
 
+// settleBatch is how many results one transaction writes at most.
 const settleBatch = 200
 
-// settle writes results down, as many in one transaction as there are, until drained is closed and
-// nothing is left. It waits for a database that is away: the leases keep others from sending meanwhile.
+// settle writes results until drained is closed and none is left. While the database is away it retries: the leases keep
+// other processes from sending the same deliveries meanwhile.
 func (e *engine) settle(ctx context.Context, drained <-chan struct{}) {
 	for {
-		var batch []result
-		select {
-		case r := <-e.results:
-			batch = append(batch, r)
-		case <-drained:
-			select {
-			case r := <-e.results:
-				batch = append(batch, r)
-			default:
-				return
-			}
+		batch := e.nextResults(drained)
+		if len(batch) == 0 {
+			return
 		}
-	more:
-		for len(batch) < settleBatch {
-			select {
-			case r := <-e.results:
-				batch = append(batch, r)
-			default:
-				break more
-			}
-		}
-		err := e.commit(ctx, batch)
+		err := e.write(ctx, batch)
 		for tries := 0; err != nil; tries++ {
-			slog.WarnContext(ctx, "results are written again", "error", err)
+			slog.WarnContext(ctx, "writing results is retried", "error", err)
 			select {
 			case <-drained:
 				if tries > 10 {
-					// The leases run out, and the deliveries are sent again: never lost, perhaps twice.
+					// The leases run out and the deliveries are sent again: none is lost, some may be repeated.
 					return
 				}
 			default:
 			}
 			time.Sleep(200 * time.Millisecond)
-			err = e.commit(ctx, batch)
+			err = e.write(ctx, batch)
 		}
-		landed := map[uuid.UUID]int{}
+		completed := map[uuid.UUID]int{}
 		for _, r := range batch {
-			if e.tell(ctx, r) {
-				landed[r.to.id]++
+			e.observe(ctx, r)
+			if r.done == nil {
+				completed[r.to.id]++
+			} else {
+				r.done <- r.refusal()
+				e.wake(r.to.id)
 			}
 		}
-		for webhook, n := range landed {
-			e.landed(webhook, n)
+		for webhook, n := range completed {
+			e.complete(webhook, n)
 		}
 	}
 }
 
-// tell lets the caller who waits for a result go on. It answers whether a lane does.
-func (e *engine) tell(ctx context.Context, r result) (lane bool) {
+// nextResults waits for a result and adds those that are there already. It returns none once drained is closed and
+// everything is taken.
+func (e *engine) nextResults(drained <-chan struct{}) (batch []result) {
+	select {
+	case r := <-e.results:
+		batch = append(batch, r)
+	case <-drained:
+	}
+	for len(batch) < settleBatch {
+		select {
+		case r := <-e.results:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (e *engine) observe(ctx context.Context, r result) {
 	outcome := "delivered"
 	if !r.ok() {
 		outcome = "failed"
 	}
 	e.seconds.Record(ctx, r.took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
-	switch {
-	case r.told == nil:
-		return true
-	case r.sealed:
-		r.told <- fault.Conflict("secret", r.reason)
-	default:
-		r.told <- nil
-		e.poke(r.to.id)
-	}
-	return false
 }
 
-// after is a delivery's state once the result counts.
-func (r result) after() (status string, failed int, next, delivered *time.Time) {
+// refusal is the error for a caller whose request was not made.
+func (r result) refusal() error {
+	if r.unsigned {
+		return fault.Conflict("secret", r.reason)
+	}
+	return nil
+}
+
+// settled is how a result leaves its delivery: one row of the statement that writes results.
+type settled struct {
+	Delivery  uuid.UUID  `json:"delivery"`
+	Lease     uuid.UUID  `json:"lease"`
+	Was       string     `json:"was"` // the status before
+	Status    string     `json:"status"`
+	Failed    int        `json:"failed"` // attempts of the schedule
+	Next      *time.Time `json:"next"`
+	Delivered *time.Time `json:"delivered"`
+	Sent      bool       `json:"sent"` // a request was made; the fields below describe it
+	At        time.Time  `json:"at"`
+	URL       string     `json:"url"`
+	Code      *int       `json:"code"`
+	Answer    []byte     `json:"answer"` // base64 in JSON
+	Reason    *string    `json:"reason"`
+	TookMS    int64      `json:"took_ms"`
+}
+
+// settled decides the delivery's state after the result.
+func (r result) settled() settled {
+	row := settled{Delivery: r.ID, Lease: r.Lease, Was: r.Status, Status: r.Status, Failed: r.Failed, Next: r.Next,
+		Sent: !r.unsigned, At: r.at.UTC(), URL: r.to.url, Code: r.code, Answer: r.answer, TookMS: r.took.Milliseconds()}
+	if r.reason != "" {
+		row.Reason = &r.reason
+	}
 	switch {
-	case r.sealed && r.once:
-		return "failed", r.failed, nil, nil
-	case r.sealed:
-		return r.status, r.failed, r.next, nil
 	case r.ok():
-		return "delivered", r.failed, nil, &r.ended
-	case r.how == resent:
-		return r.status, r.failed, r.next, nil
-	case r.once:
-		return "failed", r.failed + 1, nil, nil
+		row.Status, row.Next, row.Delivered = statusDelivered, nil, &r.ended
+	case r.unsigned && r.Once:
+		row.Status, row.Next = statusFailed, nil
+	case r.unsigned, r.Resent:
+		// Neither counts as an attempt of the schedule.
+	default:
+		row.Failed++
+		row.Status, row.Next = statusFailed, nil
+		if at, again := signature.NextAttempt(row.Failed, r.ended); again && !r.Once {
+			row.Status, row.Next = statusRetrying, &at
+		}
 	}
-	at, again := signature.NextAttempt(r.failed+1, r.ended)
-	if !again {
-		return "failed", r.failed + 1, nil, nil
-	}
-	return "retrying", r.failed + 1, &at, nil
+	return row
 }
 
-func (e *engine) commit(ctx context.Context, batch []result) error {
+// write settles results in one transaction. It leaves out those whose lease has run out: another process has sent these
+// again.
+func (e *engine) write(ctx context.Context, batch []result) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	rows := make([]settled, len(batch))
+	for i, r := range batch {
+		rows[i] = r.settled()
+	}
+	// Every process locks deliveries in the order of their ids.
+	slices.SortFunc(rows, func(a, b settled) int { return slices.Compare(a.Delivery[:], b.Delivery[:]) })
 	if !slices.ContainsFunc(batch, func(r result) bool { return !r.ok() }) {
-		// One statement does it all: successes end every streak that there may be.
-		mine, err := write(ctx, e.s.DB.Pool, batch, true)
+		written, err := writeRows(ctx, e.s.DB.Pool, rows)
 		if err == nil {
-			warn(ctx, batch, mine)
+			warnLapsed(ctx, rows, written)
 		}
 		return err
 	}
 	return e.s.DB.Do(ctx, func(tx *db.Tx) error {
-		hooks, err := lockStreaks(ctx, tx, batch)
+		streaks, err := lockStreaks(ctx, tx, batch)
+		if err != nil {
+			return fmt.Errorf("lock webhooks: %w", err)
+		}
+		written, err := writeRows(ctx, tx, rows)
 		if err != nil {
 			return err
 		}
-		mine, err := write(ctx, tx, batch, false)
-		if err != nil {
-			return err
-		}
-		warn(ctx, batch, mine)
-		var due []timer
+		warnLapsed(ctx, rows, written)
+		var retries []timer
 		for _, r := range batch {
-			if !mine[r.id] {
+			if !written[r.ID] {
 				continue
 			}
-			if hook := hooks[r.to.id]; hook != nil {
-				hook.count(r)
+			if streak := streaks[r.to.id]; streak != nil {
+				streak.count(r)
 			}
-			if status, _, next, _ := r.after(); status == "retrying" && r.how == scheduled && !r.sealed {
-				due = append(due, timer{r.to.id, *next})
-			}
-		}
-		for _, hook := range hooks {
-			if err := e.s.keep(ctx, tx, hook); err != nil {
-				return err
+			if row := r.settled(); row.Status == statusRetrying && row.Failed > r.Failed {
+				retries = append(retries, timer{r.to.id, *row.Next})
 			}
 		}
-		return e.timers.set(ctx, tx, due)
+		for _, streak := range streaks {
+			if err := e.s.saveStreak(ctx, tx, streak); err != nil {
+				return fmt.Errorf("save failures of a webhook: %w", err)
+			}
+		}
+		if err := e.timers.set(ctx, tx, retries); err != nil {
+			return fmt.Errorf("set timers: %w", err)
+		}
+		return nil
 	})
 }
 
-// warn tells of results that came after their lease had run out: somebody else has sent those again.
-func warn(ctx context.Context, batch []result, mine map[uuid.UUID]bool) {
-	for _, r := range batch {
-		if !mine[r.id] {
-			slog.WarnContext(ctx, "a lease had run out before its result", "delivery", r.id)
+func warnLapsed(ctx context.Context, rows []settled, written map[uuid.UUID]bool) {
+	for _, r := range rows {
+		if !written[r.Delivery] {
+			slog.WarnContext(ctx, "a lease had run out before its result", "delivery", r.Delivery)
 		}
 	}
 }
 
-// write moves the deliveries whose lease is still ours, logs the attempts, and ends the streaks of failures
-// when all is well. It answers which ones were ours.
-func write(ctx context.Context, to interface {
-	Query(context.Context, string, ...any) (pgx.Rows, error)
-}, batch []result, well bool) (map[uuid.UUID]bool, error) {
-	sorted := slices.SortedFunc(slices.Values(batch), func(a, b result) int { return slices.Compare(a.id[:], b.id[:]) })
-	n := len(sorted)
-	ids, leases, statuses, was, failed := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]int, n)
-	next, delivered, codes, reasons := make([]*time.Time, n), make([]*time.Time, n), make([]*int, n), make([]*string, n)
-	took, made, at, urls, answers, keep := make([]int, n), make([]int, n), make([]time.Time, n), make([]string, n), make([][]byte, n), make([]bool, n)
-	for i, r := range sorted {
-		ids[i], leases[i], was[i], codes[i], at[i], urls[i], answers[i] = r.id, r.lease, r.status, r.code, r.at.UTC(), r.to.url, r.answer
-		statuses[i], failed[i], next[i], delivered[i] = r.after()
-		keep[i] = r.status == "delivered" // a resend does not change when it was delivered first
-		took[i] = int(r.took.Milliseconds())
-		if r.reason != "" {
-			reasons[i] = &r.reason
-		}
-		if !r.sealed {
-			made[i] = 1
-		}
-		if answers[i] == nil {
-			answers[i] = []byte{}
-		}
-	}
-	rows, err := to.Query(ctx, `
+// writeRows moves the deliveries whose lease is still held, logs their attempts and returns their ids. If every row
+// succeeded, it also ends the streaks of failures of their webhooks; else the caller counts them.
+func writeRows(ctx context.Context, q querier, rows []settled) (map[uuid.UUID]bool, error) {
+	found, err := q.Query(ctx, `
 		with r as (
-			select * from unnest(@ids::uuid[], @leases::uuid[], @statuses::text[], @was::text[], @failed::int[], @next::timestamptz[], @delivered::timestamptz[],
-				@codes::int[], @reasons::text[], @took::int[], @made::int[], @keep::bool[], @at::timestamptz[], @urls::text[], @answers::bytea[])
-			as r(id, lease, status, was, failed, next, delivered, code, reason, took, made, keep, at, url, answer)
+			select * from json_to_recordset($1) as r(delivery uuid, lease uuid, was text, status text, failed int, next timestamptz, delivered timestamptz,
+				sent bool, at timestamptz, url text, code int, answer text, reason text, took_ms int)
 		), own as (
-			delete from lease l using r where l.delivery = r.id and l.token = r.lease returning l.delivery
+			delete from lease l using r where l.delivery = r.delivery and l.token = r.lease returning l.delivery
 		), d as (
 			update delivery d set status = r.status, failed_attempts = r.failed, next_attempt_at = r.next,
-				delivered_at = case when r.keep then d.delivered_at else coalesce(r.delivered, d.delivered_at) end,
-				attempts = d.attempts + r.made,
-				response_code = case when r.made = 1 then r.code else d.response_code end,
-				error = r.reason, duration_ms = case when r.made = 1 then r.took else d.duration_ms end
-			from r join own on own.delivery = r.id where d.id = r.id returning d.id, d.webhook, d.message, d.attempts, d.status
+				-- A resend does not change when it was delivered first.
+				delivered_at = coalesce(d.delivered_at, r.delivered),
+				attempts = d.attempts + r.sent::int,
+				response_code = case when r.sent then r.code else d.response_code end,
+				error = r.reason, duration_ms = case when r.sent then r.took_ms else d.duration_ms end
+			from r join own using (delivery) where d.id = r.delivery returning d.id, d.webhook, d.message, d.attempts, d.status
 		), m as (
-			-- The lock is for a scrub at the same time: it waits and finds the answer, or this one learns of it.
+			-- A scrub of the message waits for this lock and then finds the answer, or this statement sees that it is scrubbed.
 			select id, scrubbed from message where id in (select message from d) order by id for key share
 		), log as (
 			insert into attempt (message, delivery, number, at, url, response_code, response_body, error, duration_ms)
-			select m.id, d.id, d.attempts, r.at, r.url, r.code, case when m.scrubbed then '' else r.answer end, r.reason, r.took
-			from d join r using (id) join m on m.id = d.message where r.made = 1
+			select m.id, d.id, d.attempts, r.at, r.url, r.code, case when m.scrubbed then '' else decode(coalesce(r.answer, ''), 'base64') end, r.reason, r.took_ms
+			from d join r on r.delivery = d.id join m on m.id = d.message where r.sent
 		), counted as (
 			insert into tally select webhook, status, sum(n)
-			from (select d.webhook, d.status, 1 as n from d union all select d.webhook, r.was, -1 from d join r using (id)) as change
+			from (select d.webhook, d.status, 1 as n from d union all select d.webhook, r.was, -1 from d join r on r.delivery = d.id) as change
 			group by webhook, status having sum(n) <> 0
 		), ended as (
-			update webhook set failures = 0 where @well and failures > 0 and paused is null and id in (select webhook from d)
+			update webhook set failures = 0 where failures > 0 and paused is null and id in (select webhook from d)
+				and not exists (select from r where reason is not null)
 		)
-		select id from d`,
-		pgx.NamedArgs{"ids": ids, "leases": leases, "statuses": statuses, "was": was, "failed": failed, "next": next, "delivered": delivered, "codes": codes,
-			"reasons": reasons, "took": took, "made": made, "keep": keep, "at": at, "urls": urls, "answers": answers, "well": well})
+		select id from d`, rows)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("write results: %w", err)
 	}
-	written, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	mine := make(map[uuid.UUID]bool, len(written))
-	for _, id := range written {
-		mine[id] = true
+	ids, err := pgx.CollectRows(found, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, fmt.Errorf("write results: %w", err)
 	}
-	return mine, err
+	written := make(map[uuid.UUID]bool, len(ids))
+	for _, id := range ids {
+		written[id] = true
+	}
+	return written, nil
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }

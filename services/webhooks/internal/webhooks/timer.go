@@ -17,8 +17,8 @@ import (
 	"frontdesk/libs/db"
 )
 
-// timers wake lanes when a retry is due. They are River's jobs, in the service's own schema, and carry no
-// truth: a lane that is woken looks at the delivery rows.
+// timers wake lanes when a retry is due. They are jobs of River in the service's own schema. A lane that is woken reads
+// the delivery rows, so a timer that is lost or fires twice does no harm.
 type timers struct {
 	client *river.Client[pgx.Tx]
 }
@@ -29,7 +29,7 @@ type timer struct {
 	at      time.Time
 }
 
-// due is the job of one timer. Retries of one webhook at one second share it.
+// due is the job of a timer.
 type due struct {
 	Webhook uuid.UUID `json:"webhook"`
 	At      int64     `json:"at"`
@@ -37,7 +37,7 @@ type due struct {
 
 func (due) Kind() string { return "webhook_due" }
 
-// sweep is the job that looks for what nobody was woken for.
+// sweep is the job that wakes lanes whose notification or timer was lost.
 type sweep struct{}
 
 func (sweep) Kind() string { return "webhook_sweep" }
@@ -51,7 +51,7 @@ func newTimers(ctx context.Context, k *app.Kit, e *engine) (*timers, error) {
 	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, j *river.Job[due]) error {
-		e.poke(j.Args.Webhook)
+		e.wake(j.Args.Webhook)
 		return nil
 	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweep]) error { return e.sweep(ctx) }))
@@ -60,7 +60,7 @@ func newTimers(ctx context.Context, k *app.Kit, e *engine) (*timers, error) {
 		Workers: workers,
 		Logger:  slog.New(quiet{slog.Default().Handler()}),
 		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 10}},
-		// They say nothing that the deliveries do not.
+		// The deliveries hold everything that a completed job could show.
 		CompletedJobRetentionPeriod: time.Hour,
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(sweepEvery),
 			func() (river.JobArgs, *river.InsertOpts) { return sweep{}, nil }, &river.PeriodicJobOpts{ID: "sweep", RunOnStart: true})},
@@ -72,7 +72,7 @@ func newTimers(ctx context.Context, k *app.Kit, e *engine) (*timers, error) {
 	return &timers{client}, err
 }
 
-// migrateRiver brings River's tables up to date, on one replica at a time.
+// migrateRiver applies River's migrations, on one replica at a time.
 func migrateRiver(ctx context.Context, d *db.DB, driver *riverpgxv5.Driver) error {
 	m, err := rivermigrate.New(driver, &rivermigrate.Config{Schema: d.Schema, Logger: slog.New(quiet{slog.Default().Handler()})})
 	if err != nil {
@@ -82,7 +82,7 @@ func migrateRiver(ctx context.Context, d *db.DB, driver *riverpgxv5.Driver) erro
 	if err != nil {
 		return err
 	}
-	// The lock ends with the connection.
+	// Closing the connection releases the lock.
 	conn := pooled.Hijack()
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, fmt.Sprintf(`set lock_timeout = 0; select pg_advisory_lock(%d)`, db.LockKey("webhooks.river", ""))); err != nil {
@@ -92,14 +92,14 @@ func migrateRiver(ctx context.Context, d *db.DB, driver *riverpgxv5.Driver) erro
 	return err
 }
 
-// run works the timers until ctx ends.
+// run works River's jobs until ctx ends.
 func (t *timers) run(ctx context.Context) {
 	for {
 		err := t.client.Start(context.WithoutCancel(ctx))
 		if err == nil {
 			break
 		}
-		slog.WarnContext(ctx, "timers start again", "error", err)
+		slog.WarnContext(ctx, "starting the timers is retried", "error", err)
 		select {
 		case <-ctx.Done():
 			return
@@ -114,12 +114,12 @@ func (t *timers) run(ctx context.Context) {
 	}
 }
 
-// set makes the timers in the transaction that makes the retries.
+// set adds timers in the transaction that schedules the retries. Retries of one webhook in the same second share a timer.
 func (t *timers) set(ctx context.Context, tx *db.Tx, timers []timer) error {
 	seen := map[due]bool{}
 	var jobs []river.InsertManyParams
 	for _, x := range timers {
-		// Rounded up: a lane that is woken too early would find nothing.
+		// Rounded up: a lane that wakes early finds nothing due.
 		at := x.at.Add(time.Second - time.Nanosecond).Truncate(time.Second)
 		args := due{x.webhook, at.Unix()}
 		if seen[args] {
@@ -135,13 +135,13 @@ func (t *timers) set(ctx context.Context, tx *db.Tx, timers []timer) error {
 	return err
 }
 
-// clock gives River the service's clock where a test has set one.
+// clock is the service's clock for River, in tests that move it.
 type clock func() time.Time
 
 func (c clock) Now() time.Time       { return c() }
 func (c clock) NowOrNil() *time.Time { now := c(); return &now }
 
-// quiet keeps what River says to warnings, and leaves out that it was told to stop.
+// quiet passes on River's warnings and errors, except those that a stop causes.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// watch lets operators see what waits: read from the database when somebody looks, so that every replica
-// says the same.
+// watch registers the gauges of waiting deliveries and paused webhooks. A scrape reads the database, so every replica
+// reports the same numbers.
 func (s *service) watch() error {
 	meter := otel.Meter("frontdesk")
 	waiting, err := meter.Int64ObservableGauge("frontdesk.webhook.waiting", metric.WithDescription("deliveries that wait, by status"))

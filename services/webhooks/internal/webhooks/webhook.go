@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"frontdesk/services/webhooks/internal/signature"
 )
 
-// Webhook is a receiver and what it subscribed.
+// Webhook is a receiver and the events that it subscribed.
 type Webhook struct {
 	ID         uuid.UUID `json:"id"`
 	Name       string    `json:"name"`
@@ -32,7 +33,7 @@ type Webhook struct {
 	UpdatedAt  time.Time `json:"updated_at"`
 }
 
-const webhookColumns = `id, name, url, events, active, paused, failures, secret_hint, created_at, updated_at`
+const selectWebhook = `select id, name, url, events, active, paused, failures, secret_hint, created_at, updated_at from webhook `
 
 // WithSecret is a webhook and, this once, its signing secret.
 type WithSecret struct {
@@ -40,27 +41,20 @@ type WithSecret struct {
 	Secret  string  `json:"secret,omitempty" doc:"Shown once: a repeated call with the same Idempotency-Key leaves it out."`
 }
 
-// WithoutSecret is what may be stored.
+// WithoutSecret is the answer to a repeated call.
 func (w WithSecret) WithoutSecret() any { return WithSecret{Webhook: w.Webhook} }
 
 // RecordID names the webhook in the audit log.
 func (w WithSecret) RecordID() string { return w.Webhook.ID.String() }
 
-// ByID names one record.
-type ByID struct {
-	ID uuid.UUID `json:"id"`
-}
-
-// NewWebhook is the input of CreateWebhook.
-type NewWebhook struct {
+type newWebhook struct {
 	Name   string          `json:"name" required:"true" maxLength:"190"`
 	URL    string          `json:"url" required:"true" maxLength:"500" doc:"https, on port 443 of a public host."`
 	Events []string        `json:"events" required:"true" maxItems:"50" doc:"Names from GET /webhooks/events."`
 	Active opt.Value[bool] `json:"active,omitzero" doc:"true when left out."`
 }
 
-// WebhookPatch is the input of UpdateWebhook.
-type WebhookPatch struct {
+type webhookPatch struct {
 	ID     uuid.UUID           `json:"id"`
 	Name   opt.Value[string]   `json:"name,omitzero" maxLength:"190"`
 	URL    opt.Value[string]   `json:"url,omitzero" maxLength:"500" doc:"https, on port 443 of a public host."`
@@ -68,48 +62,51 @@ type WebhookPatch struct {
 	Active opt.Value[bool]     `json:"active,omitzero" doc:"true also resumes a paused webhook."`
 }
 
-// ListWebhooks lists all webhooks, oldest first.
-func (s *service) ListWebhooks(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], error) {
-	rows, err := tx.Query(ctx, `select `+webhookColumns+` from webhook order by created_at, id`)
+func listWebhooks(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], error) {
+	rows, err := tx.Query(ctx, selectWebhook+`order by created_at, id`)
 	if err != nil {
 		return db.List[Webhook]{}, err
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Webhook])
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Webhook])
 	return db.All(all), err
 }
 
-// GetWebhook answers with one webhook.
-func (s *service) GetWebhook(ctx context.Context, tx *db.Tx, in ByID) (Webhook, error) {
-	return webhookByID(ctx, tx, in.ID, "")
+// getWebhook answers svc_not_found for an id that no webhook has.
+func getWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (Webhook, error) {
+	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $1`, in.ID))
 }
 
-func webhookByID(ctx context.Context, tx *db.Tx, id uuid.UUID, lock string) (Webhook, error) {
-	rows, err := tx.Query(ctx, `select `+webhookColumns+` from webhook where id = $1 `+lock, id)
+// lockWebhook is getWebhook for a change in the same transaction.
+func lockWebhook(ctx context.Context, tx *db.Tx, id uuid.UUID) (Webhook, error) {
+	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $1 for no key update`, id))
+}
+
+func oneWebhook(rows pgx.Rows, err error) (Webhook, error) {
 	if err != nil {
 		return Webhook{}, err
 	}
-	w, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Webhook])
+	w, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Webhook])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return w, fault.NotFound("webhook")
 	}
 	return w, err
 }
 
-// CreateWebhook adds a receiver and answers with the secret that its requests are signed with.
-func (s *service) CreateWebhook(ctx context.Context, tx *db.Tx, in NewWebhook) (WithSecret, error) {
-	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Active: in.Active.Or(true), CreatedAt: tx.Now, UpdatedAt: tx.Now}
+// createWebhook answers with the secret that the webhook's requests are signed with, which no later answer shows.
+func (s *service) createWebhook(ctx context.Context, tx *db.Tx, in newWebhook) (WithSecret, error) {
 	if in.Active.Null {
-		return WithSecret{}, fault.Param("active", "must not be null")
+		return WithSecret{}, fault.Invalid("active", fault.Null())
 	}
-	var err error
-	if w.Events, err = s.choose(in.Events, nil); err != nil {
-		return WithSecret{}, err
-	}
-	if err := s.check(w); err != nil {
+	events, err := s.choose(in.Events, nil)
+	if err != nil {
 		return WithSecret{}, err
 	}
 	secret := signature.NewSecret()
-	w.SecretHint = signature.Hint(secret)
+	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Events: events, Active: in.Active.Or(true),
+		SecretHint: signature.Hint(secret), CreatedAt: tx.Now, UpdatedAt: tx.Now}
+	if err := s.check(w); err != nil {
+		return WithSecret{}, err
+	}
 	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`, w.ID, w.Name, w.URL, w.Events, w.Active, s.seal(w.ID, secret), w.SecretHint, tx.Now)
 	return WithSecret{w, secret}, err
@@ -117,44 +114,46 @@ func (s *service) CreateWebhook(ctx context.Context, tx *db.Tx, in NewWebhook) (
 
 func (s *service) check(w Webhook) error {
 	if w.Name == "" {
-		return fault.Param("name", "must not be empty")
+		return fault.Invalid("name", fault.Empty())
 	}
 	if err := fetch.CheckURL(w.URL, s.fetchOptions()); err != nil {
-		return fault.Param("url", "%s", err)
+		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
 	}
 	return nil
 }
 
-// choose checks names of events. Those of an app that is off can be kept, not chosen anew.
+// choose checks names of events and removes repeated ones. An event of an app that is off is refused unless it is in kept.
 func (s *service) choose(names, kept []string) ([]string, error) {
 	var chosen []string
 	for _, name := range names {
 		e, ok := eventNamed(name)
 		if !ok {
-			return nil, fault.Param("events", "must hold names of events that can be subscribed; %q is none", name)
+			return nil, fault.Invalid("events", fault.NewProblem("unknown_event",
+				fmt.Sprintf("must hold names of events that can be subscribed; %q is none", name), "event", name))
 		}
 		if !s.Apps.On(e.App) && !slices.Contains(kept, name) {
-			return nil, fault.Param("events", "must hold events of apps that are on; %s is off", e.App)
+			return nil, fault.Invalid("events", fault.NewProblem("app_off",
+				fmt.Sprintf("must hold events of apps that are on; %s is off", e.App), "event", name, "app", e.App))
 		}
 		if !slices.Contains(chosen, name) {
 			chosen = append(chosen, name)
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fault.Param("events", "must hold at least one event")
+		return nil, fault.Invalid("events", fault.NewProblem("too_few", "must hold at least one event", "min", 1))
 	}
 	return chosen, nil
 }
 
-// UpdateWebhook changes what is given. Switching a paused webhook on sets its failures to 0 and releases
-// what waited.
-func (s *service) UpdateWebhook(ctx context.Context, tx *db.Tx, in WebhookPatch) (Webhook, error) {
+// updateWebhook changes the fields that are given. Switching a paused webhook on sets its failures to 0 and releases the
+// deliveries that waited.
+func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook, error) {
 	for name, null := range map[string]bool{"name": in.Name.Null, "url": in.URL.Null, "events": in.Events.Null, "active": in.Active.Null} {
 		if null {
-			return Webhook{}, fault.Param(name, "must not be null")
+			return Webhook{}, fault.Invalid(name, fault.Null())
 		}
 	}
-	w, err := webhookByID(ctx, tx, in.ID, "for no key update")
+	w, err := lockWebhook(ctx, tx, in.ID)
 	if err != nil {
 		return w, err
 	}
@@ -184,12 +183,12 @@ func (s *service) UpdateWebhook(ctx context.Context, tx *db.Tx, in WebhookPatch)
 	if err != nil {
 		return w, err
 	}
-	return w, wake(ctx, tx, w.ID)
+	return w, notifyDue(ctx, tx, w.ID)
 }
 
-// DeleteWebhook removes the webhook; nothing of its log can be reached any more, and the rest of a long
-// one is cleared away soon after.
-func (s *service) DeleteWebhook(ctx context.Context, tx *db.Tx, in ByID) (op.None, error) {
+// deleteWebhook removes the webhook and makes its log unreachable at once. The retention job deletes the part of a long log
+// that is beyond the first batch.
+func deleteWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	tag, err := tx.Exec(ctx, `delete from webhook where id = $1`, in.ID)
 	if err != nil {
 		return op.None{}, err
@@ -200,13 +199,15 @@ func (s *service) DeleteWebhook(ctx context.Context, tx *db.Tx, in ByID) (op.Non
 	if _, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, in.ID); err != nil {
 		return op.None{}, err
 	}
-	_, err = forget(ctx, tx, `webhook = $1`, in.ID)
+	var of db.Where
+	of.And("webhook = ?", in.ID)
+	_, err = deleteDeliveries(ctx, tx, of)
 	return op.None{}, err
 }
 
-// RegenerateSecret makes a new secret; from here on nothing is signed with the old one.
-func (s *service) RegenerateSecret(ctx context.Context, tx *db.Tx, in ByID) (WithSecret, error) {
-	w, err := webhookByID(ctx, tx, in.ID, "for no key update")
+// regenerateSecret answers with a new secret. No attempt that begins after the commit is signed with the old one.
+func (s *service) regenerateSecret(ctx context.Context, tx *db.Tx, in op.ByID) (WithSecret, error) {
+	w, err := lockWebhook(ctx, tx, in.ID)
 	if err != nil {
 		return WithSecret{}, err
 	}
@@ -217,7 +218,7 @@ func (s *service) RegenerateSecret(ctx context.Context, tx *db.Tx, in ByID) (Wit
 	return WithSecret{w, secret}, err
 }
 
-// A sealed secret opens for its own webhook only.
+// purpose binds a sealed secret to its webhook: it does not open for another.
 func purpose(id uuid.UUID) string { return "webhook secret " + id.String() }
 
 func (s *service) seal(id uuid.UUID, secret string) []byte {

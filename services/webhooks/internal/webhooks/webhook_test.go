@@ -13,17 +13,18 @@ import (
 )
 
 func TestAWebhookIsMadeReadChangedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(c *app.Config) { c.WebhookLocal = false })
 	admin := s.As(auth.SiteAdmin)
 	made := admin.Post("/webhooks", map[string]any{"name": " Orders ", "url": "https://hooks.example.com/in",
-		"events": []string{"contact.created", "contact.created", "form.submitted"}}).Is(201)
+		"events": []string{proto.KindContactCreated, proto.KindContactCreated, proto.KindFormSubmitted}}).Is(201)
 	id, secret := made.Text("webhook.id"), made.Text("secret")
 	require.Regexp(t, `^whsec_[A-Za-z0-9+/]{43}=$`, secret)
 
 	got := admin.Get("/webhooks/" + id).Is(200)
 	require.Equal(t, made.Field("webhook"), any(got.Map()))
 	require.Equal(t, "Orders", got.Text("name"))
-	require.Equal(t, []any{"contact.created", "form.submitted"}, got.Field("events"))
+	require.Equal(t, []any{proto.KindContactCreated, proto.KindFormSubmitted}, got.Field("events"))
 	require.Equal(t, true, got.Field("active"))
 	require.Nil(t, got.Field("paused"))
 	require.EqualValues(t, 0, got.Field("failures"))
@@ -61,9 +62,10 @@ func TestAWebhookIsMadeReadChangedAndDeleted(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAWebhookIsNamed(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(c *app.Config) { c.WebhookLocal = false })
 	admin := s.As(auth.SiteAdmin)
-	good := map[string]any{"name": "x", "url": "https://example.com/", "events": []string{"contact.created"}}
+	good := map[string]any{"name": "x", "url": "https://example.com/", "events": []string{proto.KindContactCreated}}
 	with := func(k string, v any) map[string]any {
 		m := map[string]any{}
 		for n, x := range good {
@@ -85,7 +87,7 @@ func TestWhatIsWrongWithAWebhookIsNamed(t *testing.T) {
 		{"url", "https://user:pass@example.com/"}, {"url", "https://bücher.example/"}, {"url", "https://localhost/"}, {"url", "javascript:alert(1)"},
 		{"url", "https://example.com/" + strings.Repeat("x", 500)},
 		{"events", nil}, {"events", []string{}}, {"events", []string{"contact.made"}}, {"events", []string{"webhook.test"}},
-		{"events", []string{"appointment.updated"}}, {"events", "contact.created"}, {"events", []any{1}},
+		{"events", []string{proto.KindAppointmentUpdated}}, {"events", proto.KindContactCreated}, {"events", []any{1}},
 		{"active", "yes"}, {"colour", "red"},
 	} {
 		a := admin.Post("/webhooks", with(wrong.param, wrong.value)).Fails(400, "svc_invalid_param")
@@ -112,6 +114,7 @@ func TestWhatIsWrongWithAWebhookIsNamed(t *testing.T) {
 }
 
 func TestOnlyThoseWhoManageIntegrationsSeeWebhooks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Role("viewer", "all", auth.ViewContacts, auth.ManageCRM)
 	viewer := s.As("viewer")
@@ -123,9 +126,10 @@ func TestOnlyThoseWhoManageIntegrationsSeeWebhooks(t *testing.T) {
 }
 
 func TestASecretIsShownOnceEvenToARepeatedCall(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin).With("Idempotency-Key", "only once")
-	body := map[string]any{"name": "x", "url": "https://example.com/", "events": []string{"contact.created"}}
+	body := map[string]any{"name": "x", "url": "https://example.com/", "events": []string{proto.KindContactCreated}}
 	first := admin.Post("/webhooks", body).Is(201)
 	second := admin.Post("/webhooks", body).Is(201)
 	require.Equal(t, first.Field("webhook"), second.Field("webhook"))
@@ -147,10 +151,11 @@ func TestASecretIsShownOnceEvenToARepeatedCall(t *testing.T) {
 }
 
 func TestOnlyEventsOfAppsThatAreOnCanBeChosen(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	require.EqualValues(t, 22, admin.Get("/webhooks/events").Is(200).Field("total"))
-	id, _ := s.subscribe(admin, "https://example.com/", "appointment.booked", "contact.created")
+	id, _ := s.subscribe(admin, "https://example.com/", proto.KindAppointmentBooked, proto.KindContactCreated)
 
 	s.SetApp("booking", false)
 	list := admin.Get("/webhooks/events").Is(200)
@@ -159,9 +164,9 @@ func TestOnlyEventsOfAppsThatAreOnCanBeChosen(t *testing.T) {
 		require.NotEqual(t, "booking", e["app"])
 		require.NotEmpty(t, e["label"])
 	}
-	admin.Post("/webhooks", map[string]any{"name": "x", "url": "https://example.com/", "events": []string{"appointment.booked"}}).
+	admin.Post("/webhooks", map[string]any{"name": "x", "url": "https://example.com/", "events": []string{proto.KindAppointmentBooked}}).
 		Fails(400, "svc_invalid_param")
 	// What was chosen before stays, and counts again when the app is back.
-	admin.Patch("/webhooks/"+id, map[string]any{"events": []string{"appointment.booked", "contact.updated"}}).Is(200)
-	admin.Patch("/webhooks/"+id, map[string]any{"events": []string{"appointment.confirmed"}}).Fails(400, "svc_invalid_param")
+	admin.Patch("/webhooks/"+id, map[string]any{"events": []string{proto.KindAppointmentBooked, proto.KindContactUpdated}}).Is(200)
+	admin.Patch("/webhooks/"+id, map[string]any{"events": []string{proto.KindAppointmentConfirmed}}).Fails(400, "svc_invalid_param")
 }

@@ -138,26 +138,28 @@ func (r *running) statuses(c *apptest.Client, webhook string) []string {
 }
 
 func TestEveryOperationOfTheInterfaceIsThere(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
 }
 
 func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	id, secret := s.subscribe(admin, r.URL+"/hook", "contact.created")
+	id, secret := s.subscribe(admin, r.URL+"/hook", proto.KindContactCreated)
 	require.True(t, strings.HasPrefix(secret, "whsec_"))
 
 	key := uuid.NewString()
-	event := s.contact("contact.created", key, 1)
-	s.contact("contact.updated", key, 2)
+	event := s.contact(proto.KindContactCreated, key, 1)
+	s.contact(proto.KindContactUpdated, key, 2)
 	s.Eventually(func() bool {
 		return len(r.all()) == 1 && len(s.statuses(admin, id)) == 1 && s.statuses(admin, id)[0] == "delivered"
 	})
 
 	got := r.all()[0]
-	require.Equal(t, "contact.created", got.header.Get("X-Svc-Event"))
+	require.Equal(t, proto.KindContactCreated, got.header.Get("X-Svc-Event"))
 	require.Equal(t, "evt_"+event, got.json().ID)
 	require.Equal(t, "Ann", got.json().Data["contact"].(map[string]any)["first_name"])
 	d := admin.Get("/webhooks/" + id + "/deliveries").Is(200).Items()[0]
