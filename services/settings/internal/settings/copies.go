@@ -19,23 +19,8 @@ func (s *service) tables() {
 		var p proto.Presence
 		return &p, protobuf.Unmarshal(value, &p)
 	})
-	s.fields = bus.NewTable(s.Bus, proto.FieldTopic, func(_ string, value []byte) (f customField, err error) {
-		raw, err := record("", value)
-		if err != nil {
-			return f, err
-		}
-		return f, json.Unmarshal(raw, &f)
-	})
-	s.staff = bus.NewTable(s.Bus, proto.StaffTopic, record)
-}
-
-// record is the JSON inside an envelope.
-func record(_ string, value []byte) (json.RawMessage, error) {
-	var env proto.Envelope
-	if err := protobuf.Unmarshal(value, &env); err != nil {
-		return nil, err
-	}
-	return env.GetData(), nil
+	s.fields = bus.NewRecordTable[customField](s.Bus, proto.FieldTopic)
+	s.staff = bus.NewRecordTable[json.RawMessage](s.Bus, proto.StaffTopic)
 }
 
 // manifest is what a service says of itself, with its part of the description taken apart.
