@@ -7,6 +7,8 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
 
@@ -21,17 +23,17 @@ type APIAccess struct {
 	Available []string `json:"available" doc:"Roles that can be listed: those that hold a permission."`
 }
 
-func getAPIAccess(ctx context.Context, tx *db.Tx, _ struct{}) (APIAccess, error) {
+func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (APIAccess, error) {
 	var doc accessDoc
 	if _, err := readDocument(ctx, tx, docAccess, &doc); err != nil {
 		return APIAccess{}, err
 	}
-	all, err := roles(ctx, tx)
+	all, err := readRoles(ctx, tx)
 	return APIAccess{Roles: doc.Roles, Available: inService(all)}, err
 }
 
 func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
-	Roles *[]string `json:"roles,omitempty" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
+	Roles opt.Value[[]string] `json:"roles,omitzero" nullable:"false" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
 }) (APIAccess, error) {
 	var portal portalDoc
 	if _, err := lockDocument(ctx, tx, docPortal, &portal); err != nil {
@@ -41,19 +43,19 @@ func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 	if _, err := lockDocument(ctx, tx, docAccess, &doc); err != nil {
 		return APIAccess{}, err
 	}
-	all, err := roles(ctx, tx)
-	if err != nil || in.Roles == nil {
+	all, err := readRoles(ctx, tx)
+	if err != nil || !in.Roles.Set {
 		return APIAccess{Roles: doc.Roles, Available: inService(all)}, err
 	}
 	next := []string{}
 	for _, r := range all {
-		if slices.Contains(*in.Roles, r.Name) {
+		if slices.Contains(in.Roles.V, r.Name) {
 			next = append(next, r.Name)
 		}
 	}
-	for _, name := range *in.Roles {
+	for _, name := range in.Roles.V {
 		if !slices.Contains(next, name) {
-			return APIAccess{}, fault.Param("roles", "names a role that does not exist: %s", name)
+			return APIAccess{}, fault.Invalid("roles", unknownName("role", name))
 		}
 	}
 	if !slices.Equal(next, doc.Roles) {
@@ -78,9 +80,9 @@ func inService(all []role) []string {
 	return names
 }
 
-// publishAccess tells who may call at all: API access, the second factor and the sign-out of idle
-// browsers, which stand in two documents. It locks both, the portal's first, as whoever changes one of
-// them does.
+// publishAccess publishes who may call at all: API access, the second factor and the sign-out of idle browsers, which stand
+// in two documents. It locks both, the portal's first, in the order of everything that changes one of them. changed names
+// the keys of api-access that differ.
 func publishAccess(ctx context.Context, tx *db.Tx, changed []string) error {
 	var access accessDoc
 	var portal portalDoc

@@ -3,20 +3,21 @@ package settings
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"math/big"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
-// key is an application password as it is kept.
+// key is a row of the table application_password.
 type key struct {
 	ID        uuid.UUID
 	PersonID  int64
@@ -41,22 +42,21 @@ type ApplicationPassword struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// NewApplicationPassword is a key with its password, which is shown this once.
+// NewApplicationPassword is a new key and its password, which is shown this once.
 type NewApplicationPassword struct {
 	ApplicationPassword
 	Password string `json:"password,omitempty" doc:"24 characters in groups; spaces do not count. Shown only once."`
 }
 
-// WithoutSecret is what a repeated call is answered with.
+// WithoutSecret is the answer to a repeated call.
 func (n NewApplicationPassword) WithoutSecret() any { return n.ApplicationPassword }
 
-func listApplicationPasswords(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[ApplicationPassword], error) {
-	rows, err := tx.Query(ctx, `select id, name, assistant, created_at from application_password where person_id = $1 order by id`, tx.Who.UserID)
+func listApplicationPasswords(ctx context.Context, tx *db.Tx, _ op.None) (db.List[ApplicationPassword], error) {
+	keys, err := many[ApplicationPassword](ctx, tx, `select id, name, assistant, created_at from application_password where person_id = $1 order by id`, tx.Who.UserID)
 	if err != nil {
-		return db.List[ApplicationPassword]{}, err
+		return db.List[ApplicationPassword]{}, fmt.Errorf("list application passwords: %w", err)
 	}
-	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ApplicationPassword])
-	return db.All(keys), err
+	return db.All(keys), nil
 }
 
 // mostKeys is how many application passwords one user may have.
@@ -71,14 +71,14 @@ func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
 	}
 	name := strings.TrimSpace(in.Name)
 	if name == "" {
-		return NewApplicationPassword{}, fault.Param("name", "must not be empty")
+		return NewApplicationPassword{}, fault.Invalid("name", fault.Empty())
 	}
 	if _, err := lockPerson(ctx, tx, tx.Who.UserID); err != nil {
 		return NewApplicationPassword{}, err
 	}
 	var have int
 	if err := tx.QueryRow(ctx, `select count(*) from application_password where person_id = $1`, tx.Who.UserID).Scan(&have); err != nil {
-		return NewApplicationPassword{}, err
+		return NewApplicationPassword{}, fmt.Errorf("count application passwords: %w", err)
 	}
 	if have >= mostKeys {
 		return NewApplicationPassword{}, fault.Conflict("too_many", "There are too many application passwords. Revoke one first.")
@@ -89,25 +89,23 @@ func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
 	_, err := tx.Exec(ctx, `insert into application_password (`+keyColumns+`) values ($1, $2, $3, $4, $5, $6)`,
 		k.ID, k.PersonID, k.Name, k.Assistant, k.Hash, k.CreatedAt)
 	if err != nil {
-		return NewApplicationPassword{}, err
+		return NewApplicationPassword{}, fmt.Errorf("store application password: %w", err)
 	}
 	return NewApplicationPassword{ApplicationPassword{k.ID, k.Name, k.Assistant, k.CreatedAt}, password}, publishKey(ctx, tx, k)
 }
 
-func deleteApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
-	ID uuid.UUID `json:"id"`
-}) (none, error) {
+func deleteApplicationPassword(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	if err := secondFactorGiven(tx.Who); err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	tag, err := tx.Exec(ctx, `delete from application_password where id = $1 and person_id = $2`, in.ID, tx.Who.UserID)
 	if err != nil {
-		return none{}, err
+		return op.None{}, fmt.Errorf("delete application password: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return none{}, fault.NotFound("application password")
+		return op.None{}, fault.NotFound("application password")
 	}
-	return none{}, tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(in.ID.String()))
+	return op.None{}, tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(in.ID.String()))
 }
 
 // newKey is 24 random characters in groups of four.
@@ -120,7 +118,7 @@ func newKey() string {
 		}
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))
 		if err != nil {
-			panic(err) // the system has no random numbers: nothing can go on
+			panic(err) // the system has no random numbers, so no secret can be made
 		}
 		b.WriteByte(letters[n.Int64()])
 	}

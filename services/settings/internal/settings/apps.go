@@ -12,17 +12,27 @@ import (
 	"frontdesk/proto"
 )
 
-func listApps(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[app.AppState], error) {
+// The apps that belong to the system; add-ons announce themselves.
+const (
+	contactsApp = "contacts"
+	formsApp    = "forms"
+	bookingApp  = "booking"
+)
+
+// appsKey is the only record of settings.apps.
+const appsKey = "apps"
+
+func listApps(ctx context.Context, tx *db.Tx, _ op.None) (db.List[app.AppState], error) {
 	var state app.AppsState
 	_, err := readDocument(ctx, tx, docApps, &state)
 	return db.All(state.Apps), err
 }
 
-// switchApp answers once every part of the system that is alive has confirmed the change, so that no
-// stale answer can follow.
+// switchApp switches an app, and answers once every live instance has confirmed the change, or after five seconds: then no
+// answer of the old state can follow.
 func (s *service) switchApp(ctx context.Context, d *db.DB, in struct {
 	App     string `json:"app" maxLength:"50"`
-	Enabled *bool  `json:"enabled" required:"true"`
+	Enabled bool   `json:"enabled" required:"true"`
 }) (app.AppState, error) {
 	var out app.AppState
 	var version int64
@@ -36,11 +46,11 @@ func (s *service) switchApp(ctx context.Context, d *db.DB, in struct {
 		if i < 0 {
 			return fault.NotFound("app")
 		}
-		if state.Apps[i].AlwaysOn && !*in.Enabled {
+		if state.Apps[i].AlwaysOn && !in.Enabled {
 			return fault.Conflict("always_on", state.Apps[i].Name+" cannot be switched off.")
 		}
-		if state.Apps[i].Enabled != *in.Enabled {
-			state.Apps[i].Enabled = *in.Enabled
+		if state.Apps[i].Enabled != in.Enabled {
+			state.Apps[i].Enabled = in.Enabled
 			if version, err = writeDocument(ctx, tx, docApps, state); err != nil {
 				return err
 			}
@@ -54,23 +64,23 @@ func (s *service) switchApp(ctx context.Context, d *db.DB, in struct {
 	if err != nil {
 		return out, err
 	}
-	s.confirmed(ctx, version)
+	s.awaitConfirmation(ctx, version)
 	return out, nil
 }
 
 const (
-	// alive is how old the newest sign of life of an instance may be; they give one every two seconds.
+	// alive is how old the newest presence of an instance may be; instances publish one every two seconds.
 	alive = 6 * time.Second
-	// confirmation is how long a switch waits for those who do not answer.
+	// confirmation is how long a switch waits for instances that do not confirm.
 	confirmation = 5 * time.Second
 )
 
-// confirmed returns when every live instance has a version of the apps in force, or after a while.
-func (s *service) confirmed(ctx context.Context, version int64) {
+// awaitConfirmation returns once every live instance has a version of the apps in force, or after the time of confirmation.
+func (s *service) awaitConfirmation(ctx context.Context, version int64) {
 	ctx, cancel := context.WithTimeout(ctx, confirmation)
 	defer cancel()
 	all := func() bool {
-		// Signs of life carry the real time, whatever the clock of a test says.
+		// Presence carries the real time, whatever the clock of a test says.
 		since := time.Now().Add(-alive)
 		for _, p := range s.presence.All() {
 			if p.GetAppsVersion() < version && p.GetAt().AsTime().After(since) {
@@ -80,7 +90,7 @@ func (s *service) confirmed(ctx context.Context, version int64) {
 		return true
 	}
 	for ctx.Err() == nil {
-		// An instance that died says nothing more: its age is looked at again now and then.
+		// An instance that died publishes nothing more, so its age is compared again every 0.2 s.
 		short, done := context.WithTimeout(ctx, 200*time.Millisecond)
 		ok := s.presence.Wait(short, all)
 		done()
@@ -90,7 +100,7 @@ func (s *service) confirmed(ctx context.Context, version int64) {
 	}
 }
 
-// addApps lists the apps of services that have announced themselves and were not known before.
+// addApps adds apps, switched on, to the document; it leaves those that are there as they are.
 func (s *service) addApps(ctx context.Context, announced []*proto.App) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
 		var state app.AppsState

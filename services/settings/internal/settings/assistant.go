@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
@@ -31,14 +32,14 @@ type AbilityStatus struct {
 	ReadOnly bool   `json:"readonly" doc:"It changes nothing."`
 }
 
-// Connect is what an assistant is given.
+// Connect is what connecting an assistant takes.
 type Connect struct {
 	URL            string `json:"url" doc:"Where abilities are listed."`
 	Authentication string `json:"authentication"`
 	PasswordsURL   string `json:"passwords_url" doc:"POST with assistant true makes an application password for it."`
 }
 
-// abilities are those of all services whose app is on, by name.
+// abilities are those of all services and operations whose app is on, sorted by name.
 func (s *service) abilities() []*proto.Ability {
 	var all []*proto.Ability
 	for _, m := range s.announced() {
@@ -55,7 +56,7 @@ func (s *service) abilities() []*proto.Ability {
 	return all
 }
 
-func (s *service) aiStatus(ctx context.Context, tx *db.Tx, _ struct{}) (AIStatus, error) {
+func (s *service) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (AIStatus, error) {
 	var access accessDoc
 	if _, err := readDocument(ctx, tx, docAccess, &access); err != nil {
 		return AIStatus{}, err
@@ -69,7 +70,7 @@ func (s *service) aiStatus(ctx context.Context, tx *db.Tx, _ struct{}) (AIStatus
 	return out, nil
 }
 
-// AbilityListed is an ability as an assistant finds it.
+// AbilityListed is an ability as assistants see it in a list.
 type AbilityListed struct {
 	Name         string          `json:"name"`
 	Label        string          `json:"label"`
@@ -93,7 +94,7 @@ type AbilityHints struct {
 }
 
 // listAbilities lists what is exposed to assistants, whoever asks.
-func (s *service) listAbilities(context.Context, *db.DB, struct{}) (db.List[AbilityListed], error) {
+func (s *service) listAbilities(context.Context, *db.DB, op.None) (db.List[AbilityListed], error) {
 	var all []AbilityListed
 	for _, a := range s.abilities() {
 		if a.GetExposed() {
@@ -122,8 +123,8 @@ type AnyAnswer struct{}
 // Schema is that of anything.
 func (AnyAnswer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// noAbility answers for paths under /abilities that no service takes: an ability that is not there or not
-// exposed, or that is run with another method than its own. With no method it answers for the ability itself.
+// noAbility answers at the paths of abilities that no service routes: 405 for an exposed ability that runs with another
+// method than this one, else 404. An empty method answers for the ability itself: 404.
 func (s *service) noAbility(method string) func(context.Context, *db.DB, RunInput) (AnyAnswer, error) {
 	return func(_ context.Context, _ *db.DB, in RunInput) (AnyAnswer, error) {
 		for _, a := range s.abilities() {

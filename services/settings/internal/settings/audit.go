@@ -2,7 +2,7 @@ package settings
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 
@@ -15,7 +15,7 @@ import (
 	"frontdesk/proto"
 )
 
-// AuditEntry says who did what, through which channel.
+// AuditEntry is one line of the audit log: who did what, through which channel.
 type AuditEntry struct {
 	ID         uuid.UUID `json:"id" format:"uuid"`
 	Action     string    `json:"action"`
@@ -30,25 +30,23 @@ type AuditEntry struct {
 
 const auditColumns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, created_at`
 
-// takeAudit stores an entry that some service wrote in the transaction of its change.
-func (s *service) takeAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != "audit" {
-		return nil
-	}
-	var a proto.Audit
-	if err := e.Decode(&a); err != nil {
-		return err
-	}
+// insertAuditEntry stores the entry that e carries, once per event. The name of a visitor who was erased since stays out.
+func (s *service) insertAuditEntry(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Audit) error {
 	var visitor []byte
 	if e.Actor.UserID == 0 && e.Actor.Label != "" {
 		visitor = s.Keys.Person(e.Actor.Label)
 	}
 	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`, person)
-		select $1::uuid, $2, $3, case when f.person is null then $4 else '' end, nullif($5::bigint, 0), $6, $7, $8, $9::timestamptz,
-			case when f.person is null then $10::bytea end
-		from (select) x left join forgotten f on f.person = $10 and f.at >= $9 on conflict (id) do nothing`,
-		e.ID, a.GetAction(), e.Actor.Channel, e.Actor.Label, e.Actor.UserID, a.GetRecordType(), a.GetRecordId(), a.GetOutcome(), e.At.Truncate(time.Second), visitor)
-	return err
+		select @id::uuid, @action, @channel, case when f.person is null then @label else '' end, nullif(@user_id::bigint, 0),
+			@record_type, @record_id, @outcome, @at::timestamptz, case when f.person is null then @visitor::bytea end
+		from (select) x left join forgotten f on f.person = @visitor and f.at >= @at
+		on conflict (id) do nothing`,
+		pgx.NamedArgs{"id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "outcome": a.GetOutcome(), "at": e.At.Truncate(time.Second), "visitor": visitor})
+	if err != nil {
+		return fmt.Errorf("store audit entry: %w", err)
+	}
+	return nil
 }
 
 // AuditFilter selects entries.
@@ -57,16 +55,16 @@ type AuditFilter struct {
 	Action  string `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
 }
 
-// where is the condition of the filter, on the arguments from $1 on.
-func (f AuditFilter) where() (sql string, args []any) {
-	conditions := []string{"true"}
-	for _, c := range []struct{ column, value string }{{"channel", f.Channel}, {"action", strings.TrimPrefix(f.Action, "svc/")}} {
-		if c.value != "" {
-			args = append(args, c.value)
-			conditions = append(conditions, c.column+" = $"+strconv.Itoa(len(args)))
-		}
+// where is the condition of the filter on the table audit, called a.
+func (f AuditFilter) where() *db.Where {
+	w := &db.Where{}
+	if f.Channel != "" {
+		w.And("a.channel = ?", f.Channel)
 	}
-	return strings.Join(conditions, " and "), args
+	if action := strings.TrimPrefix(f.Action, "svc/"); action != "" {
+		w.And("a.action = ?", action)
+	}
+	return w
 }
 
 func findAuditEntries(ctx context.Context, tx *db.Tx, in struct {
@@ -77,29 +75,25 @@ func findAuditEntries(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return db.List[AuditEntry]{}, err
 	}
-	where, args := in.where()
+	where := in.where()
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from audit where `+where, args...).Scan(&c.Total); err != nil {
-			return db.List[AuditEntry]{}, err
+		if err := tx.QueryRow(ctx, `select count(*) from audit a where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
+			return db.List[AuditEntry]{}, fmt.Errorf("count audit entries: %w", err)
 		}
-	} else {
-		args = append(args, c.At, c.ID)
-		where += " and (created_at, id) < ($" + strconv.Itoa(len(args)-1) + ", $" + strconv.Itoa(len(args)) + ")"
 	}
-	args = append(args, c.Limit)
-	rows, err := tx.Query(ctx, `select `+auditColumns+` from audit where `+where+` order by created_at desc, id desc limit $`+strconv.Itoa(len(args)), args...)
+	where.After(c, "a")
+	all, err := many[AuditEntry](ctx, tx, db.LimitTo(`select `+auditColumns+` from audit a where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[AuditEntry]{}, err
+		return db.List[AuditEntry]{}, fmt.Errorf("list audit entries: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[AuditEntry])
-	return db.Close(c, all, func(a AuditEntry) (time.Time, uuid.UUID) { return a.CreatedAt, a.ID }), err
+	return db.Close(c, all, func(a AuditEntry) (time.Time, uuid.UUID) { return a.CreatedAt, a.ID }), nil
 }
 
 func exportAuditLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Download) error {
-	where, args := in.where()
-	rows, err := tx.Query(ctx, `select `+auditColumns+` from audit where `+where+` order by created_at desc, id desc`, args...)
+	where := in.where()
+	rows, err := tx.Query(ctx, `select `+auditColumns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
 	if err != nil {
-		return err
+		return fmt.Errorf("read audit entries: %w", err)
 	}
 	defer rows.Close()
 	d.Start("audit-log.csv", "")
@@ -107,13 +101,13 @@ func exportAuditLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Downlo
 		return err
 	}
 	for rows.Next() {
-		a, err := pgx.RowToStructByPos[AuditEntry](rows)
+		a, err := pgx.RowToStructByName[AuditEntry](rows)
 		if err != nil {
 			return err
 		}
 		user := ""
 		if a.UserID != nil {
-			user = id(*a.UserID)
+			user = number(*a.UserID)
 		}
 		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID})
 		if err != nil {

@@ -54,7 +54,7 @@ func TestTheAuditLogIsReadPageByPage(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
 	for i := range 25 {
-		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: "audit", Key: fmt.Sprint(i), Actor: &proto.Actor{Channel: "import"},
+		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: fmt.Sprint(i), Actor: &proto.Actor{Channel: "import"},
 			Data: &proto.Audit{Action: "start-import", RecordId: fmt.Sprint(i), Outcome: "done"}})
 	}
 	s.Settle()

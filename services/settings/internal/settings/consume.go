@@ -2,25 +2,51 @@ package settings
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
 
 func (s *service) follows() []bus.Follow {
 	return []bus.Follow{
-		{Topic: proto.AuditTopic, Handle: s.takeAudit},
-		{Topic: proto.MailTopic, Handle: s.takeMail},
-		{Topic: proto.SettingsCommandTopic, Handle: s.takeCommand},
-		{Topic: proto.StaffTopic, Handle: takeStaff},
+		{Topic: proto.AuditTopic, Handle: s.onAudit},
+		{Topic: proto.MailTopic, Handle: s.onMail},
+		{Topic: proto.SettingsCommandTopic, Handle: s.onCommand},
+		{Topic: proto.StaffTopic, Handle: onStaff},
 	}
 }
 
-func (s *service) takeCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// onAudit stores an entry that some service wrote in the transaction of its change.
+func (s *service) onAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindAudit {
+		return nil
+	}
+	var a proto.Audit
+	if err := e.Decode(&a); err != nil {
+		return err
+	}
+	return s.insertAuditEntry(ctx, tx, e, &a)
+}
+
+// onMail puts a mail into the queue, once per id.
+func (s *service) onMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindMail {
+		return nil
+	}
+	var m proto.Mail
+	if err := e.Decode(&m); err != nil {
+		return err
+	}
+	return s.enqueueMail(ctx, tx, e, &m)
+}
+
+func (s *service) onCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	switch e.Kind {
 	case proto.KindEmbedInPage:
 		var in proto.EmbedInPage
@@ -33,40 +59,31 @@ func (s *service) takeCommand(ctx context.Context, tx *db.Tx, e bus.Event) error
 		if err := e.Decode(&in); err != nil {
 			return err
 		}
-		return sessionSeen(ctx, tx, in.GetHash(), e.At)
+		return keepSession(ctx, tx, in.GetHash(), e.At)
 	}
 	return nil
 }
 
-// sessionSeen keeps a session that is in use from ending as an idle one.
-func sessionSeen(ctx context.Context, tx *db.Tx, hash []byte, at time.Time) error {
-	x, err := oneSession(ctx, tx, `update session set seen_at = $2 where hash = $1 and seen_at < $2 returning `+sessionColumns, hash, at)
-	if err != nil {
-		return dropRefused(err)
-	}
-	return publishSession(ctx, tx, x)
-}
-
-// takeStaff takes the role of a person whom booking has removed from the team: booking decides, because
-// it is there that a successor can be refused.
-func takeStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// onStaff takes the role of a person whom booking has removed from the team: booking decides, because only booking can
+// refuse a successor.
+func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Kind != proto.KindStaffRemoved {
 		return nil
 	}
 	userID, err := strconv.ParseInt(e.Key, 10, 64)
 	if err != nil {
-		return err
+		return fmt.Errorf("id of the person who left: %w", err)
 	}
 	if _, err := lockRoles(ctx, tx); err != nil {
 		return err
 	}
 	p, err := lockPerson(ctx, tx, userID)
 	if err != nil {
-		return dropRefused(err)
+		return unlessRefused(err)
 	}
-	// Whatever booking knew, a site keeps its last administrator.
+	// Booking's copy of the roles may be old: a site keeps its last administrator all the same.
 	if err := keepsAdministrator(ctx, tx, p, nil); err != nil {
-		return dropRefused(err)
+		return unlessRefused(err)
 	}
 	rest := slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return slices.Contains(serviceRoles, r) })
 	if len(rest) == 0 {
@@ -76,5 +93,14 @@ func takeStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	_, err = setRoles(ctx, tx, p, rest)
+	return err
+}
+
+// unlessRefused is nil for a fault, which another attempt would meet again, and err for everything else.
+func unlessRefused(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return nil
+	}
 	return err
 }

@@ -3,6 +3,9 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,8 +15,8 @@ import (
 	"frontdesk/proto"
 )
 
-// tables makes the copies of what other services publish.
-func (s *service) tables() {
+// newTables makes the copies of what other services publish.
+func (s *service) newTables() {
 	s.manifests = bus.NewTable(s.Bus, proto.ManifestTopic, readManifest)
 	s.presence = bus.NewTable(s.Bus, proto.PresenceTopic, func(_ string, value []byte) (*proto.Presence, error) {
 		var p proto.Presence
@@ -23,7 +26,7 @@ func (s *service) tables() {
 	s.staff = bus.NewRecordTable[json.RawMessage](s.Bus, proto.StaffTopic)
 }
 
-// manifest is what a service says of itself, with its part of the description taken apart.
+// manifest is what a service announces, with its part of the OpenAPI description decoded.
 type manifest struct {
 	*proto.Manifest
 	part part
@@ -37,25 +40,23 @@ func readManifest(_ string, value []byte) (*manifest, error) {
 	if len(m.GetOpenapi()) == 0 {
 		return m, nil
 	}
-	return m, json.Unmarshal(m.GetOpenapi(), &m.part)
+	if err := json.Unmarshal(m.GetOpenapi(), &m.part); err != nil {
+		return nil, fmt.Errorf("description of %s: %w", m.GetService(), err)
+	}
+	return m, nil
 }
 
-// announced are the manifests by name of the service.
+// announced are the manifests, in the order of their services' names.
 func (s *service) announced() []*manifest {
 	all := s.manifests.All()
-	var names []string
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	list := make([]*manifest, len(names))
-	for i, name := range names {
-		list[i] = all[name]
+	list := make([]*manifest, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[name])
 	}
 	return list
 }
 
-// keepApps lists the app of each service that announces itself.
+// keepApps adds the app of each service that announces itself to the apps, until ctx ends.
 func (s *service) keepApps(ctx context.Context) {
 	known := map[string]bool{}
 	for ctx.Err() == nil {
@@ -73,6 +74,7 @@ func (s *service) keepApps(ctx context.Context) {
 			return
 		}
 		if err := s.addApps(ctx, fresh); err != nil {
+			slog.WarnContext(ctx, "apps of new services are not added yet", "error", err)
 			pause(ctx, time.Second)
 			continue
 		}

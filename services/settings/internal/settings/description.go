@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type part struct {
 	} `json:"components"`
 }
 
-// customField is what the description needs to know of a custom field.
+// customField is the part of a custom field's record that the description shows.
 type customField struct {
 	Entity   string   `json:"entity"`
 	Key      string   `json:"key"`
@@ -38,22 +39,22 @@ type customField struct {
 // Description is the OpenAPI description of the installation.
 type Description []byte
 
-// Schema is that of any object: the description of a description is OpenAPI's own affair.
+// Schema is that of any object: OpenAPI itself defines what a description is.
 func (Description) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// EncodedJSON gives the document as it is.
+// EncodedJSON is the document, which is JSON already.
 func (d Description) EncodedJSON() []byte { return d }
 
-// description keeps the merged document until something that it is made of changes.
+// description caches the merged document until one of its ingredients changes.
 type description struct {
 	mu   sync.Mutex
 	of   ingredients
 	json Description
 }
 
-// ingredients are what the document is made of, as far as it takes to notice a change.
+// ingredients are the versions of everything that the document is made of.
 type ingredients struct {
 	manifests map[string]*manifest
 	fields    map[string]customField
@@ -67,7 +68,7 @@ func (i ingredients) same(o ingredients) bool {
 		})
 }
 
-func (s *service) describe(context.Context, *db.DB, struct{}) (Description, error) {
+func (s *service) describe(context.Context, *db.DB, op.None) (Description, error) {
 	return s.currentDescription()
 }
 
@@ -88,7 +89,7 @@ func (s *service) currentDescription() (Description, error) {
 	return doc, nil
 }
 
-// keepDescription makes the document anew soon after a change, so that no caller waits for it.
+// keepDescription merges the document anew within 0.25 s after a change, so that no caller waits for it, until ctx ends.
 func (s *service) keepDescription(ctx context.Context) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
@@ -97,13 +98,13 @@ func (s *service) keepDescription(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			// An error shows again to the next caller, who gets it whole.
+			// The next caller gets the same error as an answer.
 			_, _ = s.currentDescription()
 		}
 	}
 }
 
-// merge puts the parts of all services together, without the operations of apps that are off.
+// merge makes one document of the parts of all services, without the operations of apps that are off.
 func merge(server string, all []*manifest, fields []customField, on func(string) bool) (Description, error) {
 	paths, schemas := map[string]map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	for _, m := range all {
@@ -114,7 +115,7 @@ func merge(server string, all []*manifest, fields []customField, on func(string)
 					App string `json:"x-app"`
 				}
 				if err := json.Unmarshal(raw, &about); err != nil {
-					return nil, err
+					return nil, fmt.Errorf("description of %s %s by %s: %w", method, path, m.GetService(), err)
 				}
 				if about.App != "" && !on(about.App) || m.GetApp() != nil && !on(m.GetApp().GetId()) {
 					continue
@@ -133,7 +134,7 @@ func merge(server string, all []*manifest, fields []customField, on func(string)
 		"OrganizationFields": fieldsSchema("organization", fields)} {
 		raw, err := json.Marshal(v)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("schema %s: %w", name, err)
 		}
 		schemas[name] = raw
 	}
@@ -142,7 +143,7 @@ func merge(server string, all []*manifest, fields []customField, on func(string)
 		"info": map[string]any{"title": "Frontdesk", "version": "1.0.0",
 			"description": "Contacts, forms and bookings of this site. Every error has the one shape Error."},
 		"servers": []any{map[string]any{"url": server}},
-		// What says nothing of its own needs one of these two.
+		// Operations without a security of their own need one of these two.
 		"security": []any{map[string]any{"basic": []string{}}, map[string]any{"cookie": []string{}}},
 		"paths":    paths,
 		"components": map[string]any{"schemas": schemas, "securitySchemes": map[string]any{
@@ -154,12 +155,12 @@ func merge(server string, all []*manifest, fields []customField, on func(string)
 
 const reference = `"#/components/schemas/`
 
-// clashes finds the schemas of m whose names other services use for something else, and answers with
-// what gives them a name of their own wherever they are named.
+// clashes finds the schemas of m whose names other services give to different schemas. The function it answers with puts the
+// service's name before them, wherever a text refers to them.
 func clashes(all []*manifest, m *manifest) func([]byte) []byte {
 	mine := m.part.Components.Schemas
 	different := map[string]bool{}
-	// A schema that names a clashing one differs too, even when its text does not.
+	// A schema that refers to a clashing one differs too, even when its text does not.
 	for changed := true; changed; {
 		changed = false
 		for name, raw := range mine {

@@ -33,7 +33,7 @@ func TestTheDescriptionIsValidAndHoldsWhatIsOn(t *testing.T) {
 		"components": {"schemas": {"Page": {"type": "object", "properties": {"of": {"$ref": "#/components/schemas/Stamp"}}}, "Stamp": {"type": "string"}}}}`
 	announce(t, s, &proto.Manifest{Service: "loyalty", Openapi: []byte(part), App: &proto.App{Id: "loyalty", Name: "Loyalty"}})
 	field := func(key, entity, kind string, archived bool) {
-		s.Send(apptest.Event{Topic: proto.FieldTopic, Kind: "field.created", Key: "field-" + key, Version: 1,
+		s.Send(apptest.Event{Topic: proto.FieldTopic, Kind: proto.KindFieldCreated, Key: "field-" + key, Version: 1,
 			Data: map[string]any{"key": key, "entity": entity, "label": "The " + key, "type": kind, "options": []string{"red", "blue"}, "archived": archived}})
 	}
 	field("colour", "contact", "dropdown", false)

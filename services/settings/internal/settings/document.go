@@ -3,13 +3,14 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
-// Keys of the documents. All but apps and setup go to the other services on settings.site.
+// Keys of the documents. All but apps and setup are published on settings.site.
 const (
 	docGeneral   = "general"
 	docPortal    = "portal"
@@ -26,7 +27,7 @@ func readDocument(ctx context.Context, tx *db.Tx, key string, v any) (version in
 	return document(ctx, tx, `select doc, version from document where key = $1`, key, v)
 }
 
-// lockDocument is readDocument for a change.
+// lockDocument is readDocument for a change: it locks the document until the transaction ends.
 func lockDocument(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
 	return document(ctx, tx, `select doc, version from document where key = $1 for update`, key, v)
 }
@@ -34,28 +35,35 @@ func lockDocument(ctx context.Context, tx *db.Tx, key string, v any) (version in
 func document(ctx context.Context, tx *db.Tx, sql, key string, v any) (version int64, err error) {
 	var raw []byte
 	if err := tx.QueryRow(ctx, sql, key).Scan(&raw, &version); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("read document %s: %w", key, err)
 	}
-	return version, json.Unmarshal(raw, v)
+	if err := json.Unmarshal(raw, v); err != nil {
+		return 0, fmt.Errorf("decode document %s: %w", key, err)
+	}
+	return version, nil
 }
 
-// writeDocument stores a locked document and answers with its new version.
+// writeDocument stores a document that lockDocument has locked, and answers with its new version.
 func writeDocument(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("encode document %s: %w", key, err)
 	}
 	err = tx.QueryRow(ctx, `update document set doc = $2, version = version + 1, updated_at = $3 where key = $1 returning version`,
 		key, raw, tx.Now).Scan(&version)
-	return version, err
+	if err != nil {
+		return 0, fmt.Errorf("write document %s: %w", key, err)
+	}
+	return version, nil
 }
 
-// publishSite tells the other services of a document as they see it.
+// publishSite publishes a document in the shape that other services read. changed names its top-level keys that differ
+// from the version before.
 func publishSite(ctx context.Context, tx *db.Tx, key string, version int64, changed []string, v any) error {
-	return tx.Emit(ctx, db.Event{Topic: proto.SiteTopic, Kind: "site.updated", Key: key, Version: version, Changed: changed, Data: v})
+	return tx.Emit(ctx, db.Event{Topic: proto.SiteTopic, Kind: proto.KindSiteUpdated, Key: key, Version: version, Changed: changed, Data: v})
 }
 
-// differences names the top-level keys in which two documents differ, sorted.
+// differences names the top-level keys in which two documents of one type differ, sorted.
 func differences(a, b any) []string {
 	var x, y map[string]json.RawMessage
 	left, _ := json.Marshal(a)

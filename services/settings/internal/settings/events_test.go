@@ -39,7 +39,7 @@ func startInside(t *testing.T, configure ...func(*app.Config)) (*apptest.Service
 	var inside *service
 	observed := Service
 	observed.Build = func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
-		inside = assemble(k)
+		inside = newService(k)
 		return inside.parts(ctx)
 	}
 	return apptest.Start(t, observed, configure...), inside

@@ -14,12 +14,12 @@ import (
 func TestAPersonWhoIsErasedIsForgottenAlsoWhereNewsOfThemComesLate(t *testing.T) {
 	s := start(t)
 	visits := func(name string) {
-		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: "audit", Key: uuid.NewString(), Actor: &proto.Actor{Channel: "booking", Label: name},
+		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "booking", Label: name},
 			Data: &proto.Audit{Action: "book-publicly", RecordType: "appointment", RecordId: uuid.NewString(), Outcome: "done"}})
 	}
 	writes := func(to, text string) {
 		id := uuid.NewString()
-		s.Send(apptest.Event{Topic: proto.MailTopic, Kind: "mail", Key: id, Data: &proto.Mail{Id: id, To: to, Subject: "News", Text: text, Html: "<p>News</p>", Kind: "test"}})
+		s.Send(apptest.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: id, Data: &proto.Mail{Id: id, To: to, Subject: "News", Text: text, Html: "<p>News</p>", Kind: "test"}})
 	}
 	left := func() (names, mails []string) {
 		s.Settle()

@@ -2,13 +2,15 @@ package settings
 
 import (
 	"context"
+	"fmt"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
 )
 
-// Done is the answer of what shows nothing of the inside.
+// Done is the answer of operations that tell nothing more than that they ran.
 type Done struct {
 	OK bool `json:"ok"`
 }
@@ -19,24 +21,24 @@ func (s *service) forgotPassword(ctx context.Context, tx *db.Tx, in struct {
 }) (Done, error) {
 	p, err := onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) for update`, in.Email)
 	if err != nil {
-		if err := dropRefused(err); err != nil {
-			return Done{}, err
-		}
-		return Done{true}, nil
+		return Done{true}, unlessRefused(err)
 	}
 	tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
 	// A mailbox must not be filled by whoever knows the address.
 	var recent bool
 	err = tx.QueryRow(ctx, `select exists (select from link where kind = $1 and person_id = $2 and created_at > $3::timestamptz - interval '1 minute')`,
 		linkPassword, p.ID, tx.Now).Scan(&recent)
-	if err != nil || recent {
-		return Done{true}, err
+	if err != nil {
+		return Done{}, fmt.Errorf("look for a recent link: %w", err)
+	}
+	if recent {
+		return Done{true}, nil
 	}
 	token, _, err := newLink(ctx, tx, linkPassword, p.ID, "", passwordLife)
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{true}, s.write(ctx, tx, mail.Content{
+	return Done{true}, s.queueMail(ctx, tx, mail.Content{
 		Kind: "account.password", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "Choose a new password", Greeting: "Hello " + p.Name + ",",
 		Paragraphs: []string{"Somebody, most likely you, asked for a new password. The link works for two hours and once."},
 		Buttons:    []mail.Link{{Text: "Choose a new password", URL: s.Config.PublicURL + "/account/password#token=" + token}},
@@ -48,15 +50,16 @@ func (s *service) forgotPassword(ctx context.Context, tx *db.Tx, in struct {
 func (s *service) resetPassword(ctx context.Context, tx *db.Tx, in struct {
 	Token    string `json:"token" required:"true" maxLength:"200"`
 	Password string `json:"password" required:"true" maxLength:"1024"`
-}) (none, error) {
+}) (op.None, error) {
 	_, err := s.choosePassword(ctx, tx, linkPassword, in.Token, in.Password)
-	return none{}, err
+	return op.None{}, err
 }
 
-// choosePassword takes a token and gives its person the password.
+// choosePassword gives the person whom a link of kind was mailed to a password, ends the link and all others of theirs, and
+// signs them out everywhere. Errors: 400 for a short password and an unknown token, 410 for a link that has ended.
 func (s *service) choosePassword(ctx context.Context, tx *db.Tx, kind, token, password string) (person, error) {
 	if len([]rune(password)) < shortestPassword {
-		return person{}, fault.Param("password", "must have at least %d characters", shortestPassword)
+		return person{}, fault.Invalid("password", fault.TooShort(shortestPassword))
 	}
 	l, err := useLink(ctx, tx, kind, token)
 	if err != nil {
@@ -71,7 +74,7 @@ func (s *service) choosePassword(ctx context.Context, tx *db.Tx, kind, token, pa
 	if err != nil {
 		return p, err
 	}
-	// Whoever holds the mailbox has it now: no other link of either kind may still work.
+	// The person has the account now: no other link of either kind may still work.
 	for _, kind := range []string{linkInvitation, linkPassword} {
 		if err := endLinks(ctx, tx, kind, p.ID); err != nil {
 			return p, err

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 )
 
 // FormStyle is how forms and the booking widget look. A property that is null follows the theme.
@@ -47,7 +48,7 @@ type FormStyle struct {
 	Background         *string `json:"background"`
 }
 
-// FormStyleChange names the properties that change. null or "" returns one to the theme.
+// FormStyleChange has the properties that change. null or "" returns one to the theme.
 type FormStyleChange struct {
 	Font               styleValue `json:"font,omitempty"`
 	Size               styleValue `json:"size,omitempty"`
@@ -79,18 +80,18 @@ type FormStyleChange struct {
 	Background         styleValue `json:"background,omitempty"`
 }
 
-// styleValue is a value before it is held against the property's rule.
+// styleValue is a property as it was sent, before its rule has checked it.
 type styleValue []byte
 
-// Schema is that of what any property may be.
+// Schema allows what some property allows.
 func (styleValue) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeInteger}, {Type: "null"}}}
 }
 
-// UnmarshalJSON keeps the value as it was sent, null too.
+// UnmarshalJSON stores the JSON of the value, also of null.
 func (v *styleValue) UnmarshalJSON(b []byte) error { *v = slices.Clone(b); return nil }
 
-// MarshalJSON gives it back.
+// MarshalJSON is the JSON that was sent.
 func (v styleValue) MarshalJSON() ([]byte, error) { return v, nil }
 
 // styleRule is what a property may be: a name from a list or a pattern, or a number from a range in steps.
@@ -124,32 +125,37 @@ var styleRules = map[string]styleRule{
 	"focus_color": colour, "button_background": colour, "button_text": colour, "error_color": colour, "background": colour,
 }
 
-// read is the value that a property gets: nil for the theme's. why is what is wrong with it.
-func (r styleRule) read(raw []byte) (value any, why string) {
+// read is the value that a property gets: nil for the theme's. wrong is zero unless the rule refuses it.
+func (r styleRule) read(raw []byte) (value any, wrong fault.Problem) {
 	if s := string(raw); s == "null" || s == `""` {
-		return nil, ""
+		return nil, wrong
 	}
 	if r.step > 0 {
-		n, err := strconv.Atoi(string(raw))
-		switch {
-		case err == nil && n >= r.low && n <= r.high && (n-r.low)%r.step == 0:
-			return n, ""
-		case r.step == 1:
-			return nil, fmt.Sprintf("must be a whole number from %d to %d", r.low, r.high)
+		if n, err := strconv.Atoi(string(raw)); err == nil && n >= r.low && n <= r.high && (n-r.low)%r.step == 0 {
+			return n, wrong
 		}
-		return nil, "must be 400, 500, 600 or 700"
+		return nil, r.problem()
 	}
 	var s string
 	if json.Unmarshal(raw, &s) == nil && (slices.Contains(r.names, s) || r.pattern != nil && r.pattern.MatchString(s)) {
-		return s, ""
+		return s, wrong
 	}
+	return nil, r.problem()
+}
+
+// problem says what the rule allows.
+func (r styleRule) problem() fault.Problem {
 	switch {
+	case r.step == 1:
+		return fault.NewProblem("range", fmt.Sprintf("must be a whole number from %d to %d", r.low, r.high), "min", r.low, "max", r.high)
+	case r.step > 1:
+		return fault.NewProblem("not_one_of", "must be 400, 500, 600 or 700", "allowed", []string{"400", "500", "600", "700"})
 	case r.names == nil:
-		return nil, "must be a colour such as #1a2b3c"
+		return fault.Format("colour", "a colour", "#1a2b3c")
 	case r.pattern != nil:
-		return nil, "must be one of " + strings.Join(r.names, ", ") + ", or theme:<slug>"
+		return fault.NewProblem("not_one_of", "must be one of "+strings.Join(r.names, ", ")+", or theme:<slug>", "allowed", r.names)
 	}
-	return nil, "must be one of " + strings.Join(r.names, ", ")
+	return fault.NotOneOf(r.names...)
 }
 
 func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
@@ -161,49 +167,43 @@ func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
 	return publishSite(ctx, tx, docFormStyle, version, changed, doc)
 }
 
-func getFormStyle(ctx context.Context, tx *db.Tx, _ struct{}) (doc FormStyle, err error) {
+func getFormStyle(ctx context.Context, tx *db.Tx, _ op.None) (doc FormStyle, err error) {
 	_, err = readDocument(ctx, tx, docFormStyle, &doc)
 	return doc, err
 }
 
+// updateFormStyle changes the properties that are sent; null or "" returns one to the theme.
 func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormStyle, error) {
-	sent, err := json.Marshal(in)
-	if err != nil {
-		return FormStyle{}, err
-	}
-	change := map[string]json.RawMessage{}
-	if err := json.Unmarshal(sent, &change); err != nil {
-		return FormStyle{}, err
-	}
 	var before FormStyle
 	if _, err := lockDocument(ctx, tx, docFormStyle, &before); err != nil {
 		return FormStyle{}, err
 	}
-	have, err := json.Marshal(before)
+	change, err := properties(in)
 	if err != nil {
 		return FormStyle{}, err
 	}
-	next := map[string]any{}
-	if err := json.Unmarshal(have, &next); err != nil {
+	next, err := properties(before)
+	if err != nil {
 		return FormStyle{}, err
 	}
-	wrong := map[string]string{}
+	wrong := fault.Problems{}
 	for name, raw := range change {
-		value, why := styleRules[name].read(raw)
-		if next[name] = value; why != "" {
-			wrong[name] = why
+		value, problem := styleRules[name].read(raw)
+		wrong.Add(name, problem)
+		if next[name], err = json.Marshal(value); err != nil {
+			return FormStyle{}, fmt.Errorf("encode %s: %w", name, err)
 		}
 	}
-	if len(wrong) > 0 {
-		return FormStyle{}, fault.Params(wrong)
+	if err := wrong.Err(); err != nil {
+		return FormStyle{}, err
 	}
 	raw, err := json.Marshal(next)
 	if err != nil {
-		return FormStyle{}, err
+		return FormStyle{}, fmt.Errorf("encode form style: %w", err)
 	}
 	var after FormStyle
 	if err := json.Unmarshal(raw, &after); err != nil {
-		return FormStyle{}, err
+		return FormStyle{}, fmt.Errorf("decode form style: %w", err)
 	}
 	changed := differences(before, after)
 	if len(changed) == 0 {
@@ -213,4 +213,17 @@ func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormSt
 		return FormStyle{}, err
 	}
 	return after, publishFormStyle(ctx, tx, changed)
+}
+
+// properties are the fields of v as JSON has them, by name.
+func properties(v any) (map[string]json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode properties: %w", err)
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, fmt.Errorf("decode properties: %w", err)
+	}
+	return all, nil
 }

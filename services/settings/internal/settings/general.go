@@ -27,7 +27,7 @@ type Business struct {
 	Website     string `json:"website"`
 }
 
-// generalDoc is the document general as it is kept.
+// generalDoc is the document general as it is stored.
 type generalDoc struct {
 	Business Business `json:"business"`
 	Currency string   `json:"currency"`
@@ -47,7 +47,7 @@ var countries = []Country{
 	{"AT", "Austria", "+43"}, {"CH", "Switzerland", "+41"}, {"GB", "United Kingdom", "+44"},
 }
 
-// ipHeaders are the headers in which proxies hand the visitor's address on.
+// ipHeaders are the headers in which proxies pass the visitor's address on.
 var ipHeaders = []string{"X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP", "X-Client-IP"}
 
 // General is the general settings.
@@ -78,7 +78,7 @@ func (s *service) publishGeneral(ctx context.Context, tx *db.Tx, changed []strin
 	return publishSite(ctx, tx, docGeneral, version, changed, s.general(doc, []string{}))
 }
 
-func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ struct{}) (General, error) {
+func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (General, error) {
 	var doc generalDoc
 	_, err := readDocument(ctx, tx, docGeneral, &doc)
 	return s.general(doc, seenIPHeaders(op.Header(ctx))), err
@@ -86,77 +86,74 @@ func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ struct{}) (Genera
 
 // BusinessChange names what changes of the business; the rest stays.
 type BusinessChange struct {
-	Name        opt.Value[string] `json:"name,omitzero" maxLength:"190"`
+	Name        opt.Value[string] `json:"name,omitzero" nullable:"false" maxLength:"190"`
 	Email       opt.Value[string] `json:"email,omitzero" doc:"Read-only."`
-	VATNumber   opt.Value[string] `json:"vat_number,omitzero" maxLength:"30"`
-	AddressLine opt.Value[string] `json:"address_line,omitzero" maxLength:"255"`
-	PostalCode  opt.Value[string] `json:"postal_code,omitzero" maxLength:"20"`
-	City        opt.Value[string] `json:"city,omitzero" maxLength:"100"`
-	Phone       opt.Value[string] `json:"phone,omitzero" maxLength:"50"`
-	Website     opt.Value[string] `json:"website,omitzero" maxLength:"2048"`
+	VATNumber   opt.Value[string] `json:"vat_number,omitzero" maxLength:"30" nullable:"true"`
+	AddressLine opt.Value[string] `json:"address_line,omitzero" maxLength:"255" nullable:"true"`
+	PostalCode  opt.Value[string] `json:"postal_code,omitzero" maxLength:"20" nullable:"true"`
+	City        opt.Value[string] `json:"city,omitzero" maxLength:"100" nullable:"true"`
+	Phone       opt.Value[string] `json:"phone,omitzero" maxLength:"50" nullable:"true"`
+	Website     opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true"`
 }
 
+// apply writes the change into b, and says what is wrong with it. Texts lose the blanks around them.
+func (c BusinessChange) apply(b *Business) fault.Problems {
+	wrong := fault.Problems{}
+	if c.Email.Set {
+		wrong.Add("business.email", fault.NewProblem("read_only", "cannot be changed here"))
+	}
+	for _, f := range []struct {
+		from opt.Value[string]
+		to   *string
+	}{{c.Name, &b.Name}, {c.VATNumber, &b.VATNumber}, {c.AddressLine, &b.AddressLine}, {c.PostalCode, &b.PostalCode},
+		{c.City, &b.City}, {c.Phone, &b.Phone}, {c.Website, &b.Website}} {
+		if f.from.Set {
+			*f.to = strings.TrimSpace(f.from.V)
+		}
+	}
+	if c.Name.Set && !strings.ContainsFunc(b.Name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		wrong.Add("business.name", fault.Empty())
+	}
+	if w := b.Website; w != "" && !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {
+		b.Website = "https://" + w
+	}
+	return wrong
+}
+
+// updateGeneral changes the general settings; keys that are left out stay.
 func (s *service) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
-	Business *BusinessChange `json:"business,omitempty"`
-	Currency *string         `json:"currency,omitempty" doc:"ISO 4217 code."`
-	Country  *string         `json:"country,omitempty" enum:"BE,NL,FR,DE,AT,CH,GB," doc:"Empty for none."`
-	IPHeader *string         `json:"ip_header,omitempty" maxLength:"50" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
+	Business BusinessChange    `json:"business,omitzero"`
+	Currency opt.Value[string] `json:"currency,omitzero" nullable:"false" doc:"ISO 4217 code."`
+	Country  opt.Value[string] `json:"country,omitzero" enum:"BE,NL,FR,DE,AT,CH,GB," nullable:"true" doc:"Empty for none."`
+	IPHeader opt.Value[string] `json:"ip_header,omitzero" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
 }) (General, error) {
 	var doc generalDoc
 	if _, err := lockDocument(ctx, tx, docGeneral, &doc); err != nil {
 		return General{}, err
 	}
 	before := doc
-	if b := in.Business; b != nil {
-		if b.Email.Set {
-			return General{}, fault.Param("business.email", "cannot be changed here")
-		}
-		for _, f := range []struct {
-			name string
-			from opt.Value[string]
-			to   *string
-			most int
-		}{
-			{"name", b.Name, &doc.Business.Name, 190}, {"vat_number", b.VATNumber, &doc.Business.VATNumber, 30},
-			{"address_line", b.AddressLine, &doc.Business.AddressLine, 255}, {"postal_code", b.PostalCode, &doc.Business.PostalCode, 20},
-			{"city", b.City, &doc.Business.City, 100}, {"phone", b.Phone, &doc.Business.Phone, 50}, {"website", b.Website, &doc.Business.Website, 2048},
-		} {
-			if !f.from.Set {
-				continue
-			}
-			v := strings.TrimSpace(f.from.V)
-			if len([]rune(v)) > f.most {
-				return General{}, fault.Param("business."+f.name, "must have at most %d characters", f.most)
-			}
-			*f.to = v
-		}
-		if !strings.ContainsFunc(doc.Business.Name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-			return General{}, fault.Param("business.name", "must not be empty")
-		}
-		if w := doc.Business.Website; w != "" && !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {
-			doc.Business.Website = "https://" + w
+	wrong := in.Business.apply(&doc.Business)
+	if in.Currency.Set {
+		doc.Currency = in.Currency.V
+		if unit, err := currency.ParseISO(doc.Currency); err != nil || unit.String() != doc.Currency || doc.Currency == "XXX" {
+			wrong.Add("currency", fault.Format("currency", "a currency code of ISO 4217", "EUR"))
 		}
 	}
-	if in.Currency != nil {
-		unit, err := currency.ParseISO(*in.Currency)
-		if err != nil || unit.String() != *in.Currency || *in.Currency == "XXX" {
-			return General{}, fault.Param("currency", "must be a currency code of ISO 4217")
-		}
-		doc.Currency = *in.Currency
-	}
-	if in.Country != nil {
-		doc.Country = *in.Country
-	}
-	if in.IPHeader != nil {
-		name := http.CanonicalHeaderKey(*in.IPHeader)
+	in.Country.Apply(&doc.Country)
+	if in.IPHeader.Set {
+		name := http.CanonicalHeaderKey(in.IPHeader.V)
 		i := slices.IndexFunc(ipHeaders, func(h string) bool { return http.CanonicalHeaderKey(h) == name })
-		if i < 0 && name != "" {
-			return General{}, fault.Param("ip_header", "must be one of %s, or empty", strings.Join(ipHeaders, ", "))
-		}
-		doc.IPHeader = ""
-		if i >= 0 {
+		switch {
+		case i >= 0:
 			doc.IPHeader = ipHeaders[i]
+		case name == "":
+			doc.IPHeader = ""
+		default:
+			wrong.Add("ip_header", fault.NewProblem("not_one_of", "must be one of "+strings.Join(ipHeaders, ", ")+", or empty", "allowed", ipHeaders))
 		}
+	}
+	if err := wrong.Err(); err != nil {
+		return General{}, err
 	}
 	if doc != before {
 		if _, err := writeDocument(ctx, tx, docGeneral, doc); err != nil {

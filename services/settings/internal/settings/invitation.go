@@ -3,8 +3,8 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
-	netmail "net/mail"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
 )
 
 // Invitation waits for a person to choose a password.
@@ -41,8 +42,10 @@ func (i Invited) StatusCode() int {
 }
 
 // RecordID names the user in the audit log.
-func (i Invited) RecordID() string { return id(i.UserID) }
+func (i Invited) RecordID() string { return number(i.UserID) }
 
+// inviteStaff gives the user with the address one more role, or makes a user and mails a link to choose a password.
+// Errors: 400 for the address, 403 for a role or a user with more rights than the caller's.
 func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	Name  string `json:"name,omitempty" maxLength:"100" doc:"The address when left out."`
 	Email string `json:"email" required:"true" maxLength:"190"`
@@ -52,8 +55,8 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 		in.Role = roleStaff
 	}
 	email := strings.TrimSpace(in.Email)
-	if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || a.Name != "" {
-		return Invited{}, fault.Param("email", "must be an email address")
+	if p := checkEmail(email); !p.IsZero() {
+		return Invited{}, fault.Invalid("email", p)
 	}
 	all, err := lockRoles(ctx, tx)
 	if err != nil {
@@ -71,7 +74,7 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if err == nil {
 		return s.addRole(ctx, tx, giver, p, in.Role)
 	}
-	if dropRefused(err) != nil {
+	if unlessRefused(err) != nil {
 		return Invited{}, err
 	}
 	name := strings.Join(strings.Fields(in.Name), " ")
@@ -92,7 +95,7 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	return Invited{UserID: p.ID, Created: true}, s.sendInvitation(ctx, tx, p, in.Role)
 }
 
-// addRole gives a user there is one more role. Who has yet to choose a password gets a new link for it.
+// addRole gives an existing user one more role. A user who has yet to choose a password gets a new link for it.
 func (s *service) addRole(ctx context.Context, tx *db.Tx, giver giver, p person, role string) (Invited, error) {
 	if err := giver.mayChange(p); err != nil {
 		return Invited{}, err
@@ -118,7 +121,7 @@ func (s *service) sendInvitation(ctx context.Context, tx *db.Tx, p person, role 
 	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
 		return err
 	}
-	return s.write(ctx, tx, mail.Content{
+	return s.queueMail(ctx, tx, mail.Content{
 		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + general.Business.Name,
 		Greeting: "Hello " + p.Name + ",",
 		Paragraphs: []string{"You are invited to work with the team of " + general.Business.Name + ". Choose a password, and sign in with this address from then on.",
@@ -127,51 +130,50 @@ func (s *service) sendInvitation(ctx context.Context, tx *db.Tx, p person, role 
 	})
 }
 
-func listInvitations(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Invitation], error) {
-	rows, err := tx.Query(ctx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
+func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Invitation], error) {
+	all, err := many[Invitation](ctx, tx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
 		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, linkInvitation)
 	if err != nil {
-		return db.List[Invitation]{}, err
+		return db.List[Invitation]{}, fmt.Errorf("list invitations: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Invitation])
-	return db.All(all), err
+	return db.All(all), nil
 }
 
-// revokeInvitation ends the link, and the user who was made for it and never came.
+// revokeInvitation ends the link and deletes the user who was made for it and has not chosen a password.
 func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
 	ID string `json:"id" maxLength:"64"`
-}) (none, error) {
+}) (op.None, error) {
 	linkID, err := uuid.Parse(in.ID)
 	if err != nil {
-		return none{}, fault.NotFound("invitation")
+		return op.None{}, fault.NotFound("invitation")
 	}
 	all, err := lockRoles(ctx, tx)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	var userID *int64
 	err = tx.QueryRow(ctx, `select person_id from link where id = $1 and kind = $2 and ended_at is null`, linkID, linkInvitation).Scan(&userID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && userID == nil {
-		return none{}, fault.NotFound("invitation")
+		return op.None{}, fault.NotFound("invitation")
 	}
 	if err != nil {
-		return none{}, err
+		return op.None{}, fmt.Errorf("find invitation: %w", err)
 	}
 	p, err := lockPerson(ctx, tx, *userID)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	if !p.Invited {
-		return none{}, fault.NotFound("invitation")
+		return op.None{}, fault.NotFound("invitation")
 	}
 	giver, err := currentGiver(ctx, tx, all)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	if err := giver.mayChange(p); err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
-	return none{}, removePerson(ctx, tx, p)
+	return op.None{}, removePerson(ctx, tx, p)
 }
 
 // Accepted is the login of a person who has chosen a password.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"frontdesk/libs/app"
@@ -11,11 +12,11 @@ import (
 func (s *service) jobs() []app.Job {
 	return []app.Job{
 		{Name: "sessions", Every: 10 * time.Minute, Run: s.endIdleSessions},
-		{Name: "retention", Every: time.Hour, Run: s.forget},
+		{Name: "retention", Every: time.Hour, Run: s.deleteOutdated},
 	}
 }
 
-// endIdleSessions removes what can no longer be used, so that the copies in all services stay small.
+// endIdleSessions removes sessions that can no longer be used, so that the copies in all services stay small.
 func (s *service) endIdleSessions(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
 		var portal portalDoc
@@ -25,29 +26,30 @@ func (s *service) endIdleSessions(ctx context.Context) error {
 		rows, err := tx.Query(ctx, `delete from session where expires_at < $1 or seen_at < $1::timestamptz - make_interval(hours => $2) returning hash`,
 			tx.Now, portal.IdleHours+1)
 		if err != nil {
-			return err
+			return fmt.Errorf("delete idle sessions: %w", err)
 		}
-		return buryAll(ctx, tx, rows)
+		return withdrawSessions(ctx, tx, rows)
 	})
 }
 
-// linksKept is for how long a link that ended is told from one that never was.
+// linksKept is for how long a link that ended is told from one that was never mailed.
 const linksKept = 90 * 24 * time.Hour
 
-// forget deletes what is kept no longer.
-func (s *service) forget(ctx context.Context) error {
+// deleteOutdated deletes everything whose time of keeping is over.
+func (s *service) deleteOutdated(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
-		for _, q := range []struct {
+		for _, old := range []struct {
+			what   string
 			sql    string
 			before time.Time
 		}{
-			{`delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -retention.AuditLog)},
-			{`delete from mail where created_at < $1 and status in ('sent', 'failed')`, tx.Now.Add(-mailsKept)},
-			{`delete from link where expires_at < $1`, tx.Now.Add(-linksKept)},
-			{`delete from forgotten where at < $1`, tx.Now.Add(-forgottenKept)},
+			{"audit entries", `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -retention.AuditLog)},
+			{"mails", `delete from mail where created_at < $1 and status in ('sent', 'failed')`, tx.Now.Add(-mailsKept)},
+			{"links", `delete from link where expires_at < $1`, tx.Now.Add(-linksKept)},
+			{"marks of erased people", `delete from forgotten where at < $1`, tx.Now.Add(-forgottenKept)},
 		} {
-			if _, err := tx.Exec(ctx, q.sql, q.before); err != nil {
-				return err
+			if _, err := tx.Exec(ctx, old.sql, old.before); err != nil {
+				return fmt.Errorf("delete outdated %s: %w", old.what, err)
 			}
 		}
 		return nil

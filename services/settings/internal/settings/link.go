@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,7 +25,7 @@ const (
 	telemetryLife  = 7 * 24 * time.Hour
 )
 
-// link is what a token in a mail stands for.
+// link is a row of the table link: what the token in a mail stands for.
 type link struct {
 	ID        uuid.UUID
 	Kind      string
@@ -45,37 +46,42 @@ func newLink(ctx context.Context, tx *db.Tx, kind string, personID int64, role s
 	l = link{ID: db.NewID(), Kind: kind, PersonID: &personID, Role: role, ExpiresAt: tx.Now.Add(life)}
 	_, err = tx.Exec(ctx, `insert into link (id, hash, kind, person_id, role, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7)`,
 		l.ID, hash, kind, personID, role, tx.Now, l.ExpiresAt)
-	return token, l, err
+	if err != nil {
+		return "", l, fmt.Errorf("make link %s: %w", kind, err)
+	}
+	return token, l, nil
 }
 
+// endLinks ends the links of a kind that the person has.
 func endLinks(ctx context.Context, tx *db.Tx, kind string, personID int64) error {
 	_, err := tx.Exec(ctx, `update link set ended_at = $3 where kind = $1 and person_id = $2 and ended_at is null`, kind, personID, tx.Now)
-	return err
+	if err != nil {
+		return fmt.Errorf("end links %s: %w", kind, err)
+	}
+	return nil
 }
 
-// useLink takes a token that somebody brings back: once. One that was never given out is 400
-// svc_invalid_token; one that was used, replaced, revoked or is too old is 410.
+// useLink finds and ends the link that a token stands for. A token that was never mailed is 400 svc_invalid_token; one that
+// was used, replaced, revoked or is too old is 410.
 func useLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
-	rows, err := tx.Query(ctx, `select `+linkColumns+` from link where hash = $1 and kind = $2 for update`, tokenHash(token), kind)
-	if err != nil {
-		return link{}, err
-	}
-	l, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[link])
+	l, err := one[link](ctx, tx, `select `+linkColumns+` from link where hash = $1 and kind = $2 for update`, tokenHash(token), kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, fault.InvalidToken("This link is not one of ours.")
 	}
 	if err != nil {
-		return l, err
+		return l, fmt.Errorf("find link %s: %w", kind, err)
 	}
 	if l.EndedAt != nil || l.PersonID == nil || tx.Now.After(l.ExpiresAt) {
 		return l, fault.Expired()
 	}
-	_, err = tx.Exec(ctx, `update link set ended_at = $2 where id = $1`, l.ID, tx.Now)
-	return l, err
+	if _, err = tx.Exec(ctx, `update link set ended_at = $2 where id = $1`, l.ID, tx.Now); err != nil {
+		return l, fmt.Errorf("end link %s: %w", kind, err)
+	}
+	return l, nil
 }
 
-// write renders a mail in the name of the business and hands it to the queue.
-func (s *service) write(ctx context.Context, tx *db.Tx, c mail.Content) error {
+// queueMail renders a mail in the name of the business and puts it into the queue.
+func (s *service) queueMail(ctx context.Context, tx *db.Tx, c mail.Content) error {
 	var general generalDoc
 	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
 		return err
@@ -86,11 +92,11 @@ func (s *service) write(ctx context.Context, tx *db.Tx, c mail.Content) error {
 	}
 	m, err := mail.Render(c)
 	if errors.Is(err, mail.ErrContent) {
-		// What people typed passed for text and addresses so far; the mail is the stricter reader.
-		return fault.Param("email", "or the text cannot be put into a mail")
+		// The rules of mail are stricter than those by which addresses and texts were accepted.
+		return fault.Invalid("email", fault.NewProblem("not_mailable", "or the text cannot be put into a mail"))
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("render mail %s: %w", c.Kind, err)
 	}
 	return tx.Mail(ctx, m)
 }

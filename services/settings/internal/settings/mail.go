@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -17,42 +18,49 @@ import (
 	"frontdesk/proto"
 )
 
-// takeMail puts a mail into the queue, once per id.
-func (s *service) takeMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != "mail" {
-		return nil
-	}
-	var m proto.Mail
-	if err := e.Decode(&m); err != nil {
-		return err
-	}
+// Statuses of a mail in the queue.
+const (
+	statusQueued   = "queued"
+	statusRetrying = "retrying"
+	statusSent     = "sent"
+	statusFailed   = "failed"
+)
+
+// enqueueMail stores the mail that e carries, once per id, unless its recipient was erased since.
+func (s *service) enqueueMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail) error {
 	mailID, err := uuid.Parse(m.GetId())
 	if err != nil {
-		return err
+		return fmt.Errorf("id of a mail: %w", err)
 	}
 	next := tx.Now
 	if at := m.GetNotBefore(); at > 0 {
 		next = unix(at)
 	}
 	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, next_at, created_at, person)
-		select $1::uuid, $2::bytea, $3, $4, $5, 'queued', $6::timestamptz, $7::timestamptz, $8::bytea where not exists (select from forgotten where person = $8 and at >= $7)
-		on conflict (id) do nothing`, mailID, e.Data, m.GetTo(), m.GetSubject(), m.GetKind(), next, e.At.Truncate(time.Second), s.Keys.Person(address.Key(m.GetTo())))
-	return err
+		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @next::timestamptz, @at::timestamptz, @person::bytea
+		where not exists (select from forgotten where person = @person and at >= @at)
+		on conflict (id) do nothing`,
+		pgx.NamedArgs{"id": mailID, "message": e.Data, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": statusQueued,
+			"next": next, "at": e.At.Truncate(time.Second), "person": s.Keys.Person(address.Key(m.GetTo()))})
+	if err != nil {
+		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
+	}
+	return nil
 }
 
 const (
-	// lease is how long a mail is left to the replica that took it: more than one attempt can last.
+	// lease is for how long only the replica that claimed a mail may send it: longer than one attempt can last.
 	lease = 2 * time.Minute
-	// senders work on the queue at a time.
+	// senders is how many mails a replica sends at a time.
 	senders = 4
-	// giveUp is how long a server that cannot be reached is tried.
+	// giveUp is how old a mail gets before it fails for a server that cannot be reached.
 	giveUp = 5 * 24 * time.Hour
-	// longestWait between two attempts.
+	// longestWait is the longest time between two attempts.
 	longestWait = 15 * time.Minute
 )
 
-// sendMail works on the queue until ctx ends.
-func (s *service) sendMail(ctx context.Context) {
+// sendMails claims and sends due mails until ctx ends, and then waits for the attempts under way.
+func (s *service) sendMails(ctx context.Context) {
 	if s.Config.SMTPURL == "" {
 		slog.WarnContext(ctx, "no SVC_SMTP_URL: mails wait in the queue")
 		<-ctx.Done()
@@ -71,7 +79,7 @@ func (s *service) sendMail(ctx context.Context) {
 		m, err := s.claimMail(ctx)
 		if err != nil || m == nil {
 			if err != nil && ctx.Err() == nil {
-				slog.WarnContext(ctx, "mail queue cannot be read", "error", err)
+				slog.WarnContext(ctx, "no mail can be claimed", "error", err)
 			}
 			free <- struct{}{}
 			pause(ctx, 250*time.Millisecond)
@@ -82,7 +90,7 @@ func (s *service) sendMail(ctx context.Context) {
 			s.attempt(ctx, m)
 		}()
 	}
-	// What is being sent is sent to its end, so that it is not sent again.
+	// Attempts under way end first, so that none of their mails is sent again.
 	for range senders {
 		<-free
 	}
@@ -94,30 +102,32 @@ type claimed struct {
 	Message   []byte
 	Attempts  int
 	CreatedAt time.Time
-	lease     uuid.UUID
+	Lease     uuid.UUID
 }
 
+// claimMail leases the mail that is due longest to the caller; nil when none is due.
 func (s *service) claimMail(ctx context.Context) (*claimed, error) {
 	var m *claimed
 	err := s.DB.Do(ctx, func(tx *db.Tx) error {
-		c := claimed{lease: uuid.New()}
-		err := tx.QueryRow(ctx, `update mail set next_at = $1, leased_by = $2, attempts = attempts + 1 where id = (
+		m = nil
+		c, err := one[claimed](ctx, tx, `update mail set next_at = $1, leased_by = $2, attempts = attempts + 1 where id = (
 				select id from mail where status in ('queued', 'retrying') and next_at <= $3 order by next_at limit 1 for update skip locked)
-			returning id, message, attempts, created_at`, tx.Now.Add(lease), c.lease, tx.Now).Scan(&c.ID, &c.Message, &c.Attempts, &c.CreatedAt)
+			returning id, message, attempts, created_at, leased_by as lease`, tx.Now.Add(lease), uuid.New(), tx.Now)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
-		if err == nil {
-			m = &c
+		if err != nil {
+			return fmt.Errorf("claim a mail: %w", err)
 		}
-		return err
+		m = &c
+		return nil
 	})
 	return m, err
 }
 
-// attempt sends a claimed mail once and writes down how it went.
+// attempt sends a claimed mail once and stores the outcome, which it tries until the time of the attempt is over.
 func (s *service) attempt(ctx context.Context, c *claimed) {
-	// A stop waits for the server's answer rather than leave it open whether the mail went out.
+	// A stop waits for the mail server's answer: without it nobody would know whether the mail was sent.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second)
 	defer cancel()
 	err := s.deliver(ctx, c.Message)
@@ -126,7 +136,7 @@ func (s *service) attempt(ctx context.Context, c *claimed) {
 		if e == nil || ctx.Err() != nil {
 			break
 		}
-		slog.WarnContext(ctx, "outcome of a mail is not written down yet", "mail", c.ID, "error", e)
+		slog.WarnContext(ctx, "outcome of a mail is not stored yet", "mail", c.ID, "error", e)
 		pause(ctx, wait)
 	}
 	if err != nil {
@@ -137,7 +147,7 @@ func (s *service) attempt(ctx context.Context, c *claimed) {
 func (s *service) deliver(ctx context.Context, message []byte) error {
 	var m proto.Mail
 	if err := protobuf.Unmarshal(message, &m); err != nil {
-		return errors.Join(mail.ErrRejected, err)
+		return fmt.Errorf("%w: decode: %w", mail.ErrRejected, err)
 	}
 	if m.GetReplyTo() == "" {
 		m.ReplyTo = s.replyTo()
@@ -145,7 +155,7 @@ func (s *service) deliver(ctx context.Context, message []byte) error {
 	return mail.Send(ctx, s.Config.SMTPURL, &m, s.Config.MailFrom)
 }
 
-// replyTo is where answers go when a mail does not say.
+// replyTo is the address for answers to mails that name none.
 func (s *service) replyTo() string {
 	var g struct {
 		ReplyTo string `json:"reply_to"`
@@ -154,32 +164,38 @@ func (s *service) replyTo() string {
 	return g.ReplyTo
 }
 
+// finish stores the outcome of an attempt, unless the lease has passed to another replica. cause is nil for a mail that was
+// sent; one that the server rejected for good, or that is too old, has failed.
 func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error) error {
 	var err error
 	switch {
 	case cause == nil:
-		// The body may hold links that open doors: it goes once it has been sent.
-		_, err = tx.Exec(ctx, `update mail set status = 'sent', message = null, sent_at = $3, error = '', leased_by = null where id = $1 and leased_by = $2`,
-			c.ID, c.lease, tx.Now)
+		// The body may hold links that work for whoever has them: it is deleted once it has been sent.
+		_, err = tx.Exec(ctx, `update mail set status = $3, message = null, sent_at = $4, error = '', leased_by = null where id = $1 and leased_by = $2`,
+			c.ID, c.Lease, statusSent, tx.Now)
 	case errors.Is(cause, mail.ErrRejected) || tx.Now.Sub(c.CreatedAt) > giveUp:
-		_, err = tx.Exec(ctx, `update mail set status = 'failed', message = null, error = $3, leased_by = null where id = $1 and leased_by = $2`,
-			c.ID, c.lease, cause.Error())
+		_, err = tx.Exec(ctx, `update mail set status = $3, message = null, error = $4, leased_by = null where id = $1 and leased_by = $2`,
+			c.ID, c.Lease, statusFailed, cause.Error())
 	default:
-		_, err = tx.Exec(ctx, `update mail set status = 'retrying', next_at = $3, error = $4, leased_by = null where id = $1 and leased_by = $2`,
-			c.ID, c.lease, tx.Now.Add(backOff(c.Attempts)), cause.Error())
+		_, err = tx.Exec(ctx, `update mail set status = $3, next_at = $4, error = $5, leased_by = null where id = $1 and leased_by = $2`,
+			c.ID, c.Lease, statusRetrying, tx.Now.Add(backOff(c.Attempts)), cause.Error())
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("store the outcome of mail %s: %w", c.ID, err)
+	}
+	return nil
 }
 
-// backOff is the wait after so many attempts: seconds at first, for a server that is just starting again.
+// backOff is the time until the next attempt: 2 s after the first one, twice as long after each further one, at most
+// longestWait.
 func backOff(attempts int) time.Duration {
 	return min(2*time.Second<<min(attempts-1, 20), longestWait)
 }
 
-// SentMail is a mail as administrators see it: never its body, which may hold links for its reader alone.
+// SentMail is a mail as administrators see it: without its body, which may hold links for its recipient alone.
 type SentMail struct {
 	ID        uuid.UUID  `json:"id" format:"uuid"`
-	To        string     `json:"to"`
+	To        string     `json:"to" db:"recipient"`
 	Subject   string     `json:"subject"`
 	Kind      string     `json:"kind"`
 	Status    string     `json:"status" enum:"queued,retrying,sent,failed"`
@@ -200,17 +216,20 @@ func listMails(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return db.List[SentMail]{}, err
 	}
+	where := &db.Where{}
+	if in.Status != "" {
+		where.And("m.status = ?", in.Status)
+	}
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from mail where $1 = '' or status = $1`, in.Status).Scan(&c.Total); err != nil {
-			return db.List[SentMail]{}, err
+		if err := tx.QueryRow(ctx, `select count(*) from mail m where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
+			return db.List[SentMail]{}, fmt.Errorf("count mails: %w", err)
 		}
 	}
-	rows, err := tx.Query(ctx, `select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail
-		where ($1 = '' or status = $1) and ($2 or (created_at, id) < ($3, $4)) order by created_at desc, id desc limit $5`,
-		in.Status, c.First, c.At, c.ID, c.Limit)
+	where.After(c, "m")
+	all, err := many[SentMail](ctx, tx, db.LimitTo(`select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail m
+		where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[SentMail]{}, err
+		return db.List[SentMail]{}, fmt.Errorf("list mails: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[SentMail])
-	return db.Close(c, all, func(m SentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), err
+	return db.Close(c, all, func(m SentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
 }

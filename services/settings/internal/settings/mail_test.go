@@ -87,7 +87,7 @@ func letter(t *testing.T, to string) *proto.Mail {
 
 func post(t *testing.T, s *apptest.Service, m *proto.Mail) {
 	t.Helper()
-	s.Send(apptest.Event{Topic: proto.MailTopic, Kind: "mail", Key: m.GetId(), Data: m})
+	s.Send(apptest.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetId(), Data: m})
 }
 
 func TestAMailGoesOutOncePerID(t *testing.T) {
@@ -143,7 +143,7 @@ func TestReplicasDoNotSendOneMailTwice(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var others sync.WaitGroup
 	for range 2 {
-		others.Go(func() { inside.sendMail(ctx) })
+		others.Go(func() { inside.sendMails(ctx) })
 	}
 	defer others.Wait()
 	defer cancel()

@@ -2,10 +2,12 @@ package settings
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 )
 
 // Me is the user who asks.
@@ -20,14 +22,14 @@ type Me struct {
 	TwoFactor    bool     `json:"two_factor" doc:"Signing in asks for a second factor."`
 }
 
-func getMe(ctx context.Context, tx *db.Tx, _ struct{}) (Me, error) { return me(ctx, tx, tx.Who.UserID) }
+func getMe(ctx context.Context, tx *db.Tx, _ op.None) (Me, error) { return me(ctx, tx, tx.Who.UserID) }
 
-func me(ctx context.Context, tx *db.Tx, id int64) (Me, error) {
-	p, err := personByID(ctx, tx, id)
+func me(ctx context.Context, tx *db.Tx, userID int64) (Me, error) {
+	p, err := personByID(ctx, tx, userID)
 	if err != nil {
 		return Me{}, err
 	}
-	all, err := roles(ctx, tx)
+	all, err := readRoles(ctx, tx)
 	r := rightsOf(all, p.Roles)
 	return Me{UserID: p.ID, Login: p.Login, Name: p.Name, Email: p.Email, Role: mainRole(p.Roles),
 		Capabilities: r.capabilities, Visibility: r.visibility, TwoFactor: p.TwoFactor}, err
@@ -42,7 +44,7 @@ type Session struct {
 	TwoFactorMissing bool      `json:"two_factor_missing" doc:"The site asks for a second factor that this session was not given."`
 }
 
-func (s *service) getSession(ctx context.Context, tx *db.Tx, _ struct{}) (Session, error) {
+func (s *service) getSession(ctx context.Context, tx *db.Tx, _ op.None) (Session, error) {
 	hash, err := currentSession(tx.Who)
 	if err != nil {
 		return Session{}, err
@@ -55,29 +57,18 @@ func (s *service) getSession(ctx context.Context, tx *db.Tx, _ struct{}) (Sessio
 	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
 		return out, err
 	}
-	out.IdleHours = portal.IdleHours
-	found := false
-	rows, err := tx.Query(ctx, `select channel, expires_at from session where hash = $1`, hash)
+	here, err := oneSession(ctx, tx, `select `+sessionColumns+` from session where hash = $1`, hash)
 	if err != nil {
 		return out, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		found = true
-		if err := rows.Scan(&out.Channel, &out.ExpiresAt); err != nil {
-			return out, err
-		}
-	}
-	if !found {
-		return out, errNoSession()
-	}
-	return out, rows.Err()
+	out.Channel, out.ExpiresAt, out.IdleHours = here.Channel, here.ExpiresAt, portal.IdleHours
+	return out, nil
 }
 
 // secondFactorGiven refuses a session that has yet to be given the second factor which the site asks for.
 func secondFactorGiven(who db.Actor) error {
 	if who.TwoFactorMissing {
-		return fault.New(403, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
+		return fault.New(http.StatusForbidden, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
 	}
 	return nil
 }

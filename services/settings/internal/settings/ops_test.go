@@ -16,7 +16,7 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
 	page := c.Post("/pages", map[string]any{"title": "Opening hours"}).Is(201)
-	path := "/pages/" + id(int64(page.Field("id").(float64)))
+	path := "/pages/" + number(int64(page.Field("id").(float64)))
 	c.Patch(path, map[string]any{"content": "Monday", "status": "publish"}).Is(200)
 	c.Delete(path, nil).Is(204)
 	c.Patch("/settings/general", map[string]any{"currency": "CHF"}).Is(200)

@@ -3,7 +3,9 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
 
@@ -29,13 +33,18 @@ type Page struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// A page is seen by visitors only while it is published.
+// Statuses of a page. Visitors see only what is published.
 const (
-	statusDraft     = "draft"
-	statusPublished = "publish"
+	statusDraft   = "draft"
+	statusPublish = "publish"
 )
 
-// page is a row of the table.
+// pageID is the input of operations with nothing but a page's id.
+type pageID struct {
+	ID int64 `json:"id" minimum:"1"`
+}
+
+// page is a row of the table page.
 type page struct {
 	ID        int64
 	Title     string
@@ -51,10 +60,10 @@ const pageColumns = `id, title, slug, status, content, version, created_at, upda
 
 func (s *service) pageShown(p page) Page {
 	return Page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: s.Config.PublicURL + "/" + p.Slug,
-		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + id(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + number(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
-// portalPath is where the portal stands, from the copy that all services have.
+// portalPath is the path of the portal, from the copy that all services have.
 func (s *service) portalPath() string {
 	p := struct {
 		Path string `json:"path"`
@@ -63,33 +72,35 @@ func (s *service) portalPath() string {
 	return p.Path
 }
 
+// onePage runs a statement that gives one row of pageColumns; 404 when it gives none.
 func onePage(ctx context.Context, tx *db.Tx, sql string, args ...any) (page, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return page{}, err
-	}
-	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[page])
+	p, err := one[page](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, fault.NotFound("page")
 	}
-	return p, err
+	if err != nil {
+		return p, fmt.Errorf("read or change a page: %w", err)
+	}
+	return p, nil
 }
 
-func (s *service) emitPage(ctx context.Context, tx *db.Tx, kind string, p page, changed []string, extra any) error {
-	return tx.Emit(ctx, db.Event{Topic: proto.PageTopic, Kind: kind, Key: id(p.ID), Version: p.Version, Changed: changed, Data: s.pageShown(p), Extra: extra})
+// publishPage publishes what happened to a page. changed names the fields that differ; answers is nil unless the change was
+// asked for by another service.
+func (s *service) publishPage(ctx context.Context, tx *db.Tx, kind string, p page, changed []string, answers *proto.PageEmbedded) error {
+	e := db.Event{Topic: proto.PageTopic, Kind: kind, Key: number(p.ID), Version: p.Version, Changed: changed, Data: s.pageShown(p)}
+	if answers != nil {
+		e.Extra = answers
+	}
+	return tx.Emit(ctx, e)
 }
 
 func (s *service) publishPages(ctx context.Context, tx *db.Tx) error {
-	rows, err := tx.Query(ctx, `select `+pageColumns+` from page order by id for update`)
+	all, err := many[page](ctx, tx, `select `+pageColumns+` from page order by id for update`)
 	if err != nil {
-		return err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[page])
-	if err != nil {
-		return err
+		return fmt.Errorf("read pages: %w", err)
 	}
 	for _, p := range all {
-		if err := s.emitPage(ctx, tx, "page.updated", p, nil, nil); err != nil {
+		if err := s.publishPage(ctx, tx, proto.KindPageUpdated, p, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -104,50 +115,52 @@ func (s *service) listPages(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return db.List[Page]{}, err
 	}
+	where := &db.Where{}
+	if in.Status != "" {
+		where.And("status = ?", in.Status)
+	}
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from page where $1 = '' or status = $1`, in.Status).Scan(&c.Total); err != nil {
-			return db.List[Page]{}, err
+		if err := tx.QueryRow(ctx, `select count(*) from page where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
+			return db.List[Page]{}, fmt.Errorf("count pages: %w", err)
 		}
+	} else {
+		where.And("id > ?", db.Number(c.ID))
 	}
-	rows, err := tx.Query(ctx, `select `+pageColumns+` from page where ($1 = '' or status = $1) and id > $2 order by id limit $3`,
-		in.Status, db.Number(c.ID), c.Limit)
+	all, err := many[page](ctx, tx, db.LimitTo(`select `+pageColumns+` from page where `+where.String()+` order by id`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[Page]{}, err
+		return db.List[Page]{}, fmt.Errorf("list pages: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[page])
 	shown := make([]Page, len(all))
 	for i, p := range all {
 		shown[i] = s.pageShown(p)
 	}
-	return db.Close(c, shown, func(p Page) (time.Time, uuid.UUID) { return p.CreatedAt, db.NumberID(p.ID) }), err
+	return db.Close(c, shown, func(p Page) (time.Time, uuid.UUID) { return p.CreatedAt, db.NumberID(p.ID) }), nil
 }
 
-func (s *service) getPage(ctx context.Context, tx *db.Tx, in struct {
-	ID int64 `json:"id" minimum:"1"`
-}) (Page, error) {
+func (s *service) getPage(ctx context.Context, tx *db.Tx, in pageID) (Page, error) {
 	p, err := onePage(ctx, tx, `select `+pageColumns+` from page where id = $1`, in.ID)
 	return s.pageShown(p), err
 }
 
 func (s *service) createPage(ctx context.Context, tx *db.Tx, in struct {
-	Title   string  `json:"title" required:"true" maxLength:"190"`
-	Slug    *string `json:"slug,omitempty" maxLength:"100" doc:"Made from the title when left out."`
-	Status  string  `json:"status,omitempty" enum:"draft,publish" doc:"draft when left out."`
-	Content string  `json:"content,omitempty" maxLength:"200000"`
+	Title   string            `json:"title" required:"true" maxLength:"190"`
+	Slug    opt.Value[string] `json:"slug,omitzero" nullable:"false" maxLength:"100" doc:"Made from the title when left out."`
+	Status  string            `json:"status,omitempty" enum:"draft,publish" doc:"draft when left out."`
+	Content string            `json:"content,omitempty" maxLength:"200000"`
 }) (Page, error) {
 	p, err := s.newPage(ctx, tx, page{Title: in.Title, Status: in.Status, Content: in.Content}, in.Slug)
 	if err != nil {
 		return Page{}, err
 	}
-	return s.pageShown(p), s.emitPage(ctx, tx, "page.created", p, nil, nil)
+	return s.pageShown(p), s.publishPage(ctx, tx, proto.KindPageCreated, p, nil, nil)
 }
 
 // newPage stores a page. Without a slug it gets a free one that resembles the title; a slug that is given
 // has to be free.
-func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug *string) (page, error) {
+func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug opt.Value[string]) (page, error) {
 	p.Title = strings.TrimSpace(p.Title)
 	if p.Title == "" {
-		return p, fault.Param("title", "must not be empty")
+		return p, fault.Invalid("title", fault.Empty())
 	}
 	if p.Status == "" {
 		p.Status = statusDraft
@@ -155,8 +168,8 @@ func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug *string) 
 	if err := lockAddresses(ctx, tx); err != nil {
 		return p, err
 	}
-	if slug != nil {
-		p.Slug = *slug
+	if slug.Set {
+		p.Slug = slug.V
 		if err := checkSlug(ctx, tx, p.Slug, 0); err != nil {
 			return p, err
 		}
@@ -171,13 +184,13 @@ func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug *string) 
 }
 
 func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
-	ID      int64   `json:"id" minimum:"1"`
-	Title   *string `json:"title,omitempty" maxLength:"190"`
-	Slug    *string `json:"slug,omitempty" maxLength:"100"`
-	Status  *string `json:"status,omitempty" enum:"draft,publish"`
-	Content *string `json:"content,omitempty" maxLength:"200000"`
+	pageID
+	Title   opt.Value[string] `json:"title,omitzero" nullable:"false" maxLength:"190"`
+	Slug    opt.Value[string] `json:"slug,omitzero" nullable:"false" maxLength:"100"`
+	Status  opt.Value[string] `json:"status,omitzero" nullable:"false" enum:"draft,publish"`
+	Content opt.Value[string] `json:"content,omitzero" maxLength:"200000" nullable:"true"`
 }) (Page, error) {
-	if in.Slug != nil {
+	if in.Slug.Set {
 		if err := lockAddresses(ctx, tx); err != nil {
 			return Page{}, err
 		}
@@ -187,19 +200,19 @@ func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 		return Page{}, err
 	}
 	before := p
-	if in.Title != nil {
-		if p.Title = strings.TrimSpace(*in.Title); p.Title == "" {
-			return Page{}, fault.Param("title", "must not be empty")
+	if in.Title.Set {
+		if p.Title = strings.TrimSpace(in.Title.V); p.Title == "" {
+			return Page{}, fault.Invalid("title", fault.Empty())
 		}
 	}
-	if in.Slug != nil && *in.Slug != p.Slug {
-		p.Slug = *in.Slug
+	if in.Slug.Set && in.Slug.V != p.Slug {
+		p.Slug = in.Slug.V
 		if err := checkSlug(ctx, tx, p.Slug, p.ID); err != nil {
 			return Page{}, err
 		}
 	}
-	set(in.Status, &p.Status)
-	set(in.Content, &p.Content)
+	in.Status.Apply(&p.Status)
+	in.Content.Apply(&p.Content)
 	if p == before {
 		return s.pageShown(p), nil
 	}
@@ -207,34 +220,35 @@ func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 	return s.pageShown(p), err
 }
 
-// savePage stores a locked page that was changed, and tells of it.
-func (s *service) savePage(ctx context.Context, tx *db.Tx, p page, changed []string, extra any) (page, error) {
+// savePage stores a locked page that was changed, and publishes it.
+func (s *service) savePage(ctx context.Context, tx *db.Tx, p page, changed []string, answers *proto.PageEmbedded) (page, error) {
 	p, err := onePage(ctx, tx, `update page set title = $2, slug = $3, status = $4, content = $5, version = version + 1, updated_at = $6
 		where id = $1 returning `+pageColumns, p.ID, p.Title, p.Slug, p.Status, p.Content, tx.Now)
 	if err != nil {
 		return p, err
 	}
-	return p, s.emitPage(ctx, tx, "page.updated", p, changed, extra)
+	return p, s.publishPage(ctx, tx, proto.KindPageUpdated, p, changed, answers)
 }
 
-func (s *service) deletePage(ctx context.Context, tx *db.Tx, in struct {
-	ID int64 `json:"id" minimum:"1"`
-}) (none, error) {
+func (s *service) deletePage(ctx context.Context, tx *db.Tx, in pageID) (op.None, error) {
 	p, err := onePage(ctx, tx, `delete from page where id = $1 returning `+pageColumns, in.ID)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	p.Version++
-	if err := s.emitPage(ctx, tx, "page.deleted", p, nil, nil); err != nil {
-		return none{}, err
+	if err := s.publishPage(ctx, tx, proto.KindPageDeleted, p, nil, nil); err != nil {
+		return op.None{}, err
 	}
-	return none{}, tx.Tombstone(ctx, proto.PageTopic, id(p.ID))
+	return op.None{}, tx.Tombstone(ctx, proto.PageTopic, number(p.ID))
 }
 
 // lockAddresses keeps two pages, or a page and the portal, from taking one address at once.
 func lockAddresses(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `select from document where key = $1 for update`, docPortal)
-	return err
+	if err != nil {
+		return fmt.Errorf("lock addresses: %w", err)
+	}
+	return nil
 }
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$`)
@@ -242,7 +256,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$`)
 // checkSlug refuses an address that is malformed (400), or belongs to something else (409).
 func checkSlug(ctx context.Context, tx *db.Tx, slug string, except int64) error {
 	if !slugPattern.MatchString(slug) {
-		return fault.Param("slug", "must be 1 to 100 lower-case letters, digits and hyphens")
+		return fault.Invalid("slug", fault.NewProblem("slug", "must be 1 to 100 lower-case letters, digits and hyphens", "max", 100))
 	}
 	free, err := slugFree(ctx, tx, slug, except)
 	if err == nil && !free {
@@ -251,24 +265,27 @@ func checkSlug(ctx context.Context, tx *db.Tx, slug string, except int64) error 
 	return err
 }
 
+// slugFree reports whether an address belongs to no page other than except, to the portal or to the system.
 func slugFree(ctx context.Context, tx *db.Tx, slug string, except int64) (bool, error) {
-	for _, r := range reserved {
-		if slug == r {
-			return false, nil
-		}
+	if slices.Contains(reserved, slug) {
+		return false, nil
 	}
 	var taken bool
 	err := tx.QueryRow(ctx, `select exists (select from page where slug = $1 and id <> $2)
 		or exists (select from document where key = $3 and doc->>'path' = $1)`, slug, except, docPortal).Scan(&taken)
-	return !taken, err
+	if err != nil {
+		return false, fmt.Errorf("look for who has an address: %w", err)
+	}
+	return !taken, nil
 }
 
+// freeSlug makes an address of a title, with a number behind it when that is taken.
 func freeSlug(ctx context.Context, tx *db.Tx, title string) (string, error) {
 	base := slugOf(title)
 	for n := 1; ; n++ {
 		slug := base
 		if n > 1 {
-			slug += "-" + id(int64(n))
+			slug += "-" + number(int64(n))
 		}
 		free, err := slugFree(ctx, tx, slug, 0)
 		if err != nil || free {

@@ -13,10 +13,11 @@ import (
 // argon are the costs that OWASP gives for argon2id with one thread.
 var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// hasher works on a few passwords at a time: each takes 19 MiB and a core for some tens of milliseconds.
+// hasher hashes a few passwords at a time: each takes 19 MiB and a core for some tens of milliseconds. A password that
+// waits longer than patience for its turn is 503.
 type hasher struct {
 	turns chan struct{}
-	// rest gives the memory back to the system once nobody has signed in for a while.
+	// rest returns the memory to the system once nobody has signed in for the time of quiet.
 	rest *time.Timer
 }
 
@@ -55,10 +56,10 @@ func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	return argon2id.CreateHash(password, argon)
 }
 
-// nobodys is compared with when there is no such user, so that the answer takes as long.
+// nobodys is the hash to compare with for a login that does not exist, so that the answer takes as long.
 const nobodys = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// matches compares a password with a hash; an empty hash is that of nobody.
+// matches reports whether hash is that of password. An empty hash matches nothing, and takes as long to refuse.
 func (h hasher) matches(ctx context.Context, password, hash string) (bool, error) {
 	done, err := h.turn(ctx)
 	if err != nil {

@@ -332,7 +332,7 @@ func TestBookingRemovesAPersonFromTheTeam(t *testing.T) {
 	_, err := s.Kit.DB.Pool.Exec(context.Background(), `update person set roles = '{staff,author}' where id = $1`, writerID)
 	require.NoError(t, err)
 	for _, who := range []int64{plainID, writerID, adminID} {
-		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: "staff.removed", Key: id(who), Version: 2, Data: map[string]any{"user_id": who}, Extra: map[string]any{"successor": adminID}})
+		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: number(who), Version: 2, Data: map[string]any{"user_id": who}, Extra: &proto.StaffRemoved{Successor: adminID}})
 	}
 	s.Settle()
 	within(t, 2*time.Second, func() bool { return plain.Get("/me").Status == 401 && writer.Get("/me").Status == 401 })

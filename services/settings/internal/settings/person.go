@@ -3,7 +3,7 @@ package settings
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,32 +26,34 @@ type person struct {
 	Version int64
 }
 
-const personColumns = `id, login, name, email, roles, totp is not null, password is null, version`
+const personColumns = `id, login, name, email, roles, totp is not null as two_factor, password is null as invited, version`
 
-func personByID(ctx context.Context, tx *db.Tx, id int64) (person, error) {
-	return onePerson(ctx, tx, `select `+personColumns+` from person where id = $1`, id)
+// personByID reads a user; 404 when there is none.
+func personByID(ctx context.Context, tx *db.Tx, userID int64) (person, error) {
+	return onePerson(ctx, tx, `select `+personColumns+` from person where id = $1`, userID)
 }
 
-func lockPerson(ctx context.Context, tx *db.Tx, id int64) (person, error) {
-	return onePerson(ctx, tx, `select `+personColumns+` from person where id = $1 for update`, id)
+// lockPerson is personByID for a change: it locks the user until the transaction ends.
+func lockPerson(ctx context.Context, tx *db.Tx, userID int64) (person, error) {
+	return onePerson(ctx, tx, `select `+personColumns+` from person where id = $1 for update`, userID)
 }
 
-// personByName finds a user by login or address.
+// personByName finds a user by login, else by email address, in any case; 404 when there is none.
 func personByName(ctx context.Context, tx *db.Tx, name string) (person, error) {
 	return onePerson(ctx, tx, `select `+personColumns+` from person where lower(login) = lower($1) or lower(email) = lower($1)
 		order by lower(login) = lower($1) desc limit 1`, name)
 }
 
+// onePerson runs a statement that gives one row of personColumns; 404 when it gives none.
 func onePerson(ctx context.Context, tx *db.Tx, sql string, args ...any) (person, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return person{}, err
-	}
-	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[person])
+	p, err := one[person](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, fault.NotFound("user")
 	}
-	return p, err
+	if err != nil {
+		return p, fmt.Errorf("read or change a user: %w", err)
+	}
+	return p, nil
 }
 
 // setRoles gives the locked user p exactly these roles.
@@ -67,18 +69,18 @@ func setRoles(ctx context.Context, tx *db.Tx, p person, names []string) (person,
 	return p, publishPerson(ctx, tx, p)
 }
 
-// removePerson deletes the locked user with all that opens doors for them.
+// removePerson deletes the locked user with their sessions, application passwords and links.
 func removePerson(ctx context.Context, tx *db.Tx, p person) error {
 	if err := endSessions(ctx, tx, p.ID, nil); err != nil {
 		return err
 	}
 	rows, err := tx.Query(ctx, `delete from application_password where person_id = $1 returning id::text`, p.ID)
 	if err != nil {
-		return err
+		return fmt.Errorf("delete application passwords: %w", err)
 	}
 	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return err
+		return fmt.Errorf("delete application passwords: %w", err)
 	}
 	for _, id := range keys {
 		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(id)); err != nil {
@@ -86,16 +88,16 @@ func removePerson(ctx context.Context, tx *db.Tx, p person) error {
 		}
 	}
 	if _, err := tx.Exec(ctx, `update link set ended_at = $2 where person_id = $1 and ended_at is null`, p.ID, tx.Now); err != nil {
-		return err
+		return fmt.Errorf("end links: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `delete from person where id = $1`, p.ID); err != nil {
-		return err
+		return fmt.Errorf("delete user: %w", err)
 	}
-	return tx.Tombstone(ctx, proto.IdentityTopic, auth.UserKey(strconv.FormatInt(p.ID, 10)))
+	return tx.Tombstone(ctx, proto.IdentityTopic, auth.UserKey(number(p.ID)))
 }
 
 func publishPerson(ctx context.Context, tx *db.Tx, p person) error {
-	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(strconv.FormatInt(p.ID, 10)), &proto.Identity{Version: p.Version,
+	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(number(p.ID)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,
 			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited}}})
 }

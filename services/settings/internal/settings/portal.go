@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,10 +11,11 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 )
 
-// portalDoc is the document portal as it is kept.
+// portalDoc is the document portal as it is stored.
 type portalDoc struct {
 	Path        string `json:"path"`
 	StaffOut    bool   `json:"staff_out"`
@@ -23,7 +25,7 @@ type portalDoc struct {
 	PoweredBy   bool   `json:"powered_by"`
 	BookingPage bool   `json:"booking_page"`
 	Host        string `json:"host"`
-	// What the last check of the host found; null before the first.
+	// The result of the last check of the host; null before the first.
 	HostReachable *bool      `json:"host_reachable"`
 	HostHTTPS     *bool      `json:"host_https"`
 	HostCheckedAt *time.Time `json:"host_checked_at"`
@@ -85,25 +87,34 @@ var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account
 
 var pathPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$`)
 
-// pathStatus tells why the portal cannot stand at path: invalid, reserved or in_use; nil when it can.
+// Why the portal cannot have a path.
+const (
+	pathInvalid  = "invalid"
+	pathReserved = "reserved"
+	pathInUse    = "in_use"
+)
+
+// pathStatus is why the portal cannot have a path; nil when it can.
 func pathStatus(ctx context.Context, tx *db.Tx, path string) (*string, error) {
-	status := ""
+	status := pathInUse
 	switch {
 	case !pathPattern.MatchString(path):
-		status = "invalid"
+		status = pathInvalid
 	case slices.Contains(reserved, path):
-		status = "reserved"
+		status = pathReserved
 	default:
 		var taken bool
-		if err := tx.QueryRow(ctx, `select exists (select from page where slug = $1)`, path).Scan(&taken); err != nil || !taken {
-			return nil, err
+		if err := tx.QueryRow(ctx, `select exists (select from page where slug = $1)`, path).Scan(&taken); err != nil {
+			return nil, fmt.Errorf("look for a page at a path: %w", err)
 		}
-		status = "in_use"
+		if !taken {
+			return nil, nil
+		}
 	}
 	return &status, nil
 }
 
-func (s *service) getPortal(ctx context.Context, tx *db.Tx, _ struct{}) (Portal, error) {
+func (s *service) getPortal(ctx context.Context, tx *db.Tx, _ op.None) (Portal, error) {
 	var doc portalDoc
 	if _, err := readDocument(ctx, tx, docPortal, &doc); err != nil {
 		return Portal{}, err
@@ -111,7 +122,7 @@ func (s *service) getPortal(ctx context.Context, tx *db.Tx, _ struct{}) (Portal,
 	return s.portalFor(ctx, tx, doc)
 }
 
-// portalFor is the settings as the caller sees them.
+// portalFor is the settings as the caller sees them, with the caller's second factor and rights.
 func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc) (Portal, error) {
 	status, err := pathStatus(ctx, tx, doc.Path)
 	if err != nil {
@@ -121,36 +132,37 @@ func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc) (Port
 	return s.portal(doc, tx.Who, u.GetTwoFactor(), status), nil
 }
 
+// updatePortal changes the portal's settings; keys that are left out stay. A path that belongs to something else is 409.
 func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
-	Path        *string          `json:"path,omitempty" doc:"Lower-case letters, digits and hyphens, at most 50."`
-	StaffOut    *bool            `json:"staff_out,omitempty" doc:"People with only the role staff work in the portal."`
-	Require2FA  *bool            `json:"require_2fa,omitempty" doc:"Everyone with a role in the service needs a second factor."`
-	IdleHours   *int             `json:"idle_hours,omitempty" enum:"1,8,24"`
-	LogoID      opt.Value[int64] `json:"logo_id,omitzero" doc:"null shows the business's name."`
-	PoweredBy   *bool            `json:"powered_by,omitempty"`
-	BookingPage *bool            `json:"booking_page,omitempty"`
-	Host        *string          `json:"host,omitempty" maxLength:"253" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
+	Path        opt.Value[string] `json:"path,omitzero" nullable:"false" doc:"Lower-case letters, digits and hyphens, at most 50."`
+	StaffOut    opt.Value[bool]   `json:"staff_out,omitzero" nullable:"false" doc:"People with only the role staff work in the portal."`
+	Require2FA  opt.Value[bool]   `json:"require_2fa,omitzero" nullable:"false" doc:"Everyone with a role in the service needs a second factor."`
+	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" nullable:"false" enum:"1,8,24"`
+	LogoID      opt.Value[int64]  `json:"logo_id,omitzero" minimum:"1" nullable:"true" doc:"null shows the business's name."`
+	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero" nullable:"false"`
+	BookingPage opt.Value[bool]   `json:"booking_page,omitzero" nullable:"false"`
+	Host        opt.Value[string] `json:"host,omitzero" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
 }) (Portal, error) {
 	var doc portalDoc
 	if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
 		return Portal{}, err
 	}
 	before := doc
-	if in.Path != nil && *in.Path != doc.Path {
-		status, err := pathStatus(ctx, tx, *in.Path)
+	if in.Path.Set && in.Path.V != doc.Path {
+		status, err := pathStatus(ctx, tx, in.Path.V)
 		if err != nil {
 			return Portal{}, err
 		}
-		if status != nil && *status == "invalid" {
-			return Portal{}, fault.Param("path", "must be 1 to 50 lower-case letters, digits and hyphens")
+		if status != nil && *status == pathInvalid {
+			return Portal{}, fault.Invalid("path", fault.NewProblem("slug", "must be 1 to 50 lower-case letters, digits and hyphens", "max", 50))
 		}
 		if status != nil {
 			return Portal{}, fault.Conflict(*status, "This path belongs to something else.")
 		}
-		doc.Path = *in.Path
+		doc.Path = in.Path.V
 	}
-	if in.Host != nil {
-		host := strings.ToLower(strings.TrimSpace(*in.Host))
+	if in.Host.Set {
+		host := strings.ToLower(strings.TrimSpace(in.Host.V))
 		if err := s.checkHostName(host); err != nil {
 			return Portal{}, err
 		}
@@ -158,15 +170,12 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 			doc.Host, doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = host, nil, nil, nil
 		}
 	}
-	if in.LogoID.Given() && in.LogoID.V < 1 {
-		return Portal{}, fault.Param("logo_id", "must be at least 1")
-	}
 	in.LogoID.ApplyPtr(&doc.LogoID)
-	set(in.StaffOut, &doc.StaffOut)
-	set(in.Require2FA, &doc.Require2FA)
-	set(in.IdleHours, &doc.IdleHours)
-	set(in.PoweredBy, &doc.PoweredBy)
-	set(in.BookingPage, &doc.BookingPage)
+	in.StaffOut.Apply(&doc.StaffOut)
+	in.Require2FA.Apply(&doc.Require2FA)
+	in.IdleHours.Apply(&doc.IdleHours)
+	in.PoweredBy.Apply(&doc.PoweredBy)
+	in.BookingPage.Apply(&doc.BookingPage)
 	changed := differences(before, doc)
 	if len(changed) > 0 {
 		if _, err := writeDocument(ctx, tx, docPortal, doc); err != nil {
@@ -184,13 +193,7 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	return s.portalFor(ctx, tx, doc)
 }
 
-func set[T any](from, to *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-// PortalPath is what is known of a path that the portal might have.
+// PortalPath tells whether the portal can have a path.
 type PortalPath struct {
 	Path   string  `json:"path"`
 	Status *string `json:"status" doc:"invalid, reserved or in_use; null when the path is free."`

@@ -15,15 +15,16 @@ import (
 	"frontdesk/libs/op"
 )
 
+// checkHostName refuses what is no name of a public host; "" is fine.
 func (s *service) checkHostName(host string) error {
 	if host == "" {
 		return nil
 	}
 	if strings.ContainsAny(host, "/:@?#") {
-		return fault.Param("host", "must be a host name alone")
+		return fault.Invalid("host", fault.NewProblem("host", "must be a host name alone"))
 	}
 	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: s.Config.WebhookLocal}); err != nil {
-		return fault.Param("host", "%s", err.Error())
+		return fault.Invalid("host", fault.NewProblem("host", err.Error()))
 	}
 	return nil
 }
@@ -33,7 +34,7 @@ type HostProof struct {
 	Proof string `json:"proof"`
 }
 
-// proof is known to all replicas and to nobody else.
+// proof signs a nonce with a key that all replicas of this installation have, and nobody else.
 func (s *service) proof(nonce string) string {
 	m := hmac.New(sha256.New, s.Keys.For("portal host"))
 	m.Write([]byte(nonce))
@@ -46,9 +47,9 @@ func (s *service) hostProof(_ context.Context, _ *db.DB, in struct {
 	return HostProof{s.proof(in.Nonce)}, nil
 }
 
-// checkPortalHost asks the host for a proof that it is this installation, over the public internet as a
-// visitor would.
-func (s *service) checkPortalHost(ctx context.Context, d *db.DB, _ struct{}) (Portal, error) {
+// checkPortalHost asks the host for a proof that it leads to this installation, over the public internet as a visitor would,
+// and stores the result. Without a host it is 409 no_host.
+func (s *service) checkPortalHost(ctx context.Context, d *db.DB, _ op.None) (Portal, error) {
 	var doc portalDoc
 	err := d.Read(ctx, func(tx *db.Tx) error {
 		_, err := readDocument(ctx, tx, docPortal, &doc)
@@ -86,8 +87,8 @@ func (s *service) checkPortalHost(ctx context.Context, d *db.DB, _ struct{}) (Po
 	return out, err
 }
 
-// reach tells whether host answers over https with a certificate that browsers accept, and whether what
-// answers is this installation.
+// reach reports whether a host answers over https with a certificate that browsers accept, and whether it is reachable in
+// that this installation answers there.
 func (s *service) reach(ctx context.Context, host string) (reachable, https bool) {
 	nonce, _ := newToken()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/v1/settings/portal/proof?nonce="+nonce, nil)

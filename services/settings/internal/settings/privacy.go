@@ -4,14 +4,16 @@ import (
 	"context"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 )
 
-// privacyDoc is the document privacy as it is kept.
+// privacyDoc is the document privacy as it is stored.
 type privacyDoc struct {
 	DeleteOnUninstall bool `json:"delete_on_uninstall"`
 }
 
-// Retention is for how many days things are kept.
+// Retention is for how many days data is kept.
 type Retention struct {
 	Spam            int `json:"spam"`
 	WebhookLog      int `json:"webhook_log"`
@@ -19,7 +21,7 @@ type Retention struct {
 	DeletedContacts int `json:"deleted_contacts"`
 }
 
-// retention has no operation that changes it.
+// retention is fixed: no operation changes it.
 var retention = Retention{Spam: 30, WebhookLog: 30, AuditLog: 365, DeletedContacts: 30}
 
 // Privacy is the privacy settings.
@@ -37,21 +39,21 @@ func publishPrivacy(ctx context.Context, tx *db.Tx, changed []string) error {
 	return publishSite(ctx, tx, docPrivacy, version, changed, Privacy{doc.DeleteOnUninstall, retention})
 }
 
-func getPrivacy(ctx context.Context, tx *db.Tx, _ struct{}) (Privacy, error) {
+func getPrivacy(ctx context.Context, tx *db.Tx, _ op.None) (Privacy, error) {
 	var doc privacyDoc
 	_, err := readDocument(ctx, tx, docPrivacy, &doc)
 	return Privacy{doc.DeleteOnUninstall, retention}, err
 }
 
 func updatePrivacy(ctx context.Context, tx *db.Tx, in struct {
-	DeleteOnUninstall *bool `json:"delete_on_uninstall,omitempty"`
+	DeleteOnUninstall opt.Value[bool] `json:"delete_on_uninstall,omitzero" nullable:"false"`
 }) (Privacy, error) {
 	var doc privacyDoc
 	if _, err := lockDocument(ctx, tx, docPrivacy, &doc); err != nil {
 		return Privacy{}, err
 	}
-	if in.DeleteOnUninstall != nil && *in.DeleteOnUninstall != doc.DeleteOnUninstall {
-		doc.DeleteOnUninstall = *in.DeleteOnUninstall
+	if in.DeleteOnUninstall.Set && in.DeleteOnUninstall.V != doc.DeleteOnUninstall {
+		doc.DeleteOnUninstall = in.DeleteOnUninstall.V
 		if _, err := writeDocument(ctx, tx, docPrivacy, doc); err != nil {
 			return Privacy{}, err
 		}

@@ -2,16 +2,18 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"slices"
-
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
 
-// The roles there are. Those of the platform have no right here until one is given to them.
+// The roles of the team. Those of the platform hold no permission here until they are given one.
 const (
 	roleSiteAdmin = auth.SiteAdmin
 	roleAdmin     = "svc_admin"
@@ -20,6 +22,12 @@ const (
 
 // serviceRoles are the roles of the team, the strongest first.
 var serviceRoles = []string{roleSiteAdmin, roleAdmin, roleStaff}
+
+// Visibilities of a role: every record, or those that the user owns.
+const (
+	visibilityAll = "all"
+	visibilityOwn = "own"
+)
 
 // role is a row of the table role.
 type role struct {
@@ -35,30 +43,31 @@ const roleColumns = `name, label, capabilities, visibility, fixed, version`
 
 // firstRoles are the roles of a new site.
 var firstRoles = []role{
-	{Name: roleSiteAdmin, Label: "Administrator", Capabilities: auth.Permissions, Visibility: "all", Fixed: true},
-	{Name: roleAdmin, Label: "Manager", Capabilities: auth.Permissions, Visibility: "all"},
-	{Name: roleStaff, Label: "Staff", Capabilities: []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}, Visibility: "own"},
-	{Name: "editor", Label: "Editor", Capabilities: []string{}, Visibility: "own"},
-	{Name: "author", Label: "Author", Capabilities: []string{}, Visibility: "own"},
-	{Name: "subscriber", Label: "Subscriber", Capabilities: []string{}, Visibility: "own"},
+	{Name: roleSiteAdmin, Label: "Administrator", Capabilities: auth.Permissions, Visibility: visibilityAll, Fixed: true},
+	{Name: roleAdmin, Label: "Manager", Capabilities: auth.Permissions, Visibility: visibilityAll},
+	{Name: roleStaff, Label: "Staff", Capabilities: []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}, Visibility: visibilityOwn},
+	{Name: "editor", Label: "Editor", Capabilities: []string{}, Visibility: visibilityOwn},
+	{Name: "author", Label: "Author", Capabilities: []string{}, Visibility: visibilityOwn},
+	{Name: "subscriber", Label: "Subscriber", Capabilities: []string{}, Visibility: visibilityOwn},
 }
 
-func roles(ctx context.Context, tx *db.Tx) ([]role, error) {
-	rows, err := tx.Query(ctx, `select `+roleColumns+` from role order by position`)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[role])
+// readRoles reads all roles, the strongest first.
+func readRoles(ctx context.Context, tx *db.Tx) ([]role, error) {
+	return queryRoles(ctx, tx, `select `+roleColumns+` from role order by position`)
 }
 
-// lockRoles keeps who holds which right as it is until the transaction ends. Everything that gives or
-// takes a role begins with it, so that two administrators cannot take each other's away at once.
+// lockRoles is readRoles for a change: who holds which permission stays as it is until the transaction ends. Everything
+// that gives or takes a role begins with it, so that two administrators cannot take each other's away at once.
 func lockRoles(ctx context.Context, tx *db.Tx) ([]role, error) {
-	rows, err := tx.Query(ctx, `select `+roleColumns+` from role order by position for update`)
+	return queryRoles(ctx, tx, `select `+roleColumns+` from role order by position for update`)
+}
+
+func queryRoles(ctx context.Context, tx *db.Tx, sql string) ([]role, error) {
+	all, err := many[role](ctx, tx, sql)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read roles: %w", err)
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[role])
+	return all, nil
 }
 
 func publishRole(ctx context.Context, tx *db.Tx, r role) error {
@@ -66,55 +75,110 @@ func publishRole(ctx context.Context, tx *db.Tx, r role) error {
 		Record: &proto.Identity_Role{Role: &proto.Role{Name: r.Name, Label: r.Label, Capabilities: r.Capabilities, Visibility: r.Visibility, Fixed: r.Fixed}}})
 }
 
-// rights are what several roles add up to.
-type rights struct {
-	capabilities []string // in the order of auth.Permissions
-	visibility   string
+// Role is a role and what it may do here.
+type Role struct {
+	Role         string   `json:"role"`
+	Label        string   `json:"label"`
+	Capabilities []string `json:"capabilities"`
+	Visibility   string   `json:"visibility" enum:"all,own"`
+	Fixed        bool     `json:"fixed" doc:"It cannot be changed."`
 }
 
-func (r rights) can(permission string) bool { return slices.Contains(r.capabilities, permission) }
-
-// covers tells whether a user with these rights holds all of o's.
-func (r rights) covers(o rights) bool {
-	for _, c := range o.capabilities {
-		if !r.can(c) {
-			return false
-		}
-	}
-	return r.visibility == "all" || o.visibility == "own"
+// Roles are the roles that hold a permission, and what can be given.
+type Roles struct {
+	Roles     []Role         `json:"roles"`
+	Available AvailableRoles `json:"available"`
 }
 
-func rightsOf(all []role, names []string) rights {
-	r := rights{capabilities: []string{}, visibility: "own"}
-	held := map[string]bool{}
-	for _, x := range all {
-		if !slices.Contains(names, x.Name) || len(x.Capabilities) == 0 {
-			continue
+// AvailableRoles are the roles that can be changed, and the capabilities that the caller holds and so can give.
+type AvailableRoles struct {
+	Roles        []string `json:"roles"`
+	Capabilities []string `json:"capabilities"`
+}
+
+func shownRoles(all []role, held rights) Roles {
+	out := Roles{Roles: []Role{}, Available: AvailableRoles{Roles: []string{}, Capabilities: held.capabilities}}
+	for _, r := range all {
+		if len(r.Capabilities) > 0 {
+			out.Roles = append(out.Roles, Role{r.Name, r.Label, r.Capabilities, r.Visibility, r.Fixed})
 		}
-		for _, c := range x.Capabilities {
-			held[c] = true
-		}
-		if x.Visibility == "all" {
-			r.visibility = "all"
+		if !r.Fixed {
+			out.Available.Roles = append(out.Available.Roles, r.Name)
 		}
 	}
+	return out
+}
+
+func getRoles(ctx context.Context, tx *db.Tx, _ op.None) (Roles, error) {
+	all, err := readRoles(ctx, tx)
+	return shownRoles(all, rightsOf(all, tx.Who.Roles)), err
+}
+
+// updateRole changes what a role may do and see. Errors: 404 for an unknown role, 409 for the fixed one and for lowering
+// the caller's own, 403 for permissions that the caller does not hold.
+func updateRole(ctx context.Context, tx *db.Tx, in struct {
+	Role         string              `json:"role" maxLength:"60"`
+	Capabilities opt.Value[[]string] `json:"capabilities,omitzero" nullable:"false" maxItems:"20" doc:"The whole list is replaced; an empty one removes the role from the service."`
+	Visibility   opt.Value[string]   `json:"visibility,omitzero" nullable:"false" enum:"all,own"`
+}) (Roles, error) {
+	all, err := lockRoles(ctx, tx)
+	if err != nil {
+		return Roles{}, err
+	}
+	i := slices.IndexFunc(all, func(r role) bool { return r.Name == in.Role })
+	if i < 0 {
+		return Roles{}, fault.NotFound("role")
+	}
+	giver, err := currentGiver(ctx, tx, all)
+	if err != nil {
+		return Roles{}, err
+	}
+	before := all[i]
+	if before.Fixed {
+		return Roles{}, fault.Conflict("fixed", "This role cannot be changed.")
+	}
+	next := before
+	if in.Capabilities.Set {
+		if next.Capabilities, err = capabilities(in.Capabilities.V); err != nil {
+			return Roles{}, err
+		}
+	}
+	in.Visibility.Apply(&next.Visibility)
+	if err := giver.mayShape(before, next); err != nil {
+		return Roles{}, err
+	}
+	if slices.Equal(next.Capabilities, before.Capabilities) && next.Visibility == before.Visibility {
+		return shownRoles(all, giver.rights), nil
+	}
+	err = tx.QueryRow(ctx, `update role set capabilities = $2, visibility = $3, version = version + 1 where name = $1 returning version`,
+		next.Name, next.Capabilities, next.Visibility).Scan(&next.Version)
+	if err != nil {
+		return Roles{}, fmt.Errorf("change role %s: %w", next.Name, err)
+	}
+	all[i] = next
+	return shownRoles(all, rightsOf(all, giver.Roles)), publishRole(ctx, tx, next)
+}
+
+// capabilities puts a list in the order of auth.Permissions. It refuses unknown ones, and any without ViewContacts.
+func capabilities(list []string) ([]string, error) {
+	out := []string{}
 	for _, c := range auth.Permissions {
-		if held[c] {
-			r.capabilities = append(r.capabilities, c)
+		if slices.Contains(list, c) {
+			out = append(out, c)
 		}
 	}
-	return r
+	for _, c := range list {
+		if !slices.Contains(auth.Permissions, c) {
+			return nil, fault.Invalid("capabilities", unknownName("capability", c))
+		}
+	}
+	if len(out) > 0 && !slices.Contains(out, auth.ViewContacts) {
+		return nil, fault.Invalid("capabilities", fault.NewProblem("incomplete", "must include "+auth.ViewContacts, "name", auth.ViewContacts))
+	}
+	return out, nil
 }
 
-// mainRole is the role that a user is shown with: the strongest of the team, else the first that there is.
-func mainRole(names []string) string {
-	for _, r := range firstRoles {
-		if slices.Contains(names, r.Name) {
-			return r.Name
-		}
-	}
-	if len(names) > 0 {
-		return names[0]
-	}
-	return ""
+// unknownName says that a list of names has one that does not exist.
+func unknownName(kind, name string) fault.Problem {
+	return fault.NewProblem("unknown_"+kind, "names a "+kind+" that does not exist: "+name, "name", name)
 }

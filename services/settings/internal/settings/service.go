@@ -9,7 +9,6 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/fetch"
-	"frontdesk/libs/op"
 	"frontdesk/proto"
 	pages "frontdesk/services/settings/internal/settings/web"
 )
@@ -18,11 +17,9 @@ import (
 var migrations embed.FS
 
 // Service is settings, to be run by libs/app.
-var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
-	return assemble(k).parts(ctx)
-}}
+var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build}
 
-// service is the kit with what settings holds besides.
+// service is what operations need beside their transaction.
 type service struct {
 	*app.Kit
 	hasher hasher
@@ -38,28 +35,31 @@ type service struct {
 	description description
 }
 
-type none = op.None
+func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
+	return newService(k).parts(ctx)
+}
 
-func assemble(k *app.Kit) *service {
+func newService(k *app.Kit) *service {
 	s := &service{Kit: k, hasher: newHasher(), client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
-	s.tables()
+	s.newTables()
 	return s
 }
 
+// parts fills and publishes what a start needs (see firstStart), and answers with what libs/app runs.
 func (s *service) parts(ctx context.Context) (*app.Parts, error) {
 	if err := s.firstStart(ctx); err != nil {
 		return nil, err
 	}
-	ops := s.operations()
+	ops := s.ops()
 	return &app.Parts{
 		Ops:       ops,
 		PagePaths: pages.Paths,
-		Pages:     s.pages(ops),
+		Pages:     s.website(ops),
 		Follows:   s.follows(),
 		Personal:  s.personal(),
 		Jobs:      s.jobs(),
 		Run: []func(context.Context){s.manifests.Run, s.presence.Run, s.fields.Run, s.staff.Run,
-			s.keepApps, s.keepDescription, s.sendMail},
+			s.keepApps, s.keepDescription, s.sendMails},
 		Ready: []func() bool{s.manifests.Ready, s.presence.Ready, s.fields.Ready, s.staff.Ready},
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,7 @@ import (
 	"frontdesk/proto"
 )
 
-// sessionLife is how long a session can last with somebody at it all the time.
+// sessionLife is how long a session lasts at most, however much it is used.
 const sessionLife = 7 * 24 * time.Hour
 
 // session is a browser that signed in.
@@ -51,7 +52,7 @@ func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string
 	_, err := tx.Exec(ctx, `insert into session (`+sessionColumns+`, created_at) values ($1, $2, $3, $4, $5, $6, $7)`,
 		s.Hash, s.PersonID, s.Channel, s.TwoFactor, s.SeenAt, s.ExpiresAt, tx.Now)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("start session: %w", err)
 	}
 	return token, publishSession(ctx, tx, s)
 }
@@ -65,25 +66,25 @@ func publishSession(ctx context.Context, tx *db.Tx, s session) error {
 // endSession signs one browser out. It is no error when that has happened already.
 func endSession(ctx context.Context, tx *db.Tx, hash []byte) error {
 	if _, err := tx.Exec(ctx, `delete from session where hash = $1`, hash); err != nil {
-		return err
+		return fmt.Errorf("end session: %w", err)
 	}
 	return tx.Tombstone(ctx, proto.IdentityTopic, auth.SessionKey(hash))
 }
 
-// endSessions signs a user out everywhere but in the session keep.
+// endSessions signs a user out everywhere except in the session with the hash keep; nil keeps none.
 func endSessions(ctx context.Context, tx *db.Tx, personID int64, keep []byte) error {
 	rows, err := tx.Query(ctx, `delete from session where person_id = $1 and hash is distinct from $2 returning hash`, personID, keep)
 	if err != nil {
-		return err
+		return fmt.Errorf("end sessions: %w", err)
 	}
-	return buryAll(ctx, tx, rows)
+	return withdrawSessions(ctx, tx, rows)
 }
 
-// buryAll takes ended sessions out of the other services.
-func buryAll(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
+// withdrawSessions publishes the end of the sessions whose hashes rows gives.
+func withdrawSessions(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
 	hashes, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	if err != nil {
-		return err
+		return fmt.Errorf("end sessions: %w", err)
 	}
 	for _, h := range hashes {
 		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.SessionKey(h)); err != nil {
@@ -93,22 +94,33 @@ func buryAll(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
 	return nil
 }
 
+// oneSession runs a statement that gives one row of sessionColumns; 401 when it gives none.
 func oneSession(ctx context.Context, tx *db.Tx, sql string, args ...any) (session, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return session{}, err
-	}
-	s, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[session])
+	s, err := one[session](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, errNoSession()
 	}
-	return s, err
+	if err != nil {
+		return s, fmt.Errorf("read or change a session: %w", err)
+	}
+	return s, nil
 }
 
-func publishSessions(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[session])
+// keepSession notes when a session was last used, so that it does not end as an idle one. A session that has ended, or was
+// used later, stays as it is.
+func keepSession(ctx context.Context, tx *db.Tx, hash []byte, at time.Time) error {
+	s, err := oneSession(ctx, tx, `update session set seen_at = $2 where hash = $1 and seen_at < $2 returning `+sessionColumns, hash, at)
 	if err != nil {
-		return err
+		return unlessRefused(err)
+	}
+	return publishSession(ctx, tx, s)
+}
+
+// publishSessions publishes the sessions that a statement gives as rows of sessionColumns.
+func publishSessions(ctx context.Context, tx *db.Tx, sql string, args ...any) error {
+	all, err := many[session](ctx, tx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("read sessions: %w", err)
 	}
 	for _, s := range all {
 		if err := publishSession(ctx, tx, s); err != nil {

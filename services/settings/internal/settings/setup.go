@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 )
 
 // Setup is how far the guide for a new site has come.
@@ -12,25 +14,21 @@ type Setup struct {
 	Dismissed bool `json:"dismissed"`
 }
 
-func getSetup(ctx context.Context, tx *db.Tx, _ struct{}) (doc Setup, err error) {
+func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) {
 	_, err = readDocument(ctx, tx, docSetup, &doc)
 	return doc, err
 }
 
 func updateSetup(ctx context.Context, tx *db.Tx, in struct {
-	Done      *bool `json:"done,omitempty"`
-	Dismissed *bool `json:"dismissed,omitempty"`
+	Done      opt.Value[bool] `json:"done,omitzero" nullable:"false"`
+	Dismissed opt.Value[bool] `json:"dismissed,omitzero" nullable:"false"`
 }) (Setup, error) {
 	var doc Setup
 	if _, err := lockDocument(ctx, tx, docSetup, &doc); err != nil {
 		return doc, err
 	}
-	if in.Done != nil {
-		doc.Done = *in.Done
-	}
-	if in.Dismissed != nil {
-		doc.Dismissed = *in.Dismissed
-	}
+	in.Done.Apply(&doc.Done)
+	in.Dismissed.Apply(&doc.Dismissed)
 	_, err := writeDocument(ctx, tx, docSetup, doc)
 	return doc, err
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -17,10 +18,10 @@ import (
 // shortestPassword in characters.
 const shortestPassword = 8
 
-// signIns are the attempts allowed per address, and per account.
+// signIns are the attempts allowed for each visitor address, and for each account.
 var signIns = db.Limit{N: 10, Per: time.Minute}
 
-// SignedIn is the user who signed in; their session goes into the cookie.
+// SignedIn is the user who signed in. Their session travels in the cookie, not in the body.
 type SignedIn struct {
 	Me
 	cookie *http.Cookie
@@ -29,7 +30,7 @@ type SignedIn struct {
 // Headers sets the session cookie.
 func (s SignedIn) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-// WithoutSecret leaves the cookie out of what is stored for a repeated call.
+// WithoutSecret is the answer to a repeated call: it has no cookie.
 func (s SignedIn) WithoutSecret() any { return s.Me }
 
 // Credentials are what a person signs in with.
@@ -40,6 +41,8 @@ type Credentials struct {
 	Portal   bool   `json:"portal,omitempty" doc:"The person signs in to the portal: what they do is told apart by this channel."`
 }
 
+// signIn compares the password outside any transaction, because that takes tens of milliseconds, and starts the session if
+// the password is still the same afterwards. Wrong credentials and second factors are 401.
 func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedIn, error) {
 	wrong := fault.Unauthorized("The login or the password is not right.")
 	wait, err := d.Allow(ctx, "account/"+strings.ToLower(in.Login), s.Config.RateFactor, signIns)
@@ -55,13 +58,11 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		var err error
 		if p, err = personByName(ctx, tx, in.Login); err != nil {
-			if fault.From(err).Status == http.StatusNotFound {
-				known = false
-				return nil
-			}
-			return err
+			known = false
+			return unlessRefused(err)
 		}
-		return tx.QueryRow(ctx, `select coalesce(password, '') from person where id = $1`, p.ID).Scan(&hash)
+		hash, err = passwordHash(ctx, tx, p.ID)
+		return err
 	})
 	if err != nil {
 		return SignedIn{}, err
@@ -87,12 +88,18 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 	err = d.Do(ctx, func(tx *db.Tx) error {
 		out, refusal = SignedIn{}, nil
 		current, err := lockPerson(ctx, tx, p.ID)
+		if unlessRefused(err) != nil {
+			return err
+		}
 		if err != nil {
 			return wrong
 		}
 		// The password may have been changed while this one was compared.
-		var now string
-		if err := tx.QueryRow(ctx, `select coalesce(password, '') from person where id = $1`, p.ID).Scan(&now); err != nil || now != hash {
+		now, err := passwordHash(ctx, tx, p.ID)
+		if err != nil {
+			return err
+		}
+		if now != hash {
 			return wrong
 		}
 		if current.TwoFactor {
@@ -117,7 +124,7 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 		if out.Me, err = me(ctx, tx, p.ID); err != nil {
 			return err
 		}
-		return op.Audit(ctx, tx, "sign-in", "user", id(p.ID))
+		return op.Audit(ctx, tx, "sign-in", "user", number(p.ID))
 	})
 	if err == nil && refusal != nil {
 		if in.Code != "" {
@@ -128,27 +135,35 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 	return out, err
 }
 
-// signInRefused records a wrong password or code of a user there is, and answers with cause.
+// passwordHash reads the hash of a user's password, "" for one who has yet to choose it.
+func passwordHash(ctx context.Context, tx *db.Tx, userID int64) (hash string, err error) {
+	if err := tx.QueryRow(ctx, `select coalesce(password, '') from person where id = $1`, userID).Scan(&hash); err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return hash, nil
+}
+
+// signInRefused records a wrong password or code of an existing user in the audit log, and answers with cause.
 func (s *service) signInRefused(ctx context.Context, d *db.DB, p person, cause error) error {
 	err := d.Do(ctx, func(tx *db.Tx) error {
-		return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: id(p.ID), Outcome: "refused"})
+		return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: number(p.ID), Outcome: "refused"})
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("record a refused sign-in: %w", err)
 	}
 	return cause
 }
 
 // SignedOut answers a sign-out: it takes the cookie away.
 type SignedOut struct {
-	none
+	op.None
 	cookie *http.Cookie
 }
 
 // Headers clears the session cookie.
 func (s SignedOut) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-func (s *service) signOut(ctx context.Context, tx *db.Tx, _ struct{}) (SignedOut, error) {
+func (s *service) signOut(ctx context.Context, tx *db.Tx, _ op.None) (SignedOut, error) {
 	hash, err := currentSession(tx.Who)
 	if err != nil {
 		return SignedOut{}, err
@@ -164,7 +179,7 @@ func (s *service) sessionCookie(token string, life time.Duration) *http.Cookie {
 
 func errNoSession() error { return fault.Unauthorized("This needs a browser session. Sign in first.") }
 
-// currentSession is the hash of the caller's session: 401 for callers without one.
+// currentSession is the hash of the caller's session; 401 for callers without one.
 func currentSession(who db.Actor) ([]byte, error) {
 	text, ok := strings.CutPrefix(who.Credential, "session/")
 	if !who.Session || !ok {

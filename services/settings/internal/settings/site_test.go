@@ -181,15 +181,15 @@ func TestAWidgetIsPutIntoAPageForAnotherService(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
 	made := c.Post("/pages", map[string]any{"title": "Contact", "content": "Write to us\n"}).Is(201)
-	number := int64(made.Field("id").(float64))
+	existing := int64(made.Field("id").(float64))
 	send := func(m *proto.EmbedInPage) {
-		s.Send(apptest.Event{Topic: proto.SettingsCommandTopic, Kind: "embed_in_page", Key: "k", Data: m})
+		s.Send(apptest.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindEmbedInPage, Key: "k", Data: m})
 	}
-	send(&proto.EmbedInPage{RequestId: "one", PageId: number, Shortcode: `[svc-form id="3"]`})
+	send(&proto.EmbedInPage{RequestId: "one", PageId: existing, Shortcode: `[svc-form id="3"]`})
 	send(&proto.EmbedInPage{RequestId: "two", NewPageTitle: "Book", Shortcode: `[svc-booking]`, Publish: true})
 	send(&proto.EmbedInPage{RequestId: "three", PageId: 999, Shortcode: `[svc-booking]`})
 	s.Settle()
-	require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+id(number)).Is(200).Text("content"))
+	require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+number(existing)).Is(200).Text("content"))
 	var answers []string
 	for _, e := range s.Events(proto.PageTopic) {
 		if len(e.GetExtra()) > 0 {

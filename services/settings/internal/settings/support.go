@@ -2,22 +2,23 @@ package settings
 
 import (
 	"context"
-	netmail "net/mail"
+	"fmt"
 	"runtime"
 	"strings"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
 )
 
-// Support is what goes along with a request when the box is ticked.
+// Support tells where requests for support go, and what goes along with one that asks for it.
 type Support struct {
 	Live        bool        `json:"live" doc:"Requests reach the makers of the product. Without them they go to the site's own address."`
 	Environment Environment `json:"environment"`
 }
 
-// Environment is the installation in a few words, without data of anybody.
+// Environment describes the installation, without data of anybody.
 type Environment struct {
 	Version  string   `json:"version"`
 	Go       string   `json:"go"`
@@ -27,7 +28,7 @@ type Environment struct {
 	Apps     []string `json:"apps" doc:"Those that are on."`
 }
 
-func (s *service) getSupport(ctx context.Context, tx *db.Tx, _ struct{}) (Support, error) {
+func (s *service) getSupport(ctx context.Context, tx *db.Tx, _ op.None) (Support, error) {
 	e, err := s.environment(ctx, tx)
 	return Support{Environment: e}, err
 }
@@ -39,10 +40,13 @@ func (s *service) environment(ctx context.Context, tx *db.Tx) (Environment, erro
 			e.Apps = append(e.Apps, a.ID)
 		}
 	}
-	return e, tx.QueryRow(ctx, `show server_version`).Scan(&e.Postgres)
+	if err := tx.QueryRow(ctx, `show server_version`).Scan(&e.Postgres); err != nil {
+		return e, fmt.Errorf("read the version of Postgres: %w", err)
+	}
+	return e, nil
 }
 
-// requestSupport mails a person's request, with answers going to that person.
+// requestSupport mails a person's request to the business, with the person as the address for answers.
 func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 	Type               string `json:"type" required:"true" enum:"question,bug,idea"`
 	Subject            string `json:"subject" required:"true" maxLength:"150" doc:"One line."`
@@ -53,11 +57,11 @@ func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 	subject, message := strings.TrimSpace(in.Subject), strings.TrimSpace(in.Message)
 	switch {
 	case subject == "":
-		return Done{}, fault.Param("subject", "must not be empty")
+		return Done{}, fault.Invalid("subject", fault.Empty())
 	case strings.ContainsAny(subject, "\r\n"):
-		return Done{}, fault.Param("subject", "must be one line")
+		return Done{}, fault.Invalid("subject", fault.ControlCharacters(false))
 	case message == "":
-		return Done{}, fault.Param("message", "must not be empty")
+		return Done{}, fault.Invalid("message", fault.Empty())
 	}
 	p, err := personByID(ctx, tx, tx.Who.UserID)
 	if err != nil {
@@ -66,8 +70,8 @@ func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 	if in.ReplyTo == "" {
 		in.ReplyTo = p.Email
 	}
-	if a, err := netmail.ParseAddress(in.ReplyTo); err != nil || a.Address != in.ReplyTo || a.Name != "" {
-		return Done{}, fault.Param("reply_to", "must be an email address")
+	if p := checkEmail(in.ReplyTo); !p.IsZero() {
+		return Done{}, fault.Invalid("reply_to", p)
 	}
 	rows := []mail.Row{{Label: "Type", Value: in.Type}, {Label: "Version", Value: version}}
 	if in.IncludeEnvironment {
@@ -78,10 +82,10 @@ func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 		rows = append(rows, mail.Row{Label: "Go", Value: e.Go}, mail.Row{Label: "Postgres", Value: e.Postgres},
 			mail.Row{Label: "Zone", Value: e.Timezone}, mail.Row{Label: "Address", Value: e.URL}, mail.Row{Label: "Apps", Value: strings.Join(e.Apps, ", ")})
 	}
-	return Done{true}, s.tellSite(ctx, tx, mail.Content{Kind: "support.request", Subject: subject, Paragraphs: strings.Split(message, "\n\n"), Rows: rows, ReplyTo: in.ReplyTo})
+	return Done{true}, s.mailBusiness(ctx, tx, mail.Content{Kind: "support.request", Subject: subject, Paragraphs: strings.Split(message, "\n\n"), Rows: rows, ReplyTo: in.ReplyTo})
 }
 
-// deactivationFeedback passes on why somebody leaves.
+// deactivationFeedback mails the business why somebody leaves.
 func (s *service) deactivationFeedback(ctx context.Context, tx *db.Tx, in struct {
 	Reason string `json:"reason" required:"true" enum:"temporary,missing_feature,too_hard,not_working,other_tool,other"`
 	Text   string `json:"text,omitempty" maxLength:"1000"`
@@ -91,16 +95,16 @@ func (s *service) deactivationFeedback(ctx context.Context, tx *db.Tx, in struct
 	if text := strings.TrimSpace(in.Text); text != "" {
 		c.Paragraphs = strings.Split(text, "\n\n")
 	}
-	return Done{true}, s.tellSite(ctx, tx, c)
+	return Done{true}, s.mailBusiness(ctx, tx, c)
 }
 
-// tellSite mails the address of the business.
-func (s *service) tellSite(ctx context.Context, tx *db.Tx, c mail.Content) error {
+// mailBusiness queues a mail to the address of the business.
+func (s *service) mailBusiness(ctx context.Context, tx *db.Tx, c mail.Content) error {
 	var general generalDoc
 	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
 		return err
 	}
 	c.To = mail.Person{Name: general.Business.Name, Address: general.Business.Email}
 	c.Footer = []string{"Somebody of the team sent this from the app."}
-	return s.write(ctx, tx, c)
+	return s.queueMail(ctx, tx, c)
 }

@@ -6,85 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 )
 
-// giver is a user who gives and takes roles, with the rights they hold at this moment.
-type giver struct {
-	person
-	all    []role
-	rights rights
-}
-
-// currentGiver reads the caller's rights under the lock of lockRoles: the copy that let them in may be a
-// moment old.
-func currentGiver(ctx context.Context, tx *db.Tx, all []role) (giver, error) {
-	p, err := personByID(ctx, tx, tx.Who.UserID)
-	if err != nil {
-		return giver{}, fault.Unauthorized("This user is no longer there.")
-	}
-	g := giver{p, all, rightsOf(all, p.Roles)}
-	if !g.rights.can("svc_manage_crm") {
-		return g, fault.Forbidden("svc_manage_crm")
-	}
-	return g, nil
-}
-
-func (g giver) isSiteAdmin() bool { return slices.Contains(g.Roles, roleSiteAdmin) }
-
-// mayGive refuses a role with rights that the giver does not hold.
-func (g giver) mayGive(name string) error {
-	if name == roleSiteAdmin && !g.isSiteAdmin() {
-		return fault.Refused(roleSiteAdmin, "Only a site administrator may do this.")
-	}
-	if !g.isSiteAdmin() && !g.rights.covers(rightsOf(g.all, []string{name})) {
-		return fault.Refused("rights", "You cannot give rights that you do not hold.")
-	}
-	return nil
-}
-
-// mayChange refuses to change a user who holds more than the giver.
-func (g giver) mayChange(p person) error {
-	if g.isSiteAdmin() {
-		return nil
-	}
-	if slices.Contains(p.Roles, roleSiteAdmin) {
-		return fault.Refused(roleSiteAdmin, "Only a site administrator may do this.")
-	}
-	if !g.rights.covers(rightsOf(g.all, p.Roles)) {
-		return fault.Refused("rights", "This user holds rights that you do not hold.")
-	}
-	return nil
-}
-
-// gives are the roles of the team that the giver may give.
-func (g giver) gives() []string {
-	names := []string{}
-	for _, r := range serviceRoles {
-		if g.mayGive(r) == nil {
-			names = append(names, r)
-		}
-	}
-	return names
-}
-
-// keepsAdministrator refuses roles for p that would leave the site without an administrator who can sign
-// in. It needs lockRoles.
-func keepsAdministrator(ctx context.Context, tx *db.Tx, p person, next []string) error {
-	if !slices.Contains(p.Roles, roleSiteAdmin) || slices.Contains(next, roleSiteAdmin) {
-		return nil
-	}
-	var others bool
-	err := tx.QueryRow(ctx, `select exists (select from person where id <> $1 and $2 = any(roles) and password is not null)`, p.ID, roleSiteAdmin).Scan(&others)
-	if err == nil && !others {
-		return fault.Conflict("last_administrator", "This is the last site administrator.")
-	}
-	return err
-}
-
-// StaffMember is a member of the team. Name, services and hours are booking's, as far as it has told; services
-// and hours are left out while booking is off.
+// StaffMember is a member of the team. Name, services and hours are those that booking has published last; services and
+// hours are left out while booking is off.
 type StaffMember struct {
 	UserID          int64                  `json:"user_id"`
 	Name            string                 `json:"name"`
@@ -102,13 +31,13 @@ type StaffMember struct {
 }
 
 func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMember, error) {
-	all, err := roles(ctx, tx)
+	all, err := readRoles(ctx, tx)
 	if err != nil {
 		return StaffMember{}, err
 	}
 	out := StaffMember{Services: []string{}, Name: p.Name}
-	if raw, ok := s.staff.Get(id(p.ID)); ok {
-		// What booking says of roles and rights is older than what is known here.
+	if raw, ok := s.staff.Get(number(p.ID)); ok {
+		// The roles and rights in booking's record are older than those here, and are replaced below.
 		_ = json.Unmarshal(raw, &out)
 	}
 	if out.Hours == nil {
@@ -122,14 +51,14 @@ func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMe
 	if out.Services == nil {
 		out.Services = []string{}
 	}
-	if !s.Apps.On("booking") {
+	if !s.Apps.On(bookingApp) {
 		out.Hours, out.Services = nil, nil
 	}
 	r := rightsOf(all, p.Roles)
 	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, mainRole(p.Roles), r.visibility, p.Invited, r.capabilities
 	out.NameIsLogin = strings.EqualFold(out.Name, p.Login)
 	out.RolesYouCanGive, out.CanRemove = []string{}, false
-	out.CanRename = tx.Who.Can("svc_manage_crm") || tx.Who.UserID == p.ID
+	out.CanRename = tx.Who.Can(auth.ManageCRM) || tx.Who.UserID == p.ID
 	g, err := currentGiver(ctx, tx, all)
 	if err == nil && g.mayChange(p) == nil && g.ID != p.ID {
 		out.RolesYouCanGive, out.CanRemove = g.gives(), keepsAdministrator(ctx, tx, p, nil) == nil
@@ -137,6 +66,8 @@ func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMe
 	return out, nil
 }
 
+// setStaffRole replaces the role of the team that a member holds, and leaves the platform's roles. Errors: 404 for somebody
+// outside the team, 403 for more rights than the caller's, 409 for the caller's own role and for the last administrator.
 func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	User int64  `json:"user" minimum:"1"`
 	Role string `json:"role" required:"true" enum:"site_admin,svc_admin,staff"`
@@ -150,6 +81,9 @@ func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 		return StaffMember{}, err
 	}
 	p, err := lockPerson(ctx, tx, in.User)
+	if unlessRefused(err) != nil {
+		return StaffMember{}, err
+	}
 	if err != nil {
 		return StaffMember{}, fault.NotFound("member of the team")
 	}
@@ -190,7 +124,7 @@ type TeamMember struct {
 	Name   string `json:"name"`
 }
 
-func (s *service) listTeam(context.Context, *db.Tx, struct{}) (db.List[TeamMember], error) {
+func (s *service) listTeam(context.Context, *db.Tx, op.None) (db.List[TeamMember], error) {
 	var team []TeamMember
 	for _, u := range s.Identity.Team() {
 		team = append(team, TeamMember{u.GetId(), u.GetName()})

@@ -2,20 +2,22 @@ package settings
 
 import (
 	"context"
-	netmail "net/mail"
+	"fmt"
 	"time"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 )
 
-// telemetryDoc is the document telemetry as it is kept.
+// telemetryDoc is the document telemetry as it is stored.
 type telemetryDoc struct {
 	Stats       bool        `json:"stats"`
 	Profile     bool        `json:"profile"`
 	ProfileData ProfileData `json:"profile_data"`
-	// Confirmed tells that the person behind the profile's address agreed by mail.
+	// Confirmed is true once the person behind the profile's address has agreed by mail.
 	Confirmed bool       `json:"confirmed"`
 	LastSent  *time.Time `json:"last_sent"`
 }
@@ -30,7 +32,7 @@ type ProfileData struct {
 	TeamSize string `json:"team_size"`
 }
 
-// publishTelemetry tells what was agreed to, without the profile.
+// publishTelemetry publishes what a person has agreed to, without the profile.
 func publishTelemetry(ctx context.Context, tx *db.Tx, changed []string) error {
 	var doc telemetryDoc
 	version, err := readDocument(ctx, tx, docTelemetry, &doc)
@@ -40,7 +42,7 @@ func publishTelemetry(ctx context.Context, tx *db.Tx, changed []string) error {
 	return publishSite(ctx, tx, docTelemetry, version, changed, map[string]bool{"stats": doc.Stats, "profile": doc.Profile})
 }
 
-// Telemetry is what was agreed to, and what would be sent.
+// Telemetry is what a person has agreed to, and exactly what would be sent.
 type Telemetry struct {
 	Stats       bool        `json:"stats" doc:"Anonymous statistics of use, once a week."`
 	Profile     bool        `json:"profile" doc:"Company profile, for news about the product."`
@@ -67,10 +69,13 @@ func (s *service) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (T
 	for _, a := range s.Apps.State().Apps {
 		out.Payload.Apps[a.ID] = s.Apps.On(a.ID)
 	}
-	return out, tx.QueryRow(ctx, `select count(*) from page`).Scan(&out.Payload.Pages)
+	if err := tx.QueryRow(ctx, `select count(*) from page`).Scan(&out.Payload.Pages); err != nil {
+		return out, fmt.Errorf("count pages: %w", err)
+	}
+	return out, nil
 }
 
-func (s *service) getTelemetry(ctx context.Context, tx *db.Tx, _ struct{}) (Telemetry, error) {
+func (s *service) getTelemetry(ctx context.Context, tx *db.Tx, _ op.None) (Telemetry, error) {
 	var doc telemetryDoc
 	if _, err := readDocument(ctx, tx, docTelemetry, &doc); err != nil {
 		return Telemetry{}, err
@@ -80,40 +85,42 @@ func (s *service) getTelemetry(ctx context.Context, tx *db.Tx, _ struct{}) (Tele
 
 // ProfileChange names what changes of the profile; the rest stays.
 type ProfileChange struct {
-	Company  *string `json:"company,omitempty" maxLength:"190"`
-	Website  *string `json:"website,omitempty" maxLength:"2048"`
-	Name     *string `json:"name,omitempty" maxLength:"100"`
-	Email    *string `json:"email,omitempty" maxLength:"190"`
-	Sector   *string `json:"sector,omitempty" maxLength:"100"`
-	TeamSize *string `json:"team_size,omitempty" maxLength:"50"`
+	Company  opt.Value[string] `json:"company,omitzero" maxLength:"190" nullable:"true"`
+	Website  opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true"`
+	Name     opt.Value[string] `json:"name,omitzero" maxLength:"100" nullable:"true"`
+	Email    opt.Value[string] `json:"email,omitzero" maxLength:"190" nullable:"true"`
+	Sector   opt.Value[string] `json:"sector,omitzero" maxLength:"100" nullable:"true"`
+	TeamSize opt.Value[string] `json:"team_size,omitzero" maxLength:"50" nullable:"true"`
+}
+
+func (c ProfileChange) apply(to *ProfileData) {
+	c.Company.Apply(&to.Company)
+	c.Website.Apply(&to.Website)
+	c.Name.Apply(&to.Name)
+	c.Email.Apply(&to.Email)
+	c.Sector.Apply(&to.Sector)
+	c.TeamSize.Apply(&to.TeamSize)
 }
 
 // updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by
 // mail, and asks again when the address changes.
 func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
-	Stats       *bool          `json:"stats,omitempty"`
-	Profile     *bool          `json:"profile,omitempty"`
-	ProfileData *ProfileChange `json:"profile_data,omitempty"`
+	Stats       opt.Value[bool] `json:"stats,omitzero" nullable:"false"`
+	Profile     opt.Value[bool] `json:"profile,omitzero" nullable:"false"`
+	ProfileData ProfileChange   `json:"profile_data,omitzero"`
 }) (Telemetry, error) {
 	var doc telemetryDoc
 	if _, err := lockDocument(ctx, tx, docTelemetry, &doc); err != nil {
 		return Telemetry{}, err
 	}
 	before := doc
-	set(in.Stats, &doc.Stats)
-	set(in.Profile, &doc.Profile)
-	if p := in.ProfileData; p != nil {
-		set(p.Company, &doc.ProfileData.Company)
-		set(p.Website, &doc.ProfileData.Website)
-		set(p.Name, &doc.ProfileData.Name)
-		set(p.Email, &doc.ProfileData.Email)
-		set(p.Sector, &doc.ProfileData.Sector)
-		set(p.TeamSize, &doc.ProfileData.TeamSize)
-	}
+	in.Stats.Apply(&doc.Stats)
+	in.Profile.Apply(&doc.Profile)
+	in.ProfileData.apply(&doc.ProfileData)
 	email := doc.ProfileData.Email
 	if email != "" || doc.Profile {
-		if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || a.Name != "" {
-			return Telemetry{}, fault.Param("profile_data.email", "must be an email address")
+		if p := checkEmail(email); !p.IsZero() {
+			return Telemetry{}, fault.Invalid("profile_data.email", p)
 		}
 	}
 	if !doc.Profile || email != before.ProfileData.Email {
@@ -130,7 +137,7 @@ func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 		if err != nil {
 			return Telemetry{}, err
 		}
-		err = s.write(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: email},
+		err = s.queueMail(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: email},
 			Subject:    "Confirm your company profile",
 			Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
 			Buttons:    []mail.Link{{Text: "Confirm", URL: s.Config.PublicURL + "/account/telemetry#token=" + token}}})

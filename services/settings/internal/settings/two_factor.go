@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"fmt"
 	"strings"
 
 	"github.com/pquerna/otp"
@@ -11,6 +12,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 )
 
 const (
@@ -19,7 +21,11 @@ const (
 	codes       = 10 // recovery codes that are given out
 )
 
-// secondFactor tells which step a code of six digits belongs to: this one, or the one before or after it.
+// wrongCode refuses a code of the second factor: 400.
+func wrongCode() error { return fault.Invalid("code", fault.NewProblem("wrong", "is not right")) }
+
+// secondFactor finds the step of 30 seconds that a code of six digits belongs to: the current one, or the one before or
+// after it.
 func secondFactor(secret []byte, code string, now int64) (step int64, ok bool) {
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 	for _, step := range []int64{now / totpPeriod, now/totpPeriod - 1, now/totpPeriod + 1} {
@@ -31,15 +37,18 @@ func secondFactor(secret []byte, code string, now int64) (step int64, ok bool) {
 	return 0, false
 }
 
-// useSecondFactor takes a code of the locked user: of the authenticator, each step once, or a recovery
-// code, which is then gone.
+// useSecondFactor reports whether code is right for the locked user, and uses it up: a step of the authenticator counts
+// once, a recovery code is deleted.
 func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, personID int64, code string) (bool, error) {
 	code = plainCode(code)
 	var sealed []byte
 	var last int64
 	err := tx.QueryRow(ctx, `select totp, totp_step from person where id = $1`, personID).Scan(&sealed, &last)
-	if err != nil || sealed == nil {
-		return false, err
+	if err != nil {
+		return false, fmt.Errorf("read second factor: %w", err)
+	}
+	if sealed == nil {
+		return false, nil
 	}
 	// With another master key only recovery codes are left.
 	if secret, err := s.Keys.Open(totpPurpose, sealed); err == nil {
@@ -47,12 +56,17 @@ func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, personID int64
 			if step <= last {
 				return false, nil
 			}
-			_, err := tx.Exec(ctx, `update person set totp_step = $2 where id = $1`, personID, step)
-			return err == nil, err
+			if _, err := tx.Exec(ctx, `update person set totp_step = $2 where id = $1`, personID, step); err != nil {
+				return false, fmt.Errorf("use up second factor: %w", err)
+			}
+			return true, nil
 		}
 	}
 	tag, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1 and hash = $2`, personID, tokenHash(code))
-	return err == nil && tag.RowsAffected() == 1, err
+	if err != nil {
+		return false, fmt.Errorf("use up recovery code: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
 }
 
 // plainCode is a code without the spaces and hyphens that people type.
@@ -66,10 +80,10 @@ type TwoFactorSecret struct {
 	OtpauthURL string `json:"otpauth_url" doc:"The same as an address, to show as a QR code."`
 }
 
-// WithoutSecret is what a repeated call is answered with.
+// WithoutSecret is the answer to a repeated call.
 func (TwoFactorSecret) WithoutSecret() any { return TwoFactorSecret{} }
 
-func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ struct{}) (TwoFactorSecret, error) {
+func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ op.None) (TwoFactorSecret, error) {
 	if _, err := currentSession(tx.Who); err != nil {
 		return TwoFactorSecret{}, err
 	}
@@ -90,14 +104,16 @@ func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ struct{}) (Tw
 	}
 	k, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: p.Login, Period: totpPeriod, SecretSize: 20, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 	if err != nil {
-		return TwoFactorSecret{}, err
+		return TwoFactorSecret{}, fmt.Errorf("make secret: %w", err)
 	}
 	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(k.Secret())
 	if err != nil {
-		return TwoFactorSecret{}, err
+		return TwoFactorSecret{}, fmt.Errorf("make secret: %w", err)
 	}
-	_, err = tx.Exec(ctx, `update person set totp_pending = $2 where id = $1`, p.ID, s.Keys.Seal(totpPurpose, secret))
-	return TwoFactorSecret{Secret: k.Secret(), OtpauthURL: k.URL()}, err
+	if _, err = tx.Exec(ctx, `update person set totp_pending = $2 where id = $1`, p.ID, s.Keys.Seal(totpPurpose, secret)); err != nil {
+		return TwoFactorSecret{}, fmt.Errorf("keep secret until it is confirmed: %w", err)
+	}
+	return TwoFactorSecret{Secret: k.Secret(), OtpauthURL: k.URL()}, nil
 }
 
 // RecoveryCodes each stand in for the second factor once.
@@ -105,7 +121,7 @@ type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recovery_codes" doc:"Shown only once."`
 }
 
-// WithoutSecret is what a repeated call is answered with.
+// WithoutSecret is the answer to a repeated call.
 func (RecoveryCodes) WithoutSecret() any { return RecoveryCodes{[]string{}} }
 
 // Code is a code of the second factor.
@@ -124,7 +140,7 @@ func (s *service) confirmTwoFactor(ctx context.Context, tx *db.Tx, in Code) (Rec
 	}
 	var sealed []byte
 	if err := tx.QueryRow(ctx, `select totp_pending from person where id = $1`, p.ID).Scan(&sealed); err != nil {
-		return RecoveryCodes{}, err
+		return RecoveryCodes{}, fmt.Errorf("read secret to confirm: %w", err)
 	}
 	if sealed == nil {
 		return RecoveryCodes{}, fault.InvalidStatus("none", "There is nothing to confirm. Ask for a secret first.")
@@ -135,23 +151,16 @@ func (s *service) confirmTwoFactor(ctx context.Context, tx *db.Tx, in Code) (Rec
 	}
 	step, ok := secondFactor(secret, plainCode(in.Code), tx.Now.Unix())
 	if !ok {
-		return RecoveryCodes{}, fault.Param("code", "is not right")
+		return RecoveryCodes{}, wrongCode()
 	}
 	p, err = onePerson(ctx, tx, `update person set totp = totp_pending, totp_pending = null, totp_step = $2, version = version + 1, updated_at = $3
 		where id = $1 returning `+personColumns, p.ID, step, tx.Now)
 	if err != nil {
 		return RecoveryCodes{}, err
 	}
-	out := RecoveryCodes{RecoveryCodes: []string{}}
-	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
+	out, err := renewRecoveryCodes(ctx, tx, p.ID)
+	if err != nil {
 		return out, err
-	}
-	for range codes {
-		code := recoveryCode()
-		out.RecoveryCodes = append(out.RecoveryCodes, code)
-		if _, err := tx.Exec(ctx, `insert into recovery_code (person_id, hash) values ($1, $2)`, p.ID, tokenHash(plainCode(code))); err != nil {
-			return out, err
-		}
 	}
 	// The code just now was this session's second factor; all others have to sign in with one.
 	if err := endSessions(ctx, tx, p.ID, hash); err != nil {
@@ -167,40 +176,53 @@ func (s *service) confirmTwoFactor(ctx context.Context, tx *db.Tx, in Code) (Rec
 	return out, publishPerson(ctx, tx, p)
 }
 
-func (s *service) endTwoFactor(ctx context.Context, tx *db.Tx, in Code) (none, error) {
+// renewRecoveryCodes replaces the recovery codes of the locked user.
+func renewRecoveryCodes(ctx context.Context, tx *db.Tx, personID int64) (RecoveryCodes, error) {
+	out := RecoveryCodes{RecoveryCodes: make([]string, codes)}
+	hashes := make([][]byte, codes)
+	for i := range codes {
+		out.RecoveryCodes[i] = recoveryCode()
+		hashes[i] = tokenHash(plainCode(out.RecoveryCodes[i]))
+	}
+	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, personID); err != nil {
+		return out, fmt.Errorf("delete recovery codes: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `insert into recovery_code (person_id, hash) select $1, unnest($2::bytea[])`, personID, hashes); err != nil {
+		return out, fmt.Errorf("store recovery codes: %w", err)
+	}
+	return out, nil
+}
+
+func (s *service) endTwoFactor(ctx context.Context, tx *db.Tx, in Code) (op.None, error) {
 	if _, err := currentSession(tx.Who); err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	p, err := lockPerson(ctx, tx, tx.Who.UserID)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	if !p.TwoFactor {
-		return none{}, fault.InvalidStatus("none", "There is no second factor to turn off.")
+		return op.None{}, fault.InvalidStatus("none", "There is no second factor to turn off.")
 	}
 	ok, err := s.useSecondFactor(ctx, tx, p.ID, in.Code)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
 	if !ok {
-		return none{}, fault.Param("code", "is not right")
+		return op.None{}, wrongCode()
 	}
 	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
-		return none{}, err
+		return op.None{}, fmt.Errorf("delete recovery codes: %w", err)
 	}
 	p, err = onePerson(ctx, tx, `update person set totp = null, totp_step = 0, version = version + 1, updated_at = $2
 		where id = $1 returning `+personColumns, p.ID, tx.Now)
 	if err != nil {
-		return none{}, err
+		return op.None{}, err
 	}
-	rows, err := tx.Query(ctx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID)
-	if err != nil {
-		return none{}, err
+	if err := publishSessions(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID); err != nil {
+		return op.None{}, err
 	}
-	if err := publishSessions(ctx, tx, rows); err != nil {
-		return none{}, err
-	}
-	return none{}, publishPerson(ctx, tx, p)
+	return op.None{}, publishPerson(ctx, tx, p)
 }
 
 // recoveryCode is 80 random bits in four groups.

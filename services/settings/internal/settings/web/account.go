@@ -12,14 +12,14 @@ import (
 // accountPath is where a person goes who signs in without having asked for a page.
 const accountPath = "/account"
 
-// person is who is signed in, as the API tells.
+// person is the user who is signed in, as GET /auth/session shows them.
 type person struct {
 	Login, Name, Email, Role string
 	TwoFactor                bool `json:"two_factor"`
 	TwoFactorMissing         bool `json:"two_factor_missing"`
 }
 
-// account is what the page about oneself shows.
+// account is the data of the page about one's own account.
 type account struct {
 	person
 	// RoleName is the role in words.
@@ -29,7 +29,7 @@ type account struct {
 // knownRoles have a name in every language.
 var knownRoles = []string{"site_admin", "svc_admin", "staff", "editor", "author", "subscriber"}
 
-// signedIn tells who is signed in; its error is a fault, 401 for nobody.
+// signedIn reads who is signed in. Its error is a fault; 401 for nobody.
 func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, err error) {
 	if len(r.Cookies()) == 0 {
 		return who, fault.Unauthorized("")
@@ -37,7 +37,7 @@ func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, er
 	return who, p.CallAs(w, r, http.MethodGet, "/auth/session", nil, &who)
 }
 
-// withAccount gives who is signed in, or leads to where to do that.
+// withAccount reads who is signed in. When nobody is, it redirects to the page for that, and ok is false.
 func (p *pages) withAccount(w http.ResponseWriter, r *http.Request, path string) (who person, ok bool) {
 	who, err := p.signedIn(w, r)
 	if err == nil {
@@ -72,7 +72,7 @@ func (p *pages) account(w http.ResponseWriter, r *http.Request, status int, prob
 	p.Render(w, r, status, "account", web.Page{Title: t.T("account_own"), Narrow: true, Alternate: languages(r), Data: a})
 }
 
-// signOut ends the session. Pressed once more, it says the same.
+// signOut ends the session. Without one it answers the same.
 func (p *pages) signOut(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	err := p.CallAs(w, r, http.MethodPost, "/auth/logout", nil, nil)
@@ -86,7 +86,7 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request) {
 		Text: t.T("account_signed_out_text"), Link: t.T("account_sign_in"), LinkURL: in(t, "/account/sign-in")})
 }
 
-// signInFor is the page to sign in on, from where a person gets to an address of ours.
+// signInFor is the address of the page to sign in on, which then leads to next.
 func (p *pages) signInFor(r *http.Request, next string) string {
 	q := url.Values{"next": {next}}
 	if t := p.Reader(r); t.Chosen != "" {
@@ -95,7 +95,7 @@ func (p *pages) signInFor(r *http.Request, next string) string {
 	return "/account/sign-in?" + q.Encode()
 }
 
-// leadOn sends a person to an address of ours. No cache may keep where: it depends on who asks.
+// leadOn redirects to an address of this site. The answer depends on who asks, so no cache may keep it.
 func (p *pages) leadOn(w http.ResponseWriter, r *http.Request, address string) {
 	w.Header().Set("Cache-Control", "no-store")
 	//nolint:gosec // next has let no other host through

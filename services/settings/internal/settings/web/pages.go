@@ -1,5 +1,5 @@
-// Package web holds the pages that settings serves: signing in and out, one's own account, what links in mails lead to, and
-// the site's own pages with the widgets that their shortcodes name.
+// Package web holds the pages that settings serves: signing in and out, one's own account, the pages behind links in mails,
+// and the site's own pages with the widgets that their shortcodes name.
 package web
 
 import (
@@ -17,11 +17,11 @@ var folder embed.FS
 
 const maxForm = 64 << 10
 
-// Paths are where Pages serves.
+// Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
 	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/telemetry"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
 
-// Options are what the pages need of the service.
+// Options is everything that the pages use of the service.
 type Options struct {
 	web.Site
 	// Page finds a published page of the site; its error is a fault.
@@ -36,7 +36,7 @@ type pages struct {
 	options Options
 }
 
-// Pages serves them, and the script that other sites embed.
+// Pages serves the pages at Paths, and the script that other sites embed.
 func Pages(o Options) http.Handler {
 	p := &pages{web.New("settings", o.Site, folder), o}
 	mux := http.NewServeMux()
@@ -60,8 +60,8 @@ func Pages(o Options) http.Handler {
 	return mux
 }
 
-// refusal puts what keeps a whole form from being taken into words, and the status to answer with. wrong says that it
-// is for an answer that the person can change instead.
+// refusal is why a form was not accepted, in the visitor's language, and the status to answer with. wrong is true, and problem
+// empty, when the person can correct an answer of theirs.
 func (p *pages) refusal(w http.ResponseWriter, r *http.Request, err error) (problem string, status int, wrong bool) {
 	t := p.Reader(r)
 	switch f := fault.From(err); {

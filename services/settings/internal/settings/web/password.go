@@ -9,13 +9,13 @@ import (
 	"frontdesk/libs/web"
 )
 
-// chosen is what the pages show on which a password is chosen or asked for.
+// chosen is the data of the pages on which a password is chosen or asked for.
 type chosen struct {
 	Email, EmailWrong      string
 	Token, TokenWrong      string
 	PasswordWrong, Problem string
 	Resetting              bool
-	// Known tells that the person is signed in.
+	// Known is true for a person who is signed in.
 	Known bool
 }
 
@@ -48,19 +48,19 @@ func (p *pages) accept(w http.ResponseWriter, r *http.Request) {
 	p.invitation(w, r, status, c)
 }
 
-// choose sends a token and a password.
+// choose sends a token and a password to an operation, and decodes its answer into out.
 func (p *pages) choose(r *http.Request, path string, out any) (chosen, error) {
 	c := chosen{Token: tokenIn(r.PostFormValue("token"))}
 	switch {
 	case len([]rune(r.PostFormValue("password"))) < 8:
-		return c, fault.Param("password", "is too short")
+		return c, fault.Invalid("password", fault.TooShort(8))
 	case c.Token == "" || len(c.Token) > 200:
 		return c, fault.InvalidToken("")
 	}
 	return c, p.Call(r, http.MethodPost, path, nil, map[string]string{"token": c.Token, "password": r.PostFormValue("password")}, "", out)
 }
 
-// explain puts a refusal where it belongs, and gives the status to answer with.
+// explain puts a refusal beside the field it is about, and is the status to answer with.
 func (p *pages) explain(w http.ResponseWriter, r *http.Request, err error, c *chosen) int {
 	t := p.Reader(r)
 	problem, status, wrong := p.refusal(w, r, err)
@@ -140,7 +140,7 @@ func (p *pages) reset(w http.ResponseWriter, r *http.Request) {
 	p.forgotten(w, r, status, c)
 }
 
-// tokenIn finds the token in what a person pasted: itself, or a link with it.
+// tokenIn finds the token in pasted text: the token itself, or a link with it.
 func tokenIn(text string) string {
 	text = strings.TrimSpace(text)
 	if _, after, ok := strings.Cut(text, "token="); ok {

@@ -15,13 +15,13 @@ import (
 
 const secondFactorPath = "/account/second-factor"
 
-// secret is what an authenticator is set up with. It goes through the browser again with the code that proves it.
+// secret sets up an authenticator. It travels through the browser, encrypted, until a code confirms it.
 type secret struct {
 	Secret     string `json:"secret"`
 	OtpauthURL string `json:"otpauth_url"`
 }
 
-// Groups are easier to type.
+// Groups is the secret in groups of four, which are easier to type.
 func (s secret) Groups() string {
 	var b strings.Builder
 	for i, r := range s.Secret {
@@ -33,7 +33,7 @@ func (s secret) Groups() string {
 	return b.String()
 }
 
-// Address is for the app on the same device. Only the API makes it, so it is what it says it is.
+// Address opens an authenticator on the same device. Only the API makes it, so it is safe in an attribute.
 func (s secret) Address() template.URL {
 	return template.URL(s.OtpauthURL) //nolint:gosec // see above
 }
@@ -58,7 +58,7 @@ func (s secret) Picture() (template.HTML, error) {
 		size+8, path.String())), nil
 }
 
-// factor is what the pages about the second factor show: where there is a Secret, that it wants to be confirmed.
+// factor is the data of the pages about the second factor. With a Secret the page asks to confirm it.
 type factor struct {
 	secret
 	Sealed             string
@@ -116,7 +116,7 @@ func (p *pages) changeSecondFactor(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err == nil || slices.Contains([]int{http.StatusUnauthorized, http.StatusConflict}, fault.From(err).Status) {
-		// It is another state than the page thought.
+		// The state has changed since the page was shown.
 		p.leadOn(w, r, in(t, secondFactorPath))
 		return
 	}

@@ -12,15 +12,15 @@ import (
 	"frontdesk/libs/web"
 )
 
-// step is what the two pages of signing in show.
+// step is the data of the two pages of signing in.
 type step struct {
 	Login, Next string
 	Problem     string
-	// Ticket is what was typed in the first step, encrypted.
+	// Ticket is the input of the first step, encrypted.
 	Ticket, CodeWrong, Back string
 }
 
-// ticket carries the first step to the second, through the browser but not readable there.
+// ticket is the input of the first step. It travels through the browser to the second, encrypted.
 type ticket struct {
 	Login, Password string
 	At              time.Time
@@ -32,7 +32,7 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if who, err := p.signedIn(w, r); err == nil {
 		next := p.next(r)
 		if who.TwoFactorMissing {
-			// Nothing else would let this session in; the page says what is missing.
+			// Every other page would refuse this session; the account page says what is missing.
 			next = in(p.Reader(r), accountPath)
 		}
 		p.leadOn(w, r, next)
@@ -58,7 +58,7 @@ func (p *pages) secondStep(w http.ResponseWriter, r *http.Request, status int, s
 	p.Render(w, r, status, "code", web.Page{Title: t.T("account_second"), Narrow: true, Data: s})
 }
 
-// next is where a person goes from here: an address of this site that was asked for, else the page about their account.
+// next is the address to go to after signing in: the one that was asked for if it is of this site, else the account page.
 func (p *pages) next(r *http.Request) string {
 	u, err := url.Parse(r.FormValue("next"))
 	if err == nil && u.Scheme == "" && u.Host == "" && u.User == nil && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(u.Path, "//") &&
@@ -118,7 +118,8 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// settle waits until the session that an answer sets is known, so that the next page does not ask to sign in once more.
+// settle waits until the session that an answer sets has reached this process, so that the next page does not ask to sign in
+// once more.
 func (p *pages) settle(w http.ResponseWriter, r *http.Request) {
 	again := r.Clone(r.Context())
 	again.Header.Del("Cookie")
@@ -132,7 +133,7 @@ func (p *pages) settle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// seal encrypts what goes through the browser to the next step.
+// seal encrypts a value that travels through the browser to the next step; unseal reads it again.
 func (p *pages) seal(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {

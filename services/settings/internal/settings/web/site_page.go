@@ -23,7 +23,7 @@ type block struct {
 	Text string
 	// Form is the id of a form; Service and Staff narrow a booking down, "" for all.
 	Form, Service, Staff string
-	// On tells whether the widget's app is. Address is the booking page, for who has no script.
+	// On is true while the widget's app is on. Address is the booking page, for visitors without script.
 	On      bool
 	Address string
 }
@@ -61,7 +61,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 		Framed: true, Alternate: languages(r), Data: map[string]any{"Title": page.Title, "Blocks": blocks, "How": how}})
 }
 
-// bookingPage is where the stand-alone booking page is, "" while it is off.
+// bookingPage is the address of the stand-alone booking page, "" while it is off.
 func (p *pages) bookingPage() string {
 	var portal struct {
 		BookingURL *string `json:"booking_url"`
@@ -103,7 +103,7 @@ var (
 	paragraphs = regexp.MustCompile(`\n[ \t]*\n\s*`)
 )
 
-// blocksOf cuts a page's content at its shortcodes and empty lines. A shortcode for a form that names none stays text.
+// blocksOf cuts a page's content at its shortcodes and empty lines. A shortcode for a form without an id stays text.
 func blocksOf(content string) (out []block) {
 	content = strings.ReplaceAll(content, "\r\n", "\n")
 	text := func(s string) {

@@ -7,7 +7,7 @@ import (
 	"frontdesk/libs/web"
 )
 
-// linked is what a page shows that only wants the token of a mail and a button pressed.
+// linked is the data of a page that takes the token of a mail and nothing else.
 type linked struct{ Token, TokenWrong, Problem string }
 
 func (p *pages) showTelemetry(w http.ResponseWriter, r *http.Request) {

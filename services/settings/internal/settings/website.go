@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"frontdesk/libs/db"
@@ -13,8 +14,8 @@ import (
 // signingIn is the purpose of the key for what a person typed between two steps of signing in.
 const signingIn = "signing in"
 
-// pages are what settings shows to people in a browser.
-func (s *service) pages(ops *op.Set) http.Handler {
+// website is the pages that settings shows to people in a browser.
+func (s *service) website(ops *op.Set) http.Handler {
 	return pages.Pages(pages.Options{
 		Site: web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()},
 		Page: s.publishedPage,
@@ -23,12 +24,15 @@ func (s *service) pages(ops *op.Set) http.Handler {
 	})
 }
 
-// publishedPage is what visitors see at an address of the site.
+// publishedPage finds what visitors see at an address of the site; 404 when no page is published there.
 func (s *service) publishedPage(ctx context.Context, slug string) (shown pages.SitePage, err error) {
 	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		p, err := onePage(ctx, tx, `select `+pageColumns+` from page where slug = $1 and status = 'publish'`, slug)
+		p, err := onePage(ctx, tx, `select `+pageColumns+` from page where slug = $1 and status = $2`, slug, statusPublish)
+		if err != nil {
+			return fmt.Errorf("page at /%s: %w", slug, err)
+		}
 		shown = pages.SitePage{Title: p.Title, Content: p.Content}
-		return err
+		return nil
 	})
 	return shown, err
 }
