@@ -868,6 +868,53 @@ func (x *ForgetPerson) GetCalled() [][]byte {
 	return nil
 }
 
+// PeopleNamed are the people whom a record names, so that it is found when one of them is erased or asks for what is kept:
+// extra of the events of forms.submission and booking.appointment.
+type PeopleNamed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Erasure hashes of the addresses, in their canonical spelling.
+	Called        [][]byte `protobuf:"bytes,1,rep,name=called,proto3" json:"called,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PeopleNamed) Reset() {
+	*x = PeopleNamed{}
+	mi := &file_command_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PeopleNamed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PeopleNamed) ProtoMessage() {}
+
+func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PeopleNamed.ProtoReflect.Descriptor instead.
+func (*PeopleNamed) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *PeopleNamed) GetCalled() [][]byte {
+	if x != nil {
+		return x.Called
+	}
+	return nil
+}
+
 type EnsureFields_Field struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Entity        string                 `protobuf:"bytes,1,opt,name=entity,proto3" json:"entity,omitempty"`
@@ -882,7 +929,7 @@ type EnsureFields_Field struct {
 
 func (x *EnsureFields_Field) Reset() {
 	*x = EnsureFields_Field{}
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +941,7 @@ func (x *EnsureFields_Field) String() string {
 func (*EnsureFields_Field) ProtoMessage() {}
 
 func (x *EnsureFields_Field) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1077,9 @@ const file_command_proto_rawDesc = "" +
 	"\acreated\x18\x02 \x01(\bR\acreated\"8\n" +
 	"\fForgetPerson\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\x12\x16\n" +
-	"\x06called\x18\x02 \x03(\fR\x06calledB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\x06called\x18\x02 \x03(\fR\x06called\"%\n" +
+	"\vPeopleNamed\x12\x16\n" +
+	"\x06called\x18\x01 \x03(\fR\x06calledB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_command_proto_rawDescOnce sync.Once
@@ -1044,7 +1093,7 @@ func file_command_proto_rawDescGZIP() []byte {
 	return file_command_proto_rawDescData
 }
 
-var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_command_proto_goTypes = []any{
 	(*EnsureContact)(nil),      // 0: frontdesk.v1.EnsureContact
 	(*Consent)(nil),            // 1: frontdesk.v1.Consent
@@ -1058,11 +1107,12 @@ var file_command_proto_goTypes = []any{
 	(*StaffRemoved)(nil),       // 9: frontdesk.v1.StaffRemoved
 	(*PageEmbedded)(nil),       // 10: frontdesk.v1.PageEmbedded
 	(*ForgetPerson)(nil),       // 11: frontdesk.v1.ForgetPerson
-	(*EnsureFields_Field)(nil), // 12: frontdesk.v1.EnsureFields.Field
+	(*PeopleNamed)(nil),        // 12: frontdesk.v1.PeopleNamed
+	(*EnsureFields_Field)(nil), // 13: frontdesk.v1.EnsureFields.Field
 }
 var file_command_proto_depIdxs = []int32{
 	1,  // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
-	12, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
+	13, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
 	2,  // [2:2] is the sub-list for method output_type
 	2,  // [2:2] is the sub-list for method input_type
 	2,  // [2:2] is the sub-list for extension type_name
@@ -1081,7 +1131,7 @@ func file_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_command_proto_rawDesc), len(file_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

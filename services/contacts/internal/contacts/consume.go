@@ -26,7 +26,7 @@ func (s *service) appointmentEvent(ctx context.Context, tx *db.Tx, e bus.Event) 
 	if err := e.Decode(&a); err != nil {
 		return err
 	}
-	contact, err := keepAppointment(ctx, tx, a, e.Version)
+	contact, err := keepAppointment(ctx, tx, a, e)
 	if err != nil || contact == nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *service) submissionEvent(ctx context.Context, tx *db.Tx, e bus.Event) e
 	if err := e.Decode(&r); err != nil {
 		return err
 	}
-	contact, err := keepSubmission(ctx, tx, r, e.Version)
+	contact, err := keepSubmission(ctx, tx, r, e)
 	if err != nil || contact == nil || e.Kind != "form.submitted" {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/proto"
 )
 
 // appointmentRecord is what of booking.appointment is kept here.
@@ -34,20 +35,37 @@ type appointmentRecord struct {
 
 // keepAppointment stores the newest version of an appointment. It gives the contact that the appointment
 // is with, or nil when that person was erased.
-func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, version int64) (*uuid.UUID, error) {
+func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.Event) (*uuid.UUID, error) {
 	contact, err := contactOf(ctx, tx, a.Contact)
 	if err != nil {
 		return nil, err
 	}
+	people, err := peopleNamed(e)
+	if err != nil {
+		return nil, err
+	}
 	_, err = tx.Exec(ctx, `
-		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at)
-		values ($1, $2, $3, $4, nullif($5, '00000000-0000-0000-0000-000000000000'::uuid), $6, nullif($7::bigint, 0), $8, $9, $10)
+		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people)
+		values (@id, @version, @contact, @status, nullif(@service, '00000000-0000-0000-0000-000000000000'::uuid), @service_name,
+			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
 			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
-			starts_at = excluded.starts_at, ends_at = excluded.ends_at
+			starts_at = excluded.starts_at, ends_at = excluded.ends_at, people = excluded.people
 		where a.version < excluded.version`,
-		a.ID, version, contact, a.Status, a.Service.ID, a.Service.Name, a.Staff.UserID, a.Staff.Name, a.StartsAt, a.EndsAt)
+		pgx.NamedArgs{"id": a.ID, "version": e.Version, "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
+			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people})
 	return contact, err
+}
+
+// peopleNamed are the hashes of the addresses that the record of an event names; none for a producer that sends none.
+func peopleNamed(e bus.Event) ([][]byte, error) {
+	m := &proto.PeopleNamed{}
+	if len(e.Extra) > 0 {
+		if err := e.DecodeExtra(m); err != nil {
+			return nil, err
+		}
+	}
+	return append([][]byte{}, m.GetCalled()...), nil
 }
 
 func contactOf(ctx context.Context, tx *db.Tx, c *struct {
@@ -112,16 +130,20 @@ type submissionRecord struct {
 }
 
 // keepSubmission stores the newest version of a submission and gives its contact, if it has one.
-func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, version int64) (*uuid.UUID, error) {
+func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Event) (*uuid.UUID, error) {
 	contact, err := contactOf(ctx, tx, r.Contact)
 	if err != nil {
 		return nil, err
 	}
+	people, err := peopleNamed(e)
+	if err != nil {
+		return nil, err
+	}
 	_, err = tx.Exec(ctx, `
-		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at) values ($1, $2, $3, $4, $5, $6, $7)
+		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people) values ($1, $2, $3, $4, $5, $6, $7, $8)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
-			form_name = excluded.form_name, status = excluded.status
-		where s.version < excluded.version`, r.ID, version, contact, r.Form.ID, r.Form.Name, r.Status, r.CreatedAt)
+			form_name = excluded.form_name, status = excluded.status, people = excluded.people
+		where s.version < excluded.version`, r.ID, e.Version, contact, r.Form.ID, r.Form.Name, r.Status, r.CreatedAt, people)
 	return contact, err
 }
 

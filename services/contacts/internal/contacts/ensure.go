@@ -45,6 +45,9 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 	if err != nil {
 		return err
 	}
+	if gone, err := s.outlived(ctx, tx, e, &m); err != nil || gone {
+		return err
+	}
 	answer := ensured{Origin: m.GetOrigin(), OriginID: m.GetOriginId(), RequestedID: m.GetContactId(), Result: ensuredNone}
 	given, values, err := s.given(ctx, tx, &m)
 	if err != nil {

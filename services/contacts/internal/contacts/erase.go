@@ -2,7 +2,7 @@ package contacts
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,33 +11,53 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/app"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
 
-// Erased tells how many contacts went.
+// personal declares what the tables hold about people. Contacts erases in the transaction of the request, so svc.forget
+// finds at most what came between.
+func (s *service) personal() app.Personal {
+	holds := map[string]app.Holds{}
+	for _, table := range []string{"contact", "contact_gone", "contact_alias", "former_address", "contact_organization", "activity", "consent", "marketing_link",
+		"unsubscribed", "import", "import_error", "appointment", "submission"} {
+		holds[table] = app.People
+	}
+	for _, table := range []string{"organization", "organization_distinct", "tag", "field_group", "field", "hand_over"} {
+		holds[table] = app.Nobody
+	}
+	return app.Personal{Holds: holds, Forget: func(context.Context, *db.Tx, *erasure.Person) ([]uuid.UUID, error) { return nil, nil }}
+}
+
+// Erased counts the contacts that went.
 type Erased struct {
 	Erased int `json:"erased"`
 }
 
-// ErasePersonalData removes the contacts with an address, also from the trash, with everything about them,
-// for good. Where another contact's timeline still names the address, it is struck out.
+// ErasePersonalData removes the contacts with an address, also from the trash, with everything about them, for good. What
+// other records say of the address is struck out. With no contact at all, the other services still forget the address.
+//
+// Who sees only their own contacts erases only these; while somebody else's contact has the address, all that is known by
+// the address alone stays.
 func (s *service) ErasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (Erased, error) {
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
-		return Erased{}, fault.Param("email", "must be an email address")
+		return Erased{}, fault.Invalid("email", fault.Email())
 	}
 	key := address.Key(email)
 	// Imports first: none may bring the person back from its file after this.
 	if err := holdImports(ctx, tx); err != nil {
 		return Erased{}, err
 	}
-	var w where
-	w.and("c.email_key = ? and c.email_key <> ''", key)
-	w.own(tx, "c")
-	rows, err := tx.Query(ctx, `select c.id from contact c where `+w.String()+` order by c.id for update`, w.args...)
+	var w db.Where
+	w.And("email_key = ? and email_key <> ''", key)
+	if tx.Who.Own {
+		w.And("owner_user_id = ?", tx.Who.UserID)
+	}
+	rows, err := tx.Query(ctx, `select id from contact where `+w.String()+` order by id for update`, w.Args...)
 	if err != nil {
 		return Erased{}, err
 	}
@@ -45,26 +65,39 @@ func (s *service) ErasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuer
 	if err != nil {
 		return Erased{}, err
 	}
+	l := s.newLeavers(tx)
 	for _, id := range ids {
-		if err := s.eraseContact(ctx, tx, id); err != nil {
-			return Erased{}, err
+		if err := l.erase(ctx, tx, id); err != nil {
+			return Erased{}, fmt.Errorf("erase contact %s: %w", id, err)
 		}
 	}
-	if err := strikeOut(ctx, tx, key); err != nil {
-		return Erased{}, err
+	if len(ids) > 0 || !tx.Who.Own {
+		l.called(key)
+		l.keys = append(l.keys, key)
 	}
-	return Erased{len(ids)}, s.eraseTraces(ctx, tx, traces{addresses: []string{key}})
+	return Erased{len(ids)}, l.forget(ctx, tx)
 }
 
-// traces are by what a person can be found in texts that are no record of theirs.
-type traces struct {
-	ids         []string
-	addresses   []string // lower case
-	first, last string
+// leavers are the people whom one transaction erases: by their ids, addresses and full names, all of which go to the
+// other services as one ForgetPerson.
+type leavers struct {
+	*erasure.Person
+	keys  []string // addresses as address.Key has them
+	names []fullName
+	// labels are what the people were called as visitors.
+	labels []string
 }
 
-// eraseContact removes a locked contact and everything about it.
-func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+type fullName struct{ first, last string }
+
+func (s *service) newLeavers(tx *db.Tx) *leavers {
+	// Work is timed in whole seconds: all of this one is before the erasure.
+	return &leavers{Person: erasure.New(s.Keys.Person, tx.Now.Add(time.Second), nil, nil)}
+}
+
+// erase removes a locked contact and everything that is linked with it. What names the person elsewhere is left to forget,
+// which is called once for all.
+func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	if err := pinAlone(ctx, tx, id); err != nil {
 		return err
 	}
@@ -72,27 +105,15 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 	if err != nil {
 		return err
 	}
-	t := traces{ids: []string{id.String()}, first: c.FirstName, last: c.LastName}
-	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, id, address.Key(c.Email))
+	if err := l.learn(ctx, tx, c); err != nil {
+		return err
+	}
+	// Every id that means the person: contacts merged into this one, and ids that were given out for it.
+	rows, err := tx.Query(ctx, `select id from contact_alias where target = $1`, id)
 	if err != nil {
 		return err
 	}
-	if t.addresses, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return err
-	}
-	// Visitors stand in the audit log with the names they gave.
-	if rows, err = tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label <> ''`, id); err != nil {
-		return err
-	}
-	called, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
-	}
-	// Contacts that were merged into this one are the same person.
-	if rows, err = tx.Query(ctx, `select id from contact_alias where target = $1 and lingers`, id); err != nil {
-		return err
-	}
-	merged, err := collectIDs(rows)
+	aliases, err := collectIDs(rows)
 	if err != nil {
 		return err
 	}
@@ -112,45 +133,11 @@ func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) err
 	if _, err := tx.Exec(ctx, `insert into contact_alias (id, created_at) values ($1, $2)`, id, tx.Now); err != nil {
 		return err
 	}
-	if err := s.eraseTraces(ctx, tx, t); err != nil {
+	l.AddID(append(aliases, id)...)
+	if err := tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}); err != nil {
 		return err
 	}
-	forget := &proto.ForgetPerson{Ids: []string{id.String()}}
-	for _, m := range merged {
-		forget.Ids = append(forget.Ids, m.String())
-	}
-	for _, name := range slices.Concat(called, t.addresses, []string{strings.TrimSpace(c.FirstName + " " + c.LastName)}) {
-		if name != "" {
-			forget.Called = append(forget.Called, s.Keys.Person(name))
-		}
-	}
-	if err := tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: id.String(), Data: forget}); err != nil {
-		return err
-	}
-	return endInTombstone(ctx, tx, id, merged)
-}
-
-// personal: contacts erases in the transaction of the request, so that svc.forget finds nothing left in its tables.
-func (s *service) personal() app.Personal {
-	holds := map[string]app.Holds{}
-	for _, table := range []string{"contact", "contact_gone", "contact_alias", "former_address", "contact_organization", "activity", "consent", "marketing_link",
-		"unsubscribed", "import", "import_error", "appointment", "submission"} {
-		holds[table] = app.People
-	}
-	for _, table := range []string{"organization", "organization_distinct", "tag", "field_group", "field"} {
-		holds[table] = app.Nobody
-	}
-	return app.Personal{Holds: holds, Forget: func(context.Context, *db.Tx, *erasure.Person) ([]uuid.UUID, error) { return nil, nil }}
-}
-
-// endInTombstone says that a person was erased, and ends the records of all their ids: what waits about them
-// is taken back.
-func endInTombstone(ctx context.Context, tx *db.Tx, id uuid.UUID, merged []uuid.UUID) error {
-	e := db.Event{Topic: proto.ContactTopic, Kind: "contact.erased", Key: id.String(), Data: map[string]any{"id": id}}
-	if err := tx.Emit(ctx, e); err != nil {
-		return err
-	}
-	for _, one := range append(merged, id) {
+	for _, one := range append(aliases, id) {
 		if err := tx.Tombstone(ctx, proto.ContactTopic, one.String()); err != nil {
 			return err
 		}
@@ -158,58 +145,124 @@ func endInTombstone(ctx context.Context, tx *db.Tx, id uuid.UUID, merged []uuid.
 	return nil
 }
 
-// eraseTraces removes what is left of a person outside the records: stored answers, waiting mails, parked
-// messages, rows of import files.
-func (s *service) eraseTraces(ctx context.Context, tx *db.Tx, t traces) error {
-	for _, word := range append(t.ids, t.addresses...) {
-		for _, q := range []string{
-			`delete from idempotency where position(lower($1) in lower(convert_from(answer, 'UTF8'))) > 0`,
-			`delete from parked where position(convert_to($1, 'UTF8') in coalesce(value, '')) > 0 or key = $1`,
-		} {
-			if _, err := tx.Exec(ctx, q, word); err != nil {
-				return err
-			}
-		}
-	}
-	for _, address := range t.addresses {
-		if _, err := tx.Exec(ctx, `delete from outbox where topic = $1 and position(convert_to($2, 'UTF8') in value) > 0`, proto.MailTopic, address); err != nil {
-			return err
-		}
-	}
-	return eraseFromImports(ctx, tx, t)
-}
-
-// strikeOut blanks an address in the timelines of contacts that had it once.
-func strikeOut(ctx context.Context, tx *db.Tx, key string) error {
-	rows, err := tx.Query(ctx, `select contact_id from former_address where email_key = $1`, key)
+// learn notes by what the person behind a contact is known.
+func (l *leavers) learn(ctx context.Context, tx *db.Tx, c Contact) error {
+	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, c.ID, address.Key(c.Email))
 	if err != nil {
 		return err
 	}
-	ids, err := collectIDs(rows)
-	if err != nil || len(ids) == 0 {
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
 		return err
 	}
-	// The address stands there as typed, so case does not count; and it is no pattern.
-	pattern := `(?i)` + quotePattern(key)
-	if _, err := tx.Exec(ctx, `
-		update activity set data = regexp_replace(data::text, $2, '', 'g')::jsonb, subject = regexp_replace(subject, $2, '', 'g')
-		where contact_id = any($1) and (data::text ~ $2 or subject ~ $2)`, ids, pattern); err != nil {
+	// Visitors stand in the audit log with the names they gave.
+	if rows, err = tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label <> ''`, c.ID); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `delete from former_address where email_key = $1`, key)
-	return err
+	labels, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	if name := strings.TrimSpace(c.FirstName + " " + c.LastName); name != "" {
+		labels = append(labels, name)
+	}
+	if c.FirstName != "" && c.LastName != "" {
+		l.names = append(l.names, fullName{c.FirstName, c.LastName})
+	}
+	l.keys, l.labels = append(l.keys, keys...), append(l.labels, labels...)
+	return nil
 }
 
-func quotePattern(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune(`.*+?()[]{}|^$\/`, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
+// called adds addresses and names by which the people are known.
+func (l *leavers) called(texts ...string) {
+	hashes := make([][]byte, len(texts))
+	for i, text := range texts {
+		hashes[i] = l.Hash(text)
 	}
-	return b.String()
+	l.AddCalled(hashes...)
 }
+
+// forget removes what is left of the people outside their records, here and, by ForgetPerson, everywhere else. An address
+// that a contact has who stays is theirs: nothing goes for its sake.
+func (l *leavers) forget(ctx context.Context, tx *db.Tx) error {
+	rows, err := tx.Query(ctx, `select distinct k from unnest($1::text[]) k where k <> '' and not exists (select from contact where email_key = k)`, l.keys)
+	if err != nil {
+		return err
+	}
+	if l.keys, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return err
+	}
+	l.called(l.keys...)
+	l.called(l.labels...)
+	if err := l.strikeFromTimelines(ctx, tx); err != nil {
+		return fmt.Errorf("strike from timelines: %w", err)
+	}
+	if err := l.strikeFromImports(ctx, tx); err != nil {
+		return fmt.Errorf("strike from imports: %w", err)
+	}
+	if err := tx.Forget(ctx, l.Person); err != nil {
+		return err
+	}
+	m := &proto.ForgetPerson{Called: l.Called()}
+	for _, id := range l.IDs() {
+		m.Ids = append(m.Ids, id.String())
+	}
+	if len(m.GetCalled()) == 0 && len(m.GetIds()) == 0 {
+		return nil
+	}
+	return tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: db.NewID().String(), Data: m})
+}
+
+// strikeFromTimelines takes the addresses out of the timelines of contacts that had one of them before, and the names of
+// visitors out of what they did to organizations.
+func (l *leavers) strikeFromTimelines(ctx context.Context, tx *db.Tx) error {
+	rows, err := tx.Query(ctx, `select id, subject, body, actor_label, data from activity
+		where contact_id in (select contact_id from former_address where email_key = any($1)) order by id for update`, l.keys)
+	if err != nil {
+		return err
+	}
+	update := &pgx.Batch{}
+	var id uuid.UUID
+	var subject, body, label string
+	var data []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &subject, &body, &label, &data}, func() error {
+		subject, inSubject := l.StrikeFrom(subject)
+		body, inBody := l.StrikeFrom(body)
+		label, inLabel := l.StrikeFrom(label)
+		left, inData := l.StrikeFromJSON(data)
+		if inSubject || inBody || inLabel || inData {
+			update.Queue(`update activity set subject = $2, body = $3, actor_label = $4, data = $5::jsonb where id = $1`, id, subject, body, label, string(left))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	update.Queue(`delete from former_address where email_key = any($1)`, l.keys)
+	labels := make([]string, len(l.labels))
+	for i, label := range l.labels {
+		labels[i] = strings.ToLower(label)
+	}
+	update.Queue(`update activity set actor_label = '' where organization_id is not null and user_id is null and actor_label <> '' and lower(actor_label) = any($1)`, labels)
+	return tx.SendBatch(ctx, update).Close()
+}
+
+// outlived reports whether a command to make or fill in a contact is from before the erasure of its person, and so must
+// not bring them back. What the sender keeps of the request is then forgotten as well.
+func (s *service) outlived(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.EnsureContact) (bool, error) {
+	key := address.Key(m.GetEmail())
+	if key == "" {
+		return false, nil
+	}
+	gone, err := tx.Forgotten(ctx, e.At, s.Keys.Person(key))
+	if err != nil || !gone {
+		return false, err
+	}
+	forget := &proto.ForgetPerson{Ids: []string{m.GetContactId()}}
+	return true, tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: db.NewID().String(), Data: forget})
+}
+
+// trashSlice is how many contacts of the trash one transaction erases.
+const trashSlice = 20
 
 // emptyTrash erases contacts that have been in the trash for longer than the privacy settings say.
 func (s *service) emptyTrash(ctx context.Context) error {
@@ -220,28 +273,31 @@ func (s *service) emptyTrash(ctx context.Context) error {
 	}{}
 	privacy.Retention.DeletedContacts = 30
 	s.Site.Read("privacy", &privacy)
-	for {
-		var n int
-		err := s.DB.Do(ctx, func(tx *db.Tx) error {
-			rows, err := tx.Query(ctx, `select id from contact where deleted_at < $1 order by id limit 50 for update skip locked`,
-				tx.Now.Add(-time.Duration(privacy.Retention.DeletedContacts)*24*time.Hour))
+	for n := trashSlice; n == trashSlice; {
+		if err := s.DB.Do(ctx, func(tx *db.Tx) error {
+			if err := holdImports(ctx, tx); err != nil {
+				return err
+			}
+			rows, err := tx.Query(ctx, `select id from contact where deleted_at < $1 order by id limit $2 for update skip locked`,
+				tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts), trashSlice)
 			if err != nil {
 				return err
 			}
 			ids, err := collectIDs(rows)
-			n = len(ids)
 			if err != nil {
 				return err
 			}
+			l := s.newLeavers(tx)
 			for _, id := range ids {
-				if err := s.eraseContact(ctx, tx, id); err != nil {
-					return err
+				if err := l.erase(ctx, tx, id); err != nil {
+					return fmt.Errorf("erase contact %s: %w", id, err)
 				}
 			}
-			return nil
-		})
-		if err != nil || n == 0 {
+			n = len(ids)
+			return l.forget(ctx, tx)
+		}); err != nil {
 			return err
 		}
 	}
+	return nil
 }

@@ -2,7 +2,6 @@ package contacts
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -292,95 +291,4 @@ func (s *service) forgetImports(ctx context.Context) error {
 		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed') and created_at < $1`, tx.Now.Add(-importLasts))
 		return err
 	})
-}
-
-// holdImports keeps all imports that are not done where they are until the transaction ends.
-func holdImports(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `select from import where csv <> '' order by id for update`)
-	return err
-}
-
-// eraseFromImports strikes the rows of a person out of files, previews and errors.
-func eraseFromImports(ctx context.Context, tx *db.Tx, t traces) error {
-	words := slices.Clone(t.addresses)
-	if t.first != "" && t.last != "" {
-		words = append(words, strings.ToLower(t.last))
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	rows, err := tx.Query(ctx, `
-		select id from import where exists (select from unnest($1::text[]) word where position(word in lower(csv)) > 0
-			or position(word in lower(preview::text)) > 0) order by id for update`, words)
-	if err != nil {
-		return err
-	}
-	ids, err := collectIDs(rows)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := eraseFromImport(ctx, tx, id, t); err != nil {
-			return err
-		}
-	}
-	rows, err = tx.Query(ctx, `select import_id, row, cells from import_error where exists
-		(select from unnest($1::text[]) word where position(word in lower(array_to_string(cells, ' '))) > 0)`, words)
-	if err != nil {
-		return err
-	}
-	type place struct {
-		id  uuid.UUID
-		row int
-	}
-	var struck []place
-	var p place
-	var cells []string
-	if _, err := pgx.ForEachRow(rows, []any{&p.id, &p.row, &cells}, func() error {
-		if t.match(cells) {
-			struck = append(struck, p)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	for _, p := range struck {
-		if _, err := tx.Exec(ctx, `delete from import_error where (import_id, row) = ($1, $2)`, p.id, p.row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func eraseFromImport(ctx context.Context, tx *db.Tx, id uuid.UUID, t traces) error {
-	var text string
-	var options ImportOptions
-	var raw json.RawMessage
-	if err := tx.QueryRow(ctx, `select csv, options, preview from import where id = $1`, id).Scan(&text, &options, &raw); err != nil {
-		return err
-	}
-	var preview [][]string
-	if err := json.Unmarshal(raw, &preview); err != nil {
-		return err
-	}
-	for i, row := range preview {
-		if t.match(row) {
-			preview[i] = make([]string, len(row))
-		}
-	}
-	if f, err := csvfile.Open(text, options.Separator); err == nil {
-		if rest, struck := f.Strike(func(r csvfile.Row) bool { return t.match(r.Cells) }); struck {
-			text = rest
-		}
-	}
-	_, err := tx.Exec(ctx, `update import set csv = $2, preview = $3, revision = revision + 1 where id = $1`, id, text, preview)
-	return err
-}
-
-// match tells whether a row is about the person: it has the address, or first and last name.
-func (t traces) match(cells []string) bool {
-	has := func(word string) bool {
-		return slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(strings.ToLower(c), strings.ToLower(word)) })
-	}
-	return slices.ContainsFunc(t.addresses, has) || t.first != "" && t.last != "" && has(t.first) && has(t.last)
 }

@@ -22,6 +22,9 @@ type EmailQuery struct {
 type PersonalData struct {
 	Email    string         `json:"email"`
 	Contacts []PersonRecord `json:"contacts" doc:"One at most that is not in the trash."`
+	// What has the address and belongs to no contact.
+	Appointments []PersonAppointment `json:"appointments" doc:"With the address and without a contact."`
+	Submissions  []PersonSubmission  `json:"submissions" doc:"With the address and without a contact."`
 }
 
 // PersonRecord is a contact with everything about it.
@@ -50,34 +53,63 @@ type PersonSubmission struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// ExportPersonalData gives everything about the person with an address, also from the trash; null when nobody
-// has it.
+// ExportPersonalData gives everything about the person with an address, also from the trash; null when nobody has it.
+// Submissions and appointments are named; what was answered is read from forms, by their ids. Who sees only their own
+// contacts gets only these.
 func (s *service) ExportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {
 	none := opt.Value[PersonalData]{}
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
-		return none, fault.Param("email", "must be an email address")
+		return none, fault.Invalid("email", fault.Email())
 	}
+	key := address.Key(email)
 	var w where
-	w.and("c.email_key = ? and c.email_key <> ''", address.Key(email))
+	w.and("c.email_key = ? and c.email_key <> ''", key)
 	w.own(tx, "c")
 	rows, err := tx.Query(ctx, `select `+contactColumns(allContactFields)+contactFrom+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.args...)
 	if err != nil {
 		return none, err
 	}
 	contacts, err := pgx.CollectRows(rows, wholeContact)
-	if err != nil || len(contacts) == 0 {
+	if err != nil {
 		return none, err
 	}
-	data := PersonalData{Email: contacts[0].Email}
+	data := PersonalData{Email: email, Contacts: []PersonRecord{}, Appointments: []PersonAppointment{}, Submissions: []PersonSubmission{}}
 	for _, c := range contacts {
 		r, err := personRecord(ctx, tx, c)
 		if err != nil {
 			return none, err
 		}
+		data.Email = contacts[0].Email
 		data.Contacts = append(data.Contacts, r)
 	}
+	if !tx.Who.Own {
+		if data.Appointments, data.Submissions, err = s.withoutContact(ctx, tx, key); err != nil {
+			return none, err
+		}
+	}
+	if len(data.Contacts)+len(data.Appointments)+len(data.Submissions) == 0 {
+		return none, nil
+	}
 	return opt.Of(data), nil
+}
+
+// withoutContact are the appointments and submissions that name an address and belong to no contact.
+func (s *service) withoutContact(ctx context.Context, tx *db.Tx, key string) (appointments []PersonAppointment, submissions []PersonSubmission, err error) {
+	called := [][]byte{s.Keys.Person(key)}
+	rows, err := tx.Query(ctx, `select id, status, service_name as service, starts_at, ends_at from appointment a
+		where people && $1 and not exists (select from contact c where c.id = a.contact_id) order by starts_at, id`, called)
+	if err != nil {
+		return nil, nil, err
+	}
+	if appointments, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonAppointment]); err != nil {
+		return nil, nil, err
+	}
+	if rows, err = tx.Query(ctx, `select id, form_name as form, created_at from submission where people && $1 and contact_id is null order by created_at, id`, called); err != nil {
+		return nil, nil, err
+	}
+	submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonSubmission])
+	return appointments, submissions, err
 }
 
 func personRecord(ctx context.Context, tx *db.Tx, c Contact) (r PersonRecord, err error) {
@@ -96,15 +128,15 @@ func personRecord(ctx context.Context, tx *db.Tx, c Contact) (r PersonRecord, er
 	if r.Timeline, err = pgx.CollectRows(rows, scanEntry); err != nil {
 		return r, err
 	}
-	if rows, err = tx.Query(ctx, `select id, status, service_name, starts_at, ends_at from appointment where contact_id = $1 order by starts_at, id`, c.ID); err != nil {
+	if rows, err = tx.Query(ctx, `select id, status, service_name as service, starts_at, ends_at from appointment where contact_id = $1 order by starts_at, id`, c.ID); err != nil {
 		return r, err
 	}
-	if r.Appointments, err = pgx.CollectRows(rows, pgx.RowToStructByPos[PersonAppointment]); err != nil {
+	if r.Appointments, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonAppointment]); err != nil {
 		return r, err
 	}
-	if rows, err = tx.Query(ctx, `select id, form_name, created_at from submission where contact_id = $1 order by created_at, id`, c.ID); err != nil {
+	if rows, err = tx.Query(ctx, `select id, form_name as form, created_at from submission where contact_id = $1 order by created_at, id`, c.ID); err != nil {
 		return r, err
 	}
-	r.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByPos[PersonSubmission])
+	r.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonSubmission])
 	return r, err
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -180,25 +181,35 @@ func (r *Rows) countUnlessLeading() {
 	}
 }
 
-// Strike is the file as text without the rows below the headers that match, and whether there are any. An
-// empty row stands for each, so that the others keep their numbers.
-func (f *File) Strike(match func(Row) bool) (text string, struck bool) {
+// Strike is the file as text without the rows that match, and whether there are any. An empty row stands for each, so that
+// the others keep their numbers; headers that match become NamelessHeaders.
+func (f *File) Strike(match func(cells []string) bool) (text string, struck bool) {
 	var b strings.Builder
 	b.WriteString("sep=" + string(f.Separator) + "\n")
 	rows := f.Rows()
 	from := int64(0)
-	for {
-		row, err := rows.Next()
-		if err != nil {
-			break
+	for row, err := rows.next(); err == nil; row, err = rows.next() {
+		if !match(row.Cells) {
+			continue
 		}
-		if match(row) {
-			b.WriteString(f.text[from:rows.start] + "\n")
-			from, struck = rows.offset, true
+		b.WriteString(f.text[from:rows.start])
+		if row.Number == 1 {
+			b.WriteString(strings.Join(NamelessHeaders(len(row.Cells)), string(f.Separator)))
 		}
+		b.WriteString("\n")
+		from, struck = rows.offset, true
 	}
 	b.WriteString(f.text[from:])
 	return b.String(), struck
+}
+
+// NamelessHeaders are n headers that say nothing of what is below them.
+func NamelessHeaders(n int) []string {
+	headers := make([]string, n)
+	for i := range headers {
+		headers[i] = "Column " + strconv.Itoa(i+1)
+	}
+	return headers
 }
 
 // clean gives text without a byte order mark and characters no cell can hold, its lines ended by \n.

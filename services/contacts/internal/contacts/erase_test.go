@@ -1,0 +1,147 @@
+package contacts
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// erasures are the ForgetPerson commands so far.
+func erasures(t *testing.T, s *apptest.Service) (all []*proto.ForgetPerson) {
+	for _, e := range s.Events(proto.ForgetTopic) {
+		m := &proto.ForgetPerson{}
+		require.NoError(t, protobuf.Unmarshal(e.GetData(), m))
+		all = append(all, m)
+	}
+	return all
+}
+
+func hashes(s *apptest.Service, called ...string) (all [][]byte) {
+	for _, c := range called {
+		all = append(all, s.Kit.Keys.Person(c))
+	}
+	return all
+}
+
+func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	id := admin.Post("/contacts", object{"first_name": "Ann", "last_name": "Lee", "email": "x@bücher.example"}).Is(201).Text("id")
+	upload := func(name, csv string) string {
+		return admin.With("Idempotency-Key", name).Post("/imports", object{"file_name": name, "csv": csv}).Is(201).Text("id")
+	}
+	waits := upload("waits.csv", "first,last,email\nA,B,X@XN--BCHER-KVA.example\nC,D,Bücher <x@bücher.example>\nJan,X,janx@bücher.example\nJoanna,Leeds,ok@example.com\nAnn,Lee,\n Ann Lee ,,\nAnn,Other,ann@example.com\n")
+	headless := upload("headless.csv", "Ann,Lee,x@bücher.example\nBob,Stays,bob@example.com\n")
+	failed := upload("failed.csv", "first,email,status\nAnn,x@bücher.example,unheard of\nJan,janx@bücher.example,unheard of\n")
+	admin.Post("/imports/"+failed+"/start", object{"mapping": []string{"first_name", "email", "status"}}).Is(200)
+	s.Eventually(func() bool { return admin.Get("/imports/"+failed).Is(200).Text("status") == "completed" })
+
+	admin.Patch("/contacts/"+id, object{"mode": "overwrite", "email": "moved@example.com"}).Is(200)
+	next := admin.Post("/contacts", object{"first_name": "Next", "email": "X@Bücher.example"}).Is(201).Text("id")
+	admin.Patch("/contacts/"+next, object{"mode": "overwrite", "email": "janx@bücher.example"}).Is(200)
+	admin.Post("/contacts/"+next+"/notes", object{"body": "was x@bücher.example, is janx@bücher.example"}).Is(201)
+
+	require.EqualValues(t, 1, admin.Post("/privacy/erase", object{"email": "moved@example.com"}).Is(200).Field("erased"))
+	s.Settle()
+	preview := func(id string) any { return admin.Get("/imports/" + id).Is(200).Field("preview") }
+	require.Equal(t, []any{[]any{"", "", ""}, []any{"", "", ""}, []any{"Jan", "X", "janx@bücher.example"}, []any{"Joanna", "Leeds", "ok@example.com"}, []any{"", "", ""}},
+		preview(waits))
+	admin.Post("/imports/"+waits+"/start", object{"mapping": []string{"first_name", "last_name", "email"}}).Is(200)
+	s.Eventually(func() bool { return admin.Get("/imports/"+waits).Is(200).Text("status") == "completed" })
+	require.EqualValues(t, 2, admin.Get("/imports/"+waits).Is(200).Field("totals.created"), "Joanna Leeds and Ann Other")
+	require.Equal(t, []any{"Column 1", "Column 2", "Column 3"}, admin.Get("/imports/"+headless).Is(200).Field("headers"))
+	require.Equal(t, []any{[]any{"Bob", "Stays", "bob@example.com"}}, preview(headless))
+	require.Equal(t, 1, len(admin.Get("/imports/"+failed).Is(200).Field("errors").([]any)))
+
+	var timeline string
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select string_agg(data::text || body, ' ') from activity where contact_id = $1`, next).Scan(&timeline))
+	require.Contains(t, timeline, "was , is janx@bücher.example")
+	require.Contains(t, timeline, `"old": ""`)
+	for _, table := range []string{"import", "import_error", "activity", "former_address", "idempotency", "outbox", "parked"} {
+		var n int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from `+table+` r where r::text ~* '(^|[^n])x@(bücher|xn--bcher-kva)'`).Scan(&n))
+		require.Zero(t, n, table)
+	}
+	// A repeated upload does not bring the rows back.
+	require.NotEqual(t, waits, upload("waits.csv", "first,last,email\nA,B,C\n"))
+}
+
+func TestAnErasureNamesEveryIDOfThePersonAndNoAddressOfSomebodyElse(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	id := admin.Post("/contacts", object{"first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}).Is(201).Text("id")
+	twin := admin.Post("/contacts", object{"first_name": "Ann", "email": "twin@example.com"}).Is(201).Text("id")
+	admin.Post("/contacts/"+id+"/merge", object{"other_id": twin}).Is(200)
+	requested := uuid.NewString()
+	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: "ann@example.com", Actor: &proto.Actor{Channel: db.ChannelForm, Label: "Annie"},
+		Data: &proto.EnsureContact{ContactId: requested, Email: "ann@example.com", Phone: "0470 12 34 56", Create: true}})
+	s.Settle()
+	// The merged address belongs to somebody else by now.
+	admin.Post("/contacts", object{"first_name": "Tom", "email": "twin@example.com"}).Is(201)
+
+	require.EqualValues(t, 1, admin.Post("/privacy/erase", object{"email": "Ann@example.com"}).Is(200).Field("erased"))
+	all := erasures(t, s)
+	require.Len(t, all, 1)
+	require.ElementsMatch(t, []string{id, twin, requested}, all[0].GetIds())
+	require.ElementsMatch(t, hashes(s, "ann@example.com", "Ann Lee", "Annie"), all[0].GetCalled())
+}
+
+func TestAnAddressWithoutAContactIsForgottenAndExportedToo(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin, staff := s.As("svc_admin"), s.As("staff")
+	sent := uuid.NewString()
+	extra := func(email string) object {
+		return object{"called": []string{base64.StdEncoding.EncodeToString(s.Kit.Keys.Person(address.Key(email)))}}
+	}
+	submission := func(id, email string) {
+		s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: id, Version: 1, Extra: extra(email), Data: object{"id": id,
+			"form": object{"id": 3, "name": "Ask us"}, "status": "received", "contact": nil, "created_at": s.Now().UTC().Format(time.RFC3339)}})
+	}
+	submission(sent, "nobody@bücher.example")
+	submission(uuid.NewString(), "somebody@bücher.example")
+	s.Settle()
+	data := admin.Post("/privacy/personal-data", object{"email": "Nobody@xn--bcher-kva.example"}).Is(200)
+	require.Empty(t, data.Field("contacts"))
+	require.Len(t, data.Field("submissions"), 1)
+	require.Equal(t, sent, data.Text("submissions.0.id"))
+	require.Equal(t, "null\n", admin.Post("/privacy/personal-data", object{"email": "other@example.com"}).Is(200).Body)
+
+	if staff.Post("/privacy/erase", object{"email": "nobody@bücher.example"}).Status == 200 {
+		require.Empty(t, erasures(t, s), "what belongs to no contact is not theirs")
+	}
+	require.EqualValues(t, 0, admin.Post("/privacy/erase", object{"email": "Nobody@bücher.example"}).Is(200).Field("erased"))
+	all := erasures(t, s)
+	require.Len(t, all, 1)
+	require.Equal(t, hashes(s, address.Key("nobody@bücher.example")), all[0].GetCalled())
+}
+
+func TestACommandFromBeforeTheErasureDoesNotBringThePersonBack(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	admin.Post("/privacy/erase", object{"email": "ann@example.com"}).Is(200)
+	ask := func() string {
+		id := uuid.NewString()
+		s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: "ann@example.com",
+			Data: &proto.EnsureContact{ContactId: id, Email: "Ann@Example.com", FirstName: "Ann", Create: true}})
+		s.Settle()
+		return id
+	}
+	s.Travel(-time.Minute)
+	late := ask()
+	require.EqualValues(t, 0, admin.Get("/contacts").Is(200).Field("total"))
+	all := erasures(t, s)
+	require.Equal(t, []string{late}, all[len(all)-1].GetIds(), "the sender forgets the request as well")
+	s.Travel(2 * time.Minute)
+	ask()
+	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+}

@@ -1,0 +1,134 @@
+package contacts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/csvfile"
+)
+
+// holdImports keeps all imports that are not done where they are until the transaction ends.
+func holdImports(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `select from import where csv <> '' order by id for update`)
+	return err
+}
+
+// importText is what an import keeps of its file. What was struck out leaves a blank behind, so that the other rows keep
+// their numbers.
+type importText struct {
+	ID       uuid.UUID     `db:"id"`
+	FileName string        `db:"file_name"`
+	Headers  []string      `db:"headers"`
+	Preview  [][]string    `db:"preview"`
+	Options  ImportOptions `db:"options"`
+	CSV      string        `db:"csv"`
+}
+
+// strikeFromImports takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
+// people: a stored answer that shows a row of theirs need not name an address.
+func (l *leavers) strikeFromImports(ctx context.Context, tx *db.Tx) error {
+	rows, err := tx.Query(ctx, `select id from import order by id for update`)
+	if err != nil {
+		return err
+	}
+	ids, err := collectIDs(rows)
+	if err != nil {
+		return err
+	}
+	// One file at a time: together they may be large.
+	for _, id := range ids {
+		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, csv from import where id = $1`, id)
+		if err != nil {
+			return err
+		}
+		t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[importText])
+		if err != nil {
+			return err
+		}
+		if !l.strikeFromText(&t) {
+			continue
+		}
+		l.AddID(id)
+		if _, err := tx.Exec(ctx, `update import set file_name = $2, headers = $3, preview = $4, csv = $5, revision = revision + 1 where id = $1`,
+			id, t.FileName, t.Headers, t.Preview, t.CSV); err != nil {
+			return fmt.Errorf("import %s: %w", id, err)
+		}
+	}
+	return l.strikeFromImportErrors(ctx, tx)
+}
+
+// strikeFromText reports whether anything in t was about the people and is blank now.
+func (l *leavers) strikeFromText(t *importText) (struck bool) {
+	var one bool
+	t.FileName, struck = l.StrikeFrom(t.FileName)
+	if l.inRow(t.Headers) {
+		// A file without headers: its first row is a person.
+		t.Headers, struck = csvfile.NamelessHeaders(len(t.Headers)), true
+	}
+	for i, row := range t.Preview {
+		if l.inRow(row) {
+			t.Preview[i], struck = make([]string, len(row)), true
+		}
+	}
+	if f, err := csvfile.Open(t.CSV, t.Options.Separator); err == nil {
+		if rest, found := f.Strike(l.inRow); found {
+			t.CSV, one = rest, true
+		}
+	}
+	return struck || one
+}
+
+// strikeFromImportErrors deletes the errors of the people's rows. The SQL finds more rows than these, by what an address
+// has in every spelling and by last names.
+func (l *leavers) strikeFromImportErrors(ctx context.Context, tx *db.Tx) error {
+	var words []string
+	for _, key := range l.keys {
+		local, _, _ := strings.Cut(key, "@")
+		words = append(words, local+"@")
+	}
+	for _, n := range l.names {
+		words = append(words, strings.ToLower(n.last))
+	}
+	rows, err := tx.Query(ctx, `select import_id, row, "column", cells from import_error where exists
+		(select from unnest($1::text[]) word where word <> '' and position(word in lower("column" || ' ' || array_to_string(cells, ' '))) > 0)`, words)
+	if err != nil {
+		return err
+	}
+	var imports []uuid.UUID
+	var numbers []int
+	var e struct {
+		id     uuid.UUID
+		row    int
+		column string
+		cells  []string
+	}
+	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.cells}, func() error {
+		if l.inRow(e.cells) || l.inRow([]string{e.column}) {
+			imports, numbers = append(imports, e.id), append(numbers, e.row)
+		}
+		return nil
+	}); err != nil || len(imports) == 0 {
+		return err
+	}
+	l.AddID(imports...)
+	_, err = tx.Exec(ctx, `delete from import_error where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, imports, numbers)
+	return err
+}
+
+// inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or both
+// first and last name stand there, each as a whole cell or together in one.
+func (l *leavers) inRow(cells []string) bool {
+	whole := func(name string) bool {
+		return slices.ContainsFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })
+	}
+	return slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(c, "@") && l.MentionedIn(c) }) ||
+		slices.ContainsFunc(l.names, func(n fullName) bool {
+			return whole(n.first) && whole(n.last) || whole(n.first+" "+n.last) || whole(n.last+" "+n.first)
+		})
+}
