@@ -172,25 +172,22 @@ func forgetSubmission(ctx context.Context, tx *db.Tx, key string) error {
 // handOver gives the contacts and organizations of a person who left the team to their successor, or to
 // nobody.
 func handOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	var extra struct {
-		Successor *int64 `json:"successor"`
+	var extra proto.StaffRemoved
+	if err := e.DecodeExtra(&extra); err != nil {
+		return err
 	}
-	if len(e.Extra) > 0 {
-		if err := json.Unmarshal(e.Extra, &extra); err != nil {
-			return err
-		}
-	}
-	if extra.Successor != nil && *extra.Successor == 0 {
-		extra.Successor = nil
+	var successor *int64
+	if id := extra.GetSuccessor(); id != 0 {
+		successor = &id
 	}
 	var staff int64
 	if err := json.Unmarshal([]byte(e.Key), &staff); err != nil {
 		return err
 	}
-	if err := handOverContacts(ctx, tx, staff, extra.Successor); err != nil {
+	if err := handOverContacts(ctx, tx, staff, successor); err != nil {
 		return err
 	}
-	return handOverOrganizations(ctx, tx, staff, extra.Successor)
+	return handOverOrganizations(ctx, tx, staff, successor)
 }
 
 func ownedBy(ctx context.Context, tx *db.Tx, table string, user int64) ([]uuid.UUID, error) {
