@@ -104,40 +104,58 @@ func (c client) label() string {
 	return c.phone
 }
 
-const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name', coalesce(a.terms->>'location_details', ''), a.user_id, s.name, s.meeting_url, a.contact_id,
-	coalesce(c.first_name, ''), coalesce(c.last_name, ''), coalesce(c.email, ''), coalesce(c.phone, ''),
+// appointmentRow is what selectAppointments selects.
+type appointmentRow struct {
+	ID, ServiceID, ContactID            uuid.UUID
+	SubmissionID                        *uuid.UUID
+	Status, ServiceName, ServiceAddress string
+	UserID                              int64
+	StaffName, StaffLink                string
+	FirstName, LastName, Email, Phone   string
+	StartsAt, EndsAt                    time.Time
+	LocationType, Location, MeetingURL  string
+	Notes, Source, CancelReason         string
+	CreatedAt, UpdatedAt                time.Time
+	Sequence                            int
+	Version                             int64
+}
+
+const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name' as service_name, coalesce(a.terms->>'location_details', '') as service_address,
+	a.user_id, s.name as staff_name, s.meeting_url as staff_link, a.contact_id,
+	coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, coalesce(c.email, '') as email, coalesce(c.phone, '') as phone,
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
 	a.created_at, a.updated_at, a.sequence, a.version
 	from appointment a join staff s using (user_id) left join contact c on c.id = a.contact_id `
 
+// queryAppointments reads the appointments that the rest of a statement behind selectAppointments chooses.
 func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string, args ...any) ([]appointment, error) {
 	rows, err := tx.Query(ctx, selectAppointments+where, args...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("query appointments: %w", err)
 	}
-	return s.collect(rows)
+	read, err := pgx.CollectRows(rows, pgx.RowToStructByName[appointmentRow])
+	if err != nil {
+		return nil, fmt.Errorf("read appointments: %w", err)
+	}
+	all := make([]appointment, len(read))
+	for i, row := range read {
+		all[i] = s.appointment(row)
+	}
+	return all, nil
 }
 
-// collect reads what selectAppointments selects.
-func (s *service) collect(rows pgx.Rows) ([]appointment, error) {
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a appointment, err error) {
-		var link string
-		var submission *uuid.UUID
-		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &a.Service.Name, &a.address, &a.Staff.UserID, &a.Staff.Name, &link, &a.Contact.ID,
-			&a.client.firstName, &a.client.lastName, &a.client.email, &a.client.phone,
-			&a.StartsAt, &a.EndsAt, &a.place.kind, &a.place.location, &a.place.meetingURL, &a.Notes, &a.Source, &submission, &a.CancelReason,
-			&a.CreatedAt, &a.UpdatedAt, &a.sequence, &a.version)
-		if err != nil {
-			return a, err
-		}
-		if submission != nil {
-			a.Submission = opt.Of(SubmissionRef{*submission})
-		}
-		a.Contact.Name = a.client.label()
-		a.Staff.Name = s.staffName(a.Staff.UserID, a.Staff.Name)
-		a.show(link)
-		return a, nil
-	})
+func (s *service) appointment(r appointmentRow) appointment {
+	a := appointment{address: r.ServiceAddress, place: place{r.LocationType, r.Location, r.MeetingURL},
+		client: client{r.FirstName, r.LastName, r.Email, r.Phone}, sequence: r.Sequence, version: r.Version,
+		Appointment: Appointment{ID: r.ID, Status: r.Status, Service: Ref{r.ServiceID, r.ServiceName}, Staff: StaffRef{r.UserID, s.staffName(r.UserID, r.StaffName)},
+			Contact: ContactRef{ID: r.ContactID}, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Notes: r.Notes, Source: r.Source,
+			CancelReason: r.CancelReason, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}}
+	if r.SubmissionID != nil {
+		a.Submission = opt.Of(SubmissionRef{*r.SubmissionID})
+	}
+	a.Contact.Name = a.client.label()
+	a.show(r.StaffLink)
+	return a
 }
 
 // show fills in where it takes place, from what stands for empty texts.
@@ -185,23 +203,21 @@ func (a appointment) event() Appointment {
 	return a.Appointment
 }
 
-// change is the event appointment.<what>.
-func (a appointment) change(what string, extra any, changed ...string) db.Event {
-	return db.Event{Topic: proto.AppointmentTopic, Kind: "appointment." + what, Key: a.ID.String(), Version: a.version,
-		Changed: changed, Data: a.event(), Extra: extra}
+// change is the event of a change to the appointment; changed names the fields of an update.
+func (a appointment) change(kind string, extra any, changed ...string) db.Event {
+	return db.Event{Topic: proto.AppointmentTopic, Kind: kind, Key: a.ID.String(), Version: a.version, Changed: changed, Data: a.event(), Extra: extra}
 }
 
-// tell sends the event of a change, the mail that the client gets for it, and what else belongs to it.
-func (s *service) tell(ctx context.Context, tx *db.Tx, a appointment, change db.Event, more ...db.Event) error {
-	events := append([]db.Event{change}, more...)
-	m, err := s.letter(ctx, tx, a, strings.TrimPrefix(change.Kind, "appointment."))
-	if err != nil {
+// publish emits the event of a change, what else belongs to it, and the mail that the client gets for it.
+func (s *service) publish(ctx context.Context, tx *db.Tx, a appointment, change db.Event, more ...db.Event) error {
+	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
 		return err
 	}
-	if m != nil {
-		events = append(events, db.Event{Topic: proto.MailTopic, Kind: "mail", Key: m.GetId(), Data: m})
+	m, err := s.letter(ctx, tx, a, change.Kind)
+	if err != nil || m == nil {
+		return err
 	}
-	return tx.EmitAll(ctx, events)
+	return tx.Mail(ctx, m)
 }
 
 // find reads one appointment that the caller may see.
@@ -253,42 +269,40 @@ func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppoin
 	if err != nil {
 		return none, err
 	}
-	f := filter{}
+	var where db.Where
 	if in.From != "" || in.To != "" {
 		from, to, err := period(in.From, in.To, firstDay, maxDays)
 		if err != nil {
 			return none, err
 		}
 		begin, end := slots.Bounds(s.Config.Zone, from, to)
-		f.add("a.starts_at >= $%d", begin)
-		f.add("a.starts_at < $%d", end)
+		where.And("a.starts_at >= ? and a.starts_at < ?", begin, end)
 	}
 	if user := ownUser(tx); user != 0 {
-		f.add("a.user_id = $%d", user)
+		where.And("a.user_id = ?", user)
 	}
 	if in.Staff != 0 {
-		f.add("a.user_id = $%d", in.Staff)
+		where.And("a.user_id = ?", in.Staff)
 	}
 	if len(in.Status) > 0 {
-		f.add("a.status = any($%d)", in.Status)
+		where.And("a.status = any(?)", in.Status)
 	}
 	if in.Contact != uuid.Nil {
-		f.add("a.contact_id = $%d", in.Contact)
+		where.And("a.contact_id = ?", in.Contact)
 	}
-	order := "starts_at"
+	by := byStart
 	if !in.UpdatedSince.IsZero() {
-		order = "updated_at"
-		f.add("a.updated_at >= $%d", in.UpdatedSince)
+		by = byUpdate
+		where.And("a.updated_at >= ?", in.UpdatedSince)
 	}
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from appointment a `+f.where(), f.args...).Scan(&c.Total); err != nil {
-			return none, err
+		if err := tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
+			return none, fmt.Errorf("count appointments: %w", err)
 		}
 	} else {
-		f.add("a."+order+" >= $%d", c.At)
-		f.add("(a."+order+" > $%[1]d or a.id > $%[2]d)", c.At, c.ID)
+		where.And(by.behind, c.At, c.At, c.ID)
 	}
-	rows, err := s.queryAppointments(ctx, tx, f.where()+fmt.Sprintf(" order by a.%s, a.id limit %d", order, c.Limit), f.args...)
+	rows, err := s.queryAppointments(ctx, tx, "where "+where.String()+db.LimitTo(by.order, c.Limit), where.Args...)
 	if err != nil {
 		return none, err
 	}
@@ -296,33 +310,18 @@ func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppoin
 	for i, a := range rows {
 		items[i] = a.Appointment
 	}
-	return db.Close(c, items, func(a Appointment) (time.Time, uuid.UUID) {
-		if order == "updated_at" {
-			return a.UpdatedAt, a.ID
-		}
-		return a.StartsAt, a.ID
-	}), nil
+	return db.Close(c, items, by.at), nil
 }
 
-// filter collects conditions and their arguments.
-type filter struct {
-	conditions []string
-	args       []any
+// sorting is an order of lists of appointments: what stands behind the last one of a page, which the order has at.
+type sorting struct {
+	order, behind string
+	at            func(Appointment) (time.Time, uuid.UUID)
 }
 
-// add takes a condition with a %d for the number of each argument.
-func (f *filter) add(condition string, args ...any) {
-	numbers := make([]any, len(args))
-	for i, a := range args {
-		f.args = append(f.args, a)
-		numbers[i] = len(f.args)
-	}
-	f.conditions = append(f.conditions, fmt.Sprintf(condition, numbers...))
-}
-
-func (f *filter) where() string {
-	if len(f.conditions) == 0 {
-		return ""
-	}
-	return "where " + strings.Join(f.conditions, " and ")
-}
+var (
+	byStart = sorting{" order by a.starts_at, a.id", "a.starts_at >= ? and (a.starts_at > ? or a.id > ?)",
+		func(a Appointment) (time.Time, uuid.UUID) { return a.StartsAt, a.ID }}
+	byUpdate = sorting{" order by a.updated_at, a.id", "a.updated_at >= ? and (a.updated_at > ? or a.id > ?)",
+		func(a Appointment) (time.Time, uuid.UUID) { return a.UpdatedAt, a.ID }}
+)

@@ -15,6 +15,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/proto"
 )
 
 type newAppointment struct {
@@ -73,17 +74,17 @@ func (s *service) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointm
 	if err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), s.tell(ctx, tx, a, a.change("booked", nil))
+	return a.whole(), s.publish(ctx, tx, a, a.change(proto.KindAppointmentBooked, nil))
 }
 
 // checked tells what is wrong with a place, and tidies it.
 func (p place) checked() (place, error) {
 	p.location, p.meetingURL = strings.TrimSpace(p.location), strings.TrimSpace(p.meetingURL)
 	if p.kind == "client" && p.location == "" {
-		return p, fault.Param("location", "is required: the address of the client")
+		return p, fault.Invalid("location", fault.NewProblem("required", "is required: the address of the client"))
 	}
 	if p.meetingURL != "" && !webAddress(p.meetingURL) {
-		return p, fault.Param("meeting_url", "must be an http or https address")
+		return p, fault.Invalid("meeting_url", fault.Website())
 	}
 	if p.kind == "online" {
 		p.location = ""

@@ -63,7 +63,7 @@ func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	return booked.public(), s.tell(ctx, tx, booked, booked.change("booked", nil), v.commands(booked)...)
+	return booked.public(), s.publish(ctx, tx, booked, booked.change(proto.KindAppointmentBooked, nil), v.commands(booked)...)
 }
 
 // guard refuses what a program sends that has not opened the page first, or fills in every field, and a start that no

@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ type BookableService struct {
 
 const selectServices = `select id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
 	confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
-	array(select user_id from skill where service_id = service.id order by user_id), archived, created_at, updated_at, version from service `
+	array(select user_id from skill where service_id = service.id order by user_id) as staff, archived, created_at, updated_at, version from service `
 
 func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([]BookableService, error) {
 	rows, err := tx.Query(ctx, selectServices+where, args...)
@@ -56,11 +57,13 @@ func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([
 }
 
 func collectServices(rows pgx.Rows) ([]BookableService, error) {
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (s BookableService, err error) {
-		err = row.Scan(&s.ID, &s.Name, &s.Description, &s.DurationMin, &s.BufferBefore, &s.BufferAfter, &s.Price, &s.LocationType,
-			&s.LocationDetails, &s.Confirmation, &s.BookableOnline, &s.MinNoticeMin, &s.MaxAdvanceDays, &s.FormID, &s.SortOrder, &s.Staff,
-			&s.Archived, &s.CreatedAt, &s.UpdatedAt, &s.version)
-		return s, err
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (BookableService, error) {
+		read, err := pgx.RowToStructByName[struct {
+			BookableService
+			Version int64
+		}](row)
+		read.BookableService.version = read.Version
+		return read.BookableService, err
 	})
 }
 
@@ -124,23 +127,23 @@ type changedService struct {
 
 var price = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,2})?$`)
 
-func (in serviceFields) check() map[string]string {
-	params := map[string]string{}
+func (in serviceFields) check() fault.Problems {
+	found := fault.Problems{}
 	for name, null := range map[string]bool{
 		"name": in.Name.Null, "duration_min": in.DurationMin.Null, "buffer_before": in.BufferBefore.Null, "buffer_after": in.BufferAfter.Null,
 		"location_type": in.LocationType.Null, "confirmation": in.Confirmation.Null, "bookable_online": in.BookableOnline.Null, "sort_order": in.SortOrder.Null,
 	} {
 		if null {
-			params[name] = "must not be null"
+			found.Add(name, fault.Null())
 		}
 	}
 	if in.Name.Given() && strings.TrimSpace(in.Name.V) == "" {
-		params["name"] = "must not be empty"
+		found.Add("name", fault.Empty())
 	}
 	if in.Price.Or("") != "" && !price.MatchString(in.Price.V) {
-		params["price"] = "must be a decimal number such as 45 or 45.50"
+		found.Add("price", fault.Format("price", "a decimal number", "45 or 45.50"))
 	}
-	return params
+	return found
 }
 
 func (in serviceFields) apply(s *BookableService) {
@@ -168,15 +171,15 @@ func (in serviceFields) apply(s *BookableService) {
 }
 
 func (s *service) createService(ctx context.Context, tx *db.Tx, in newService) (BookableService, error) {
-	params := in.check()
+	found := in.check()
 	if !in.Name.Set {
-		params["name"] = "is required"
+		found.Add("name", fault.Required())
 	}
 	if !in.DurationMin.Set {
-		params["duration_min"] = "is required"
+		found.Add("duration_min", fault.Required())
 	}
-	if len(params) > 0 {
-		return BookableService{}, fault.Params(params)
+	if err := found.Err(); err != nil {
+		return BookableService{}, err
 	}
 	settings, err := readSettings(ctx, tx)
 	if err != nil {
@@ -190,35 +193,34 @@ func (s *service) createService(ctx context.Context, tx *db.Tx, in newService) (
 	}
 	_, err = tx.Exec(ctx, `insert into service (id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
 		confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16)`,
-		bookable.ID, bookable.Name, bookable.Description, bookable.DurationMin, bookable.BufferBefore, bookable.BufferAfter, bookable.Price, bookable.LocationType, bookable.LocationDetails,
-		bookable.Confirmation, bookable.BookableOnline, bookable.MinNoticeMin, bookable.MaxAdvanceDays, bookable.FormID, bookable.SortOrder, bookable.CreatedAt)
+		values (@id, @name, @description, @duration_min, @buffer_before, @buffer_after, @price, @location_type, @location_details,
+		@confirmation, @bookable_online, @min_notice_min, @max_advance_days, @form_id, @sort_order, @updated_at, @updated_at)`, bookable.columns())
 	if err != nil {
 		return bookable, err
 	}
 	if err := setSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
 		return bookable, err
 	}
-	return bookable, emitService(ctx, tx, bookable, "service.created")
+	return bookable, emitService(ctx, tx, bookable, proto.KindServiceCreated)
 }
 
 // checkService checks what a service names beside itself: staff and form.
 func (s *service) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
 	for _, user := range in.Staff {
 		if !s.Identity.OnTeam(user) {
-			return fault.Param("staff", "names the user %d, who is not on the team", user)
+			return fault.Invalid("staff", fault.NewProblem("not_on_team", fmt.Sprintf("names the user %d, who is not on the team", user), "user_id", user))
 		}
 	}
 	return s.checkForm(ctx, tx, in.FormID)
 }
 
 func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedService) (BookableService, error) {
-	params := in.check()
+	found := in.check()
 	if in.Archived.Null {
-		params["archived"] = "must not be null"
+		found.Add("archived", fault.Null())
 	}
-	if len(params) > 0 {
-		return BookableService{}, fault.Params(params)
+	if err := found.Err(); err != nil {
+		return BookableService{}, err
 	}
 	if _, err := getService(ctx, tx, op.ByID{ID: in.ID}); err != nil {
 		return BookableService{}, err
@@ -238,9 +240,9 @@ func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedServic
 			return bookable, err
 		}
 	}
-	kind := "service.updated"
+	kind := proto.KindServiceUpdated
 	if bookable.Archived && !was.Archived {
-		kind = "service.archived"
+		kind = proto.KindServiceArchived
 	}
 	return saveService(ctx, tx, bookable, kind)
 }
@@ -251,18 +253,25 @@ func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService
 		return s, err
 	}
 	s.Archived = true
-	return saveService(ctx, tx, s, "service.archived")
+	return saveService(ctx, tx, s, proto.KindServiceArchived)
 }
 
-// saveService writes a locked service and tells of it.
+// columns are the values of the table's columns by name.
+func (s BookableService) columns() pgx.NamedArgs {
+	return pgx.NamedArgs{"id": s.ID, "name": s.Name, "description": s.Description, "duration_min": s.DurationMin, "buffer_before": s.BufferBefore,
+		"buffer_after": s.BufferAfter, "price": s.Price, "location_type": s.LocationType, "location_details": s.LocationDetails,
+		"confirmation": s.Confirmation, "bookable_online": s.BookableOnline, "min_notice_min": s.MinNoticeMin, "max_advance_days": s.MaxAdvanceDays,
+		"form_id": s.FormID, "sort_order": s.SortOrder, "archived": s.Archived, "updated_at": s.UpdatedAt, "version": s.version}
+}
+
+// saveService writes a locked service under its next version and publishes it.
 func saveService(ctx context.Context, tx *db.Tx, s BookableService, kind string) (BookableService, error) {
 	s.UpdatedAt = tx.Now
 	s.version++
-	_, err := tx.Exec(ctx, `update service set name = $2, description = $3, duration_min = $4, buffer_before = $5, buffer_after = $6, price = $7,
-		location_type = $8, location_details = $9, confirmation = $10, bookable_online = $11, min_notice_min = $12, max_advance_days = $13,
-		form_id = $14, sort_order = $15, archived = $16, updated_at = $17, version = $18 where id = $1`,
-		s.ID, s.Name, s.Description, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation,
-		s.BookableOnline, s.MinNoticeMin, s.MaxAdvanceDays, s.FormID, s.SortOrder, s.Archived, s.UpdatedAt, s.version)
+	_, err := tx.Exec(ctx, `update service set name = @name, description = @description, duration_min = @duration_min, buffer_before = @buffer_before,
+		buffer_after = @buffer_after, price = @price, location_type = @location_type, location_details = @location_details,
+		confirmation = @confirmation, bookable_online = @bookable_online, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
+		form_id = @form_id, sort_order = @sort_order, archived = @archived, updated_at = @updated_at, version = @version where id = @id`, s.columns())
 	if err != nil {
 		return s, err
 	}

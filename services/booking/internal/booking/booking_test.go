@@ -56,7 +56,7 @@ func TestAVisitorBooksMovesAndCancels(t *testing.T) {
 	require.Equal(t, "CANCEL", last.GetCalendarMethod())
 	require.NotContains(t, last.GetText(), "ill")
 	require.Equal(t, "ill", o.admin.Get("/appointments/"+id).Is(200).Text("cancel_reason"))
-	require.Equal(t, []string{"appointment.booked", "appointment.rescheduled", "appointment.cancelled"}, o.kinds(id))
+	require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentRescheduled, proto.KindAppointmentCancelled}, o.kinds(id))
 	for _, e := range o.Events(proto.AppointmentTopic) {
 		require.NotContains(t, string(e.GetData()), "ill")
 	}

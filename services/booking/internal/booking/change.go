@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/opt"
+	"frontdesk/proto"
 )
 
 type changedNote struct {
@@ -23,10 +24,10 @@ func (s *service) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Ap
 	a.Notes = in.Notes
 	// The calendar of the client knows nothing of notes.
 	a.sequence--
-	if err := s.save(ctx, tx, &a, ``); err != nil {
+	if err := save(ctx, tx, &a); err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), tx.EmitAll(ctx, []db.Event{a.change("updated", nil, "notes")})
+	return a.whole(), tx.EmitAll(ctx, []db.Event{a.change(proto.KindAppointmentUpdated, nil, "notes")})
 }
 
 type changedPlace struct {
@@ -55,13 +56,13 @@ func (s *service) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (
 		return Appointment{}, err
 	}
 	a.place = p
-	if err := s.save(ctx, tx, &a, ``); err != nil {
+	if err := save(ctx, tx, &a); err != nil {
 		return Appointment{}, err
 	}
 	if a, err = s.find(ctx, tx, a.ID); err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), s.tell(ctx, tx, a, a.change("place_changed", nil, changedNames(in)...))
+	return a.whole(), s.publish(ctx, tx, a, a.change(proto.KindAppointmentPlaceChanged, nil, changedNames(in)...))
 }
 
 func changedNames(in changedPlace) []string {

@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -40,7 +41,7 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil {
 		return err
 	}
-	if e.Tombstone || e.Kind == "contact.erased" {
+	if e.Tombstone || e.Kind == proto.KindContactErased {
 		return s.eraseContact(ctx, tx, id)
 	}
 	if string(e.Data) == "null" {
@@ -51,35 +52,40 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `insert into contact as c (id, version, first_name, last_name, email, email_key, phone, owner_user_id, trashed)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		values (@id, @version, @first_name, @last_name, @email, @email_key, @phone, @owner, @trashed)
 		on conflict (id) do update set version = excluded.version, first_name = excluded.first_name, last_name = excluded.last_name,
 			email = excluded.email, email_key = excluded.email_key, phone = excluded.phone, owner_user_id = excluded.owner_user_id, trashed = excluded.trashed
 			where c.version < excluded.version`,
-		id, e.Version, c.FirstName, c.LastName, c.Email, address.Key(c.Email), c.Phone, c.OwnerUserID, c.DeletedAt != nil)
+		pgx.NamedArgs{"id": id, "version": e.Version, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
+			"email_key": address.Key(c.Email), "phone": c.Phone, "owner": c.OwnerUserID, "trashed": c.DeletedAt != nil})
 	if err != nil {
 		return err
 	}
 	switch e.Kind {
-	case "contact.ensured":
-		var x struct {
-			RequestedID uuid.UUID `json:"requested_id"`
-		}
-		if err := json.Unmarshal(e.Extra, &x); err != nil {
+	case proto.KindContactEnsured:
+		var x proto.Ensured
+		if err := e.DecodeExtra(&x); err != nil {
 			return err
 		}
-		if x.RequestedID != uuid.Nil && x.RequestedID != id {
-			return s.repoint(ctx, tx, x.RequestedID, id)
+		if asked := x.GetRequestedId(); asked != "" && asked != e.Key {
+			return s.repointID(ctx, tx, asked, id)
 		}
-	case "contact.merged":
-		var x struct {
-			MergedID uuid.UUID `json:"merged_id"`
-		}
-		if err := json.Unmarshal(e.Extra, &x); err != nil {
+	case proto.KindContactMerged:
+		var x proto.Merged
+		if err := e.DecodeExtra(&x); err != nil {
 			return err
 		}
-		return s.repoint(ctx, tx, x.MergedID, id)
+		return s.repointID(ctx, tx, x.GetMergedId(), id)
 	}
 	return nil
+}
+
+func (s *service) repointID(ctx context.Context, tx *db.Tx, from string, to uuid.UUID) error {
+	id, err := uuid.Parse(from)
+	if err != nil {
+		return fmt.Errorf("id of the contact that became %s: %w", to, err)
+	}
+	return s.repoint(ctx, tx, id, to)
 }
 
 // repoint hands the appointments of one contact to another: the one that it turned out to be, or became.
@@ -114,7 +120,7 @@ func (s *service) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, s
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return tx.EmitAll(ctx, []db.Event{found[0].change("updated", nil, changed)})
+	return tx.EmitAll(ctx, []db.Event{found[0].change(proto.KindAppointmentUpdated, nil, changed)})
 }
 
 // eraseContact removes a person and everything of theirs here, for good.
@@ -154,14 +160,12 @@ func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&o); err != nil {
 		return err
 	}
-	if e.Kind == "organization.merged" {
-		var x struct {
-			MergedID uuid.UUID `json:"merged_id"`
-		}
-		if err := json.Unmarshal(e.Extra, &x); err != nil {
+	if e.Kind == proto.KindOrganizationMerged {
+		var x proto.Merged
+		if err := e.DecodeExtra(&x); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `delete from organization where id = $1`, x.MergedID); err != nil {
+		if _, err := tx.Exec(ctx, `delete from organization where id = $1::uuid`, x.GetMergedId()); err != nil {
 			return err
 		}
 	}
@@ -195,7 +199,7 @@ func onForm(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	}
 	_, err = tx.Exec(ctx, `insert into form as f (id, version, status, trashed, elements) values ($1, $2, $3, $4, $5)
 		on conflict (id) do update set version = excluded.version, status = excluded.status, trashed = excluded.trashed, elements = excluded.elements
-			where f.version < excluded.version`, id, e.Version, f.Status, e.Kind == "form.deleted", elements)
+			where f.version < excluded.version`, id, e.Version, f.Status, e.Kind == proto.KindFormDeleted, elements)
 	return err
 }
 
@@ -204,7 +208,7 @@ func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil {
 		return err
 	}
-	if e.Tombstone || e.Kind == "page.deleted" {
+	if e.Tombstone || e.Kind == proto.KindPageDeleted {
 		_, err = tx.Exec(ctx, `delete from page where id = $1`, id)
 		return err
 	}
@@ -226,17 +230,14 @@ func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil || e.Extra == nil {
 		return err
 	}
-	var x struct {
-		RequestID uuid.UUID `json:"request_id"`
-		Created   bool      `json:"created"`
-	}
-	if err := json.Unmarshal(e.Extra, &x); err != nil || x.RequestID == uuid.Nil {
+	var x proto.PageEmbedded
+	if err := e.DecodeExtra(&x); err != nil || x.GetRequestId() == "" {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `delete from embedding where at < now() - interval '1 hour'`); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, at) values ($1, $2, $3, $4, $5, now())
-		on conflict do nothing`, x.RequestID, id, p.Status, p.EditURL, x.Created)
+	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, at) values ($1::uuid, $2, $3, $4, $5, now())
+		on conflict do nothing`, x.GetRequestId(), id, p.Status, p.EditURL, x.GetCreated())
 	return err
 }

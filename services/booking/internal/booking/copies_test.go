@@ -41,7 +41,7 @@ func TestAppointmentsFollowTheirContact(t *testing.T) {
 	o.SendSample("contacts.contact/contact.merged", as(winner, "Winner", 2, object{"merged_id": real}))
 	o.Settle()
 	require.Equal(t, "Winner", o.admin.Get("/appointments/"+id).Is(200).Text("contact.name"))
-	require.Equal(t, []string{"appointment.booked", "appointment.updated", "appointment.updated"}, o.kinds(id))
+	require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentUpdated, proto.KindAppointmentUpdated}, o.kinds(id))
 
 	o.SendSample("contacts.contact/contact.updated", as(winner, "Stale", 1, nil))
 	o.Settle()
@@ -59,7 +59,7 @@ func TestAppointmentsFollowTheirContact(t *testing.T) {
 func TestATrashedContactIsNotBookedFor(t *testing.T) {
 	o := open9to5(t, nil)
 	id := o.contact(0, "t@example.com")
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.deleted", Key: id, Version: 2, Data: object{"id": id, "first_name": "T",
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactDeleted, Key: id, Version: 2, Data: object{"id": id, "first_name": "T",
 		"email": "t@example.com", "deleted_at": stamp(o.Now())}})
 	o.Settle()
 	o.book(id, o.at(2, "10:00")).Fails(404, "svc_not_found")

@@ -114,7 +114,7 @@ func (s *service) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64])
 		return err
 	}
 	if !needsEmail(elements) {
-		return fault.Param("form_id", "must be a form with a required email field")
+		return fault.Invalid("form_id", fault.NewProblem("needs_email", "must be a form with a required email field"))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *service) checkWidget(ctx context.Context, tx *db.Tx, w widget) error {
 			return err
 		}
 		if w.Staff != 0 && !slices.Contains(bookable.Staff, w.Staff) {
-			return fault.Param("staff", "must be somebody who does this service")
+			return notTheirs()
 		}
 	} else if w.Staff != 0 && !s.Identity.OnTeam(w.Staff) {
 		return fault.NotFound("staff member")
@@ -170,7 +170,7 @@ const settingsAnswersWithin = 8 * time.Second
 func (s *service) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {
-		return Embedded{}, fault.Param("page_id", "or new_page_title must be given, and not both")
+		return Embedded{}, fault.Invalid("page_id", fault.NewProblem("one_of_two", "or new_page_title must be given, and not both", "other", "new_page_title"))
 	}
 	w := widget{in.Service, in.Staff}
 	request := db.NewID()
@@ -195,7 +195,7 @@ func (s *service) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Em
 		if err := op.Audit(ctx, tx, "embed-booking-in-page", "page", record); err != nil {
 			return err
 		}
-		return tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: "embed_in_page", Key: embedKey(in.PageID, request),
+		return tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindEmbedInPage, Key: embedKey(in.PageID, request),
 			Data: &proto.EmbedInPage{RequestId: request.String(), PageId: in.PageID, NewPageTitle: title, Publish: in.Publish, Shortcode: w.shortcode()}})
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -58,42 +59,53 @@ func (in exceptionFields) read(user *int64) (Exception, error) {
 	if e.Type == "" {
 		e.Type = "closed"
 	}
-	params := map[string]string{}
-	e.rule = slots.Exception{From: parseDay("date_from", e.DateFrom, params), To: parseDay("date_to", e.DateTo, params), Block: slots.AllDay, Extra: e.Type == "extra"}
+	found := fault.Problems{}
+	e.rule = slots.Exception{From: parseDay("date_from", e.DateFrom, found), To: parseDay("date_to", e.DateTo, found), Block: slots.AllDay, Extra: e.Type == "extra"}
 	if e.rule.To < e.rule.From {
-		params["date_to"] = "must not be before date_from"
+		found.Add("date_to", before("date_from"))
 	}
 	start, end := in.Start.Or(""), in.End.Or("")
 	switch {
 	case start == "" && end == "":
 		if e.rule.Extra {
-			params["start"], params["end"] = "is required for extra hours", "is required for extra hours"
+			found.Add("start", requiredFor("extra hours"))
+			found.Add("end", requiredFor("extra hours"))
 		}
 	case start == "":
-		params["start"] = "is required when end is given"
+		found.Add("start", requiredFor("an end"))
 	case end == "":
-		params["end"] = "is required when start is given"
+		found.Add("end", requiredFor("a start"))
 	default:
-		block, err := slots.ParseBlock(start, end)
-		if err != nil {
-			params["end"] = "must make a time of day with start: " + err.Error()
+		e.rule.Block = slots.Block{Start: parseClock("start", start, found), End: parseClock("end", end, found)}
+		if e.rule.Block.Start >= e.rule.Block.End {
+			found.Add("end", fault.NewProblem("before", "must be after start", "other", "start"))
 		}
-		e.rule.Block = block
 		e.Start, e.End = &start, &end
 	}
 	if e.rule.Extra && user == nil {
-		params["user_id"] = "is required for extra hours"
+		found.Add("user_id", requiredFor("extra hours"))
 	}
-	if len(params) > 0 {
-		return e, fault.Params(params)
+	return e, found.Err()
+}
+
+func requiredFor(what string) fault.Problem {
+	return fault.NewProblem("required", "is required for "+what)
+}
+
+// parseClock reads HH:MM as minutes after midnight.
+func parseClock(name, text string, found fault.Problems) int {
+	minutes, err := slots.ParseClock(text)
+	if err != nil {
+		found.Add(name, fault.Format("clock", "a time of day written as HH:MM,", "09:30"))
 	}
-	return e, nil
+	return minutes
 }
 
 func (s *service) insertException(ctx context.Context, tx *db.Tx, e Exception) (Exception, error) {
 	_, err := tx.Exec(ctx, `insert into exception (id, user_id, date_from, date_to, start_min, end_min, all_day, extra, label, created_at)
-		values ($1, $2, $3::text::date, $4::text::date, $5, $6, $7, $8, $9, $10)`,
-		e.ID, e.UserID, e.DateFrom, e.DateTo, e.rule.Block.Start, e.rule.Block.End, e.Start == nil, e.rule.Extra, e.Label, tx.Now)
+		values (@id, @user, @from::text::date, @to::text::date, @start, @end, @all_day, @extra, @label, @now)`, pgx.NamedArgs{
+		"id": e.ID, "user": e.UserID, "from": e.DateFrom, "to": e.DateTo, "start": e.rule.Block.Start, "end": e.rule.Block.End,
+		"all_day": e.Start == nil, "extra": e.rule.Extra, "label": e.Label, "now": tx.Now})
 	if err != nil {
 		return e, err
 	}
@@ -173,21 +185,27 @@ func (s *service) listClosures(ctx context.Context, tx *db.Tx, _ op.None) (db.Li
 }
 
 func (s *service) queryExceptions(ctx context.Context, tx *db.Tx, where string, args ...any) (db.List[Exception], error) {
-	rows, err := tx.Query(ctx, `select id, user_id, date_from - date '1970-01-01', date_to - date '1970-01-01', start_min, end_min, all_day, extra, label
-		from exception `+where+` order by date_from, start_min, id`, args...)
+	rows, err := tx.Query(ctx, `select id, user_id, date_from - date '1970-01-01' as date_from, date_to - date '1970-01-01' as date_to, start_min, end_min,
+		all_day, extra, label from exception `+where+` order by exception.date_from, start_min, id`, args...)
 	if err != nil {
-		return db.List[Exception]{}, err
+		return db.List[Exception]{}, fmt.Errorf("query time off: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Exception, err error) {
-		var allDay bool
-		r := &e.rule
-		err = row.Scan(&e.ID, &e.UserID, &r.From, &r.To, &r.Block.Start, &r.Block.End, &allDay, &r.Extra, &e.Label)
-		e.DateFrom, e.DateTo, e.Type, e.Appointments = r.From.String(), r.To.String(), "closed", []Touched{}
-		if r.Extra {
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Exception, error) {
+		read, err := pgx.RowToStructByName[struct {
+			ID               uuid.UUID
+			UserID           *int64
+			DateFrom, DateTo slots.Day
+			StartMin, EndMin int
+			AllDay, Extra    bool
+			Label            string
+		}](row)
+		e := Exception{ID: read.ID, UserID: read.UserID, DateFrom: read.DateFrom.String(), DateTo: read.DateTo.String(), Type: "closed", Label: read.Label,
+			Appointments: []Touched{}, rule: slots.Exception{From: read.DateFrom, To: read.DateTo, Block: slots.Block{Start: read.StartMin, End: read.EndMin}, Extra: read.Extra}}
+		if read.Extra {
 			e.Type = "extra"
 		}
-		if !allDay {
-			times := r.Block.Strings()
+		if !read.AllDay {
+			times := e.rule.Block.Strings()
 			e.Start, e.End = &times[0], &times[1]
 		}
 		return e, err

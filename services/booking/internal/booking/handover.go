@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/proto"
 )
 
 type removedStaff struct {
@@ -54,7 +55,7 @@ func (s *service) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (
 			return StaffRemoval{}, err
 		}
 		if has || len(appointments) > 0 {
-			return StaffRemoval{}, fault.Param("successor", "is required: the person has contacts, organizations or appointments")
+			return StaffRemoval{}, fault.Invalid("successor", fault.NewProblem("required", "is required: the person has contacts, organizations or appointments"))
 		}
 	}
 	before, err := s.profiles(ctx, tx, `where user_id = $1`, in.User)
@@ -85,11 +86,7 @@ func (s *service) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (
 	out := StaffRemoval{Deleted: len(rest) == 0}
 	out.AccessLeft = slices.ContainsFunc(rest, func(r string) bool { return slices.Contains(s.role(r).GetCapabilities(), auth.ViewContacts) })
 	p.Hours, p.Services = Hours{}, []uuid.UUID{}
-	var successor *int64
-	if in.Successor != 0 {
-		successor = &in.Successor
-	}
-	return out, p.emit(ctx, tx, "staff.removed", map[string]any{"successor": successor})
+	return out, p.emit(ctx, tx, proto.KindStaffRemoved, &proto.StaffRemoved{Successor: in.Successor})
 }
 
 // comingAppointments locks those that take time and are not over, by id.
@@ -132,7 +129,7 @@ func (s *service) handOver(ctx context.Context, tx *db.Tx, from, to int64) error
 		return err
 	}
 	if to == 0 {
-		return fault.Param("successor", "is required: the person has appointments")
+		return fault.Invalid("successor", fault.NewProblem("required", "is required: the person has appointments"))
 	}
 	if _, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict do nothing`, to); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/proto"
 	"frontdesk/services/booking/internal/slots"
 )
 
@@ -34,7 +35,7 @@ func (s *service) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, 
 	}
 	var week slots.Week
 	if err := json.Unmarshal(raw, &week); err != nil {
-		return nil, fault.Param("hours", "are not valid: %s", err)
+		return nil, fault.Invalid("hours", fault.NewProblem("hours", "are not valid: "+err.Error()))
 	}
 	if _, err := s.member(ctx, tx, in.User); err != nil {
 		return nil, err
@@ -50,5 +51,5 @@ func (s *service) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, 
 	if _, err := tx.Exec(ctx, `update staff set hours = $2 where user_id = $1`, p.UserID, week); err != nil {
 		return nil, err
 	}
-	return p.Hours, p.emit(ctx, tx, "staff.updated", nil, "hours")
+	return p.Hours, p.emit(ctx, tx, proto.KindStaffUpdated, nil, "hours")
 }

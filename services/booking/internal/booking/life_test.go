@@ -146,7 +146,7 @@ func TestTheClientIsToldOfEachChangeWithOneCalendarEntry(t *testing.T) {
 	}
 	o.Travel(40 * 24 * time.Hour)
 	o.Visitor().Post("/booking/manage", object{"token": linkIn(t, all[3])}).Fails(410, "svc_token_expired")
-	require.Equal(t, []string{"appointment.booked", "appointment.confirmed", "appointment.rescheduled", "appointment.place_changed", "appointment.cancelled"}, o.kinds(id))
+	require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentConfirmed, proto.KindAppointmentRescheduled, proto.KindAppointmentPlaceChanged, proto.KindAppointmentCancelled}, o.kinds(id))
 	for _, e := range o.Events(proto.AppointmentTopic) {
 		require.NotContains(t, string(e.GetData()), "secret")
 		require.NotContains(t, string(e.GetData()), "meet.example.com")
@@ -222,7 +222,7 @@ func TestAContactThatIsOnItsWayIsWaitedFor(t *testing.T) {
 	answer := make(chan *apptest.Answer)
 	go func() { answer <- o.book(id, o.at(2, "10:00")) }()
 	time.Sleep(150 * time.Millisecond)
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.created", Key: id, Version: 1, Data: object{"id": id, "first_name": "Late", "email": ""}})
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{"id": id, "first_name": "Late", "email": ""}})
 	require.Equal(t, "Late", (<-answer).Is(201).Text("contact.name"))
 }
 

@@ -22,30 +22,33 @@ type wording struct {
 	method ics.Method
 }
 
+// mailReminder is the kind of the one mail that no event causes.
+const mailReminder = "appointment.reminder"
+
 // wordingFor chooses it by what happened and the status that the appointment has now; false when the client
 // is told nothing.
-func wordingFor(event, status string) (wording, bool) {
+func wordingFor(kind, status string) (wording, bool) {
 	asked := status == statusPending
 	switch {
-	case event == "booked" && asked:
+	case kind == proto.KindAppointmentBooked && asked:
 		return wording{"We received your request", "Thank you for your request. We will confirm the time as soon as we can; you will get another mail then.", true, ""}, true
-	case event == "booked":
+	case kind == proto.KindAppointmentBooked:
 		return wording{"Your appointment is confirmed", "Thank you for booking. We look forward to seeing you.", true, ics.Request}, true
-	case event == "confirmed":
+	case kind == proto.KindAppointmentConfirmed:
 		return wording{"Your appointment is confirmed", "Your request has been confirmed. We look forward to seeing you.", true, ics.Request}, true
-	case event == "declined":
+	case kind == proto.KindAppointmentDeclined:
 		return wording{"Your request could not be accepted", "Unfortunately we cannot offer you the time that you asked for. You are welcome to choose another.", false, ""}, true
-	case event == "cancelled":
+	case kind == proto.KindAppointmentCancelled:
 		return wording{"Your appointment is cancelled", "The appointment below has been cancelled.", false, ics.Cancel}, true
-	case event == "rescheduled" && asked:
+	case kind == proto.KindAppointmentRescheduled && asked:
 		return wording{"Your request has a new time", "Your request now is for the time below. We still have to confirm it.", true, ""}, true
-	case event == "rescheduled":
+	case kind == proto.KindAppointmentRescheduled:
 		return wording{"Your appointment has a new time", "Your appointment has been moved to the time below.", true, ics.Request}, true
-	case event == "place_changed" && asked:
+	case kind == proto.KindAppointmentPlaceChanged && asked:
 		return wording{"Your request has a new place", "The place of what you asked for has changed. We still have to confirm the time.", true, ""}, true
-	case event == "place_changed":
+	case kind == proto.KindAppointmentPlaceChanged:
 		return wording{"Your appointment has a new place", "The place of your appointment has changed.", true, ics.Request}, true
-	case event == "reminder":
+	case kind == mailReminder:
 		return wording{"Reminder of your appointment", "This is a reminder of your appointment.", false, ""}, true
 	}
 	return wording{}, false
@@ -53,14 +56,14 @@ func wordingFor(event, status string) (wording, bool) {
 
 // letter is the mail that tells the client of an event, with a new link where it has one. It is nil for a
 // client without an address, and for a mail that could never be sent: neither holds anything up.
-func (s *service) letter(ctx context.Context, tx *db.Tx, a appointment, event string) (*proto.Mail, error) {
-	l, wanted := wordingFor(event, a.Status)
+func (s *service) letter(ctx context.Context, tx *db.Tx, a appointment, kind string) (*proto.Mail, error) {
+	l, wanted := wordingFor(kind, a.Status)
 	if !wanted || a.client.email == "" {
 		return nil, nil
 	}
 	site := s.site()
 	c := mail.Content{
-		Kind: "appointment." + event, To: mail.Person{Name: a.client.name(), Address: address.Key(a.client.email)},
+		Kind: kind, To: mail.Person{Name: a.client.name(), Address: address.Key(a.client.email)},
 		Business: site.Business.Name, Subject: l.subject + ": " + a.Service.Name, Greeting: greeting(a.client),
 		Paragraphs: []string{l.text}, Rows: s.facts(a),
 		Footer: []string{"You get this mail because you have an appointment with " + site.Business.Name + "."},

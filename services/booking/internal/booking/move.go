@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
 type movedAppointment struct {
@@ -61,7 +62,7 @@ func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time
 	}
 	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
 	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), who.UserID
-	if err := s.save(ctx, tx, &a, `, timed_at = $13`); err != nil {
+	if err := save(ctx, tx, &a); err != nil {
 		return a, err
 	}
 	if a, err = s.find(ctx, tx, a.ID); err != nil {
@@ -71,7 +72,7 @@ func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time
 	if a.Staff.UserID != was.Staff.UserID {
 		changed = append(changed, "staff")
 	}
-	return a, s.tell(ctx, tx, a, a.change("rescheduled", map[string]any{"from": was}, changed...))
+	return a, s.publish(ctx, tx, a, a.change(proto.KindAppointmentRescheduled, map[string]any{"from": was}, changed...))
 }
 
 type movedFrom struct {

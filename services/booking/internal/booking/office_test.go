@@ -61,7 +61,7 @@ func (o *office) contact(owner int64, fields ...string) string {
 	if len(fields) > 0 {
 		email = fields[0]
 	}
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.created", Key: id, Version: 1, Data: object{
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{
 		"id": id, "first_name": "An", "last_name": "Peeters", "email": email, "phone": "+32470000000", "owner_user_id": owner, "deleted_at": nil}})
 	o.Settle()
 	return id

@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"fmt"
 	"time"
 
 	"frontdesk/libs/fault"
@@ -15,13 +16,23 @@ var (
 	lastDay, _  = slots.ParseDay("2199-12-31")
 )
 
-func parseDay(name, text string, params map[string]string) slots.Day {
+// notInCalendar is a day beyond firstDay or lastDay.
+func notInCalendar() fault.Problem {
+	return fault.NewProblem("out_of_range", "must be between "+firstDay.String()+" and "+lastDay.String(), "min", firstDay.String(), "max", lastDay.String())
+}
+
+// before is the end of a period that lies before its start, which another parameter gives.
+func before(start string) fault.Problem {
+	return fault.NewProblem("before", "must not be before "+start, "other", start)
+}
+
+func parseDay(name, text string, found fault.Problems) slots.Day {
 	day, err := slots.ParseDay(text)
 	switch {
 	case err != nil:
-		params[name] = "must be a day written as YYYY-MM-DD"
+		found.Add(name, fault.Day())
 	case day < firstDay || day > lastDay:
-		params[name] = "must be between " + firstDay.String() + " and " + lastDay.String()
+		found.Add(name, notInCalendar())
 	}
 	return day
 }
@@ -29,33 +40,31 @@ func parseDay(name, text string, params map[string]string) slots.Day {
 // period reads local days from and to, both included. An end that is left out makes a period of days
 // days; both left out start at first.
 func period(from, to string, first slots.Day, days int) (a, b slots.Day, err error) {
-	params := map[string]string{}
+	found := fault.Problems{}
 	span := slots.Day(days - 1)
 	a, b = first, first+span
 	switch {
 	case from != "" && to != "":
-		a, b = parseDay("from", from, params), parseDay("to", to, params)
+		a, b = parseDay("from", from, found), parseDay("to", to, found)
 	case from != "":
-		a = parseDay("from", from, params)
+		a = parseDay("from", from, found)
 		b = a + span
 	case to != "":
-		b = parseDay("to", to, params)
+		b = parseDay("to", to, found)
 		a = b - span
 		// A period that ends soon starts where it would have without an end.
 		if first <= b && first > a {
 			a = first
 		}
 	}
-	if len(params) > 0 {
-		return 0, 0, fault.Params(params)
+	switch {
+	case len(found) > 0:
+	case b < a:
+		found.Add("to", before("from"))
+	case b-a >= maxDays:
+		found.Add("to", fault.NewProblem("too_long", fmt.Sprintf("must be at most %d days from from, both included", maxDays), "max", maxDays))
 	}
-	if b < a {
-		return 0, 0, fault.Param("to", "must not be before from")
-	}
-	if b-a >= maxDays {
-		return 0, 0, fault.Param("to", "must be at most %d days from from, both included", maxDays)
-	}
-	return a, b, nil
+	return a, b, found.Err()
 }
 
 func (s *service) today(now time.Time) slots.Day { return slots.DayOf(now, s.Config.Zone) }
@@ -63,10 +72,10 @@ func (s *service) today(now time.Time) slots.Day { return slots.DayOf(now, s.Con
 // checkStart refuses times that no calendar can show.
 func checkStart(start time.Time) error {
 	if start.Nanosecond() != 0 {
-		return fault.Param("starts_at", "must be a whole second")
+		return fault.Invalid("starts_at", fault.NewProblem("whole_second", "must be a whole second"))
 	}
 	if day := slots.DayOf(start, time.UTC); day <= firstDay || day >= lastDay {
-		return fault.Param("starts_at", "must be between %s and %s", firstDay, lastDay)
+		return fault.Invalid("starts_at", notInCalendar())
 	}
 	return nil
 }

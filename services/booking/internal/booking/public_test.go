@@ -188,7 +188,7 @@ func TestADetailsFormIsAskedAndItsAnswersGoToForms(t *testing.T) {
 		}
 		data["definition"].(object)["notify"] = object{"emails": []string{"boss@example.com"}, "owner": false}
 	})
-	o.Send(apptest.Event{Topic: proto.FormTopic, Kind: "form.created", Key: "8", Version: 1, Data: object{"id": 8, "status": "publish", "definition": object{"elements": []object{}}}})
+	o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "8", Version: 1, Data: object{"id": 8, "status": "publish", "definition": object{"elements": []object{}}}})
 	o.admin.Patch("/services/"+o.service, object{"form_id": 99}).Fails(404, "svc_not_found")
 	o.admin.Patch("/services/"+o.service, object{"form_id": 8}).Fails(400, "svc_invalid_param")
 	o.admin.Patch("/settings/booking", object{"form_id": 8}).Fails(400, "svc_invalid_param")
@@ -227,7 +227,7 @@ func TestADetailsFormIsAskedAndItsAnswersGoToForms(t *testing.T) {
 	require.Equal(t, "I agree.", ensure.GetConsents()[0].GetText())
 	require.Equal(t, "Claes", ensure.GetLastName())
 
-	o.Send(apptest.Event{Topic: proto.FormTopic, Kind: "form.deleted", Key: "7", Version: 9, Data: object{"id": 7, "status": "publish", "definition": object{"elements": []object{}}}})
+	o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormDeleted, Key: "7", Version: 9, Data: object{"id": 7, "status": "publish", "definition": object{"elements": []object{}}}})
 	o.Settle()
 	require.Nil(t, o.Visitor().Get("/booking/services").Is(200).Field("items.0.form"))
 	o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "11:00"), "b@example.com")).Is(201)

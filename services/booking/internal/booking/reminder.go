@@ -60,7 +60,7 @@ func (s *service) remindOne(ctx context.Context, id uuid.UUID) error {
 		if _, err := tx.Exec(ctx, `update appointment set reminded_at = $2 where id = $1`, id, tx.Now.Truncate(time.Second)); err != nil {
 			return err
 		}
-		m, err := s.letter(ctx, tx, a, "reminder")
+		m, err := s.letter(ctx, tx, a, mailReminder)
 		if err != nil || m == nil {
 			return err
 		}

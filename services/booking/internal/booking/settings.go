@@ -69,7 +69,7 @@ type changedSettings struct {
 }
 
 func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
-	params := map[string]string{}
+	found := fault.Problems{}
 	for name, null := range map[string]bool{
 		"slot_step": in.SlotStep.Null, "min_notice_min": in.MinNoticeMin.Null, "max_advance_days": in.MaxAdvanceDays.Null,
 		"cancel_notice_hours": in.CancelNoticeHours.Null, "late_cancel_text": in.LateCancelText.Null, "reminder_enabled": in.ReminderEnabled.Null,
@@ -77,14 +77,14 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 		"client_changes": in.ClientChanges.Null, "max_open_bookings": in.MaxOpenBookings.Null,
 	} {
 		if null {
-			params[name] = "must not be null"
+			found.Add(name, fault.Null())
 		}
 	}
 	if in.SlotStep.Given() && in.SlotStep.V > 0 && in.SlotStep.V < 5 {
-		params["slot_step"] = "must be 0 or at least 5"
+		found.Add("slot_step", fault.NewProblem("too_low", "must be 0 or at least 5", "min", 5))
 	}
-	if len(params) > 0 {
-		return Settings{}, fault.Params(params)
+	if err := found.Err(); err != nil {
+		return Settings{}, err
 	}
 	if err := s.checkForm(ctx, tx, in.FormID); err != nil {
 		return Settings{}, err

@@ -87,6 +87,11 @@ func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookab
 	return out, nil
 }
 
+// notTheirs refuses a person who does not do the service.
+func notTheirs() error {
+	return fault.Invalid("staff", fault.NewProblem("not_their_service", "must be somebody who does this service"))
+}
+
 // candidates are the people who may take an appointment of s: those who do it, or the one who was named
 // (0 for anyone).
 func (s *service) candidates(tx *db.Tx, bookable BookableService, named int64) ([]int64, error) {
@@ -98,7 +103,7 @@ func (s *service) candidates(tx *db.Tx, bookable BookableService, named int64) (
 		return nil, fault.NotFound("staff member")
 	}
 	if !slices.Contains(users, named) {
-		return nil, fault.Param("staff", "must be somebody who does this service")
+		return nil, notTheirs()
 	}
 	return []int64{named}, nil
 }

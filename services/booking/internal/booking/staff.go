@@ -239,15 +239,18 @@ type changedStaff struct {
 
 func (s *service) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (StaffMember, error) {
 	name, link := strings.TrimSpace(in.Name.V), strings.TrimSpace(in.MeetingURL.V)
-	params := map[string]string{}
-	if in.Name.Set && name == "" {
-		params["name"] = "must have 1 to 100 characters"
+	found := fault.Problems{}
+	switch {
+	case in.Name.Null:
+		found.Add("name", fault.Null())
+	case in.Name.Set && name == "":
+		found.Add("name", fault.Empty())
 	}
 	if link != "" && !webAddress(link) {
-		params["meeting_url"] = "must be an http or https address"
+		found.Add("meeting_url", fault.Website())
 	}
-	if len(params) > 0 {
-		return StaffMember{}, fault.Params(params)
+	if err := found.Err(); err != nil {
+		return StaffMember{}, err
 	}
 	before, err := s.member(ctx, tx, in.User)
 	if err != nil {
@@ -287,10 +290,10 @@ func (s *service) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (
 	if err != nil {
 		return StaffMember{}, err
 	}
-	return s.shown(tx, p), p.emit(ctx, tx, "staff.updated", nil, changed...)
+	return s.shown(tx, p), p.emit(ctx, tx, proto.KindStaffUpdated, nil, changed...)
 }
 
-// emit tells of a locked profile under its next version.
+// emit publishes a locked profile under its next version.
 func (p profile) emit(ctx context.Context, tx *db.Tx, kind string, extra any, changed ...string) error {
 	var version int64
 	if err := tx.QueryRow(ctx, `update staff set version = version + 1 where user_id = $1 returning version`, p.UserID).Scan(&version); err != nil {

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
 type withReason struct {
@@ -65,6 +67,10 @@ func (s *service) afterStart(ctx context.Context, tx *db.Tx, id uuid.UUID, to st
 	return a.whole(), err
 }
 
+// kindOf is the kind of the event of an appointment that becomes a status.
+var kindOf = map[string]string{statusConfirmed: proto.KindAppointmentConfirmed, statusDeclined: proto.KindAppointmentDeclined,
+	statusCancelled: proto.KindAppointmentCancelled, statusCompleted: proto.KindAppointmentCompleted, statusNoShow: proto.KindAppointmentNoShow}
+
 // become takes a locked appointment from one of the statuses from to another, or tells the status it has.
 func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reason string, from ...string) (appointment, error) {
 	if err := a.must(from...); err != nil {
@@ -74,10 +80,10 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 	if reason = strings.TrimSpace(reason); reason != "" {
 		a.CancelReason = reason
 	}
-	if err := s.save(ctx, tx, &a, ``); err != nil {
+	if err := save(ctx, tx, &a); err != nil {
 		return a, err
 	}
-	return a, s.tell(ctx, tx, a, a.change(to, nil, "status"))
+	return a, s.publish(ctx, tx, a, a.change(kindOf[to], nil, "status"))
 }
 
 // must refuses what the status does not allow.
@@ -88,15 +94,17 @@ func (a appointment) must(allowed ...string) error {
 	return fault.InvalidStatus(a.Status, fmt.Sprintf("The appointment is %s, and this needs it to be %s.", a.Status, strings.Join(allowed, " or ")))
 }
 
-// save writes a locked appointment under its next version. also sets further columns from args, the first
-// of which is $14.
-func (s *service) save(ctx context.Context, tx *db.Tx, a *appointment, also string, args ...any) error {
+// save writes a locked appointment under its next version. The error is svc_slot_taken when it overlaps another one.
+func save(ctx context.Context, tx *db.Tx, a *appointment) error {
 	a.version++
 	a.sequence++
 	a.UpdatedAt = tx.Now
-	_, err := tx.Exec(ctx, `update appointment set status = $2, user_id = $3, contact_id = $4, starts_at = $5, ends_at = $6, location_type = $7, location = $8,
-		meeting_url = $9, notes = $10, cancel_reason = $11, sequence = $12, version = version + 1, updated_at = $13`+also+` where id = $1`,
-		append([]any{a.ID, a.Status, a.Staff.UserID, a.Contact.ID, a.StartsAt, a.EndsAt, a.place.kind, a.place.location, a.place.meetingURL, a.Notes,
-			a.CancelReason, a.sequence, a.UpdatedAt}, args...)...)
+	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
+		timed_at = case when starts_at = @starts_at then timed_at else @now end, location_type = @location_type, location = @location,
+		meeting_url = @meeting_url, notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = @now
+		where id = @id`, pgx.NamedArgs{
+		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
+		"location_type": a.place.kind, "location": a.place.location, "meeting_url": a.place.meetingURL, "notes": a.Notes,
+		"cancel_reason": a.CancelReason, "sequence": a.sequence, "version": a.version, "now": a.UpdatedAt})
 	return overlap(err)
 }

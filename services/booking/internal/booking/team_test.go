@@ -232,9 +232,9 @@ func TestRemovingStaffHandsOverOrIsRefused(t *testing.T) {
 	require.Equal(t, []any{float64(heir.UserID)}, o.admin.Get("/services/"+o.service).Is(200).Field("staff"))
 	remove(heir.UserID).Fails(404, "svc_not_found")
 	last := o.Events(proto.StaffTopic)
-	require.Equal(t, "staff.removed", last[len(last)-1].GetKind())
-	require.JSONEq(t, fmt.Sprintf(`{"successor": %d}`, heir.UserID), string(last[len(last)-1].GetExtra()))
-	require.Equal(t, []string{"appointment.booked", "appointment.updated"}, o.kinds(mine))
+	require.Equal(t, proto.KindStaffRemoved, last[len(last)-1].GetKind())
+	require.JSONEq(t, fmt.Sprintf(`{"successor": "%d"}`, heir.UserID), string(last[len(last)-1].GetExtra()))
+	require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentUpdated}, o.kinds(mine))
 
 	o.admin.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(409, "svc_conflict")
 	boss := o.As("svc_admin")
@@ -356,7 +356,7 @@ func TestServicesAreChangedFieldByField(t *testing.T) {
 	require.Len(t, o.admin.Get("/services?include_archived=true").Is(200).Items(), 2)
 	o.admin.Get("/services/" + id).Is(200)
 	require.Equal(t, false, o.admin.Patch("/services/"+id, object{"archived": false}).Is(200).Field("archived"))
-	require.Equal(t, []string{"service.created", "service.updated", "service.archived", "service.updated"}, o.Kinds(proto.ServiceTopic, id))
+	require.Equal(t, []string{proto.KindServiceCreated, proto.KindServiceUpdated, proto.KindServiceArchived, proto.KindServiceUpdated}, o.Kinds(proto.ServiceTopic, id))
 	o.admin.Get("/services/"+uuid.NewString()).Fails(404, "svc_not_found")
 }
 
@@ -381,7 +381,7 @@ func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
 	mailed := func(email string) int {
 		n := 0
 		for _, m := range o.mails(email) {
-			if m.GetKind() == "appointment.reminder" {
+			if m.GetKind() == mailReminder {
 				n++
 			}
 		}

@@ -22,11 +22,11 @@ var AllDay = Block{0, dayMinutes}
 
 // ParseBlock reads two HH:MM times. The end may be 24:00 and must lie after the start.
 func ParseBlock(start, end string) (Block, error) {
-	s, err := parseClock(start)
+	s, err := ParseClock(start)
 	if err != nil {
 		return Block{}, err
 	}
-	e, err := parseClock(end)
+	e, err := ParseClock(end)
 	if err != nil {
 		return Block{}, err
 	}
@@ -39,8 +39,8 @@ func ParseBlock(start, end string) (Block, error) {
 // Strings writes the block as HH:MM times.
 func (b Block) Strings() [2]string { return [2]string{formatClock(b.Start), formatClock(b.End)} }
 
-// parseClock reads HH:MM, from 00:00 to 24:00, as minutes after midnight.
-func parseClock(s string) (int, error) {
+// ParseClock reads HH:MM, from 00:00 to 24:00, as minutes after midnight.
+func ParseClock(s string) (int, error) {
 	if len(s) == 5 && s[2] == ':' {
 		digit := func(i int) int { return int(s[i]) - '0' }
 		ok := true
