@@ -17,9 +17,9 @@ export async function until(what, ok, seconds = 20) {
   }
 }
 
-/** Starts the system with data of its own on free ports; the answer stops it. With E2E_DATA_DIR nothing is started. */
+/** Starts a system on free ports: its data folder, and a function that stops it. With E2E_DATA_DIR it is the one that runs there. */
 export async function start() {
-  if (process.env.E2E_DATA_DIR) return async () => {}
+  if (process.env.E2E_DATA_DIR) return { dir: process.env.E2E_DATA_DIR, stop: async () => {} }
   const dir = mkdtempSync(join(tmpdir(), "frontdesk-browser-"))
   chmodSync(dir, 0o755) // PostgreSQL runs as another user and has to get through
   const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0" }
@@ -34,19 +34,18 @@ export async function start() {
     if (!ended) system.kill("SIGKILL")
     rmSync(dir, { recursive: true, force: true })
   }
-  process.env.E2E_DATA_DIR = dir
   try {
-    await until("the system", () => ended || (existsSync(join(dir, "run.json")) && state().ready), 900)
+    await until("the system", () => ended || (existsSync(join(dir, "run.json")) && state(dir).ready), 900)
     if (ended) throw new Error("the system ended before it was ready")
   } catch (e) {
     await stop()
     throw e
   }
-  return stop
+  return { dir, stop }
 }
 
 /** What run.json says. */
-export const state = () => JSON.parse(readFileSync(join(process.env.E2E_DATA_DIR, "run.json"), "utf8"))
+export const state = (dir = process.env.E2E_DATA_DIR) => JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))
 
 /** Calls of the API as somebody. */
 export class Client {
