@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { addDays, monthEnd, monthStart, weekday, weeks, type formats } from "@web/dates"
 import { Icon } from "@web/icon"
 import type { T } from "@web/text"
@@ -29,7 +29,8 @@ export function Month({ month, today, days, loading, chosen, f, t, choose, show 
   const inMonth = (day: string) => day.slice(0, 7) === month.slice(0, 7)
   const stop = inMonth(chosen) ? chosen : ([...(days?.keys() ?? [])].find(inMonth) ?? (inMonth(today) ? today : month))
 
-  useEffect(() => {
+  // Before the next key: a later effect would leave that key to the day of the month before.
+  useLayoutEffect(() => {
     if (wanted.current && inMonth(wanted.current)) {
       grid.current?.querySelector<HTMLElement>(`[data-day="${wanted.current}"]`)?.focus()
       wanted.current = ""
