@@ -8,173 +8,78 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"frontdesk/deploy/bench/world"
 )
 
-// create compares creating contacts through the API with the bare transaction, which writes the same rows:
-// contact, timeline entry and two rows of the outbox.
-func (w *world) create(ctx context.Context, program string, clients int, length time.Duration) error {
-	if program == "" {
-		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
-		if len(found) == 0 {
-			return fmt.Errorf("pgbench is not here; name it with -pgbench")
-		}
-		program = found[len(found)-1]
-	}
-	super, err := pgx.Connect(ctx, w.super)
-	if err != nil {
-		return err
-	}
-	defer super.Close(ctx)
-	if _, err := super.Exec(ctx, `set search_path = contacts, ext; create schema bare;
-		create table bare.contact (like contacts.contact including all);
-		create table bare.activity (like contacts.activity including all);
-		create table bare.outbox (like contacts.outbox including all)`); err != nil {
-		return err
-	}
-	script := filepath.Join(w.dir, "create.sql")
-	err = os.WriteFile(script, []byte(`\set n random(1, 2000000000)
+// bareCreate is the transaction that creating a contact cannot do without: contact, timeline entry and two rows of the outbox.
+const bareCreate = `\set n random(1, 2000000000)
 begin;
-insert into bare.contact (id, first_name, last_name, email, email_key, phone, tags, last_activity, created_at, updated_at) values (gen_random_uuid(), 'Grace', 'Hopper '||:n, 'g'||:n||'@example.com', 'g'||:n||'@example.com', '+32470123456', '{}', now(), now(), now()) on conflict do nothing;
-insert into bare.activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at) values (gen_random_uuid(), gen_random_uuid(), 'created', 'Contact created', '{"email": {"new": "g@example.com", "old": null}, "phone": {"new": "+32470123456", "old": null}, "last_name": {"new": "Hopper", "old": null}, "first_name": {"new": "Grace", "old": null}}', 'api', 'bench', 1, now());
-insert into bare.outbox (topic, key, value) values ('contacts.contact', 'x', decode(repeat('00', 700), 'hex'));
-insert into bare.outbox (topic, key, value) values ('svc.audit', 'x', decode(repeat('00', 200), 'hex'));
+insert into bare_contact (id, first_name, last_name, email, email_key, phone, tags, last_activity, created_at, updated_at) values (gen_random_uuid(), 'Grace', 'Hopper '||:n, 'g'||:n||'@example.com', 'g'||:n||'@example.com', '+32470123456', '{}', now(), now(), now()) on conflict do nothing;
+insert into bare_activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at) values (gen_random_uuid(), gen_random_uuid(), 'created', 'Contact created', '{"email": {"new": "g@example.com", "old": null}, "phone": {"new": "+32470123456", "old": null}, "last_name": {"new": "Hopper", "old": null}, "first_name": {"new": "Grace", "old": null}}', 'api', 'bench', 1, now());
+insert into bare_outbox (topic, key, value) values ('contacts.contact', 'x', decode(repeat('00', 700), 'hex'));
+insert into bare_outbox (topic, key, value) values ('svc.audit', 'x', decode(repeat('00', 200), 'hex'));
 commit;
-`), 0o644)
-	if err != nil {
-		return err
-	}
-	// In turns, so that both see the same weather and tables of the same size.
-	var bare, api, ratios []float64
-	for range createTurns {
-		one, err := w.pgbench(ctx, program, script, clients, length)
-		if err != nil {
-			return err
-		}
-		two, err := w.creates(clients, length)
-		if err != nil {
-			return err
-		}
-		bare, api, ratios = append(bare, one), append(api, two), append(ratios, two/one)
-	}
-	fmt.Printf("create, %d clients: %.0f/s through the API, %.0f/s bare, medians of %d turns\n", clients, at(.5, api), at(.5, bare), createTurns)
-	report("create ÷ the same transaction by pgbench", fmt.Sprintf("%.2f", at(.5, ratios)), ">= 0.5", at(.5, ratios) >= 0.5)
-	return nil
-}
+`
 
 const createTurns = 5
 
-var tps = regexp.MustCompile(`tps = ([0-9.]+)`)
-
-func (w *world) pgbench(ctx context.Context, program, script string, clients int, length time.Duration) (float64, error) {
-	cmd := exec.CommandContext(ctx, program, "-n", "-M", "prepared", "-f", script, "-c", strconv.Itoa(clients), "-j", "2", "-T", strconv.Itoa(int(length.Seconds())), w.super)
-	out, err := cmd.CombinedOutput()
-	m := tps.FindSubmatch(out)
-	if err != nil || m == nil {
-		return 0, fmt.Errorf("pgbench: %w: %s", err, out)
-	}
-	return strconv.ParseFloat(string(m[1]), 64)
-}
-
-func (w *world) creates(clients int, length time.Duration) (float64, error) {
-	var n, done atomic.Int64
-	var failed atomic.Value
-	n.Store(time.Now().UnixNano() % 1_000_000_000)
-	var all sync.WaitGroup
-	end := time.Now().Add(length)
-	for range clients {
-		all.Go(func() {
-			for time.Now().Before(end) {
-				i := n.Add(1)
-				_, err := w.call("POST", "/contacts", map[string]any{"first_name": "Grace", "last_name": fmt.Sprint("Hopper ", i),
-					"email": fmt.Sprintf("grace%d@example.com", i), "phone": "+32470123456"}, nil)
-				if err != nil {
-					failed.Store(err)
-					return
-				}
-				done.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	if err, ok := failed.Load().(error); ok {
-		return 0, err
-	}
-	return float64(done.Load()) / length.Seconds(), nil
-}
-
-// times calls a path again and again and gives how long each took.
-func (w *world) times(path string, n int) ([]time.Duration, error) {
-	all := make([]time.Duration, 0, n)
-	for i := range n + n/10 {
-		start := time.Now()
-		if _, err := w.call("GET", path, nil, nil); err != nil {
-			return nil, err
-		}
-		if i >= n/10 {
-			all = append(all, time.Since(start))
-		}
-	}
-	return all, nil
-}
-
-// inTurns takes each kind of measurement once a round, so that all see the same weather, and gives the median of each.
-func inTurns(rounds int, kinds ...func() error) ([]time.Duration, error) {
-	all := make([][]time.Duration, len(kinds))
-	for i := range rounds + rounds/10 {
-		for k, f := range kinds {
-			start := time.Now()
-			if err := f(); err != nil {
-				return nil, err
-			}
-			if i >= rounds/10 {
-				all[k] = append(all[k], time.Since(start))
-			}
-		}
-	}
-	medians := make([]time.Duration, len(kinds))
-	for k, times := range all {
-		medians[k] = at(.5, times)
-	}
-	return medians, nil
-}
-
-func (w *world) get(path string) func() error {
-	return func() error {
-		_, err := w.call("GET", path, nil, nil)
+// create compares creating contacts through the API with the bare transaction on tables of the same shape.
+func (b *bench) create(ctx context.Context) error {
+	if _, err := b.DB.Exec(ctx, `create table bare_contact (like contact including all);
+		create table bare_activity (like activity including all);
+		create table bare_outbox (like outbox including all)`); err != nil {
 		return err
 	}
+	limit, err := world.NewBare(b.Dir, b.URLs["contacts"], "contacts,ext", bareCreate)
+	if err != nil {
+		return err
+	}
+	var n atomic.Int64
+	n.Store(time.Now().UnixNano() % 1_000_000_000)
+	create := func() error {
+		i := n.Add(1)
+		_, err := b.Call("POST", "/contacts", map[string]any{"first_name": "Grace", "last_name": fmt.Sprint("Hopper ", i),
+			"email": fmt.Sprintf("grace%d@example.com", i), "phone": "+32470123456"}, nil)
+		return err
+	}
+	rates, err := world.Turns(createTurns,
+		func() (float64, error) { return limit.Rate(ctx, *clients, *length) },
+		func() (float64, error) { return world.Load(*clients, *length, create) })
+	if err != nil {
+		return err
+	}
+	b.Note(fmt.Sprintf("create, %d clients", *clients), world.PerSecond(world.Median(rates[1])))
+	b.Note("the same transaction by pgbench", world.PerSecond(world.Median(rates[0])))
+	b.AtLeast("create ÷ the same transaction by pgbench", world.Plain(world.Median(world.Ratios(rates[1], rates[0]))), world.Plain(0.5))
+	return nil
 }
 
 // measured is one kind of page: its first page, which takes the total, and a later one, which does not.
 type measured struct{ first, next time.Duration }
 
+// queries of the list.
+var queries = []string{"", "status=customer", "owner=3", "tag=tag-7", "source=fair"}
+
 // pages measures the list, plain and with filters.
-func (w *world) pages(context.Context) (map[string]measured, error) {
+func (b *bench) pages() (map[string]measured, error) {
 	out := map[string]measured{}
-	for _, query := range []string{"", "status=customer", "owner=3", "tag=tag-7", "source=fair"} {
+	for _, query := range queries {
 		var page struct {
 			NextCursor string `json:"next_cursor"`
 			Total      int64
 		}
-		if _, err := w.call("GET", "/contacts?"+query, nil, &page); err != nil {
+		if _, err := b.Call("GET", "/contacts?"+query, nil, &page); err != nil {
 			return nil, err
 		}
-		p50, err := inTurns(300, w.get("/contacts?"+query), w.get("/contacts?"+query+"&cursor="+url.QueryEscape(page.NextCursor)))
+		times, err := world.Times(300, b.Get("/contacts?"+query), b.Get("/contacts?"+query+"&cursor="+url.QueryEscape(page.NextCursor)))
 		if err != nil {
 			return nil, err
 		}
-		out[query] = measured{p50[0], p50[1]}
+		out[query] = measured{world.Median(times[0]), world.Median(times[1])}
 	}
 	return out, nil
 }
@@ -185,12 +90,12 @@ const page = `select c.id, c.version, c.first_name, c.last_name, c.email, c.phon
 	where c.deleted_at is null order by c.created_at desc, c.id desc limit 21`
 
 // list compares pages of the large site with their SQL alone, and with those of the small site.
-func (w *world) list(ctx context.Context, small map[string]measured) error {
-	large, err := w.pages(ctx)
+func (b *bench) list(ctx context.Context, small map[string]measured) error {
+	large, err := b.pages()
 	if err != nil {
 		return err
 	}
-	conn, err := w.db.Acquire(ctx)
+	conn, err := b.DB.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -207,120 +112,127 @@ func (w *world) list(ctx context.Context, small map[string]measured) error {
 		}
 		return rows.Err()
 	}
-	// The way to the service and back costs this much whatever is asked.
 	var first struct {
 		NextCursor string `json:"next_cursor"`
 	}
-	if _, err := w.call("GET", "/contacts", nil, &first); err != nil {
+	if _, err := b.Call("GET", "/contacts", nil, &first); err != nil {
 		return err
 	}
-	p50, err := inTurns(500, w.get("/contacts?cursor="+url.QueryEscape(first.NextCursor)), bare, w.get("/field-groups?entity=contact"))
+	// The way to the service and back costs as much as an empty answer, whatever is asked.
+	times, err := world.Times(500, b.Get("/contacts?cursor="+url.QueryEscape(first.NextCursor)), bare, b.Get("/field-groups?entity=contact"))
 	if err != nil {
 		return err
 	}
-	limit := 2*p50[1] + p50[2]
-	fmt.Printf("list page: p50 %s; SQL alone %s, an empty answer %s\n", us(p50[0]), us(p50[1]), us(p50[2]))
-	report("list page, p50", us(p50[0]), "<= "+us(limit), p50[0] <= limit)
-	for query, l := range large {
-		name := "list " + query
-		report(name+", with total ÷ without", fmt.Sprintf("%.2f", ratio(l.first, l.next)), "<= 1.1", ratio(l.first, l.next) <= 1.1)
-		report(name+", large site ÷ 10,000 contacts", fmt.Sprintf("%.2f", ratio(l.next, small[query].next)), "<= 1.5", ratio(l.next, small[query].next) <= 1.5)
+	alone, empty := world.Median(times[1]), world.Median(times[2])
+	b.Note("list page, its SQL alone, p50", world.Ms(alone))
+	b.Note("an empty answer, p50", world.Ms(empty))
+	b.AtMost("list page, p50", world.Ms(world.Median(times[0])), world.Ms(2*alone+empty))
+	for _, query := range queries {
+		name, l := "list "+query, large[query]
+		b.AtMost(name+", with total ÷ without", world.Ratio(l.first, l.next), world.Plain(1.1))
+		b.AtMost(name+", large site ÷ 10,000 contacts", world.Ratio(l.next, small[query].next), world.Plain(1.5))
 	}
 	return nil
 }
 
 // search looks for terms that are rare, common, short and in vain.
-func (w *world) search(context.Context) error {
-	worst, name := time.Duration(0), ""
+func (b *bench) search() error {
+	worst := time.Duration(0)
 	for _, term := range []string{"person77777@", "Müller", "muller jurgen", "Anna", "an", "a", "example.com", "0470 12", "32470123", "xyzzy nobody", "peeters 4f", "@", "e"} {
-		all, err := w.times("/contacts?search="+url.QueryEscape(term), 200)
+		times, err := world.Times(200, b.Get("/contacts?search="+url.QueryEscape(term)))
 		if err != nil {
 			return err
 		}
-		fmt.Printf("search %-16q p50 %s p99 %s\n", term, ms(at(.5, all)), ms(at(.99, all)))
-		if p := at(.99, all); p > worst {
-			worst, name = p, term
-		}
+		p99 := world.Quantile(.99, times[0])
+		b.Note(fmt.Sprintf("search %q, p50", term), world.Ms(world.Median(times[0])))
+		b.Note(fmt.Sprintf("search %q, p99", term), world.Ms(p99))
+		worst = max(worst, p99)
 	}
-	report(fmt.Sprintf("search, worst term (%q), p99", name), ms(worst), "<= 50 ms", worst <= 50*time.Millisecond)
+	b.AtMost("search, worst term, p99", world.Ms(worst), world.Ms(50*time.Millisecond))
 	return nil
 }
 
 const importTurns = 3
 
 // importRows compares an import with COPY into a plain table and one INSERT … SELECT on the same indexes.
-func (w *world) importRows(ctx context.Context, n int) error {
-	super, err := pgx.Connect(ctx, w.super)
+func (b *bench) importRows(ctx context.Context) error {
+	if _, err := b.DB.Exec(ctx, `create table copied_contact (like contact including all);
+		create table copied_raw (first_name text, last_name text, email text, phone text, source text)`); err != nil {
+		return err
+	}
+	turn, most := 0, 0
+	var text string
+	seconds, err := world.Turns(importTurns,
+		func() (float64, error) {
+			var csv strings.Builder
+			csv.WriteString("first_name,last_name,email,phone,source\n")
+			for i := range *rows {
+				fmt.Fprintf(&csv, "Grace,Hopper %d,import%d-%d@example.com,+3247%07d,file\n", i, turn, i, i)
+			}
+			turn++
+			text = csv.String()
+			took, err := b.copyRows(ctx, text)
+			return took.Seconds(), err
+		},
+		func() (float64, error) {
+			took, more, err := b.importFile(text, *rows)
+			most = max(most, more)
+			return took.Seconds(), err
+		})
 	if err != nil {
 		return err
 	}
-	defer super.Close(ctx)
-	if _, err := super.Exec(ctx, `set search_path = contacts, ext; drop schema if exists copied cascade; create schema copied;
-		create table copied.contact (like contacts.contact including all); create table copied.raw (first_name text, last_name text, email text, phone text, source text)`); err != nil {
-		return err
-	}
-	var ours, bare, ratios []float64
-	most := 0
-	for turn := range importTurns {
-		var text strings.Builder
-		text.WriteString("first_name,last_name,email,phone,source\n")
-		for i := range n {
-			fmt.Fprintf(&text, "Grace,Hopper %d,import%d-%d@example.com,+3247%07d,file\n", i, turn, i, i)
-		}
-		limit, err := copyRows(ctx, super, text.String())
-		if err != nil {
-			return err
-		}
-		took, more, err := w.importFile(text.String(), n)
-		if err != nil {
-			return err
-		}
-		ours, bare, ratios, most = append(ours, took.Seconds()), append(bare, limit.Seconds()), append(ratios, ratio(took, limit)), max(most, more)
-	}
-	fmt.Printf("import of %d rows: %.1f s; COPY and INSERT … SELECT %.1f s, medians of %d turns\n", n, at(.5, ours), at(.5, bare), importTurns)
-	report("import ÷ COPY and INSERT … SELECT", fmt.Sprintf("%.2f", at(.5, ratios)), "<= 3", at(.5, ratios) <= 3)
-	report("import, more memory", fmt.Sprintf("%d MiB", most>>10), "<= 64 MiB", most>>10 <= 64)
+	ratio := world.Median(world.Ratios(seconds[1], seconds[0]))
+	b.Note(fmt.Sprintf("import of %d rows", *rows), world.Value{Number: world.Median(seconds[1]), Unit: "s"})
+	b.Note("COPY and INSERT … SELECT of the same", world.Value{Number: world.Median(seconds[0]), Unit: "s"})
+	b.AtMost("import ÷ COPY and INSERT … SELECT", world.Plain(ratio), world.Plain(3))
+	b.AtMost("import, more memory", world.MiB(most), world.MiB(64<<10))
 	return nil
 }
 
-func copyRows(ctx context.Context, super *pgx.Conn, text string) (time.Duration, error) {
-	start := time.Now()
-	if _, err := super.PgConn().CopyFrom(ctx, strings.NewReader(text), `copy copied.raw from stdin with (format csv, header)`); err != nil {
+func (b *bench) copyRows(ctx context.Context, text string) (time.Duration, error) {
+	conn, err := b.DB.Acquire(ctx)
+	if err != nil {
 		return 0, err
 	}
-	_, err := super.Exec(ctx, `insert into copied.contact (id, first_name, last_name, email, email_key, phone, source, last_activity, created_at, updated_at)
-		select gen_random_uuid(), first_name, last_name, email, lower(email), phone, source, now(), now(), now() from copied.raw
+	defer conn.Release()
+	start := time.Now()
+	if _, err := conn.Conn().PgConn().CopyFrom(ctx, strings.NewReader(text), `copy copied_raw from stdin with (format csv, header)`); err != nil {
+		return 0, err
+	}
+	_, err = conn.Exec(ctx, `insert into copied_contact (id, first_name, last_name, email, email_key, phone, source, last_activity, created_at, updated_at)
+		select gen_random_uuid(), first_name, last_name, email, lower(email), phone, source, now(), now(), now() from copied_raw
 		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing`)
 	took := time.Since(start)
 	if err == nil {
-		_, err = super.Exec(ctx, `truncate copied.raw`)
+		_, err = conn.Exec(ctx, `truncate copied_raw`)
 	}
 	return took, err
 }
 
 // importFile is how long an import of n rows takes, and how many KiB of memory it needs.
-func (w *world) importFile(text string, n int) (took time.Duration, more int, err error) {
+func (b *bench) importFile(text string, n int) (took time.Duration, more int, err error) {
 	var made struct {
 		ID     string
 		Status string
 		Totals struct{ Created int }
 	}
-	if _, err := w.call("POST", "/imports", map[string]any{"file_name": "bench.csv", "csv": text}, &made); err != nil {
+	if _, err := b.Call("POST", "/imports", map[string]any{"file_name": "bench.csv", "csv": text}, &made); err != nil {
 		return 0, 0, err
 	}
-	before := w.memory("VmRSS")
-	w.forgetPeak()
+	before := world.Memory(b.PID, "VmRSS")
+	world.ForgetPeak(b.PID)
 	start := time.Now()
-	if _, err := w.call("POST", "/imports/"+made.ID+"/start", nil, nil); err != nil {
+	if _, err := b.Call("POST", "/imports/"+made.ID+"/start", nil, nil); err != nil {
 		return 0, 0, err
 	}
 	for made.Status != "completed" {
 		time.Sleep(50 * time.Millisecond)
-		if _, err := w.call("GET", "/imports/"+made.ID, nil, &made); err != nil {
+		if _, err := b.Call("GET", "/imports/"+made.ID, nil, &made); err != nil {
 			return 0, 0, err
 		}
 	}
-	took, more = time.Since(start), w.memory("VmHWM")-before
+	took, more = time.Since(start), world.Memory(b.PID, "VmHWM")-before
 	if made.Totals.Created != n {
 		err = fmt.Errorf("%d of %d rows became contacts", made.Totals.Created, n)
 	}
@@ -328,9 +240,9 @@ func (w *world) importFile(text string, n int) (took time.Duration, more int, er
 }
 
 // export compares an export with COPY TO of the same query.
-func (w *world) export(ctx context.Context, n int) error {
+func (b *bench) export(ctx context.Context) error {
 	query := strings.TrimSuffix(page, " limit 21")
-	conn, err := w.db.Acquire(ctx)
+	conn, err := b.DB.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -339,16 +251,16 @@ func (w *world) export(ctx context.Context, n int) error {
 	if _, err := conn.Conn().PgConn().CopyTo(ctx, io.Discard, "copy ("+query+") to stdout with (format csv, header)"); err != nil {
 		return err
 	}
-	bare := time.Since(start)
-	before := w.memory("VmRSS")
-	w.forgetPeak()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api+"/exports/contacts.csv", nil)
+	alone := time.Since(start)
+	before := world.Memory(b.PID, "VmRSS")
+	world.ForgetPeak(b.PID)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/v1/exports/contacts.csv", nil)
 	if err != nil {
 		return err
 	}
-	req.SetBasicAuth("bench1", password)
+	req.SetBasicAuth(b.Login, b.Password)
 	start = time.Now()
-	res, err := w.client.Do(req)
+	res, err := b.Client.Do(req)
 	if err != nil {
 		return err
 	}
@@ -370,37 +282,14 @@ func (w *world) export(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	took, more := time.Since(start), w.memory("VmHWM")-before
-	if lines != n+1 {
-		return fmt.Errorf("%d lines for %d contacts", lines, n)
+	took, more := time.Since(start), world.Memory(b.PID, "VmHWM")-before
+	if lines != *contacts+1 {
+		return fmt.Errorf("%d lines for %d contacts", lines, *contacts)
 	}
-	fmt.Printf("export of %d contacts: %.1f s; COPY TO %.1f s\n", n, took.Seconds(), bare.Seconds())
-	report("export ÷ COPY TO", fmt.Sprintf("%.2f", ratio(took, bare)), "<= 3", ratio(took, bare) <= 3)
-	report("export, first byte", ms(firstByte), "<= 100 ms", firstByte <= 100*time.Millisecond)
-	report("export, more memory", fmt.Sprintf("%d MiB", more>>10), "<= 16 MiB", more>>10 <= 16)
+	b.Note(fmt.Sprintf("export of %d contacts", *contacts), world.Seconds(took))
+	b.Note("COPY TO of the same", world.Seconds(alone))
+	b.AtMost("export ÷ COPY TO", world.Ratio(took, alone), world.Plain(3))
+	b.AtMost("export, first byte", world.Ms(firstByte), world.Ms(100*time.Millisecond))
+	b.AtMost("export, more memory", world.MiB(more), world.MiB(16<<10))
 	return nil
 }
-
-// memory is a figure of the service's process in KiB.
-func (w *world) memory(name string) int {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.SplitSeq(string(raw), "\n") {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			n, _ := strconv.Atoi(strings.Fields(rest)[0])
-			return n
-		}
-	}
-	return 0
-}
-
-// forgetPeak makes VmHWM start anew.
-func (w *world) forgetPeak() {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", w.pid), []byte("5"), 0o200)
-}
-
-func us(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"frontdesk/deploy/bench/world"
 )
 
 // send submits count forms at the given pace, each repeated under its key until it is acknowledged. What is in
@@ -28,10 +30,10 @@ func (s *site) send(ctx context.Context, count int, between map[int]func()) (fir
 				if i >= int64(count) {
 					return
 				}
-				time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(s.pace))))
+				time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(*pace))))
 				key := uuid.NewString()
 				for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-					status, err := s.submit(ctx, s.Gateway, first+i, key)
+					status, err := s.submit(ctx, s.URL, first+i, key)
 					if err == nil && status == http.StatusOK {
 						break
 					}
@@ -62,20 +64,19 @@ func (s *site) send(ctx context.Context, count int, between map[int]func()) (fir
 func (s *site) kill(name string) (back time.Time, err error) {
 	s.killing.Lock()
 	defer s.killing.Unlock()
-	r, err := readRun(s.dir)
+	old, err := s.Process(name)
 	if err != nil {
 		return back, err
 	}
-	old := r.Processes[name].PID
-	if err := syscall.Kill(old, syscall.SIGKILL); err != nil {
-		return back, err
+	if err := syscall.Kill(old.PID, syscall.SIGKILL); err != nil {
+		return back, fmt.Errorf("kill %s: %w", name, err)
 	}
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		r, err := readRun(s.dir)
-		if err != nil || r.Processes[name].PID == old {
+		now, err := s.Process(name)
+		if err != nil || now.PID == old.PID {
 			continue
 		}
-		res, err := s.client.Get(r.Processes[name].URL + "/v1/nothing")
+		res, err := s.Client.Get(now.URL + "/v1/nothing")
 		if err == nil {
 			return time.Now(), res.Body.Close()
 		}
@@ -84,7 +85,8 @@ func (s *site) kill(name string) (back time.Time, err error) {
 }
 
 // killContacts kills contacts five times while submissions come in.
-func (s *site) killContacts(ctx context.Context, count int) error {
+func (s *site) killContacts(ctx context.Context) error {
+	count := *count
 	var mu sync.Mutex
 	var back time.Time
 	var failed error
@@ -121,12 +123,13 @@ func (s *site) killContacts(ctx context.Context, count int) error {
 	if back.After(from) {
 		from = back
 	}
-	fmt.Printf("contacts killed 5 times in %d submissions: all results there %s after the last of them and its return (at most 5 s)\n", count, ms(time.Since(from)))
+	s.AtMost(fmt.Sprintf("contacts killed 5 times in %d submissions: the last result after", count), world.Seconds(time.Since(from)), world.Seconds(5*time.Second))
 	return s.counted(ctx, first, count)
 }
 
 // killForms kills forms while visitors repeat what was not acknowledged.
-func (s *site) killForms(ctx context.Context, count int) error {
+func (s *site) killForms(ctx context.Context) error {
+	count := *count / 10
 	between := map[int]func(){}
 	var failed atomic.Pointer[error]
 	var kills sync.WaitGroup
@@ -150,7 +153,7 @@ func (s *site) killForms(ctx context.Context, count int) error {
 	if err := s.drained(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("forms killed 3 times in %d submissions\n", count)
+	s.Note("forms killed 3 times, submissions", world.Plain(count))
 	return s.counted(ctx, first, count)
 }
 
@@ -158,12 +161,13 @@ func (s *site) killForms(ctx context.Context, count int) error {
 func (s *site) counted(ctx context.Context, first int64, count int) error {
 	for _, table := range []string{"forms.submission", "contacts.contact"} {
 		var rows, different int
-		err := s.db.QueryRow(ctx, `select count(*), count(distinct email) from `+table+` where email between $1 and $2 and email like '%' || $3`,
+		err := s.DB.QueryRow(ctx, `select count(*), count(distinct email) from `+table+` where email between $1 and $2 and email like '%' || $3`,
 			s.address(first), s.address(first+int64(count)-1), s.mark+"@example.com").Scan(&rows, &different)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("  %-18s %6d rows, %6d different of %d: %d lost, %d twice\n", table, rows, different, count, count-different, rows-different)
+		s.AtMost(fmt.Sprintf("%s, lost of %d", table, count), world.Plain(count-different), world.Plain(0))
+		s.AtMost(table+", twice", world.Plain(rows-different), world.Plain(0))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,55 +16,38 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+
+	"frontdesk/deploy/bench/world"
 )
 
-// site is a published form, and visitors who send it.
+// site is the system with a published form, and visitors who send it.
 type site struct {
-	run
-	db     *pgxpool.Pool
-	client *http.Client
-	key    string
-	form   string
-	token  string
+	*world.System
+	*world.Report
+	form  string
+	token string
 	// mark is in every address of this run.
 	mark string
-	// pace is submissions a second where that is given.
-	pace int
 	next atomic.Int64
 	// killing is held until a process that was killed is back.
 	killing sync.Mutex
 }
 
-func newSite(r run, db *pgxpool.Pool, pace int) (*site, error) {
-	s := &site{run: r, db: db, pace: pace, mark: uuid.NewString()[:8],
-		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	body, _ := json.Marshal(map[string]string{"login": r.Admin.Login, "password": r.Admin.Password})
-	res, err := s.client.Post(r.Gateway+"/v1/auth/login", "application/json", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("sign in: %s", res.Status)
-	}
-	var key struct{ Password string }
-	if err := s.call("POST", "/me/application-passwords", `{"name":"bench"}`, &key, res.Cookies()...); err != nil {
-		return nil, err
-	}
-	s.key = key.Password
+func newSite(system *world.System, r *world.Report) (*site, error) {
+	s := &site{System: system, Report: r, mark: uuid.NewString()[:8]}
+	s.Client.Timeout = 30 * time.Second
 	var form struct{ ID int64 }
-	err = s.call("POST", "/forms", `{"name":"Bench","status":"publish","definition":{"elements":[
+	_, err := s.Call("POST", "/forms", json.RawMessage(`{"name":"Bench","status":"publish","definition":{"elements":[
 		{"id":"first","type":"field","target":"contact.first_name"},
 		{"id":"last","type":"field","target":"contact.last_name"},
 		{"id":"email","type":"field","target":"contact.email","required":true},
-		{"id":"message","type":"field","target":"submission.fields.message"}]}}`, &form)
+		{"id":"message","type":"field","target":"submission.fields.message"}]}}`), &form)
 	if err != nil {
 		return nil, err
 	}
 	s.form = fmt.Sprint(form.ID)
 	var token struct{ Token string }
-	if err := s.call("GET", "/forms/"+s.form+"/token", "", &token); err != nil {
+	if _, err := s.Call("GET", "/forms/"+s.form+"/token", nil, &token); err != nil {
 		return nil, err
 	}
 	s.token = token.Token
@@ -71,38 +55,11 @@ func newSite(r run, db *pgxpool.Pool, pace int) (*site, error) {
 	return s, nil
 }
 
-// call is one of the administrator's.
-func (s *site) call(method, path, body string, out any, cookies ...*http.Cookie) error {
-	req, err := http.NewRequest(method, s.Gateway+"/v1"+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if s.key != "" {
-		req.SetBasicAuth(s.Admin.Login, s.key)
-	}
-	for _, c := range cookies {
-		req.AddCookie(c)
-	}
-	res, err := s.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if res.StatusCode >= 300 {
-		text, _ := io.ReadAll(res.Body)
-		return fmt.Errorf("%s %s: %s %s", method, path, res.Status, text)
-	}
-	return json.NewDecoder(res.Body).Decode(out)
-}
-
 const message = "Good morning, we would like to know what you can do for us in spring, and what it would cost."
 
 func (s *site) address(n int64) string { return fmt.Sprintf("v%07d.%s@example.com", n, s.mark) }
 
-// submit sends the form as visitor n to a base address; key may be empty. status is 0 when there was no answer.
+// submit sends the form as visitor n to a base address; key may be empty. The status is 0 if there was no answer.
 func (s *site) submit(ctx context.Context, base string, n int64, key string) (status int, err error) {
 	body, _ := json.Marshal(map[string]any{"token": s.token, "hp_url": "", "page": "https://example.com/contact",
 		"values": map[string]string{"first": "Grace", "last": "Hopper", "email": s.address(n), "message": message}})
@@ -114,7 +71,7 @@ func (s *site) submit(ctx context.Context, base string, n int64, key string) (st
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
-	res, err := s.client.Do(req)
+	res, err := s.Client.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -126,69 +83,57 @@ func (s *site) submit(ctx context.Context, base string, n int64, key string) (st
 const clients = 16
 
 // rates compares how many submissions the service takes a second with how many bare transactions the database
-// does, both from the same number of clients: while the other services stand still, since they share
-// the machine here, and while they take in what the submissions bring about.
-func (s *site) rates(ctx context.Context, b *bare, length time.Duration, rounds int) error {
-	var limit, alone, together []float64
-	for range rounds {
-		tps, err := b.rate(ctx, clients, length)
-		if err != nil {
-			return err
-		}
-		limit = append(limit, tps)
-		for _, to := range []*[]float64{&alone, &together} {
-			if to == &alone {
-				s.signal(syscall.SIGSTOP)
-			}
-			rate, err := s.load(ctx, s.Processes["forms"].URL, length)
-			s.signal(syscall.SIGCONT)
-			if err != nil {
-				return err
-			}
-			*to = append(*to, rate)
-			if err := s.drained(ctx); err != nil {
-				return err
-			}
-		}
+// does, both from the same number of clients: while the other services stand still, since they share the machine
+// here, and while they consume what the submissions publish.
+func (s *site) rates(ctx context.Context, b *bareSubmit) error {
+	forms, err := s.Process("forms")
+	if err != nil {
+		return err
 	}
-	fmt.Printf("bare transactions            %8.0f /s\n", at(.5, limit))
-	fmt.Printf("submissions, forms alone     %8.0f /s, / bare %.2f  (at least 0.40)\n", at(.5, alone), at(.5, alone)/at(.5, limit))
-	fmt.Printf("submissions, all at work     %8.0f /s, / bare %.2f\n", at(.5, together), at(.5, together)/at(.5, limit))
+	load := func() (float64, error) {
+		return world.Load(clients, *length, func() error {
+			status, err := s.submit(ctx, forms.URL, s.next.Add(1), "")
+			if err == nil && status != http.StatusOK {
+				err = fmt.Errorf("submit: %d (a running system needs SVC_RATE_FACTOR=0)", status)
+			}
+			return err
+		})
+	}
+	rates, err := world.Turns(*rounds,
+		func() (float64, error) { return b.fast.Rate(ctx, clients, *length) },
+		func() (rate float64, err error) {
+			err = s.alone(func() error { rate, err = load(); return err })
+			return rate, errors.Join(err, s.drained(ctx))
+		},
+		func() (float64, error) {
+			rate, err := load()
+			return rate, errors.Join(err, s.drained(ctx))
+		})
+	if err != nil {
+		return err
+	}
+	limit, alone, together := world.Median(rates[0]), world.Median(rates[1]), world.Median(rates[2])
+	s.Note("bare transactions", world.PerSecond(limit))
+	s.Note("submissions, forms alone", world.PerSecond(alone))
+	s.Note("submissions, all at work", world.PerSecond(together))
+	s.AtLeast("submissions, forms alone ÷ bare transactions", world.Ratio(alone, limit), world.Plain(0.4))
+	s.Note("submissions, all at work ÷ bare transactions", world.Ratio(together, limit))
 	return nil
 }
 
-// signal stops the other services, or lets them go on.
-func (s *site) signal(sig syscall.Signal) {
+// alone calls f while the other services stand still.
+func (s *site) alone(f func() error) error {
 	for _, name := range []string{"contacts", "booking", "settings", "webhooks"} {
-		_ = syscall.Kill(s.Processes[name].PID, sig)
+		p, err := s.Process(name)
+		if err != nil {
+			return err
+		}
+		if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
+			return fmt.Errorf("stop %s: %w", name, err)
+		}
+		defer func() { _ = syscall.Kill(p.PID, syscall.SIGCONT) }()
 	}
-}
-
-func (s *site) load(ctx context.Context, base string, length time.Duration) (float64, error) {
-	var done atomic.Int64
-	var wrong atomic.Pointer[error]
-	start := time.Now()
-	var wg sync.WaitGroup
-	for range clients {
-		wg.Go(func() {
-			for time.Since(start) < length {
-				status, err := s.submit(ctx, base, s.next.Add(1), "")
-				if err == nil && status != http.StatusOK {
-					err = fmt.Errorf("submit: %d (run with SVC_RATE_FACTOR=0)", status)
-				}
-				if err != nil {
-					wrong.Store(&err)
-					return
-				}
-				done.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if err := wrong.Load(); err != nil {
-		return 0, *err
-	}
-	return float64(done.Load()) / time.Since(start).Seconds(), nil
+	return f()
 }
 
 // drained waits until every submission so far has its result, so that nothing of one measurement is left for
@@ -196,7 +141,7 @@ func (s *site) load(ctx context.Context, base string, length time.Duration) (flo
 func (s *site) drained(ctx context.Context) error {
 	for until := time.Now().Add(5 * time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		var pending bool
-		err := s.db.QueryRow(ctx, `select exists (select from forms.submission where form_id = $1 and result = 'pending')
+		err := s.DB.QueryRow(ctx, `select exists (select from forms.submission where form_id = $1 and result = 'pending')
 			or exists (select from forms.outbox) or exists (select from contacts.outbox)`, s.form).Scan(&pending)
 		if err != nil || !pending {
 			return err
@@ -206,27 +151,18 @@ func (s *site) drained(ctx context.Context) error {
 }
 
 // times compares one client through the gateway with the bare transaction plus what the gateway adds.
-func (s *site) times(ctx context.Context, b *bare, length time.Duration) error {
-	bareTime, err := b.time(ctx, length)
+func (s *site) times(ctx context.Context, b *bareSubmit) error {
+	forms, err := s.Process("forms")
 	if err != nil {
 		return err
 	}
-	one := func(f func() (int, error)) (time.Duration, error) {
-		var took []time.Duration
-		for start := time.Now(); time.Since(start) < length; {
-			before := time.Now()
-			status, err := f()
-			if err != nil || status != http.StatusOK {
-				return 0, fmt.Errorf("%d %w", status, err)
-			}
-			took = append(took, time.Since(before))
-			time.Sleep(5 * time.Millisecond)
-		}
-		return at(.5, took), nil
+	bare, err := b.time(ctx)
+	if err != nil {
+		return err
 	}
-	get := func(base string) func() (int, error) {
+	token := func(base string) func() (int, error) {
 		return func() (int, error) {
-			res, err := s.client.Get(base + "/v1/forms/" + s.form + "/token")
+			res, err := s.Client.Get(base + "/v1/forms/" + s.form + "/token")
 			if err != nil {
 				return 0, err
 			}
@@ -235,15 +171,15 @@ func (s *site) times(ctx context.Context, b *bare, length time.Duration) error {
 			return res.StatusCode, err
 		}
 	}
-	direct, err := one(get(s.Processes["forms"].URL))
+	direct, err := one(token(forms.URL))
 	if err != nil {
 		return err
 	}
-	through, err := one(get(s.Gateway))
+	through, err := one(token(s.URL))
 	if err != nil {
 		return err
 	}
-	submit := func() (int, error) { return s.submit(ctx, s.Gateway, s.next.Add(1), "") }
+	submit := func() (int, error) { return s.submit(ctx, s.URL, s.next.Add(1), "") }
 	together, err := one(submit)
 	if err != nil {
 		return err
@@ -251,16 +187,30 @@ func (s *site) times(ctx context.Context, b *bare, length time.Duration) error {
 	if err := s.drained(ctx); err != nil {
 		return err
 	}
-	s.signal(syscall.SIGSTOP)
-	alone, err := one(submit)
-	s.signal(syscall.SIGCONT)
-	if err != nil {
+	var alone time.Duration
+	if err := s.alone(func() error { alone, err = one(submit); return err }); err != nil {
 		return err
 	}
-	limit := 2*bareTime + through - direct
-	fmt.Printf("bare transaction             %s\ngateway adds p50             %s\n", ms(bareTime), ms(through-direct))
-	fmt.Printf("submission p50, forms alone  %s  (at most %s)\nsubmission p50, all at work  %s\n", ms(alone), ms(limit), ms(together))
+	s.Note("bare transaction", world.Ms(bare))
+	s.Note("gateway adds, p50", world.Ms(through-direct))
+	s.AtMost("submission, forms alone, p50", world.Ms(alone), world.Ms(2*bare+through-direct))
+	s.Note("submission, all at work, p50", world.Ms(together))
 	return s.drained(ctx)
+}
+
+// one is the median time of a single client who pauses between calls.
+func one(call func() (status int, err error)) (time.Duration, error) {
+	var took []time.Duration
+	for start := time.Now(); time.Since(start) < *length; {
+		before := time.Now()
+		status, err := call()
+		if err != nil || status != http.StatusOK {
+			return 0, fmt.Errorf("%d %w", status, err)
+		}
+		took = append(took, time.Since(before))
+		time.Sleep(5 * time.Millisecond)
+	}
+	return world.Median(took), nil
 }
 
 // warmUp is how long submissions are sent before they count: connections, plans and caches of a system that has just
@@ -268,12 +218,11 @@ func (s *site) times(ctx context.Context, b *bare, length time.Duration) error {
 const warmUp = 3 * time.Second
 
 // visible sends so many a second as the pace says and looks for the contact of each.
-func (s *site) visible(ctx context.Context, length time.Duration) error {
+func (s *site) visible(ctx context.Context) error {
 	first := s.next.Load() + 1
-	early, counted := int64(warmUp.Seconds()*float64(s.pace)), int64(length.Seconds()*float64(s.pace))
+	early, counted := int64(warmUp.Seconds()*float64(*pace)), int64(length.Seconds()*float64(*pace))
 	total := early + counted
 	sent := make([]time.Time, total)
-	var failed atomic.Int64
 	var wg sync.WaitGroup
 	watch, stop := context.WithCancel(ctx)
 	defer stop()
@@ -281,13 +230,11 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 	go func() { seen <- s.watch(watch, int(total)) }()
 	start := time.Now()
 	for i := range total {
-		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(s.pace))))
+		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(*pace))))
 		s.next.Add(1)
 		sent[i] = time.Now()
 		wg.Go(func() {
-			if status, err := s.submit(ctx, s.Gateway, first+i, ""); err != nil || status != http.StatusOK {
-				failed.Add(1)
-			}
+			_, _ = s.submit(ctx, s.URL, first+i, "") // one that is refused is missing below
 		})
 	}
 	wg.Wait()
@@ -299,21 +246,23 @@ func (s *site) visible(ctx context.Context, length time.Duration) error {
 			took = append(took, then.Sub(sent[i]))
 		}
 	}
-	fmt.Printf("submit to contact visible at %d/s: p50 %s, p99 %s  (at most 250 ms); %d of %d there, %d refused\n",
-		s.pace, ms(at(.5, took)), ms(at(.99, took)), len(took), counted, failed.Load())
+	name := fmt.Sprintf("submit to contact visible, %d/s", *pace)
+	s.Note(name+", p50", world.Ms(world.Median(took)))
+	s.AtMost(name+", p99", world.Ms(world.Quantile(.99, took)), world.Ms(250*time.Millisecond))
+	s.AtMost(name+", refused or not visible", world.Plain(int(counted)-len(took)), world.Plain(0))
 	return nil
 }
 
-// watch tells when each new contact could be read first, to ten milliseconds. It asks for what was written by
-// transactions that the look before did not see the end of: watching must not become what is measured.
+// watch answers when each new contact could be read first, to ten milliseconds. It reads only rows of transactions that
+// had not ended at the look before, so that watching does not become what is measured.
 func (s *site) watch(ctx context.Context, total int) map[string]time.Time {
 	seen := map[string]time.Time{}
 	var from string
-	if err := s.db.QueryRow(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text`).Scan(&from); err != nil {
+	if err := s.DB.QueryRow(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text`).Scan(&from); err != nil {
 		return seen
 	}
 	for ctx.Err() == nil && len(seen) < total {
-		rows, err := s.db.Query(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text, coalesce(c.email, '')
+		rows, err := s.DB.Query(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text, coalesce(c.email, '')
 			from (select) one left join contacts.contact c on c.changed >= $1::text::xid8`, from)
 		if err != nil {
 			return seen

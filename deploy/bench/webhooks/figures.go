@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -10,36 +11,37 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"frontdesk/deploy/bench/world"
 )
 
 // latency is from the commit of an event to its arrival, at 100 events a second.
-func (w *world) latency(ctx context.Context, length time.Duration) error {
-	r := w.receiver(false)
+func (b *bench) latency(ctx context.Context) error {
+	r := newReceiver(false)
 	defer r.Close()
-	id, _, err := w.subscribe(r.URL)
+	id, err := b.subscribe(r.URL)
 	if err != nil {
 		return err
 	}
-	times, err := w.pace(ctx, 100, length, []*receiver{r})
+	times, err := b.pace(ctx, 100, []*receiver{r})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("committed → received, 100/s     p50 %s (at most 50)  p99 %s (at most 250)  of %d\n", ms(at(.5, times)), ms(at(.99, times)), len(times))
-	return w.unsubscribe([]string{id})
+	b.AtMost("committed → received, 100 events/s, p50", world.Ms(world.Median(times)), world.Ms(50*time.Millisecond))
+	b.AtMost("committed → received, 100 events/s, p99", world.Ms(world.Quantile(.99, times)), world.Ms(250*time.Millisecond))
+	return b.unsubscribe([]string{id})
 }
 
 // pace commits so many events a second, one at a time, and answers how long each took to each receiver.
-func (w *world) pace(ctx context.Context, perSecond int, length time.Duration, to []*receiver) ([]time.Duration, error) {
+func (b *bench) pace(ctx context.Context, perSecond int, to []*receiver) ([]time.Duration, error) {
 	committed := map[string]time.Time{}
 	tick := time.NewTicker(time.Second / time.Duration(perSecond))
 	defer tick.Stop()
-	for begin := time.Now(); time.Since(begin) < length; {
+	for begin := time.Now(); time.Since(begin) < *length; {
 		<-tick.C
-		ids, at, err := w.commit(ctx, 1)
+		ids, at, err := b.commit(ctx, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +51,7 @@ func (w *world) pace(ctx context.Context, perSecond int, length time.Duration, t
 		return nil, err
 	}
 	// Receivers know events, we know records: the service's own log says which is which.
-	events, err := w.eventsOf(ctx, committed)
+	events, err := b.eventsOf(ctx, committed)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +68,12 @@ func (w *world) pace(ctx context.Context, perSecond int, length time.Duration, t
 	return times, nil
 }
 
-func (w *world) eventsOf(ctx context.Context, committed map[string]time.Time) (map[string]time.Time, error) {
+func (b *bench) eventsOf(ctx context.Context, committed map[string]time.Time) (map[string]time.Time, error) {
 	records := make([]string, 0, len(committed))
 	for id := range committed {
 		records = append(records, id)
 	}
-	rows, err := w.admin.Query(ctx, `select 'evt_' || id, record::text from webhooks.message where record = any($1::text[]::uuid[])`, records)
+	rows, err := b.DB.Query(ctx, `select 'evt_' || id, record::text from message where record = any($1::text[]::uuid[])`, records)
 	if err != nil {
 		return nil, err
 	}
@@ -106,83 +108,87 @@ func wait(done func() bool) error {
 }
 
 // fanOut sends every event to ten receivers, and compares with loops that only sign and post.
-func (w *world) fanOut(ctx context.Context, events int) error {
+func (b *bench) fanOut(ctx context.Context) error {
 	const fan = 10
 	var to []*receiver
 	var ids []string
 	for range fan {
-		r := w.receiver(false)
+		r := newReceiver(false)
 		defer r.Close()
-		id, _, err := w.subscribe(r.URL)
+		id, err := b.subscribe(r.URL)
 		if err != nil {
 			return err
 		}
 		to, ids = append(to, r), append(ids, id)
 	}
-	limit := 2 * time.Second
-	one := post(to[:1], limit, 1)
-	ten := post(to, limit, fan)
+	one, err := b.post(to[:1])
+	if err != nil {
+		return err
+	}
+	ten, err := b.post(to)
+	if err != nil {
+		return err
+	}
 	for _, r := range to {
 		r.mu.Lock()
 		clear(r.seen)
 		r.mu.Unlock()
 	}
 	begin := time.Now()
-	for n := 0; n < events; n += 100 {
-		if _, _, err := w.commit(ctx, min(100, events-n)); err != nil {
+	for n := 0; n < *fanned; n += 100 {
+		if _, _, err := b.commit(ctx, min(100, *fanned-n)); err != nil {
 			return err
 		}
 	}
-	if err := wait(func() bool { return all(to, events) }); err != nil {
+	if err := wait(func() bool { return all(to, *fanned) }); err != nil {
 		return err
 	}
-	rate := float64(events*fan) / time.Since(begin).Seconds()
-	fmt.Printf("fan-out 1 → %d                  %.0f deliveries/s; a bare loop %.0f/s, %d at once %.0f/s\n", fan, rate, one, fan, ten)
-	fmt.Printf("  fan-out / bare loop           %.2f  (at least 0.25);  / %d loops %.2f\n", rate/one, fan, rate/ten)
-	return w.unsubscribe(ids)
+	rate := float64(*fanned*fan) / time.Since(begin).Seconds()
+	b.Note(fmt.Sprintf("fan-out 1 → %d, deliveries", fan), world.PerSecond(rate))
+	b.Note("a bare loop", world.PerSecond(one))
+	b.Note(fmt.Sprintf("%d bare loops at once", fan), world.PerSecond(ten))
+	b.AtLeast("fan-out ÷ a bare loop", world.Ratio(rate, one), world.Plain(0.25))
+	b.Note(fmt.Sprintf("fan-out ÷ %d bare loops", fan), world.Ratio(rate, ten))
+	return b.unsubscribe(ids)
 }
 
-// post signs and posts to receivers in loops, each waiting for its answers, and says how many a second.
-func post(to []*receiver, length time.Duration, loops int) float64 {
-	var n atomic.Int64
-	var running sync.WaitGroup
-	begin := time.Now()
-	for i := range loops {
-		running.Go(func() {
-			r := to[i%len(to)]
-			client := r.Client()
-			for time.Since(begin) < length {
-				text, _ := json.Marshal(map[string]any{"event": "contact.created", "id": "evt_x", "data": map[string]any{"contact": body("x")}})
-				t := strconv.FormatInt(time.Now().Unix(), 10)
-				mac := hmac.New(sha256.New, []byte("whsec_bench"))
-				_, _ = io.WriteString(mac, t+"."+string(text))
-				req, _ := http.NewRequest(http.MethodPost, r.URL, strings.NewReader(string(text)))
-				req.Header.Set("Content-Type", "application/json")
-				req.Header.Set("X-Svc-Signature", "t="+t+",v1="+hex.EncodeToString(mac.Sum(nil)))
-				res, err := client.Do(req)
-				if err != nil {
-					return
-				}
-				_, _ = io.Copy(io.Discard, res.Body)
-				_ = res.Body.Close()
-				n.Add(1)
-			}
-		})
-	}
-	running.Wait()
-	return float64(n.Load()) / time.Since(begin).Seconds()
+// post signs and posts to receivers, a loop for each, and answers the requests per second.
+func (b *bench) post(to []*receiver) (float64, error) {
+	var next atomic.Int64
+	return world.Load(len(to), 2*time.Second, func() error {
+		r := to[next.Add(1)%int64(len(to))]
+		text, err := json.Marshal(map[string]any{"event": b.created.Kind, "id": "evt_x", "data": map[string]any{"contact": b.created.about("x")}})
+		if err != nil {
+			return err
+		}
+		t := strconv.FormatInt(time.Now().Unix(), 10)
+		mac := hmac.New(sha256.New, []byte("whsec_bench"))
+		_, _ = io.WriteString(mac, t+"."+string(text))
+		req, err := http.NewRequest(http.MethodPost, r.URL, bytes.NewReader(text))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Svc-Signature", "t="+t+",v1="+hex.EncodeToString(mac.Sum(nil)))
+		res, err := r.Client().Do(req)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		return res.Body.Close()
+	})
 }
 
 // badReceiver compares the times of 99 receivers without and with one beside them that never answers.
-func (w *world) badReceiver(ctx context.Context, length time.Duration) error {
+func (b *bench) badReceiver(ctx context.Context) error {
 	var p99 [2]time.Duration
 	for i, hang := range []bool{false, true} {
 		var good []*receiver
 		var ids []string
 		for n := range 100 {
-			r := w.receiver(hang && n == 0)
+			r := newReceiver(hang && n == 0)
 			defer r.CloseClientConnections()
-			id, _, err := w.subscribe(r.URL)
+			id, err := b.subscribe(r.URL)
 			if err != nil {
 				return err
 			}
@@ -191,55 +197,52 @@ func (w *world) badReceiver(ctx context.Context, length time.Duration) error {
 				good = append(good, r)
 			}
 		}
-		times, err := w.pace(ctx, 4, length, good)
+		times, err := b.pace(ctx, 4, good)
 		if err != nil {
 			return err
 		}
-		p99[i] = at(.99, times)
-		if err := w.unsubscribe(ids); err != nil {
+		p99[i] = world.Quantile(.99, times)
+		if err := b.unsubscribe(ids); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("99 receivers, 4 events/s         p99 %s; with one that hangs beside them %s: %.2f times (at most 1.50)\n",
-		ms(p99[0]), ms(p99[1]), float64(p99[1])/float64(p99[0]))
+	b.Note("99 receivers, 4 events/s, p99", world.Ms(p99[0]))
+	b.Note("the same beside one that hangs, p99", world.Ms(p99[1]))
+	b.AtMost("beside one that hangs ÷ without it", world.Ratio(p99[1], p99[0]), world.Plain(1.5))
 	return nil
 }
 
-// log measures lists of a webhook with so many deliveries.
-func (w *world) log(ctx context.Context, rows int) error {
-	id, _, err := w.subscribe("https://example.com/")
+// log measures lists of a webhook with many deliveries.
+func (b *bench) log(ctx context.Context) error {
+	id, err := b.subscribe("https://example.com/")
 	if err != nil {
 		return err
 	}
-	_, err = w.admin.Exec(ctx, `
+	_, err = b.DB.Exec(ctx, `
 		with told as (
-			insert into webhooks.message (id, event, record, payload, created_at)
+			insert into message (id, event, record, payload, created_at)
 			select gen_random_uuid(), 'contact.created', gen_random_uuid(), '{"event":"contact.created","data":{"contact":{"first_name":"Ann"}}}',
 				date_trunc('second', now() - n * interval '2 seconds')
 			from generate_series(1, $2::int) as n returning id, record, created_at
 		), logged as (
-			insert into webhooks.delivery (id, webhook, message, record, status, attempts, created_at)
+			insert into delivery (id, webhook, message, record, status, attempts, created_at)
 			select id, $1, id, record, case when random() < 0.001 then 'failed' else 'delivered' end, 1, created_at from told returning status
 		)
-		insert into webhooks.tally select $1, status, count(*) from logged group by status`, id, rows)
+		insert into tally select $1, status, count(*) from logged group by status`, id, *rows)
 	if err != nil {
 		return err
 	}
-	if _, err := w.admin.Exec(ctx, `vacuum analyze webhooks.delivery, webhooks.message`); err != nil {
+	if _, err := b.DB.Exec(ctx, `vacuum analyze delivery, message`); err != nil {
 		return err
 	}
 	for _, list := range []struct{ what, query string }{
 		{"first page", "?per_page=20"}, {"100 a page", "?per_page=100"}, {"failed", "?status=failed"}, {"retrying (none)", "?status=retrying"},
 	} {
-		var times []time.Duration
-		for range 50 {
-			begin := time.Now()
-			if err := w.call("GET", "/webhooks/"+id+"/deliveries"+list.query, nil, nil); err != nil {
-				return err
-			}
-			times = append(times, time.Since(begin))
+		times, err := world.Times(50, b.Get("/webhooks/"+id+"/deliveries"+list.query))
+		if err != nil {
+			return err
 		}
-		fmt.Printf("log of %d, %-16s  p50 %s  p99 %s (under 20)\n", rows, list.what, ms(at(.5, times)), ms(at(.99, times)))
+		b.logTimes(list.what, times[0])
 	}
 	var times []time.Duration
 	cursor := ""
@@ -249,15 +252,21 @@ func (w *world) log(ctx context.Context, rows int) error {
 			Total int
 		}
 		begin := time.Now()
-		if err := w.call("GET", "/webhooks/"+id+"/deliveries?per_page=100&cursor="+cursor, nil, &page); err != nil {
+		if _, err := b.Call("GET", "/webhooks/"+id+"/deliveries?per_page=100&cursor="+cursor, nil, &page); err != nil {
 			return err
 		}
 		times = append(times, time.Since(begin))
-		if page.Next == nil || page.Total != rows {
+		if page.Next == nil || page.Total != *rows {
 			return fmt.Errorf("the list says %d", page.Total)
 		}
 		cursor = *page.Next
 	}
-	fmt.Printf("log of %d, page by page      p50 %s  p99 %s (under 20)\n", rows, ms(at(.5, times)), ms(at(.99, times)))
+	b.logTimes("page by page", times)
 	return nil
+}
+
+func (b *bench) logTimes(list string, times []time.Duration) {
+	name := fmt.Sprintf("log of %d, %s", *rows, list)
+	b.Note(name+", p50", world.Ms(world.Median(times)))
+	b.AtMost(name+", p99", world.Ms(world.Quantile(.99, times)), world.Ms(20*time.Millisecond))
 }

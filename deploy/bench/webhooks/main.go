@@ -4,80 +4,103 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"encoding/pem"
 	"flag"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
-	"os/signal"
-	"slices"
+	"path/filepath"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
+	"frontdesk/deploy/bench/world"
+	"frontdesk/libs/db"
 )
 
+var (
+	fanned = flag.Int("events", 5000, "events of the fan-out")
+	length = flag.Duration("length", 15*time.Second, "length of each measurement of times")
+	rows   = flag.Int("rows", 1_000_000, "rows of the log")
+)
+
+// bench is the service, and a producer of the events that it passes on.
+type bench struct {
+	*world.World
+	*world.Report
+	events  *db.DB
+	created sample
+}
+
+// sample is an event as its producer sends it.
+type sample struct {
+	Kind string
+	Data map[string]any
+}
+
+// about is the event's data, about another record.
+func (s sample) about(id string) map[string]any {
+	data := maps.Clone(s.Data)
+	data["id"] = id
+	return data
+}
+
 func main() {
-	events := flag.Int("events", 5000, "events of the fan-out")
-	seconds := flag.Int("seconds", 15, "length of each measurement of times")
-	rows := flag.Int("rows", 1_000_000, "rows of the log")
-	only := flag.String("only", "", "one of latency, fan-out, bad, log")
-	broker := flag.String("broker", "", "be the broker, with its data in this folder")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if *broker != "" {
-		err = serveBroker(ctx, *broker)
-	} else {
-		err = measure(ctx, *only, *events, time.Duration(*seconds)*time.Second, *rows)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	world.Run(func(ctx context.Context, r *world.Report) ([]world.Part, func(), error) {
+		b, err := newBench(ctx, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []world.Part{{Name: "latency", Take: b.latency}, {Name: "fan-out", Take: b.fanOut}, {Name: "bad", Take: b.badReceiver}, {Name: "log", Take: b.log}}, b.Close, nil
+	})
 }
 
-func serveBroker(ctx context.Context, dir string) error {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(dir), kfake.SyncWrites())
+func newBench(ctx context.Context, r *world.Report) (*bench, error) {
+	trust, err := trustReceivers()
 	if err != nil {
+		return nil, err
+	}
+	w, err := world.New(ctx, world.Options{Service: "webhooks", People: 1, Schemas: []string{"producer"}, Env: []string{"SVC_WEBHOOK_LOCAL=1", "SSL_CERT_FILE=" + trust}})
+	if err != nil {
+		_ = os.Remove(trust)
+		return nil, err
+	}
+	w.Defer(func() { _ = os.Remove(trust) })
+	b := &bench{World: w, Report: r}
+	if err := b.produce(ctx); err != nil {
+		w.Close()
+		return nil, fmt.Errorf("start the producer: %w", err)
+	}
+	return b, nil
+}
+
+// trustReceivers writes the certificate that all receivers show, for the service to trust.
+func trustReceivers() (file string, err error) {
+	srv := httptest.NewTLSServer(http.NotFoundHandler())
+	defer srv.Close()
+	file = filepath.Join(os.TempDir(), fmt.Sprintf("frontdesk-bench-%d.pem", os.Getpid()))
+	return file, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600)
+}
+
+// produce reads what contacts sends, and opens the database whose outbox the events go through.
+func (b *bench) produce(ctx context.Context) (err error) {
+	raw, err := os.ReadFile("proto/samples/contacts.contact/contact.created.json")
+	if err != nil {
+		return fmt.Errorf("run from the top of the checkout: %w", err)
+	}
+	if err := json.Unmarshal(raw, &b.created); err != nil {
 		return err
 	}
-	defer cluster.Close()
-	fmt.Println(cluster.ListenAddrs()[0])
-	<-ctx.Done()
-	return nil
-}
-
-func measure(ctx context.Context, only string, events int, length time.Duration, rows int) error {
-	w, err := newWorld(ctx)
-	if err != nil {
+	if b.events, err = db.Open(ctx, b.URLs["producer"], "producer"); err != nil {
 		return err
 	}
-	defer w.close()
-	for _, m := range []struct {
-		name string
-		take func() error
-	}{
-		{"latency", func() error { return w.latency(ctx, length) }},
-		{"fan-out", func() error { return w.fanOut(ctx, events) }},
-		{"bad", func() error { return w.badReceiver(ctx, length) }},
-		{"log", func() error { return w.log(ctx, rows) }},
-	} {
-		if only != "" && only != m.name {
-			continue
-		}
-		if err := m.take(); err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
+	b.Defer(b.events.Close)
+	if err := b.events.Migrate(ctx, nil); err != nil {
+		return err
 	}
+	relay, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b.Defer(stop)
+	go b.events.Relay(relay, b.Bus.Send, func(err error) { fmt.Fprintln(os.Stderr, "relay:", err) })
 	return nil
 }
-
-// at is a quantile of times.
-func at(q float64, times []time.Duration) time.Duration {
-	if len(times) == 0 {
-		return 0
-	}
-	slices.Sort(times)
-	return times[min(len(times)-1, int(q*float64(len(times))))]
-}
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }

@@ -1,0 +1,79 @@
+package world
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// build compiles a package of the checkout in the current folder.
+func build(binary, pkg string) error {
+	cmd := exec.Command("go", "build", "-o", binary, pkg)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s: %w", pkg, err)
+	}
+	return nil
+}
+
+// Memory is a figure of a process in KiB: "VmRSS" is what it holds, "VmHWM" the most that it held since ForgetPeak.
+// It is 0 where there is no /proc.
+func Memory(pid int, name string) int {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+// ForgetPeak makes VmHWM start anew.
+func ForgetPeak(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o200)
+}
+
+// closers run last to first.
+type closers []func()
+
+// Defer makes Close run f.
+func (c *closers) Defer(f func()) { *c = append(*c, f) }
+
+// Close ends everything that was started.
+func (c *closers) Close() {
+	for len(*c) > 0 {
+		last := len(*c) - 1
+		f := (*c)[last]
+		*c = (*c)[:last]
+		f()
+	}
+}
+
+// folder makes one that the user who runs Postgres can enter too.
+func (c *closers) folder() (string, error) {
+	dir, err := os.MkdirTemp("", "frontdesk-bench-")
+	if err != nil {
+		return "", err
+	}
+	c.Defer(func() { _ = os.RemoveAll(dir) })
+	return dir, os.Chmod(dir, 0o755)
+}
+
+// pgbench is the program; Debian keeps it out of the PATH.
+func pgbench() (string, error) {
+	if program, err := exec.LookPath("pgbench"); err == nil {
+		return program, nil
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
+	if len(found) == 0 {
+		return "", fmt.Errorf("pgbench is not there: install it (Debian: postgresql), or put it into the PATH")
+	}
+	return found[len(found)-1], nil
+}

@@ -1,0 +1,200 @@
+package world
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/pgserver"
+	"frontdesk/proto"
+)
+
+// World is one service as a process, with a database and a broker of its own that lose nothing in a crash.
+type World struct {
+	API
+	closers
+	Dir  string            // is gone after Close
+	URLs map[string]string // of the database: for each schema the one of its role
+	DB   *pgxpool.Pool     // as the service's role, with its search path
+	Bus  *bus.Bus
+	PID  int // of the service
+}
+
+// Options say what is in a world.
+type Options struct {
+	Service string
+	// People is how many colleagues there are, with the ids from 1 on. All are administrators; the first one calls the API.
+	People int
+	// Schemas get a role each, beside the service's.
+	Schemas []string
+	// Env is for the service's process.
+	Env []string
+}
+
+const password = "bench bench bench bench 1"
+
+// New starts a world. The service is built from the checkout in the current folder, and is ready.
+func New(ctx context.Context, o Options) (w *World, err error) {
+	w = &World{API: API{Login: "bench1", Password: password, Client: newClient()}}
+	defer func() {
+		if err != nil {
+			w.Close()
+		}
+	}()
+	if w.Dir, err = w.folder(); err != nil {
+		return w, err
+	}
+	pg, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(w.Dir, "pg"), Durable: true})
+	if err != nil {
+		return w, fmt.Errorf("start Postgres: %w", err)
+	}
+	w.Defer(pg.Stop)
+	passwords := map[string]string{o.Service: rand.Text()}
+	for _, s := range o.Schemas {
+		passwords[s] = rand.Text()
+	}
+	if w.URLs, err = pgserver.Provision(ctx, pg.URL(), passwords); err != nil {
+		return w, fmt.Errorf("make the roles: %w", err)
+	}
+	broker, err := w.startBroker()
+	if err != nil {
+		return w, fmt.Errorf("start the broker: %w", err)
+	}
+	w.Bus = bus.New(broker)
+	w.Defer(func() { _ = w.Bus.Close() })
+	if err := w.Bus.Ensure(ctx, proto.Topics); err != nil {
+		return w, fmt.Errorf("make the topics: %w", err)
+	}
+	if err := w.publishPeople(ctx, o.People); err != nil {
+		return w, fmt.Errorf("publish the people: %w", err)
+	}
+	if err := w.startService(o, broker); err != nil {
+		return w, fmt.Errorf("start %s: %w", o.Service, err)
+	}
+	w.DB, err = w.pool(ctx, w.URLs[o.Service], o.Service+", ext")
+	return w, err
+}
+
+func (c *closers) pool(ctx context.Context, url, searchPath string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	cfg.ConnConfig.RuntimeParams["search_path"] = searchPath
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err == nil {
+		c.Defer(pool.Close)
+	}
+	return pool, err
+}
+
+// startBroker runs the launcher's broker as a process of its own, on disk and synced, and answers its address.
+func (w *World) startBroker() (string, error) {
+	launcher := filepath.Join(w.Dir, "local")
+	if err := build(launcher, "frontdesk/deploy/local"); err != nil {
+		return "", err
+	}
+	cmd := exec.Command(launcher, "kafka", "-listen", "127.0.0.1:0", "-dir", filepath.Join(w.Dir, "broker"))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	w.Defer(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	return strings.TrimPrefix(strings.TrimSpace(line), "listening on "), err
+}
+
+// publishPeople publishes the administrators and the key of the first, as settings would.
+func (w *World) publishPeople(ctx context.Context, people int) error {
+	hash := auth.PasswordHash(password)
+	records := map[string]*proto.Identity{
+		auth.KeyKey("1"): {Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{Id: "1", UserId: 1, Name: "bench", Hash: hash[:]}}},
+		auth.AccessKey:   {Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{auth.SiteAdmin}}}},
+	}
+	for n := int64(1); n <= int64(people); n++ {
+		records[auth.UserKey(fmt.Sprint(n))] = &proto.Identity{Record: &proto.Identity_User{User: &proto.User{Id: n, Login: fmt.Sprint("bench", n),
+			Name: fmt.Sprint("Person ", n), Email: fmt.Sprintf("bench%d@example.com", n), Roles: []string{auth.SiteAdmin}}}}
+	}
+	var batch []db.Message
+	for key, m := range records {
+		value, err := protobuf.Marshal(m)
+		if err != nil {
+			return err
+		}
+		batch = append(batch, db.Message{Topic: proto.IdentityTopic, Key: key, Value: value})
+	}
+	return w.Bus.Send(ctx, batch)
+}
+
+func (w *World) startService(o Options, broker string) error {
+	binary := filepath.Join(w.Dir, o.Service)
+	if err := build(binary, "frontdesk/services/"+o.Service); err != nil {
+		return err
+	}
+	listen, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	admin, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(binary)
+	cmd.Env = append(append(os.Environ(), "SVC_LISTEN="+listen, "SVC_ADMIN_LISTEN="+admin, "DATABASE_URL="+w.URLs[o.Service], "KAFKA_BROKERS="+broker,
+		"SVC_MASTER_KEY=a key for measuring and nothing else", "SVC_RATE_FACTOR=0"), o.Env...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	w.Defer(func() { _ = cmd.Process.Kill(); <-ended })
+	w.PID, w.URL = cmd.Process.Pid, "http://"+listen
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			ended <- err
+			return fmt.Errorf("it ended: %w: %s", err, log.String())
+		default:
+		}
+		res, err := http.Get("http://" + admin + "/readyz")
+		if err != nil {
+			continue
+		}
+		_ = res.Body.Close()
+		if res.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
+	return errors.New("it is not ready after 30 s")
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
