@@ -97,10 +97,12 @@ kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT)
 	@exec $(BIN)/local apache-kafka -port $(KAFKA_PORT)
 
 .PHONY: bench
-bench: go deploy/browser/node_modules/.package-lock.json ## measure the system that make run has started, against limits of the same machine
-	go run ./deploy/bench/system -data $(DATA)
+bench: go ui deploy/browser/node_modules/.package-lock.json ## measure services and the whole system, against limits of the same machine (ONLY='forms web')
 	@deploy/browser/chromium
-	E2E_DATA_DIR=$(abspath $(DATA)) node deploy/bench/web/budget.mjs
+	@for b in $(or $(ONLY),contacts booking webhooks forms system web); do \
+		echo "== $$b"; \
+		if [ $$b = web ]; then node deploy/bench/web/budget.mjs; else go run ./deploy/bench/$$b; fi || status=1; \
+	done; exit $${status:-0}
 
 .PHONY: clean
 clean: ## delete the local run's data, and keep what was built
