@@ -44,6 +44,7 @@ var pure = []string{
 	"frontdesk/services/forms/internal/definition",
 	"frontdesk/services/contacts/internal/person",
 	"frontdesk/services/contacts/internal/csvfile",
+	"frontdesk/services/contacts/internal/record",
 	"frontdesk/services/webhooks/internal/signature",
 	"frontdesk/libs/address",
 	"frontdesk/libs/csvcell",
