@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
@@ -20,7 +21,7 @@ type Consent struct {
 }
 
 // ListConsents lists what a contact agreed to, oldest first.
-func (s *service) ListConsents(ctx context.Context, tx *db.Tx, in ByID) (db.List[Consent], error) {
+func (s *service) ListConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Consent], error) {
 	if _, err := contactByID(ctx, tx, in.ID); err != nil {
 		return db.List[Consent]{}, err
 	}
@@ -42,9 +43,9 @@ func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, purpose, text
 	return err
 }
 
-// takeConsents records what a visitor agreed to. A public form proves nothing, so none is verified; who
-// agreed to marketing is asked by mail, once a day at most.
-func (s *service) takeConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
+// recordConsents records the statements that a visitor agreed to, none of them verified: a public form proves nothing. A
+// visitor who agreed to marketing is asked by mail, at most once a day; asked reports that they were.
+func (s *service) recordConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
 	marketing := false
 	for _, c := range consents {
 		if err := addConsent(ctx, tx, contact, c.GetPurpose(), c.GetText(), false); err != nil {

@@ -5,13 +5,14 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/proto"
 )
 
 func (s *service) command(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	switch e.Kind {
-	case "ensure_contact":
+	case proto.KindEnsureContact:
 		return s.ensureContact(ctx, tx, e)
-	case "ensure_fields":
+	case proto.KindEnsureFields:
 		return s.ensureFields(ctx, tx, e)
 	}
 	return nil
@@ -35,7 +36,7 @@ func (s *service) appointmentEvent(ctx context.Context, tx *db.Tx, e bus.Event) 
 
 // submissionEvent keeps the copy of a submission.
 func (s *service) submissionEvent(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Tombstone || e.Kind == "submission.deleted" {
+	if e.Tombstone || e.Kind == proto.KindSubmissionDeleted {
 		return forgetSubmission(ctx, tx, e.Key)
 	}
 	var r submissionRecord
@@ -43,14 +44,14 @@ func (s *service) submissionEvent(ctx context.Context, tx *db.Tx, e bus.Event) e
 		return err
 	}
 	contact, err := keepSubmission(ctx, tx, r, e)
-	if err != nil || contact == nil || e.Kind != "form.submitted" {
+	if err != nil || contact == nil || e.Kind != proto.KindFormSubmitted {
 		return err
 	}
 	return logSubmission(ctx, tx, r, *contact)
 }
 
 func (s *service) staffEvent(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind == "staff.removed" {
+	if e.Kind == proto.KindStaffRemoved {
 		return handOver(ctx, tx, e)
 	}
 	return nil

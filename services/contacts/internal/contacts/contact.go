@@ -1,21 +1,15 @@
 package contacts
 
 import (
-	"context"
-	"errors"
-	"maps"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
-	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/record"
 )
 
 // Contact is a person as REST and events show one.
@@ -38,7 +32,53 @@ type Contact struct {
 	UpdatedAt          time.Time                      `json:"updated_at"`
 	DeletedAt          *time.Time                     `json:"deleted_at"`
 
-	version int64
+	Version int64 `json:"-"`
+}
+
+// contactFields are the fields of a contact that its timeline shows. Whatever fills, overwrites, merges or compares
+// contacts follows this list.
+var contactFields = record.Fields[Contact]{
+	record.Text("first_name", func(c *Contact) *string { return &c.FirstName }),
+	record.Text("last_name", func(c *Contact) *string { return &c.LastName }),
+	record.Text("email", func(c *Contact) *string { return &c.Email }),
+	record.Text("phone", func(c *Contact) *string { return &c.Phone }),
+	record.Text("status", func(c *Contact) *string { return &c.Status }),
+	record.Managed("marketing", func(c *Contact) *string { return &c.Marketing }),
+	record.Text("source", func(c *Contact) *string { return &c.Source }),
+	record.User("owner_user_id", func(c *Contact) **int64 { return &c.OwnerUserID }),
+	record.Words("tags", func(c *Contact) *[]string { return &c.Tags }),
+	record.Values("fields", func(c *Contact) *map[string]any { return &c.Fields }),
+}
+
+// ContactInput is the part of a request that describes a contact. A value that is left out stays as it is; null and ""
+// clear one that may be empty.
+type ContactInput struct {
+	FirstName   opt.Value[string]         `json:"first_name,omitzero" maxLength:"100"`
+	LastName    opt.Value[string]         `json:"last_name,omitzero" maxLength:"100"`
+	Email       opt.Value[string]         `json:"email,omitzero" maxLength:"190"`
+	Phone       opt.Value[string]         `json:"phone,omitzero" maxLength:"50"`
+	Status      opt.Value[string]         `json:"status,omitzero" doc:"lead, customer or inactive; lead when a new contact has none."`
+	Source      opt.Value[string]         `json:"source,omitzero" maxLength:"50"`
+	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" minimum:"1" doc:"User id of a team member."`
+	Tags        opt.Value[[]string]       `json:"tags,omitzero" maxItems:"100" doc:"Names, at most 100 characters each; new ones are made."`
+	Fields      opt.Value[map[string]any] `json:"fields,omitzero" doc:"Custom field values, merged by key; null or an empty text clears a value."`
+}
+
+// read gives the values of a request in their stored form, tags as typed, and the names of those that were given. It
+// notes in clean what is wrong with them.
+func (in ContactInput) read(clean *cleaner) (Contact, record.Names) {
+	g := given{clean, record.Names{}}
+	return Contact{
+		FirstName:   g.text("first_name", in.FirstName, person.Name),
+		LastName:    g.text("last_name", in.LastName, person.Name),
+		Email:       g.text("email", in.Email, clean.email),
+		Phone:       g.text("phone", in.Phone, clean.phone),
+		Status:      g.choice("status", in.Status, contactStatuses),
+		Source:      g.text("source", in.Source, person.Name),
+		OwnerUserID: g.owner(in.OwnerUserID),
+		Tags:        g.tags(in.Tags),
+		Fields:      g.values(in.Fields),
+	}, g.names
 }
 
 // PrimaryOrganization is the organization that a person belongs to first of all.
@@ -52,6 +92,30 @@ type PrimaryOrganization struct {
 type ContactRef struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
+}
+
+// Statuses of a contact.
+const (
+	statusLead     = "lead"
+	statusCustomer = "customer"
+	statusInactive = "inactive"
+)
+
+var contactStatuses = []string{statusLead, statusCustomer, statusInactive}
+
+// newContact is c as a contact that is made at now: a lead unless it has a status, and not asked about marketing yet.
+func newContact(c Contact, now time.Time) Contact {
+	c = contactFields.Fill(Contact{ID: c.ID}, c)
+	if c.Status == "" {
+		c.Status = statusLead
+	}
+	c.Version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, now, now, &now, marketingNone
+	return c
+}
+
+// creation is what the timeline says of a new contact: every value but the status and the subscription that all have.
+func creation(c Contact) record.Changes {
+	return contactFields.Diff(Contact{Status: c.Status, Marketing: marketingNone}, c).Created()
 }
 
 // Name is how lists call the contact: by name, else by address or number.
@@ -69,162 +133,10 @@ func displayName(first, last, email, phone string) string {
 	return phone
 }
 
-const (
-	// Two ways to read the custom fields: as they are shown, and with those that are archived.
-	shownContactFields = `c.fields - array(select key from field where entity = 'contact' and archived)`
-	allContactFields   = `c.fields`
-
-	contactFrom = ` from contact c
-		left join contact_organization p on p.contact_id = c.id and p.is_primary
-		left join organization po on po.id = p.organization_id and po.deleted_at is null`
-)
-
-func contactColumns(fields string) string {
-	return `c.id, c.version, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.marketing_updated_at, c.source,
-		c.owner_user_id, c.tags, ` + fields + `, c.last_activity, c.created_at, c.updated_at, c.deleted_at, po.id, po.name, p.role`
-}
-
-// scanContact reads contactColumns, and into more what is selected behind them.
-func scanContact(row pgx.CollectableRow, more ...any) (Contact, error) {
-	var c Contact
-	var org *uuid.UUID
-	var name, role *string
-	err := row.Scan(append([]any{&c.ID, &c.version, &c.FirstName, &c.LastName, &c.Email, &c.Phone, &c.Status, &c.Marketing, &c.MarketingUpdatedAt, &c.Source,
-		&c.OwnerUserID, &c.Tags, &c.Fields, &c.LastActivity, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &org, &name, &role}, more...)...)
-	if org != nil {
-		c.Organization = opt.Of(PrimaryOrganization{ID: *org, Name: *name, Role: *role})
+// nameless refuses a contact that nobody could be told by: without name, address and number.
+func nameless(c Contact) error {
+	if c.Name() == "" {
+		return fault.Invalid("first_name", fault.NewProblem("nameless", "is needed, or a last name, an email address or a phone number"))
 	}
-	return c, err
-}
-
-// contactByID reads one contact that the actor may see, trashed ones too; 404 svc_not_found otherwise.
-func contactByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
-	return oneContact(ctx, tx, id, shownContactFields, "")
-}
-
-// lockContact locks a contact that the actor may see and reads it whole, with archived fields.
-func lockContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
-	return oneContact(ctx, tx, id, allContactFields, " for no key update of c")
-}
-
-// lockLiveContact is lockContact for writes that the trash refuses: 409 svc_invalid_status.
-func lockLiveContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
-	c, err := lockContact(ctx, tx, id)
-	if err == nil && c.DeletedAt != nil {
-		err = inTrash("contact")
-	}
-	return c, err
-}
-
-func inTrash(what string) error {
-	return fault.InvalidStatus("deleted", "The "+what+" is in the trash. Restore it first.")
-}
-
-func oneContact(ctx context.Context, tx *db.Tx, id uuid.UUID, fields, lock string) (Contact, error) {
-	var w where
-	w.and("c.id = ?", id)
-	w.own(tx, "c")
-	rows, err := tx.Query(ctx, `select `+contactColumns(fields)+contactFrom+` where `+w.String()+lock, w.args...)
-	if err != nil {
-		return Contact{}, err
-	}
-	c, err := pgx.CollectExactlyOneRow(rows, wholeContact)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return c, fault.NotFound("contact")
-	}
-	return c, err
-}
-
-func wholeContact(row pgx.CollectableRow) (Contact, error) { return scanContact(row) }
-
-// change is the old and new value of a field in the timeline.
-type change struct {
-	Old any `json:"old"`
-	New any `json:"new"`
-}
-
-// changes are those of one edit, by field.
-type changes map[string]change
-
-func (c changes) note(field string, old, new any) {
-	if !reflect.DeepEqual(old, new) {
-		c[field] = change{old, new}
-	}
-}
-
-// names are the changed fields, sorted; custom ones come under fields.
-func (c changes) names() []string {
-	names := map[string]bool{}
-	for k := range c {
-		k, _, _ = strings.Cut(k, ".")
-		names[k] = true
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// fieldChanges notes custom fields one by one, as fields.<key>.
-func (c changes) fieldChanges(old, new map[string]any) {
-	for k, v := range new {
-		c.note("fields."+k, old[k], v)
-	}
-	for k, v := range old {
-		if _, still := new[k]; !still {
-			c.note("fields."+k, v, nil)
-		}
-	}
-}
-
-func contactChanges(old, new Contact) changes {
-	c := changes{}
-	c.note("first_name", old.FirstName, new.FirstName)
-	c.note("last_name", old.LastName, new.LastName)
-	c.note("email", old.Email, new.Email)
-	c.note("phone", old.Phone, new.Phone)
-	c.note("status", old.Status, new.Status)
-	c.note("marketing", old.Marketing, new.Marketing)
-	c.note("source", old.Source, new.Source)
-	c.note("owner_user_id", number(old.OwnerUserID), number(new.OwnerUserID))
-	if !slices.Equal(old.Tags, new.Tags) {
-		c.note("tags", old.Tags, new.Tags)
-	}
-	c.fieldChanges(old.Fields, new.Fields)
-	return c
-}
-
-// number is n as JSON has it.
-func number(n *int64) any {
-	if n == nil {
-		return nil
-	}
-	return *n
-}
-
-// created are the changes of a new record: every field that is filled in.
-func (c changes) created() changes {
-	for k, v := range c {
-		c[k] = change{nil, v.New}
-	}
-	return c
-}
-
-// emitContact tells the other services of a contact as it is now. Extra may be nil.
-func emitContact(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) (Contact, error) {
-	c, err := readContact(ctx, tx, id)
-	if err != nil {
-		return c, err
-	}
-	return c, tx.Emit(ctx, contactEvent(kind, c, changed, extra))
-}
-
-func contactEvent(kind string, c Contact, changed []string, extra any) db.Event {
-	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.version, Changed: changed, Data: c, Extra: extra}
-}
-
-// readContact reads a contact whoever asks.
-func readContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
-	rows, err := tx.Query(ctx, `select `+contactColumns(shownContactFields)+contactFrom+` where c.id = $1`, id)
-	if err != nil {
-		return Contact{}, err
-	}
-	return pgx.CollectExactlyOneRow(rows, wholeContact)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/directory"
 )
 
@@ -35,54 +36,7 @@ type ContactQuery struct {
 	db.Page
 }
 
-// conditions narrows w to the contacts that f selects. Times and the rest are all optional.
-func (f ContactFilter) conditions(w *where) {
-	if f.Search != "" {
-		w.search("c.search", f.Search)
-	}
-	if f.Status != "" {
-		w.and("c.status = ?", f.Status)
-	}
-	if f.Marketing != "" {
-		w.and("c.marketing = ?", f.Marketing)
-	}
-	if f.Tag != "" {
-		w.and("c.tags @> array(select name from tag where slug = ?)", slug(f.Tag))
-		// A tag that does not exist would be no condition at all.
-		w.and("exists (select from tag where slug = ?)", slug(f.Tag))
-	}
-	if f.Owner != 0 {
-		w.and("c.owner_user_id = ?", f.Owner)
-	}
-	if f.Organization != uuid.Nil {
-		w.and("c.id in (select l.contact_id from contact_organization l where l.organization_id = ?)", f.Organization)
-	}
-	if f.Source != "" {
-		w.and("c.source = ?", f.Source)
-	}
-	if !f.AppointmentFrom.IsZero() || !f.AppointmentTo.IsZero() {
-		var a where
-		a.args = w.args
-		a.and("a.status not in ('cancelled', 'declined')")
-		if !f.AppointmentFrom.IsZero() {
-			a.and("a.starts_at >= ?", f.AppointmentFrom)
-		}
-		if !f.AppointmentTo.IsZero() {
-			a.and("a.starts_at <= ?", f.AppointmentTo)
-		}
-		w.args = a.args
-		w.and("c.id in (select a.contact_id from appointment a where " + a.String() + ")")
-	}
-	if !f.NoAppointmentSince.IsZero() {
-		w.and(`not exists (select from appointment a where a.contact_id = c.id and a.status not in ('cancelled', 'declined')
-			and a.starts_at >= ?)`, f.NoAppointmentSince)
-	}
-	if !f.CreatedSince.IsZero() {
-		w.and("c.created_at >= ?", f.CreatedSince)
-	}
-}
-
-// plain tells whether q's pages are a walk along one index.
+// plain reports whether q's pages are a walk along one index.
 func (q ContactQuery) plain(tx *db.Tx) bool {
 	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !(tx.Who.Own && q.IncludeDeleted)
 }
@@ -97,8 +51,8 @@ func (s *service) FindContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 	switch {
 	case in.plain(tx):
 		contacts, err = s.plainPage(ctx, tx, in, page)
-	case in.known():
-		contacts, err = s.knownPage(ctx, tx, in, page)
+	case in.inDirectory():
+		contacts, err = s.directoryPage(ctx, tx, in, page)
 	default:
 		contacts, err = s.countedPage(ctx, tx, in, page)
 	}
@@ -110,31 +64,34 @@ const newestFirst = ` order by c.created_at desc, c.id desc`
 // plainPage walks along the index. The total is the directory's, which is asked for what changed only if
 // something did.
 func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
-	var w where
-	columns := contactColumns(shownContactFields)
-	var copied *remembered
-	var fresh bool
-	var more []any
-	if page.First {
-		var err error
-		if copied, err = s.copied(ctx); err != nil {
-			return nil, err
-		}
-		columns += ", (" + w.number(upToDate, copied.snapshot) + ")"
-		more = []any{&fresh}
+	var w db.Where
+	if !page.First {
+		return s.rowsOf(ctx, tx, q, page, &w)
 	}
-	q.all(tx, &w)
-	w.after(page, "c")
-	rows, err := tx.Query(ctx, `select `+columns+contactFrom+` where `+w.String()+limit(newestFirst, page.Limit), w.args...)
+	copied, err := s.contacts.Newest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	contacts, err := collectContacts(rows, more...)
-	if err != nil || !page.First {
-		return contacts, err
+	upToDate := copied.UpToDate(&w)
+	q.conditions(tx, &w)
+	rows, err := tx.Query(ctx, `select `+shownContact+`, `+upToDate+` as up_to_date`+contactFrom+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
+	if err != nil {
+		return nil, err
+	}
+	type contactAndCopy struct {
+		Contact
+		UpToDate bool
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[contactAndCopy])
+	if err != nil {
+		return nil, err
+	}
+	contacts := make([]Contact, len(found))
+	for i, f := range found {
+		contacts[i] = f.Contact
 	}
 	l := &selection{Directory: copied.Directory, query: q.directoryQuery(tx)}
-	if !fresh {
+	if len(found) == 0 || !found[0].UpToDate {
 		if l, err = s.selection(ctx, tx, q); err != nil {
 			return nil, err
 		}
@@ -143,8 +100,19 @@ func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 	return contacts, nil
 }
 
-// knownPage has the directory find and count, and reads what it found.
-func (s *service) knownPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) (contacts []Contact, err error) {
+// rowsOf reads a page behind the first, for conditions beside those in w.
+func (s *service) rowsOf(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, w *db.Where) ([]Contact, error) {
+	q.conditions(tx, w)
+	w.After(page, "c")
+	rows, err := tx.Query(ctx, `select `+shownContact+contactFrom+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+}
+
+// directoryPage has the directory find and count, and reads what it found.
+func (s *service) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) (contacts []Contact, err error) {
 	l, err := s.selection(ctx, tx, q)
 	if err != nil {
 		return nil, err
@@ -157,14 +125,14 @@ func (s *service) knownPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 		keys = l.after(directory.KeyOf(page.At, page.ID), wanted)
 	}
 	for len(keys) > 0 {
-		var w where
-		w.own(tx, "c")
-		w.and("c.id = any(?)", ids(keys))
-		rows, err := tx.Query(ctx, `select `+contactColumns(shownContactFields)+contactFrom+` where `+w.String()+newestFirst, w.args...)
+		var w db.Where
+		onlyOwn(&w, tx)
+		w.And("c.id = any(?)", ids(keys))
+		rows, err := tx.Query(ctx, `select `+shownContact+contactFrom+` where `+w.String()+newestFirst, w.Args...)
 		if err != nil {
 			return nil, err
 		}
-		some, err := collectContacts(rows)
+		some, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
 		if err != nil {
 			return nil, err
 		}
@@ -180,47 +148,37 @@ func (s *service) knownPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 
 // countedPage is for conditions that only the database knows.
 func (s *service) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
-	var w where
+	var w db.Where
 	q, err := s.narrowed(ctx, tx, q, &w)
 	if err != nil {
 		return nil, err
 	}
-	q.all(tx, &w)
-	columns := contactColumns(shownContactFields)
-	if page.First {
-		// The total comes with the rows: a first page without rows has a total of 0.
-		columns += `, (select count(*) from contact c where ` + w.String() + `)`
+	if !page.First {
+		return s.rowsOf(ctx, tx, q, page, &w)
 	}
-	w.after(page, "c")
-	rows, err := tx.Query(ctx, `select `+columns+contactFrom+` where `+w.String()+limit(newestFirst, page.Limit), w.args...)
+	q.conditions(tx, &w)
+	rows, err := tx.Query(ctx, `select `+shownContact+`, (select count(*) from contact c where `+w.String()+`) as total`+contactFrom+
+		` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 	if err != nil {
 		return nil, err
 	}
-	if page.First {
-		return collectContacts(rows, &page.Total)
+	type contactAndTotal struct {
+		Contact
+		Total int64
 	}
-	return collectContacts(rows)
-}
-
-func collectContacts(rows pgx.Rows, more ...any) ([]Contact, error) {
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Contact, error) { return scanContact(row, more...) })
-}
-
-func (q ContactQuery) all(tx *db.Tx, w *where) {
-	if !q.IncludeDeleted {
-		w.and("c.deleted_at is null")
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[contactAndTotal])
+	contacts := make([]Contact, len(found))
+	for i, f := range found {
+		// A first page without rows has a total of 0.
+		contacts[i], page.Total = f.Contact, f.Total
 	}
-	w.own(tx, "c")
-	q.conditions(w)
-	if !q.UpdatedSince.IsZero() {
-		w.and("c.updated_at >= ?", q.UpdatedSince)
-	}
+	return contacts, err
 }
 
 // ListSources lists the sources of the contacts that the actor may see.
-func (s *service) ListSources(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[string], error) {
-	var w where
-	w.own(tx, "c")
+func (s *service) ListSources(ctx context.Context, tx *db.Tx, _ op.None) (db.List[string], error) {
+	var w db.Where
+	onlyOwn(&w, tx)
 	// One step through the index per source, not one per contact.
 	const query = `
 		with recursive s as (
@@ -229,7 +187,7 @@ func (s *service) ListSources(ctx context.Context, tx *db.Tx, _ struct{}) (db.Li
 			select (select c.source from contact c where c.deleted_at is null and c.source <> '' and c.source > s.source and %[1]s
 				order by c.source limit 1) from s where s.source is not null)
 		select source from s where source is not null order by lower(source), source`
-	rows, err := tx.Query(ctx, fmt.Sprintf(query, w.String()), w.args...)
+	rows, err := tx.Query(ctx, fmt.Sprintf(query, w.String()), w.Args...)
 	if err != nil {
 		return db.List[string]{}, err
 	}

@@ -46,7 +46,7 @@ func TestAContactIsCreatedWithItsValuesInTheirStoredForm(t *testing.T) {
 	require.Equal(t, "api", entry["channel"])
 	require.Equal(t, fmt.Sprintf("key of user %d", admin.UserID), entry["actor_label"])
 	require.Equal(t, object{"old": nil, "new": "Zoë"}, entry["data"].(object)["first_name"])
-	require.Equal(t, []string{"contact.created"}, s.Kinds(proto.ContactTopic, id))
+	require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
 	require.Equal(t, []any{object{"name": "New client", "slug": "new-client"}, object{"name": "VIP", "slug": "vip"}}, admin.Get("/tags").Is(200).Field("items"))
 }
 
@@ -100,7 +100,7 @@ func TestAPatchFillsOrOverwrites(t *testing.T) {
 	require.Equal(t, []any{"two"}, a.Field("tags"))
 	admin.Patch("/contacts/"+id, object{"mode": "overwrite", "first_name": "B"}).Is(200)
 
-	require.Equal(t, []string{"contact.created", "contact.updated", "contact.updated"}, s.Kinds(proto.ContactTopic, id), "what changes nothing is no event")
+	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, id), "what changes nothing is no event")
 	for _, e := range s.Events(proto.ContactTopic) {
 		if e.GetVersion() == 3 {
 			require.Equal(t, []string{"first_name", "last_name", "status", "tags"}, e.GetChanged())
@@ -126,7 +126,7 @@ func TestTheTrashKeepsAndGivesBack(t *testing.T) {
 	a := admin.Post("/contacts/"+id+"/restore", nil).Is(200)
 	require.Nil(t, a.Field("deleted_at"))
 	require.Equal(t, []any{"x"}, a.Field("tags"))
-	require.Equal(t, []string{"contact.created", "contact.deleted", "contact.restored"}, s.Kinds(proto.ContactTopic, id))
+	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactDeleted, proto.KindContactRestored}, s.Kinds(proto.ContactTopic, id))
 }
 
 func TestSearchFindsPartsOfNamesAddressesAndNumbers(t *testing.T) {
@@ -151,8 +151,8 @@ func TestFiltersOfContactsHoldTogether(t *testing.T) {
 	one := admin.Post("/contacts", object{"first_name": "One", "status": "customer", "source": "fair", "tags": []string{"Été"}, "owner_user_id": admin.UserID}).Is(201).Text("id")
 	two := admin.Post("/contacts", object{"first_name": "Two", "source": "web"}).Is(201).Text("id")
 	at := time.Now().UTC().Truncate(time.Second)
-	appointment(s, "appointment.booked", 1, two, "confirmed", at.Add(24*time.Hour))
-	appointment(s, "appointment.cancelled", 1, one, "cancelled", at.Add(24*time.Hour))
+	appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at.Add(24*time.Hour))
+	appointment(s, proto.KindAppointmentCancelled, 1, one, "cancelled", at.Add(24*time.Hour))
 	s.Settle()
 	stamp := func(d time.Duration) string { return url.QueryEscape(at.Add(d).Format(time.RFC3339)) }
 	for query, want := range map[string][]string{

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -79,14 +78,14 @@ func contactOf(ctx context.Context, tx *db.Tx, c *struct {
 
 // What happened to an appointment, as the timeline says it.
 var appointmentSubjects = map[string]string{
-	"appointment.booked":        "Appointment booked",
-	"appointment.confirmed":     "Appointment confirmed",
-	"appointment.declined":      "Appointment declined",
-	"appointment.rescheduled":   "Appointment moved",
-	"appointment.place_changed": "Place of the appointment changed",
-	"appointment.cancelled":     "Appointment cancelled",
-	"appointment.completed":     "Appointment took place",
-	"appointment.no_show":       "Client did not show up",
+	proto.KindAppointmentBooked:       "Appointment booked",
+	proto.KindAppointmentConfirmed:    "Appointment confirmed",
+	proto.KindAppointmentDeclined:     "Appointment declined",
+	proto.KindAppointmentRescheduled:  "Appointment moved",
+	proto.KindAppointmentPlaceChanged: "Place of the appointment changed",
+	proto.KindAppointmentCancelled:    "Appointment cancelled",
+	proto.KindAppointmentCompleted:    "Appointment took place",
+	proto.KindAppointmentNoShow:       "Client did not show up",
 }
 
 // logAppointment writes what happened into the client's timeline, in the name of who did it.
@@ -210,13 +209,13 @@ func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) err
 		}
 		c := old
 		c.OwnerUserID = to
-		if err := writeContact(ctx, tx, c, address.Key(c.Email), false); err != nil {
+		if err := updateContact(ctx, tx, c); err != nil {
 			return err
 		}
-		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over", data: contactChanges(old, c)}); err != nil {
+		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over", data: contactFields.Diff(old, c)}); err != nil {
 			return err
 		}
-		if _, err := emitContact(ctx, tx, "contact.updated", id, []string{"owner_user_id"}, nil); err != nil {
+		if _, err := emitContact(ctx, tx, proto.KindContactUpdated, id, []string{"owner_user_id"}, nil); err != nil {
 			return err
 		}
 	}

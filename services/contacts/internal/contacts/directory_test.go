@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
-	"frontdesk/services/contacts/internal/directory"
 )
 
 // write is a transaction beside the service, as another replica's would be.
@@ -70,34 +69,4 @@ func TestEveryoneFindsTheirOwnWritesAtOnce(t *testing.T) {
 	together(calls...)
 	require.EqualValues(t, 48, admin.Get("/contacts").Is(200).Field("total"))
 	require.EqualValues(t, 24, own.Get("/contacts?status=customer").Is(200).Field("total"))
-}
-
-func TestACopyThatIsTooOldIsReadAnew(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	d := &service{Kit: s.Kit, memory: newMemory()}
-	gone := admin.Post("/contacts", object{"first_name": "Gone"}).Is(201).Text("id")
-	require.NoError(t, d.refresh(t.Context()))
-	old := d.memory.newest.Load()
-	_, err := s.Kit.DB.Pool.Exec(t.Context(), `delete from contact where id = $1`, gone)
-	require.NoError(t, err)
-	_, err = s.Kit.DB.Pool.Exec(t.Context(), `update contact_gone set gone_at = now() - interval '25 hours'`)
-	require.NoError(t, err)
-	require.NoError(t, d.forgetGone(t.Context()))
-	old.at = old.at.Add(-keepGone)
-	require.NoError(t, d.refresh(t.Context()))
-	l := selection{Directory: d.memory.newest.Load().Directory}
-	_, n := l.first(1)
-	require.Zero(t, n)
-}
-
-func TestACopyOfAStateThatNeverWasIsReadAnew(t *testing.T) {
-	s := apptest.Start(t, Service)
-	d := &service{Kit: s.Kit, memory: newMemory()}
-	require.NoError(t, d.refresh(t.Context()))
-	d.memory.newest.Store(&remembered{(&directory.Directory{}).With(nil, []directory.Record{{Text: "lost"}}), "4000000000:4000000000:", d.memory.newest.Load().at})
-	require.NoError(t, d.refresh(t.Context()))
-	require.NoError(t, d.refresh(t.Context()))
-	_, n := (&selection{Directory: d.memory.newest.Load().Directory}).first(0)
-	require.Zero(t, n)
 }

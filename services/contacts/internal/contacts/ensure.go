@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,11 +14,12 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/person"
 )
 
-// Results of EnsureContact, as contact.ensured tells them.
+// Results of EnsureContact, as contact.ensured names them.
 const (
 	ensuredCreated   = "created"
 	ensuredUpdated   = "updated"
@@ -25,17 +27,8 @@ const (
 	ensuredNone      = "none"
 )
 
-// ensured is the extra part of contact.ensured: the answer to the record that asked.
-type ensured struct {
-	Origin      string `json:"origin"`
-	OriginID    string `json:"origin_id"`
-	RequestedID string `json:"requested_id"`
-	ContactID   string `json:"contact_id"`
-	Result      string `json:"result"`
-}
-
-// ensureContact finds the contact with the sender's address and fills in what it lacks, or makes it. It
-// always answers with contact.ensured, whose contact need not be the one asked for.
+// ensureContact finds the contact with the sender's address and fills in what it lacks, or makes it. It always answers
+// with contact.ensured, whose contact need not be the one asked for.
 func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	var m proto.EnsureContact
 	if err := e.Decode(&m); err != nil {
@@ -48,103 +41,119 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 	if gone, err := s.outlived(ctx, tx, e, &m); err != nil || gone {
 		return err
 	}
-	answer := ensured{Origin: m.GetOrigin(), OriginID: m.GetOriginId(), RequestedID: m.GetContactId(), Result: ensuredNone}
-	given, values, err := s.given(ctx, tx, &m)
+	given, err := s.ensured(ctx, tx, &m)
 	if err != nil {
-		return err
+		return fmt.Errorf("read what %s %s says about a contact: %w", m.GetOrigin(), m.GetOriginId(), err)
 	}
-	found, used, err := findEnsured(ctx, tx, requested, address.Key(given.Email))
+	answer := &proto.Ensured{Origin: m.GetOrigin(), OriginId: m.GetOriginId(), RequestedId: m.GetContactId(), Result: ensuredNone}
+	c, result, err := s.findOrMake(ctx, tx, requested, given, m.GetCreate())
 	if err != nil {
-		return err
+		return fmt.Errorf("find or make contact %s: %w", requested, err)
 	}
-	if found == uuid.Nil && (!m.GetCreate() || nameless(given) != nil) {
-		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: requested.String(),
+	if result == ensuredNone {
+		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: requested.String(),
 			Data: json.RawMessage("null"), Extra: answer})
 	}
-	var made Contact
-	if found == uuid.Nil {
-		given.ID, given.Fields = requested, mergeFields(nil, values, false)
-		if used {
-			given.ID = db.NewID()
-		}
-		made, err = s.insertContact(ctx, tx, given)
-		found, answer.Result = given.ID, ensuredCreated
-		if errors.Is(err, errTaken) {
-			// Somebody made a contact with the address at this very moment: that one is filled in.
-			made = Contact{}
-			found, _, err = contactWithEmail(ctx, tx, address.Key(given.Email), " for no key update")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if made.ID == uuid.Nil {
-		if answer.Result, err = s.fillEnsured(ctx, tx, found, given, values); err != nil {
-			return err
-		}
-	}
-	if requested != found {
+	if requested != c {
 		// Whatever came or comes for the id that was asked for belongs to the contact.
-		if live, err := exists(ctx, tx, requested); err != nil {
-			return err
-		} else if !live {
-			if err := alias(ctx, tx, requested, found); err != nil {
-				return err
-			}
+		if err := s.aliasUnlessContact(ctx, tx, requested, c); err != nil {
+			return fmt.Errorf("file what comes for %s under %s: %w", requested, c, err)
 		}
 	}
-	linked, err := s.ensureOrganization(ctx, tx, found, &m)
+	linked, err := s.ensureOrganization(ctx, tx, c, &m)
 	if err != nil {
-		return err
+		return fmt.Errorf("link contact %s with an organization: %w", c, err)
 	}
-	asked, err := s.takeConsents(ctx, tx, found, m.GetConsents())
+	asked, err := s.recordConsents(ctx, tx, c, m.GetConsents())
 	if err != nil {
-		return err
+		return fmt.Errorf("record consents of contact %s: %w", c, err)
 	}
-	if answer.Result == ensuredUnchanged && (linked || asked) {
-		answer.Result = ensuredUpdated
+	if result == ensuredUnchanged && (linked || asked) {
+		result = ensuredUpdated
 	}
-	answer.ContactID = found.String()
-	if made.ID != uuid.Nil && !linked && !asked {
-		return tx.Emit(ctx, contactEvent("contact.ensured", made, nil, answer))
-	}
-	_, err = emitContact(ctx, tx, "contact.ensured", found, nil, answer)
+	answer.ContactId, answer.Result = c.String(), result
+	_, err = emitContact(ctx, tx, proto.KindContactEnsured, c, nil, answer)
 	return err
 }
 
-// given is the contact that a command describes, with values that the rules allow. What a form let through
-// and we cannot store is left out: there is nobody to tell any more.
-func (s *service) given(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) (Contact, map[string]any, error) {
+// findOrMake gives the contact that a command means, filled in with given or, if create allows it, made of given.
+func (s *service) findOrMake(ctx context.Context, tx *db.Tx, requested uuid.UUID, given Contact, create bool) (id uuid.UUID, result string, err error) {
+	key := address.Key(given.Email)
+	found, used, err := findEnsured(ctx, tx, requested, key)
+	if err != nil {
+		return found, "", err
+	}
+	if found == uuid.Nil {
+		if !create || nameless(given) != nil {
+			return found, ensuredNone, nil
+		}
+		if given.ID = requested; used {
+			given.ID = db.NewID()
+		}
+		if _, err = s.insertContact(ctx, tx, given); !errors.Is(err, errTaken) {
+			return given.ID, ensuredCreated, err
+		}
+		// Somebody made a contact with the address at this very moment: that one is filled in.
+		h, err := lockContactWithEmail(ctx, tx, key)
+		if err != nil {
+			return found, "", err
+		}
+		found = h.ID
+	}
+	old, err := lockContact(ctx, tx, found)
+	if err != nil {
+		return found, "", err
+	}
+	c := contactFields.Fill(old, given)
+	if tooMuch(c.Fields) {
+		c.Fields = old.Fields
+	}
+	changed, err := s.saveContact(ctx, tx, old, c, "Contact filled in")
+	if changed {
+		return found, ensuredUpdated, err
+	}
+	return found, ensuredUnchanged, err
+}
+
+// aliasUnlessContact makes id mean target, unless a contact has the id.
+func (s *service) aliasUnlessContact(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
+	var taken bool
+	if err := tx.QueryRow(ctx, `select exists (select from contact where id = $1)`, id).Scan(&taken); err != nil || taken {
+		return err
+	}
+	return alias(ctx, tx, id, target)
+}
+
+// ensured is the contact that a command describes, in stored form. Values that the rules refuse are left out: nobody is
+// there any more who could correct them.
+func (s *service) ensured(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) (Contact, error) {
 	var values map[string]any
 	if len(m.GetFields()) > 0 {
 		if err := json.Unmarshal(m.GetFields(), &values); err != nil {
-			return Contact{}, nil, err
+			return Contact{}, err
 		}
 	}
-	clean, err := s.newCleaner(ctx, tx, "contact", len(values) > 0)
+	clean, err := s.cleanerFor(ctx, tx, "contact", opt.Of(values))
 	if err != nil {
-		return Contact{}, nil, err
+		return Contact{}, err
 	}
-	c := Contact{FirstName: cut(person.Name(m.GetFirstName()), 100), LastName: cut(person.Name(m.GetLastName()), 100),
-		Email: clean.email("email", m.GetEmail()), Phone: cut(clean.phone(m.GetPhone()), 50), Status: m.GetStatus(), Source: cut(person.Name(m.GetSource()), 50)}
-	if !slices.Contains(statuses, c.Status) {
-		c.Status = "lead"
+	c := Contact{FirstName: cut(person.Name(m.GetFirstName()), 100), LastName: cut(person.Name(m.GetLastName()), 100), Email: clean.email(m.GetEmail()),
+		Phone: cut(clean.phone(m.GetPhone()), 50), Source: cut(person.Name(m.GetSource()), 50), Fields: clean.values(values)}
+	if status := m.GetStatus(); slices.Contains(contactStatuses, status) {
+		c.Status = status
 	}
 	if owner := m.GetOwnerUserId(); owner != 0 && s.Identity.OnTeam(owner) {
 		c.OwnerUserID = &owner
 	}
+	if tooMuch(c.Fields) {
+		c.Fields = nil
+	}
 	tags := make([]string, 0, len(m.GetTags()))
 	for _, t := range m.GetTags() {
-		tags = append(tags, cut(t, 100))
+		tags = append(tags, cut(t, maxTag))
 	}
-	if c.Tags, err = tagNames(ctx, tx, tags); err != nil {
-		return c, nil, err
-	}
-	stored := clean.values(values)
-	if tooMuch(stored) {
-		stored = nil
-	}
-	return c, stored, nil
+	c.Tags, err = tagNames(ctx, tx, tags)
+	return c, err
 }
 
 func cut(s string, most int) string {
@@ -154,8 +163,8 @@ func cut(s string, most int) string {
 	return s
 }
 
-// findEnsured is the contact, locked, that a command means: the one with the address, else, without an
-// address, the one with the id. uuid.Nil when there is none. used tells whether the id is or was a contact's.
+// findEnsured locks the contact that a command means: the one with the address or, for a command without an address, the
+// one with the id. It gives uuid.Nil when there is none. used reports whether the id is or was a contact's.
 func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string) (found uuid.UUID, used bool, err error) {
 	var id, target *uuid.UUID
 	err = tx.QueryRow(ctx, `
@@ -178,40 +187,6 @@ func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string
 	return found, used, err
 }
 
-func exists(ctx context.Context, tx *db.Tx, id uuid.UUID) (yes bool, err error) {
-	err = tx.QueryRow(ctx, `select exists (select from contact where id = $1)`, id).Scan(&yes)
-	return yes, err
-}
-
-// fillEnsured fills what a locked contact lacks and adds tags.
-func (s *service) fillEnsured(ctx context.Context, tx *db.Tx, id uuid.UUID, given Contact, values map[string]any) (string, error) {
-	old, err := lockContact(ctx, tx, id)
-	if err != nil {
-		return "", err
-	}
-	c := old
-	for _, f := range []struct {
-		target *string
-		value  string
-	}{{&c.FirstName, given.FirstName}, {&c.LastName, given.LastName}, {&c.Phone, given.Phone}, {&c.Source, given.Source}} {
-		if *f.target == "" {
-			*f.target = f.value
-		}
-	}
-	if c.OwnerUserID == nil {
-		c.OwnerUserID = given.OwnerUserID
-	}
-	c.Tags = withTags(old.Tags, given.Tags)
-	if c.Fields = mergeFields(old.Fields, values, true); tooMuch(c.Fields) {
-		c.Fields = old.Fields
-	}
-	changed, err := s.saveContactAs(ctx, tx, old, c, entryUpdated, "Contact filled in")
-	if changed {
-		return ensuredUpdated, err
-	}
-	return ensuredUnchanged, err
-}
-
 // ensureOrganization links the contact with the organization that a visitor named: the oldest of that name,
 // or a new one. What the organization lacks is filled in.
 func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uuid.UUID, m *proto.EnsureContact) (linked bool, err error) {
@@ -219,7 +194,7 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 	if name == "" {
 		return false, nil
 	}
-	given, values, err := s.givenOrganization(ctx, tx, name, m.GetOrganization())
+	given, err := s.ensuredOrganization(ctx, tx, name, m.GetOrganization())
 	if err != nil {
 		return false, err
 	}
@@ -237,17 +212,13 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 	var o Organization
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		given.Fields = mergeFields(nil, values, false)
 		o, err = insertOrganization(ctx, tx, given)
 	case err == nil:
 		var old Organization
 		if old, err = lockOrganization(ctx, tx, id); err != nil {
 			return false, err
 		}
-		o, _ = fillOrganization(old, given)
-		if o.Fields = mergeFields(old.Fields, values, true); tooMuch(o.Fields) {
-			o.Fields = old.Fields
-		}
+		o = mergeOrganizations(old, given)
 		_, err = saveOrganization(ctx, tx, old, o, "Organization filled in")
 	}
 	if err != nil {
@@ -261,18 +232,18 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 	return setLink(ctx, tx, c, o, "", !hasPrimary)
 }
 
-// givenOrganization reads the organization values of a command, by target name; what the rules do not allow
-// is left out.
-func (s *service) givenOrganization(ctx context.Context, tx *db.Tx, name string, raw []byte) (Organization, map[string]any, error) {
+// ensuredOrganization is the organization that a command describes, by names of fields. Values that the rules refuse are
+// left out.
+func (s *service) ensuredOrganization(ctx context.Context, tx *db.Tx, name string, raw []byte) (Organization, error) {
 	values := map[string]any{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &values); err != nil {
-			return Organization{}, nil, err
+			return Organization{}, err
 		}
 	}
-	clean, err := s.newCleaner(ctx, tx, "organization", true)
+	clean, err := s.newCleaner(ctx, tx, "organization")
 	if err != nil {
-		return Organization{}, nil, err
+		return Organization{}, err
 	}
 	text := func(key string, most int) string { v, _ := values[key].(string); return cut(person.Name(v), most) }
 	custom, _ := values["fields"].(map[string]any)
@@ -284,7 +255,7 @@ func (s *service) givenOrganization(ctx context.Context, tx *db.Tx, name string,
 			custom[key] = v
 		}
 	}
-	return Organization{ID: db.NewID(), Name: name, VATNumber: person.VAT(text("vat_number", 30)), Email: clean.email("email", text("email", 190)),
+	return Organization{ID: db.NewID(), Name: name, VATNumber: person.VAT(text("vat_number", 30)), Email: clean.email(text("email", 190)),
 		Phone: cut(clean.phone(text("phone", 50)), 50), Website: clean.website(text("website", 2048)), AddressLine: text("address_line", 255),
-		PostalCode: text("postal_code", 20), City: text("city", 100), Country: clean.country(text("country", 2))}, clean.values(custom), nil
+		PostalCode: text("postal_code", 20), City: text("city", 100), Country: clean.country(text("country", 2)), Fields: clean.values(custom)}, nil
 }

@@ -1,12 +1,12 @@
 package contacts
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
@@ -18,17 +18,17 @@ func ensure(s *apptest.Service, m *proto.EnsureContact) {
 		m.ContactId = uuid.NewString()
 	}
 	m.Origin, m.OriginId = "submission", uuid.NewString()
-	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: m.Email,
+	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: m.Email,
 		Actor: &proto.Actor{Channel: db.ChannelForm, Label: "Ann Visitor"}, Data: m})
 	s.Settle()
 }
 
-func answers(t *testing.T, s *apptest.Service, requested string) (all []ensured) {
+func answers(t *testing.T, s *apptest.Service, requested string) (all []*proto.Ensured) {
 	for _, e := range s.Events(proto.ContactTopic) {
-		if e.GetKind() == "contact.ensured" {
-			var x ensured
-			require.NoError(t, json.Unmarshal(e.GetExtra(), &x))
-			if x.RequestedID == requested {
+		if e.GetKind() == proto.KindContactEnsured {
+			x := &proto.Ensured{}
+			require.NoError(t, protojson.Unmarshal(e.GetExtra(), x))
+			if x.GetRequestedId() == requested {
 				all = append(all, x)
 			}
 		}
@@ -53,8 +53,9 @@ func TestAVisitorBecomesAContact(t *testing.T) {
 	require.Equal(t, "I agree.", consent["text"])
 	require.Equal(t, false, consent["verified"])
 	got := answers(t, s, m.ContactId)
-	require.Equal(t, []ensured{{Origin: "submission", OriginID: m.OriginId, RequestedID: m.ContactId, ContactID: m.ContactId, Result: "created"}}, got)
-	require.Equal(t, []string{"contact.created", "contact.ensured"}, s.Kinds(proto.ContactTopic, m.ContactId))
+	require.Equal(t, "created "+m.ContactId+" for submission "+m.OriginId, got[0].GetResult()+" "+got[0].GetContactId()+" for "+got[0].GetOrigin()+" "+got[0].GetOriginId())
+	require.Len(t, got, 1)
+	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactEnsured}, s.Kinds(proto.ContactTopic, m.ContactId))
 
 	again := &proto.EnsureContact{Email: "ANN@example.com", FirstName: "Other", LastName: "Visitor", Tags: []string{"two"}, Create: true}
 	ensure(s, again)
@@ -64,7 +65,7 @@ func TestAVisitorBecomesAContact(t *testing.T) {
 	require.Equal(t, []any{"web", "two"}, c.Field("tags"))
 	admin.Get("/contacts/"+again.ContactId).Fails(404, "svc_not_found")
 	require.Equal(t, "updated", answers(t, s, again.ContactId)[0].Result)
-	require.Equal(t, m.ContactId, answers(t, s, again.ContactId)[0].ContactID)
+	require.Equal(t, m.ContactId, answers(t, s, again.ContactId)[0].GetContactId())
 
 	third := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Create: true}
 	ensure(s, third)
@@ -84,12 +85,12 @@ func TestABookingReachesTheTimelineOnceWhateverComesFirst(t *testing.T) {
 	// The appointment is here before the contact, and the contact turns out to be another one.
 	requested := uuid.NewString()
 	starts := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
-	id := appointment(s, "appointment.booked", 1, requested, "confirmed", starts)
+	id := appointment(s, proto.KindAppointmentBooked, 1, requested, "confirmed", starts)
 	s.Settle()
 	ensure(s, &proto.EnsureContact{ContactId: requested, Email: "ann@example.com", FirstName: "Ann", Create: true})
-	s.Send(apptest.Event{ID: uuid.NewString(), Topic: proto.AppointmentTopic, Kind: "appointment.updated", Key: id, Version: 1, Data: object{"id": id,
+	s.Send(apptest.Event{ID: uuid.NewString(), Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentUpdated, Key: id, Version: 1, Data: object{"id": id,
 		"contact": object{"id": requested}, "status": "confirmed", "starts_at": starts, "ends_at": starts}})
-	appointment(s, "appointment.cancelled", 2, requested, "cancelled", starts, id)
+	appointment(s, proto.KindAppointmentCancelled, 2, requested, "cancelled", starts, id)
 	s.Settle()
 	items := admin.Get("/contacts/" + existing + "/activities").Is(200).Items()
 	require.Len(t, items, 4)

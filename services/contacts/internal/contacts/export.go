@@ -34,18 +34,18 @@ func (s *service) ExportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 	if err := d.Row(append(header, labels(fields)...)); err != nil {
 		return err
 	}
-	var w where
+	var w db.Where
 	q, err := s.narrowed(ctx, tx, ContactQuery{ContactFilter: in.ContactFilter}, &w)
 	if err != nil {
 		return err
 	}
-	q.all(tx, &w)
+	q.conditions(tx, &w)
 	if len(in.IDs) > 0 {
-		w.and("c.id = any(?)", in.IDs)
+		w.And("c.id = any(?)", in.IDs)
 	}
 	rows, err := tx.Query(ctx, `select c.id, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source, c.owner_user_id,
 		array_to_string(c.tags, ', '), coalesce(po.name, ''), coalesce(case when po.id is not null then p.role end, ''),
-		c.last_activity, c.created_at, c.updated_at, c.fields`+contactFrom+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.args...)
+		c.last_activity, c.created_at, c.updated_at, c.fields`+contactFrom+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func (s *service) ExportOrganizations(ctx context.Context, tx *db.Tx, in Organiz
 	if err := d.Row(append(header, labels(fields)...)); err != nil {
 		return err
 	}
-	var w where
+	var w db.Where
 	from := organizationFrom(tx, &w)
 	in.conditions(&w)
 	rows, err := tx.Query(ctx, `select o.id, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country,
-		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.args...)
+		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}

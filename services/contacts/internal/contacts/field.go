@@ -14,8 +14,10 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/record"
 )
 
 // Field is a custom field.
@@ -110,7 +112,7 @@ func insertField(ctx context.Context, tx *db.Tx, f Field) (Field, error) {
 	if err != nil {
 		return f, err
 	}
-	return f, emitField(ctx, tx, "field.created", f, nil)
+	return f, emitField(ctx, tx, proto.KindFieldCreated, f, nil)
 }
 
 func emitField(ctx context.Context, tx *db.Tx, kind string, f Field, changed []string) error {
@@ -235,13 +237,13 @@ func (s *service) UpdateField(ctx context.Context, tx *db.Tx, in FieldChange) (F
 			return f, err
 		}
 	}
-	c := changes{}
-	c.note("label", old.Label, f.Label)
-	c.note("options", old.Options, f.Options)
-	c.note("group", old.Group, f.Group)
-	c.note("show_in_list", old.ShowInList, f.ShowInList)
-	c.note("sort_order", old.SortOrder, f.SortOrder)
-	c.note("archived", old.Archived, f.Archived)
+	c := record.Changes{}
+	c.Note("label", old.Label, f.Label)
+	c.Note("options", old.Options, f.Options)
+	c.Note("group", old.Group, f.Group)
+	c.Note("show_in_list", old.ShowInList, f.ShowInList)
+	c.Note("sort_order", old.SortOrder, f.SortOrder)
+	c.Note("archived", old.Archived, f.Archived)
 	if len(c) == 0 {
 		return f, nil
 	}
@@ -250,11 +252,11 @@ func (s *service) UpdateField(ctx context.Context, tx *db.Tx, in FieldChange) (F
 		f.ID, f.version, f.Label, f.Options, f.Group, f.ShowInList, f.SortOrder, f.Archived); err != nil {
 		return f, err
 	}
-	return f, emitField(ctx, tx, "field.updated", f, c.names())
+	return f, emitField(ctx, tx, proto.KindFieldUpdated, f, c.Names())
 }
 
 // ArchiveField hides a field and keeps its values.
-func (s *service) ArchiveField(ctx context.Context, tx *db.Tx, in ByID) (Field, error) {
+func (s *service) ArchiveField(ctx context.Context, tx *db.Tx, in op.ByID) (Field, error) {
 	return s.UpdateField(ctx, tx, FieldChange{ID: in.ID, Archived: opt.Of(true)})
 }
 

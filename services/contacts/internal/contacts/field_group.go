@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/proto"
 )
 
 // Group is a heading that fields stand under.
@@ -84,7 +85,7 @@ func (s *service) UpdateGroup(ctx context.Context, tx *db.Tx, in GroupChange) (G
 }
 
 // DeleteGroup removes a group; its fields stay, without one.
-func (s *service) DeleteGroup(ctx context.Context, tx *db.Tx, in ByID) (op.None, error) {
+func (s *service) DeleteGroup(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	// Locked before its fields, as a field that joins it does.
 	if err := tx.QueryRow(ctx, `select id from field_group where id = $1 for update`, in.ID).Scan(&in.ID); err != nil {
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -101,7 +102,7 @@ func (s *service) DeleteGroup(ctx context.Context, tx *db.Tx, in ByID) (op.None,
 		return op.None{}, err
 	}
 	for _, f := range fields {
-		if err := emitField(ctx, tx, "field.updated", f, []string{"group"}); err != nil {
+		if err := emitField(ctx, tx, proto.KindFieldUpdated, f, []string{"group"}); err != nil {
 			return op.None{}, err
 		}
 	}

@@ -52,7 +52,7 @@ func TestFieldsOfEveryTypeAreCheckedAndKept(t *testing.T) {
 		admin.Patch("/contacts/"+id, object{"fields": object{key: c.good}}).Fails(400, "svc_invalid_param")
 		admin.Patch("/fields/"+field, object{"archived": false}).Is(200)
 		require.Equal(t, c.stored, admin.Get("/contacts/"+id).Is(200).Field("fields."+key), c.kind)
-		require.Equal(t, []string{"field.created", "field.updated", "field.updated"}, s.Kinds(proto.FieldTopic, field))
+		require.Equal(t, []string{proto.KindFieldCreated, proto.KindFieldUpdated, proto.KindFieldUpdated}, s.Kinds(proto.FieldTopic, field))
 	}
 	require.Len(t, admin.Get("/fields?entity=contact").Is(200).Items(), 10)
 }
@@ -92,7 +92,7 @@ func TestATemplateGetsItsFields(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	send := func() {
-		s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_fields", Key: "fields", Data: &proto.EnsureFields{Fields: []*proto.EnsureFields_Field{
+		s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureFields, Key: "fields", Data: &proto.EnsureFields{Fields: []*proto.EnsureFields_Field{
 			{Entity: "submission", Key: "budget", Label: "Budget", Type: "dropdown", Options: []string{"a", "b"}, Source: "quote"}}}})
 		s.Settle()
 	}

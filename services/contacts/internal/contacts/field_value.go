@@ -3,7 +3,6 @@ package contacts
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/address"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/person"
 )
 
@@ -35,19 +34,18 @@ func writableFields(ctx context.Context, tx *db.Tx, entity string) (fieldSet, er
 	return set, err
 }
 
-// clean brings values into their stored form: null for one that is empty. What is wrong goes into params
-// under fields.<key>.
-func (s fieldSet) clean(values map[string]any, country string, params map[string]string) map[string]any {
+// clean brings values into their stored form: null for one that is empty. It notes what is wrong under fields.<key>.
+func (s fieldSet) clean(values map[string]any, country string, problems fault.Problems) map[string]any {
 	out := map[string]any{}
 	for key, v := range values {
 		f, ok := s[key]
 		if !ok {
-			params["fields."+key] = "is not a custom field"
+			problems.Add("fields."+key, fault.NewProblem("unknown", "is not a custom field"))
 			continue
 		}
-		stored, err := f.value(v, country)
-		if err != nil {
-			params["fields."+key] = err.Error()
+		stored, problem := f.value(v, country)
+		if !problem.IsZero() {
+			problems.Add("fields."+key, problem)
 			continue
 		}
 		out[key] = stored
@@ -61,14 +59,13 @@ const (
 )
 
 // value is v in the stored form of the field's type, or nil when it is empty. Numbers, dates, booleans
-// and options are also understood as text: forms and imports have nothing else. The error is a phrase
-// to put behind the name.
-func (f Field) value(v any, country string) (any, error) {
+// and options are also understood as text: forms and imports have nothing else.
+func (f Field) value(v any, country string) (any, fault.Problem) {
 	if n, ok := v.(json.Number); ok {
 		v = n.String()
 	}
 	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" || v == nil {
-		return nil, nil
+		return nil, fault.Problem{}
 	}
 	switch f.Type {
 	case "number":
@@ -83,61 +80,67 @@ func (f Field) value(v any, country string) (any, error) {
 		if n, isNumber := v.(float64); isNumber && (f.Type == "text" || f.Type == "phone" || f.Type == "dropdown") {
 			s = strconv.FormatFloat(n, 'f', -1, 64)
 		} else {
-			return nil, fmt.Errorf("must be text")
+			return nil, fault.Type("text")
 		}
 	}
 	return f.text(s, country)
 }
 
-func (f Field) text(s, country string) (any, error) {
+func (f Field) text(s, country string) (any, fault.Problem) {
 	long := maxText
 	if f.Type == "long_text" {
 		long = maxLongText
 	}
 	if utf8.RuneCountInString(s) > long {
-		return nil, fmt.Errorf("must have at most %d characters", long)
+		return nil, fault.TooLong(long)
 	}
 	switch f.Type {
 	case "long_text":
-		return s, nil
+		return s, fault.Problem{}
 	case "email":
-		return textOrError(address.Parse(s))
+		email, problem := emailValue(s)
+		return textOrNil(email), problem
 	case "phone":
-		return person.Phone(s, country), nil
+		return person.Phone(s, country), fault.Problem{}
 	case "url":
-		return textOrError(person.Website(s))
+		site, err := person.Website(s)
+		if err != nil {
+			return nil, fault.NewProblem("url", err.Error())
+		}
+		return textOrNil(site), fault.Problem{}
 	case "date":
 		s = strings.TrimSpace(s)
 		d, err := time.Parse(time.DateOnly, s)
 		if err != nil || d.Year() < 1 {
-			return nil, fmt.Errorf("must be a date such as 2026-12-31")
+			return nil, fault.Day()
 		}
-		return s, nil
+		return s, fault.Problem{}
 	case "dropdown":
 		return f.option(s)
 	}
-	return strings.TrimSpace(s), nil
+	return strings.TrimSpace(s), fault.Problem{}
 }
 
-func textOrError(s string, err error) (any, error) {
-	if err != nil || s == "" {
-		return nil, err
+// textOrNil is s as a stored value: nil when it is empty.
+func textOrNil(s string) any {
+	if s == "" {
+		return nil
 	}
-	return s, nil
+	return s
 }
 
 // option finds the option that s means; case does not count.
-func (f Field) option(s string) (any, error) {
+func (f Field) option(s string) (any, fault.Problem) {
 	s = strings.Join(strings.Fields(s), " ")
 	if slices.Contains(f.Options, s) {
-		return s, nil
+		return s, fault.Problem{}
 	}
 	for _, o := range f.Options {
 		if strings.EqualFold(o, s) {
-			return o, nil
+			return o, fault.Problem{}
 		}
 	}
-	return nil, fmt.Errorf("must be one of %s", brief(f.Options))
+	return nil, fault.NewProblem("not_one_of", "must be one of "+brief(f.Options), "allowed", f.Options)
 }
 
 // brief lists options for an error, without the length of a catalogue.
@@ -149,33 +152,33 @@ func brief(options []string) string {
 	return list
 }
 
-func (f Field) choices(v any) (any, error) {
+func (f Field) choices(v any) (any, fault.Problem) {
 	var given []any
 	switch v := v.(type) {
 	case []any:
 		given = v
 	case string:
-		if o, err := f.option(v); err == nil {
-			return []any{o}, nil
+		if o, problem := f.option(v); problem.IsZero() {
+			return []any{o}, problem
 		}
 		for part := range strings.SplitSeq(v, ",") {
 			given = append(given, part)
 		}
 	default:
-		return nil, fmt.Errorf("must be a list of options")
+		return nil, fault.Type("a list of options")
 	}
 	chosen := map[any]bool{}
 	for _, g := range given {
 		s, ok := g.(string)
 		if !ok {
-			return nil, fmt.Errorf("must be a list of options")
+			return nil, fault.Type("a list of options")
 		}
 		if strings.TrimSpace(s) == "" {
 			continue
 		}
-		o, err := f.option(s)
-		if err != nil {
-			return nil, err
+		o, problem := f.option(s)
+		if !problem.IsZero() {
+			return nil, problem
 		}
 		chosen[o] = true
 	}
@@ -187,15 +190,15 @@ func (f Field) choices(v any) (any, error) {
 		}
 	}
 	if out == nil {
-		return nil, nil
+		return nil, fault.Problem{}
 	}
-	return out, nil
+	return out, fault.Problem{}
 }
 
-func numberValue(v any) (any, error) {
+func numberValue(v any) (any, fault.Problem) {
 	switch v := v.(type) {
 	case float64:
-		return v, nil
+		return v, fault.Problem{}
 	case string:
 		s := strings.ReplaceAll(strings.TrimSpace(v), " ", "")
 		if strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
@@ -203,10 +206,10 @@ func numberValue(v any) (any, error) {
 		}
 		n, err := strconv.ParseFloat(s, 64)
 		if err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && !strings.ContainsAny(s, "xXpP_nN") {
-			return n, nil
+			return n, fault.Problem{}
 		}
 	}
-	return nil, fmt.Errorf("must be a number")
+	return nil, fault.Type("a number")
 }
 
 var truths = map[string]bool{
@@ -214,20 +217,20 @@ var truths = map[string]bool{
 	"false": false, "0": false, "no": false, "off": false, "nee": false, "non": false, "nein": false, "n": false,
 }
 
-func checkboxValue(v any) (any, error) {
+func checkboxValue(v any) (any, fault.Problem) {
 	switch v := v.(type) {
 	case bool:
-		return v, nil
+		return v, fault.Problem{}
 	case float64:
 		if v == 0 || v == 1 {
-			return v == 1, nil
+			return v == 1, fault.Problem{}
 		}
 	case string:
 		if b, ok := truths[strings.ToLower(strings.TrimSpace(v))]; ok {
-			return b, nil
+			return b, fault.Problem{}
 		}
 	}
-	return nil, fmt.Errorf("must be true or false")
+	return nil, fault.Type("true or false")
 }
 
 // maxValues bounds all custom values of a record together, in bytes of JSON: they travel in every event of it.
@@ -236,24 +239,4 @@ const maxValues = 256 << 10
 func tooMuch(fields map[string]any) bool {
 	raw, err := json.Marshal(fields)
 	return err != nil || len(raw) > maxValues
-}
-
-// mergeFields puts new values over old ones by key; nil clears one. With fillEmpty only keys without a value
-// are filled.
-func mergeFields(old, values map[string]any, fillEmpty bool) map[string]any {
-	out := make(map[string]any, len(old)+len(values))
-	for k, v := range old {
-		out[k] = v
-	}
-	for k, v := range values {
-		if _, has := out[k]; has && fillEmpty {
-			continue
-		}
-		if v == nil {
-			delete(out, k)
-		} else {
-			out[k] = v
-		}
-	}
-	return out
 }

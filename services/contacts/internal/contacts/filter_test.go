@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
 )
 
 // model is a contact as the test knows it, to say what a filter should find.
@@ -34,7 +35,7 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 	words := []string{"Zoë", "Müller", "Jan", "Anna", "Peeters"}
 	var all []model
 	for i := range 40 {
-		m := model{text: words[i%5] + " " + words[i*3%4], status: statuses[i%3], source: []string{"web", "fair", ""}[i*7%3], tag: []string{"VIP", "Été", ""}[i*5%3]}
+		m := model{text: words[i%5] + " " + words[i*3%4], status: contactStatuses[i%3], source: []string{"web", "fair", ""}[i*7%3], tag: []string{"VIP", "Été", ""}[i*5%3]}
 		body := object{"first_name": words[i%5], "last_name": words[i*3%4], "status": m.status, "source": m.source}
 		if m.tag != "" {
 			body["tags"] = []string{m.tag}
@@ -51,11 +52,11 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 		}
 		if i%3 == 0 {
 			at := now.Add(time.Duration(i) * time.Hour)
-			appointment(s, "appointment.booked", 1, m.id, "confirmed", at)
+			appointment(s, proto.KindAppointmentBooked, 1, m.id, "confirmed", at)
 			m.appointments = append(m.appointments, at)
 		}
 		if i%5 == 0 {
-			appointment(s, "appointment.cancelled", 1, m.id, "cancelled", now.Add(48*time.Hour))
+			appointment(s, proto.KindAppointmentCancelled, 1, m.id, "cancelled", now.Add(48*time.Hour))
 		}
 		if m.trashed = i%9 == 0; m.trashed {
 			admin.Delete("/contacts/"+m.id, nil).Is(204)

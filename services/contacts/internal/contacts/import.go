@@ -127,14 +127,14 @@ func (s fieldSet) columns() []csvfile.Field {
 
 // readImport reads an import; who sees only their own contacts sees only their own imports.
 func readImport(ctx context.Context, tx *db.Tx, id uuid.UUID, lock string) (Import, error) {
-	var w where
-	w.and("id = ?", id)
+	var w db.Where
+	w.And("id = ?", id)
 	if tx.Who.Own {
-		w.and("user_id = ?", tx.Who.UserID)
+		w.And("user_id = ?", tx.Who.UserID)
 	}
 	m := Import{Errors: []ImportError{}}
 	err := tx.QueryRow(ctx, `select id, file_name, status, headers, mapping, options, preview, rows, created, updated, skipped, failed, created_at, finished_at
-		from import where `+w.String()+lock, w.args...).Scan(&m.ID, &m.FileName, &m.Status, &m.Headers, &m.Mapping, &m.Options, &m.Preview,
+		from import where `+w.String()+lock, w.Args...).Scan(&m.ID, &m.FileName, &m.Status, &m.Headers, &m.Mapping, &m.Options, &m.Preview,
 		&m.Totals.Rows, &m.Totals.Created, &m.Totals.Updated, &m.Totals.Skipped, &m.Totals.Failed, &m.CreatedAt, &m.FinishedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return m, fault.NotFound("import")
@@ -152,7 +152,7 @@ func readImport(ctx context.Context, tx *db.Tx, id uuid.UUID, lock string) (Impo
 }
 
 // GetImport reads an import and how far it came.
-func (s *service) GetImport(ctx context.Context, tx *db.Tx, in ByID) (Import, error) {
+func (s *service) GetImport(ctx context.Context, tx *db.Tx, in op.ByID) (Import, error) {
 	return readImport(ctx, tx, in.ID, "")
 }
 
@@ -177,7 +177,7 @@ func (c ImportChoices) apply(o *ImportOptions) error {
 		target  *string
 		allowed []string
 	}{
-		{"duplicates", c.Duplicates, &o.Duplicates, []string{"fill_empty", "skip", overwrite}},
+		{"duplicates", c.Duplicates, &o.Duplicates, []string{"fill_empty", "skip", modeOverwrite}},
 		{"separator", c.Separator, &o.Separator, []string{"auto", ",", ";"}},
 	} {
 		if choice.given == nil {
@@ -248,7 +248,7 @@ func (s *service) prepare(ctx context.Context, tx *db.Tx, in ImportChange, statu
 }
 
 // ImportErrors downloads the rows that failed, with the reason before their cells.
-func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in ByID, d *op.Download) error {
+func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op.Download) error {
 	m, err := readImport(ctx, tx, in.ID, "")
 	if err != nil {
 		return err

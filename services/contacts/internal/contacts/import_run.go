@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,14 +16,17 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/record"
 )
 
 const importBatch = 2000
 
-// runImports works on imports that were started, batch by batch, until ctx ends. Each batch is one
-// transaction with the place it came to, so that a crash repeats no row and leaves none out.
+// runImports works on imports that were started, batch by batch, until ctx ends. Each batch is one transaction with the
+// place it came to, so that a crash repeats no row and leaves none out.
 func (s *service) runImports(ctx context.Context) {
 	r := &importer{service: s}
 	for ctx.Err() == nil {
@@ -42,105 +44,119 @@ func (s *service) runImports(ctx context.Context) {
 	}
 }
 
-// importer keeps the file that it is at open between batches.
+// importer keeps the file of the last batch open for the next one.
 type importer struct {
 	*service
+	open *openFile
+}
+
+// openFile is the file of an import, of which done rows were read.
+type openFile struct {
 	id       uuid.UUID
 	revision int
+	done     int
 	rows     *csvfile.Rows
-	done     int
 }
 
-// job is an import as its runner sees it.
-type job struct {
-	id       uuid.UUID
-	revision int
-	done     int
-	actor    importActor
-	mapping  []string
-	headers  []string
-	options  ImportOptions
-
-	clean  *cleaner
-	failed []failure
-	totals ImportTotals
-}
-
-type failure struct {
-	ImportError
-	cells []string
-}
-
-// draft is a row on its way to become a contact.
-type draft struct {
-	Contact
-	key    string
-	values map[string]any
-	cells  []string
-	row    int
-}
-
-// batch does the next rows of the oldest import that waits and that no other replica is at.
+// batch does the next rows of the oldest import that waits and that no other replica works on. It reports whether there
+// was one.
 func (r *importer) batch(ctx context.Context) (worked bool, err error) {
+	// Rows that are read are gone from the file: a transaction that runs again opens it anew, and the place is kept only
+	// after the commit.
+	open := r.open
+	r.open = nil
+	var next *openFile
 	err = r.DB.Do(ctx, func(tx *db.Tx) error {
-		worked = false
-		j := &job{}
-		err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, options from import where status in ('queued', 'running')
-			order by created_at, id limit 1 for update skip locked`).Scan(&j.id, &j.revision, &j.done, &j.actor, &j.mapping, &j.headers, &j.options)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
+		j, err := r.claimImport(ctx, tx)
+		if worked = j != nil; err != nil || !worked {
 			return err
 		}
-		worked = true
-		tx.Who = db.Actor{UserID: j.actor.UserID, Label: j.actor.Label, Channel: db.ChannelImport, Own: r.Identity.Own(j.actor.UserID)}
-		if err := r.open(ctx, tx, j); err != nil {
-			return err
+		file := open
+		open = nil
+		if file == nil || file.id != j.id || file.revision != j.revision || file.done != j.done {
+			if file, err = j.openFile(ctx, tx); err != nil {
+				return fmt.Errorf("import %s: open the file: %w", j.id, err)
+			}
 		}
-		return r.work(ctx, tx, j)
+		if err := r.importRows(ctx, tx, j, file); err != nil {
+			return fmt.Errorf("import %s, rows %d-%d: %w", j.id, j.done+1, file.done, err)
+		}
+		next = file
+		return nil
 	})
-	if err != nil {
-		// What was read is not done.
-		r.rows = nil
+	if err == nil {
+		r.open = next
 	}
 	return worked, err
 }
 
-// open makes r.rows stand behind the last row that is done.
-func (r *importer) open(ctx context.Context, tx *db.Tx, j *job) error {
-	if r.rows != nil && r.id == j.id && r.revision == j.revision && r.done == j.done {
-		return nil
+// job is an import as a batch works on it.
+type job struct {
+	id       uuid.UUID
+	revision int
+	done     int // the last row that earlier batches did; the headers are row 1
+	actor    importActor
+	mapping  []string
+	headers  []string
+	options  ImportOptions
+	clean    *cleaner
+
+	failed []failedRow
+	totals ImportTotals
+}
+
+type failedRow struct {
+	ImportError
+	cells []string
+}
+
+// claimImport locks the oldest import that has rows to do, and gives nil when there is none. The transaction acts in the
+// name of who started it.
+func (r *importer) claimImport(ctx context.Context, tx *db.Tx) (*job, error) {
+	j := &job{}
+	err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, options from import where status in ('queued', 'running')
+		order by created_at, id limit 1 for update skip locked`).Scan(&j.id, &j.revision, &j.done, &j.actor, &j.mapping, &j.headers, &j.options)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	tx.Who = db.Actor{UserID: j.actor.UserID, Label: j.actor.Label, Channel: db.ChannelImport, Own: r.Identity.Own(j.actor.UserID)}
+	j.clean, err = r.newCleaner(ctx, tx, "contact")
+	return j, err
+}
+
+// openFile reads the file and goes to the row behind the last that is done.
+func (j *job) openFile(ctx context.Context, tx *db.Tx) (*openFile, error) {
 	var text string
 	if err := tx.QueryRow(ctx, `select csv from import where id = $1`, j.id).Scan(&text); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := csvfile.Open(text, j.options.Separator)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.id, r.revision, r.rows = j.id, j.revision, f.Rows()
+	file := &openFile{j.id, j.revision, j.done, f.Rows()}
 	for row := 1; row < j.done; {
-		next, err := r.rows.Next()
-		if err != nil {
+		next, err := file.rows.Next()
+		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err != nil {
+			return nil, err
 		}
 		row = next.Number
 	}
-	r.done = j.done
-	return nil
+	return file, nil
 }
 
-func (r *importer) work(ctx context.Context, tx *db.Tx, j *job) error {
-	var err error
-	if j.clean, err = r.newCleaner(ctx, tx, "contact", true); err != nil {
-		return err
-	}
+// importRows does the next rows of file and moves both on: the file, and the import in the database.
+func (r *importer) importRows(ctx context.Context, tx *db.Tx, j *job, file *openFile) error {
 	var drafts []draft
-	last, done := false, j.done
+	last := false
 	for range importBatch {
-		row, err := r.rows.Next()
+		row, err := file.rows.Next()
 		if errors.Is(err, io.EOF) {
 			last = true
 			break
@@ -148,25 +164,28 @@ func (r *importer) work(ctx context.Context, tx *db.Tx, j *job) error {
 		if err != nil {
 			return err
 		}
-		done = row.Number
+		file.done = row.Number
 		if d, ok := j.read(row); ok {
 			drafts = append(drafts, d)
 		}
 	}
-	if err := r.nameTags(ctx, tx, drafts); err != nil {
-		return err
+	batchTag, err := nameTags(ctx, tx, j.options.Tag, drafts)
+	if err != nil {
+		return fmt.Errorf("name tags: %w", err)
 	}
 	for len(drafts) > 0 {
-		if drafts, err = r.round(ctx, tx, j, drafts); err != nil {
+		if drafts, err = r.round(ctx, tx, j, batchTag, drafts); err != nil {
 			return err
 		}
 	}
-	r.done = done
-	return r.advance(ctx, tx, j, done, last)
+	if err := j.advance(ctx, tx, file.done, last); err != nil {
+		return fmt.Errorf("store the place: %w", err)
+	}
+	return nil
 }
 
-// advance stores the place that the import came to, and its end.
-func (r *importer) advance(ctx context.Context, tx *db.Tx, j *job, done int, last bool) error {
+// advance stores the place that the import came to, the rows that failed and, behind the last row, the end.
+func (j *job) advance(ctx context.Context, tx *db.Tx, done int, last bool) error {
 	status := importRunning
 	if last {
 		status = importCompleted
@@ -180,17 +199,26 @@ func (r *importer) advance(ctx context.Context, tx *db.Tx, j *job, done int, las
 	}
 	// A file that is done is not needed any more.
 	_, err := tx.Exec(ctx, `
-		update import set status = $2, done_row = $3, created = created + $4, updated = updated + $5, skipped = skipped + $6, failed = failed + $7,
-			csv = case when $8 then '' else csv end, finished_at = case when $8 then $9::timestamptz end where id = $1`,
-		j.id, status, done, j.totals.Created, j.totals.Updated, j.totals.Skipped, len(j.failed), last, tx.Now)
+		update import set status = @status, done_row = @done, created = created + @created, updated = updated + @updated,
+			skipped = skipped + @skipped, failed = failed + @failed, csv = case when @last then '' else csv end,
+			finished_at = case when @last then @now::timestamptz end
+		where id = @id`,
+		pgx.NamedArgs{"id": j.id, "status": status, "done": done, "created": j.totals.Created, "updated": j.totals.Updated,
+			"skipped": j.totals.Skipped, "failed": len(j.failed), "last": last, "now": tx.Now})
 	return err
 }
 
-func (j *job) fail(row int, cells []string, column, code, message string) {
-	j.failed = append(j.failed, failure{ImportError{row, column, code, message}, cells})
+// draft is a row on its way to become a contact.
+type draft struct {
+	Contact // in stored form, without the tag of the whole import
+	key     string
+	cells   []string
+	row     int
 }
 
-var importLengths = map[string]int{"first_name": 100, "last_name": 100, "email": address.Max, "phone": 50, "source": 50}
+func (j *job) fail(row int, cells []string, column, code, message string) {
+	j.failed = append(j.failed, failedRow{ImportError{row, column, code, message}, cells})
+}
 
 // read turns a row into a draft; one that breaks a rule is noted as failed.
 func (j *job) read(row csvfile.Row) (draft, bool) {
@@ -198,136 +226,141 @@ func (j *job) read(row csvfile.Row) (draft, bool) {
 	for i := range cells {
 		cells[i] = row.Cell(i)
 	}
-	d := draft{row: row.Number, cells: cells, values: map[string]any{}}
+	d := draft{row: row.Number, cells: cells, Contact: Contact{Fields: map[string]any{}}}
 	for i, target := range j.mapping {
 		if target == "" || i >= len(cells) || cells[i] == "" {
 			continue
 		}
-		if err := j.put(&d, target, cells[i]); err != nil {
-			j.fail(row.Number, cells, j.headers[i], "svc_invalid_param", target+" "+err.Error())
+		if problem := j.put(&d.Contact, target, cells[i]); !problem.IsZero() {
+			j.fail(row.Number, cells, j.headers[i], "svc_invalid_param", target+" "+problem.Text)
 			return d, false
 		}
 	}
+	d.key = address.Key(d.Email)
 	if nameless(d.Contact) != nil {
 		j.fail(row.Number, cells, "", "svc_invalid_param", "the row has no name, email address or phone number")
 		return d, false
 	}
-	if len(d.values) > 0 && tooMuch(d.values) {
+	if len(d.Fields) > 0 && tooMuch(d.Fields) {
 		j.fail(row.Number, cells, "", "svc_invalid_param", "the row has too much text for one contact")
 		return d, false
-	}
-	if j.options.Tag != "" {
-		d.Tags = append(d.Tags, j.options.Tag)
 	}
 	return d, true
 }
 
-func (j *job) put(d *draft, target, cell string) (err error) {
+var importLengths = map[string]int{"first_name": 100, "last_name": 100, "email": address.Max, "phone": 50, "source": 50}
+
+// put stores a cell in the field that its column goes to, or says what is wrong with it.
+func (j *job) put(c *Contact, target, cell string) (problem fault.Problem) {
 	if most, ok := importLengths[target]; ok && utf8.RuneCountInString(cell) > most {
-		return fmt.Errorf("must have at most %d characters", most)
+		return fault.TooLong(most)
 	}
 	switch target {
 	case "first_name":
-		d.FirstName = person.Name(cell)
+		c.FirstName = person.Name(cell)
 	case "last_name":
-		d.LastName = person.Name(cell)
+		c.LastName = person.Name(cell)
 	case "email":
-		d.Email, err = address.Parse(cell)
-		d.key = address.Key(d.Email)
+		c.Email, problem = emailValue(cell)
 	case "phone":
-		d.Phone = j.clean.phone(cell)
+		c.Phone = j.clean.phone(cell)
 	case "source":
-		d.Source = person.Name(cell)
+		c.Source = person.Name(cell)
 	case "status":
 		var ok bool
-		if d.Status, ok = csvfile.Status(cell); !ok {
-			err = errors.New("must be lead, customer or inactive")
+		if c.Status, ok = csvfile.Status(cell); !ok {
+			problem = fault.NewProblem("not_one_of", "must be lead, customer or inactive", "allowed", contactStatuses)
 		}
 	case "tags":
-		d.Tags = csvfile.Tags(cell)
-		if slices.ContainsFunc(d.Tags, func(t string) bool { return utf8.RuneCountInString(t) > 100 }) {
-			err = errors.New("must have at most 100 characters each")
+		c.Tags = csvfile.Tags(cell)
+		if slices.ContainsFunc(c.Tags, func(t string) bool { return utf8.RuneCountInString(t) > maxTag }) {
+			problem = tagTooLong()
 		}
 	default:
 		key := strings.TrimPrefix(target, "fields.")
-		f, ok := j.clean.fields[key]
+		f, ok := j.clean.custom[key]
 		if !ok {
-			return nil // archived since the import was started
+			return fault.Problem{} // archived since the import was started
 		}
 		var v any
-		if v, err = f.value(cell, j.clean.region); v != nil {
-			d.values[key] = v
+		if v, problem = f.value(cell, j.clean.region); v != nil {
+			c.Fields[key] = v
 		}
 	}
-	return err
+	return problem
 }
 
-// nameTags gives the tags of all drafts their names at once.
-func (r *importer) nameTags(ctx context.Context, tx *db.Tx, drafts []draft) error {
-	all := map[string]bool{}
+// nameTags gives the tags of all drafts, and the one of the whole import, their names at once. It gives the import's as a
+// list of one, or of none.
+func nameTags(ctx context.Context, tx *db.Tx, ofImport string, drafts []draft) ([]string, error) {
+	all := record.Names{ofImport: true}
 	for _, d := range drafts {
 		for _, t := range d.Tags {
 			all[t] = true
 		}
 	}
-	names, err := tagNames(ctx, tx, slices.Sorted(maps.Keys(all)))
-	if err != nil {
-		return err
-	}
-	known := make(map[string]string, len(names))
-	for _, n := range names {
-		known[slug(n)] = n
-	}
-	for i := range drafts {
-		tags := []string{}
-		for _, t := range drafts[i].Tags {
-			tags = withTags(tags, []string{known[slug(t)]})
-		}
-		drafts[i].Tags = tags
-	}
-	return nil
-}
-
-// round does the first draft of each address, and gives those that are left: later rows with the same
-// address, and addresses that somebody took at this very moment.
-func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, drafts []draft) (left []draft, err error) {
-	first := map[string]bool{}
-	keys := []string{}
-	now := drafts[:0:0]
-	for _, d := range drafts {
-		if d.key != "" && first[d.key] {
-			left = append(left, d)
-			continue
-		}
-		if d.key != "" {
-			first[d.key] = true
-			keys = append(keys, d.key)
-		}
-		now = append(now, d)
-	}
-	existing, err := contactsWithEmails(ctx, tx, keys)
+	named, err := tagsByName(ctx, tx, all)
 	if err != nil {
 		return nil, err
 	}
+	for i := range drafts {
+		drafts[i].Tags = named(drafts[i].Tags)
+	}
+	return named([]string{ofImport}), nil
+}
+
+// round does the first draft of each address, and gives those that are left: later rows with the same address, and
+// addresses that somebody took at this very moment.
+func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft) (left []draft, err error) {
+	drafts, left = firstOfEachAddress(drafts)
+	existing, err := contactsWithEmails(ctx, tx, drafts)
+	if err != nil {
+		return nil, fmt.Errorf("find contacts: %w", err)
+	}
 	var fresh []draft
 	var out writes
-	for _, d := range now {
+	for _, d := range drafts {
 		old, found := existing[d.key]
 		if d.key == "" || !found {
 			fresh = append(fresh, d)
 			continue
 		}
-		r.meet(tx, j, d, old, &out)
+		if c, ok := j.decide(tx, d, old, batchTag); ok {
+			out.update(tx, j.clean, old, c)
+		}
 	}
-	taken, err := r.create(ctx, tx, j, fresh, &out)
+	taken, err := r.create(ctx, tx, j, batchTag, fresh, &out)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("create contacts: %w", err)
 	}
-	return append(taken, left...), out.send(ctx, tx)
+	if err := out.send(ctx, tx); err != nil {
+		return nil, fmt.Errorf("store contacts: %w", err)
+	}
+	return append(taken, left...), nil
 }
 
-// contactsWithEmails locks the contacts with these addresses and reads them whole.
-func contactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]Contact, error) {
+// firstOfEachAddress parts drafts into those that can be done at once and those whose address stands before them.
+func firstOfEachAddress(drafts []draft) (first, later []draft) {
+	seen := map[string]bool{}
+	for _, d := range drafts {
+		if d.key != "" && seen[d.key] {
+			later = append(later, d)
+			continue
+		}
+		seen[d.key] = true
+		first = append(first, d)
+	}
+	return first, later
+}
+
+// contactsWithEmails locks the contacts that have the addresses of drafts, and gives them whole, by address.
+func contactsWithEmails(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]Contact, error) {
+	var keys []string
+	for _, d := range drafts {
+		if d.key != "" {
+			keys = append(keys, d.key)
+		}
+	}
 	found := map[string]Contact{}
 	if len(keys) == 0 {
 		return found, nil
@@ -335,154 +368,96 @@ func contactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[stri
 	if _, err := tx.Exec(ctx, `select from contact where email_key = any($1) and email_key <> '' and deleted_at is null order by id for no key update`, keys); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `select `+contactColumns(allContactFields)+contactFrom+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
+	rows, err := tx.Query(ctx, `select `+wholeContact+contactFrom+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
 	if err != nil {
 		return nil, err
 	}
-	contacts, err := pgx.CollectRows(rows, wholeContact)
+	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
 	for _, c := range contacts {
 		found[address.Key(c.Email)] = c
 	}
 	return found, err
 }
 
-// meet does with a row whose address a contact has what the options say.
-func (r *importer) meet(tx *db.Tx, j *job, d draft, old Contact, out *writes) {
-	if !sees(tx, old.OwnerUserID) {
-		j.fail(d.row, d.cells, "", "svc_duplicate", "the address belongs to a contact of somebody else")
-		return
-	}
-	if j.options.Duplicates == "skip" {
-		j.totals.Skipped++
-		return
-	}
-	c, fill := old, j.options.Duplicates != overwrite
-	for _, f := range []struct {
-		target *string
-		value  string
-	}{{&c.FirstName, d.FirstName}, {&c.LastName, d.LastName}, {&c.Phone, d.Phone}, {&c.Source, d.Source}} {
-		if f.value != "" && (!fill || *f.target == "") {
-			*f.target = f.value
-		}
-	}
-	if d.Status != "" && !fill {
-		c.Status = d.Status
-	}
-	if c.Fields = mergeFields(old.Fields, d.values, fill); len(d.values) > 0 && tooMuch(c.Fields) {
-		j.fail(d.row, d.cells, "", "svc_invalid_param", "the contact would have too much text")
-		return
-	}
+// decide is old after a row with its address, by the options of the import; ok is false when nothing is to be written.
+// It counts the row.
+func (j *job) decide(tx *db.Tx, d draft, old Contact, batchTag []string) (c Contact, ok bool) {
 	switch {
-	case fill:
-		c.Tags = withTags(old.Tags, d.Tags)
-	case len(d.Tags) > 0 && (len(d.Tags) > 1 || d.Tags[0] != j.options.Tag):
-		c.Tags = d.Tags
-	default:
-		c.Tags = withTags(old.Tags, d.Tags)
-	}
-	diff := contactChanges(old, c)
-	if len(diff) == 0 {
+	case !sees(tx, old.OwnerUserID):
+		j.fail(d.row, d.cells, "", "svc_duplicate", "the address belongs to a contact of somebody else")
+		return c, false
+	case j.options.Duplicates == "skip":
 		j.totals.Skipped++
-		return
+		return c, false
+	case j.options.Duplicates == modeOverwrite:
+		// An empty cell takes no value away. The address is the same, in whatever spelling.
+		brought := contactFields.Filled(d.Contact)
+		delete(brought, "email")
+		c = contactFields.Overwrite(old, d.Contact, brought)
+	default:
+		c = contactFields.Fill(old, d.Contact)
+	}
+	if c.Tags = record.Union(c.Tags, batchTag); len(d.Fields) > 0 && tooMuch(c.Fields) {
+		j.fail(d.row, d.cells, "", "svc_invalid_param", "the contact would have too much text")
+		return c, false
+	}
+	if len(contactFields.Diff(old, c)) == 0 {
+		j.totals.Skipped++
+		return c, false
 	}
 	j.totals.Updated++
-	c.version, c.UpdatedAt, c.LastActivity = old.version+1, tx.Now, &tx.Now
-	out.updates = append(out.updates, c)
-	out.log(entry{contact: &c.ID, kind: entryUpdated, subject: "Contact imported again", data: diff})
-	out.events = append(out.events, contactEvent("contact.updated", j.clean.shown(c), diff.names(), nil))
-}
-
-// shown is a contact without the values of archived fields.
-func (c *cleaner) shown(contact Contact) Contact {
-	shown := map[string]any{}
-	for k, v := range contact.Fields {
-		if _, ok := c.fields[k]; ok {
-			shown[k] = v
-		}
-	}
-	contact.Fields = shown
-	return contact
+	return c, true
 }
 
 // create inserts drafts as contacts and gives those whose address was taken meanwhile.
-func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, drafts []draft, out *writes) (taken []draft, err error) {
+func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft, out *writes) (taken []draft, err error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	left, err := r.whoLeft(ctx, tx, drafts)
+	unsubscribed, err := r.unsubscribed(ctx, tx, drafts)
 	if err != nil {
 		return nil, err
 	}
 	// In the order of addresses, so that two imports wait for each other and never in a circle.
 	slices.SortStableFunc(drafts, func(a, b draft) int { return strings.Compare(a.key, b.key) })
-	for i := range drafts {
-		d := &drafts[i]
-		d.ID, d.version, d.CreatedAt, d.UpdatedAt, d.LastActivity = db.NewID(), 1, tx.Now, tx.Now, &tx.Now
-		d.Fields, d.Marketing = mergeFields(nil, d.values, false), marketingNone
-		if d.Status == "" {
-			d.Status = "lead"
-		}
+	contacts := make([]Contact, len(drafts))
+	for i, d := range drafts {
+		c := d.Contact
+		c.ID, c.Tags = db.NewID(), record.Union(d.Tags, batchTag)
 		if tx.Who.Own {
-			d.OwnerUserID = &tx.Who.UserID
+			c.OwnerUserID = &tx.Who.UserID
 		}
-		if d.key != "" && left[string(r.addressHash(d.key))] {
-			d.Marketing, d.MarketingUpdatedAt = marketingUnsubscribed, &tx.Now
+		c = newContact(c, tx.Now)
+		if unsubscribed[d.key] {
+			c.Marketing, c.MarketingUpdatedAt = marketingUnsubscribed, &tx.Now
 		}
+		contacts[i] = c
 	}
-	made, err := insertDrafts(ctx, tx, drafts)
+	made, err := insertContacts(ctx, tx, contacts...)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range drafts {
-		if !made[d.ID] {
-			taken = append(taken, d)
+	for i, c := range contacts {
+		if !made[c.ID] {
+			taken = append(taken, drafts[i])
 			continue
 		}
 		j.totals.Created++
-		out.log(entry{contact: &d.ID, kind: entryCreated, subject: "Contact imported", data: creation(d.Contact)})
-		out.events = append(out.events, contactEvent("contact.created", d.Contact, nil, nil))
+		out.entries = append(out.entries, entry{contact: &c.ID, kind: entryCreated, subject: "Contact imported", data: creation(c)})
+		out.events = append(out.events, contactEvent(proto.KindContactCreated, c, nil, nil))
 	}
 	return taken, nil
 }
 
-// insertDrafts inserts in one statement and tells which contacts are there now.
-func insertDrafts(ctx context.Context, tx *db.Tx, drafts []draft) (map[uuid.UUID]bool, error) {
-	n := len(drafts)
-	ids, first, last, email, key, phone := make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	status, marketing, source, tags, fields := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]map[string]any, n)
-	var owner *int64
-	for i, d := range drafts {
-		ids[i], first[i], last[i], email[i], key[i], phone[i] = d.ID, d.FirstName, d.LastName, d.Email, d.key, d.Phone
-		status[i], marketing[i], source[i], fields[i], owner = d.Status, d.Marketing, d.Source, d.Fields, d.OwnerUserID
-		// unnest would flatten arrays of arrays.
-		tags[i] = strings.Join(d.Tags, "\x1f")
-	}
-	rows, err := tx.Query(ctx, `
-		insert into contact (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields,
-			last_activity, created_at, updated_at)
-		select id, first_name, last_name, email, key, phone, status, marketing, case when marketing <> 'none' then $13::timestamptz end, source, $12::bigint,
-			string_to_array(tags, E'\x1f'), fields, $13, $13, $13
-		from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::jsonb[])
-			as d (id, first_name, last_name, email, key, phone, status, marketing, source, tags, fields)
-		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
-		returning id`, ids, first, last, email, key, phone, status, marketing, source, tags, fields, owner, tx.Now)
-	if err != nil {
-		return nil, err
-	}
-	inserted, err := collectIDs(rows)
-	made := make(map[uuid.UUID]bool, n)
-	for _, id := range inserted {
-		made[id] = true
-	}
-	return made, err
-}
-
-// whoLeft are the hashes of those addresses whose owners have unsubscribed.
-func (r *importer) whoLeft(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]bool, error) {
+// unsubscribed gives the keys of those addresses whose owners have unsubscribed.
+func (r *importer) unsubscribed(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]bool, error) {
+	keys := map[string]string{} // by hash
 	hashes := make([][]byte, 0, len(drafts))
 	for _, d := range drafts {
 		if d.key != "" {
-			hashes = append(hashes, r.addressHash(d.key))
+			hash := r.addressHash(d.key)
+			keys[string(hash)] = d.key
+			hashes = append(hashes, hash)
 		}
 	}
 	rows, err := tx.Query(ctx, `select address_hash from unsubscribed where address_hash = any($1)`, hashes)
@@ -491,8 +466,8 @@ func (r *importer) whoLeft(ctx context.Context, tx *db.Tx, drafts []draft) (map[
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	left := map[string]bool{}
-	for _, h := range found {
-		left[string(h)] = true
+	for _, hash := range found {
+		left[keys[string(hash)]] = true
 	}
 	return left, err
 }
@@ -504,17 +479,30 @@ type writes struct {
 	events  []db.Event
 }
 
-func (w *writes) log(e entry) { w.entries = append(w.entries, e) }
+// update notes that c takes the place of old.
+func (w *writes) update(tx *db.Tx, clean *cleaner, old, c Contact) {
+	diff := contactFields.Diff(old, c)
+	c.Version, c.UpdatedAt, c.LastActivity = old.Version+1, tx.Now, &tx.Now
+	w.updates = append(w.updates, c)
+	w.entries = append(w.entries, entry{contact: &c.ID, kind: entryUpdated, subject: "Contact imported again", data: diff})
+	w.events = append(w.events, contactEvent(proto.KindContactUpdated, clean.shown(c), diff.Names(), nil))
+}
+
+// shown is a contact without the values of archived fields.
+func (c *cleaner) shown(contact Contact) Contact {
+	shown := map[string]any{}
+	for k, v := range contact.Fields {
+		if _, ok := c.custom[k]; ok {
+			shown[k] = v
+		}
+	}
+	contact.Fields = shown
+	return contact
+}
 
 func (w *writes) send(ctx context.Context, tx *db.Tx) error {
 	if len(w.updates) > 0 {
-		batch := &pgx.Batch{}
-		for _, c := range w.updates {
-			batch.Queue(`update contact set version = $2, first_name = $3, last_name = $4, phone = $5, source = $6, status = $7, tags = $8, fields = $9,
-				updated_at = $10, last_activity = $10 where id = $1`,
-				c.ID, c.version, c.FirstName, c.LastName, c.Phone, c.Source, c.Status, c.Tags, c.Fields, tx.Now)
-		}
-		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		if err := updateContacts(ctx, tx, w.updates...); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func TestAFileIsImported(t *testing.T) {
 	entry := admin.Get("/contacts/" + have + "/activities").Is(200).Items()[0]
 	require.Equal(t, "import", entry["channel"])
 	require.EqualValues(t, admin.UserID, entry["user_id"])
-	require.Equal(t, []string{"contact.created", "contact.updated"}, s.Kinds(proto.ContactTopic, ann.Text("items.0.id")))
+	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, ann.Text("items.0.id")))
 	require.EqualValues(t, 3, admin.Get("/contacts").Is(200).Field("total"))
 
 	down := admin.Get("/imports/" + id + "/errors.csv").Is(200)

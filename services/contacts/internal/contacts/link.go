@@ -10,7 +10,9 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/record"
 )
 
 // Link is the other side of a link between a person and an organization.
@@ -22,7 +24,7 @@ type Link struct {
 }
 
 // ContactOrganizations lists the organizations of a contact, the primary one first.
-func (s *service) ContactOrganizations(ctx context.Context, tx *db.Tx, in ByID) (db.List[Link], error) {
+func (s *service) ContactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
 	if _, err := contactByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
@@ -41,16 +43,16 @@ func organizationsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link,
 }
 
 // OrganizationContacts lists the people of an organization that the actor may see.
-func (s *service) OrganizationContacts(ctx context.Context, tx *db.Tx, in ByID) (db.List[Link], error) {
+func (s *service) OrganizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
 	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
-	var w where
-	w.and("l.organization_id = ? and c.deleted_at is null", in.ID)
-	w.own(tx, "c")
+	var w db.Where
+	w.And("l.organization_id = ? and c.deleted_at is null", in.ID)
+	onlyOwn(&w, tx)
 	rows, err := tx.Query(ctx, `
 		select c.id, c.first_name, c.last_name, c.email, c.phone, l.role, l.is_primary
-		from contact_organization l join contact c on c.id = l.contact_id where `+w.String()+` order by l.created_at, c.id`, w.args...)
+		from contact_organization l join contact c on c.id = l.contact_id where `+w.String()+` order by l.created_at, c.id`, w.Args...)
 	if err != nil {
 		return db.List[Link]{}, err
 	}
@@ -114,7 +116,7 @@ func setLink(ctx context.Context, tx *db.Tx, c Contact, o Organization, role str
 	subject := "Linked with " + o.Name
 	if !fresh {
 		subject = "Link with " + o.Name + " changed"
-		data["changes"] = changes{"role": {old.Role, role}, "is_primary": {old.IsPrimary, primary}}
+		data["changes"] = record.Changes{"role": {Old: old.Role, New: role}, "is_primary": {Old: old.IsPrimary, New: primary}}
 	}
 	return true, logLink(ctx, tx, c.ID, o.ID, entryLinked, subject, data)
 }
@@ -129,10 +131,10 @@ func logLink(ctx context.Context, tx *db.Tx, contact, organization uuid.UUID, ki
 			return err
 		}
 	}
-	if _, err := emitContact(ctx, tx, "contact.updated", contact, []string{"organization"}, nil); err != nil {
+	if _, err := emitContact(ctx, tx, proto.KindContactUpdated, contact, []string{"organization"}, nil); err != nil {
 		return err
 	}
-	return emitOrganization(ctx, tx, "organization.updated", organization, []string{"contacts_count"}, nil)
+	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, organization, []string{"contacts_count"}, nil)
 }
 
 // LinkID names a link in the path.

@@ -15,6 +15,9 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/record"
 )
 
 // States of a contact's subscription.
@@ -41,14 +44,14 @@ func (s *service) left(ctx context.Context, tx *db.Tx, key string) (left bool, e
 	return left, err
 }
 
-// recallMarketing makes c unsubscribed when the owner of its address once left: whatever brings the
-// address back, only a confirmation by mail subscribes it again.
-func (s *service) recallMarketing(ctx context.Context, tx *db.Tx, c *Contact, key string) error {
-	left, err := s.left(ctx, tx, key)
+// recallMarketing gives c unsubscribed when the owner of its address once left: whatever brings the address back, only a
+// confirmation by mail subscribes it again.
+func (s *service) recallMarketing(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
+	left, err := s.left(ctx, tx, address.Key(c.Email))
 	if err == nil && left && c.Marketing != marketingUnsubscribed {
 		c.Marketing, c.MarketingUpdatedAt = marketingUnsubscribed, &tx.Now
 	}
-	return err
+	return c, err
 }
 
 // endConfirmLinks makes the confirmation links that a contact was mailed useless.
@@ -60,7 +63,7 @@ func endConfirmLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 // setMarketing moves a locked contact's subscription to state: row, timeline, events. details join the old
 // and new state in the timeline entry.
 func (s *service) setMarketing(ctx context.Context, tx *db.Tx, c Contact, state, subject string, details map[string]any) error {
-	data := map[string]any{"marketing": change{c.Marketing, state}}
+	data := map[string]any{"marketing": record.Change{Old: c.Marketing, New: state}}
 	maps.Copy(data, details)
 	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryMarketing, subject: subject, data: data}); err != nil {
 		return err
@@ -72,11 +75,17 @@ func (s *service) setMarketing(ctx context.Context, tx *db.Tx, c Contact, state,
 		last_activity = greatest(last_activity, $3) where id = $1`, c.ID, state, tx.Now); err != nil {
 		return err
 	}
-	now, err := emitContact(ctx, tx, "contact.updated", c.ID, []string{"marketing"}, nil)
-	if err == nil && (state == marketingSubscribed || state == marketingUnsubscribed) {
-		err = tx.Emit(ctx, contactEvent("marketing."+state, now, nil, nil))
+	now, err := emitContact(ctx, tx, proto.KindContactUpdated, c.ID, []string{"marketing"}, nil)
+	if err != nil {
+		return err
 	}
-	return err
+	switch state {
+	case marketingSubscribed:
+		return tx.Emit(ctx, contactEvent(proto.KindMarketingSubscribed, now, nil, nil))
+	case marketingUnsubscribed:
+		return tx.Emit(ctx, contactEvent(proto.KindMarketingUnsubscribed, now, nil, nil))
+	}
+	return nil
 }
 
 // MarketingRequest asks a contact for consent to marketing.
@@ -127,7 +136,7 @@ func (s *service) ask(ctx context.Context, tx *db.Tx, c Contact, reason string) 
 }
 
 // UnsubscribeContact ends all marketing to a contact at once.
-func (s *service) UnsubscribeContact(ctx context.Context, tx *db.Tx, in ByID) (Contact, error) {
+func (s *service) UnsubscribeContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
 	c, err := lockLiveContact(ctx, tx, in.ID)
 	if err != nil {
 		return c, err
@@ -230,14 +239,14 @@ func (s *service) LeaveMarketing(ctx context.Context, tx *db.Tx, in Token) (Mark
 			return state, err
 		}
 	}
-	id, _, err := contactWithEmail(ctx, tx, key, " for no key update")
+	h, err := lockContactWithEmail(ctx, tx, key)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return state, nil
 	}
 	if err != nil {
 		return state, err
 	}
-	c, err := lockContact(ctx, tx, id)
+	c, err := lockContact(ctx, tx, h.ID)
 	if err != nil {
 		return state, err
 	}

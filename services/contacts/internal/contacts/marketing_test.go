@@ -67,7 +67,7 @@ func TestOnlyAConfirmationSubscribes(t *testing.T) {
 		visitor.Post("/marketing/unsubscribe", object{"token": leave}).Is(200)
 	}
 	require.Equal(t, "unsubscribed", admin.Get("/contacts/"+id).Is(200).Text("marketing"))
-	require.Equal(t, []string{"contact.created", "contact.updated", "contact.updated", "marketing.subscribed", "contact.updated", "marketing.unsubscribed"},
+	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated, proto.KindMarketingSubscribed, proto.KindContactUpdated, proto.KindMarketingUnsubscribed},
 		s.Kinds(proto.ContactTopic, id))
 
 	s.Travel(25 * time.Hour)

@@ -17,7 +17,7 @@ import (
 // everything linked moves, values that differ are kept in the timeline. The other is gone for good.
 func (s *service) MergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Contact, error) {
 	if in.ID == in.OtherID {
-		return Contact{}, fault.Param("other_id", "must be another contact")
+		return Contact{}, fault.Invalid("other_id", fault.NewProblem("same", "must be another contact"))
 	}
 	winner, loser, err := lockPair(ctx, tx, in, lockContact)
 	if err != nil {
@@ -30,25 +30,46 @@ func (s *service) MergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	if err := pinAlone(ctx, tx, loser.ID); err != nil {
 		return winner, err
 	}
-	c, kept := fillFrom(winner, loser)
+	c := mergeContacts(winner, loser)
 	if err := s.moveContact(ctx, tx, winner, loser); err != nil {
 		return winner, err
 	}
-	key := address.Key(c.Email)
-	if err := s.recallMarketing(ctx, tx, &c, key); err != nil {
+	if c, err = s.recallMarketing(ctx, tx, c); err != nil {
 		return winner, err
 	}
 	if c.Marketing != winner.Marketing {
 		c.MarketingUpdatedAt = &tx.Now
 	}
-	if err := writeContact(ctx, tx, c, key, true); err != nil {
+	if err := updateContactAndAddress(ctx, tx, c); err != nil {
 		return winner, err
 	}
-	data := map[string]any{"merged_id": loser.ID, "values": kept, "changes": contactChanges(winner, c)}
+	diff := contactFields.Diff(winner, c)
+	data := map[string]any{"merged_id": loser.ID, "values": lostContact(c, loser), "changes": diff}
 	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryMerged, subject: "Merged with " + loser.Name(), data: data}); err != nil {
 		return winner, err
 	}
-	return emitContact(ctx, tx, "contact.merged", c.ID, contactChanges(winner, c).names(), map[string]any{"merged_id": loser.ID})
+	return emitContact(ctx, tx, proto.KindContactMerged, c.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()})
+}
+
+// mergeContacts is winner with its empty values taken from loser. The subscription comes with the address.
+func mergeContacts(winner, loser Contact) Contact {
+	c := contactFields.Fill(winner, loser)
+	if tooMuch(c.Fields) {
+		c.Fields = winner.Fields
+	}
+	if key := address.Key(loser.Email); key != "" && key == address.Key(c.Email) && winner.Marketing == marketingNone {
+		c.Marketing = loser.Marketing
+	}
+	return c
+}
+
+// lostContact are the values of loser that c does not have. The same address in another spelling is none of them.
+func lostContact(c, loser Contact) map[string]any {
+	lost := contactFields.Lost(c, loser)
+	if address.Key(loser.Email) == address.Key(c.Email) {
+		delete(lost, "email")
+	}
+	return lost
 }
 
 // lockPair locks two records by id and gives them as they were named.
@@ -67,71 +88,6 @@ func lockPair[T any](ctx context.Context, tx *db.Tx, in OtherID, lock func(conte
 		}
 	}
 	return one, other, nil
-}
-
-// filler fills one record from another and keeps what differs.
-type filler struct{ kept map[string]any }
-
-func (f filler) text(field string, target *string, other string) {
-	switch {
-	case *target == "":
-		*target = other
-	case other != "" && other != *target:
-		f.kept[field] = other
-	}
-}
-
-func (f filler) owner(target **int64, other *int64) {
-	switch {
-	case *target == nil:
-		*target = other
-	case other != nil && *other != **target:
-		f.kept["owner_user_id"] = *other
-	}
-}
-
-func (f filler) fields(own, other map[string]any) map[string]any {
-	for k, v := range other {
-		if mine, has := own[k]; has && !same(mine, v) {
-			f.kept["fields."+k] = v
-		}
-	}
-	merged := mergeFields(own, other, true)
-	if tooMuch(merged) {
-		for k, v := range other {
-			f.kept["fields."+k] = v
-		}
-		return own
-	}
-	return merged
-}
-
-func same(a, b any) bool {
-	c := changes{}
-	c.note("x", a, b)
-	return len(c) == 0
-}
-
-// fillFrom is winner with its empty values taken from loser, and the values of loser that differ. The
-// subscription comes with the address.
-func fillFrom(winner, loser Contact) (Contact, map[string]any) {
-	c, f := winner, filler{map[string]any{}}
-	f.text("first_name", &c.FirstName, loser.FirstName)
-	f.text("last_name", &c.LastName, loser.LastName)
-	f.text("phone", &c.Phone, loser.Phone)
-	f.text("source", &c.Source, loser.Source)
-	f.text("status", &c.Status, loser.Status)
-	f.text("email", &c.Email, loser.Email)
-	if key := address.Key(loser.Email); key != "" && key == address.Key(c.Email) {
-		delete(f.kept, "email")
-		if winner.Marketing == marketingNone {
-			c.Marketing = loser.Marketing
-		}
-	}
-	f.owner(&c.OwnerUserID, loser.OwnerUserID)
-	c.Tags = withTags(winner.Tags, loser.Tags)
-	c.Fields = f.fields(winner.Fields, loser.Fields)
-	return c, f.kept
 }
 
 // moveContact moves everything that hangs on loser to winner and deletes loser.
@@ -201,7 +157,7 @@ func (s *service) endLingering(ctx context.Context) error {
 // MergeOrganizations merges another organization into this one, as MergeContacts does with people.
 func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID) (Organization, error) {
 	if in.ID == in.OtherID {
-		return Organization{}, fault.Param("other_id", "must be another organization")
+		return Organization{}, fault.Invalid("other_id", fault.NewProblem("same", "must be another organization"))
 	}
 	// People are locked before organizations everywhere.
 	rows, err := tx.Query(ctx, `select c.id from contact c where c.id in (select contact_id from contact_organization where organization_id = $1)
@@ -219,16 +175,16 @@ func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	if winner.DeletedAt != nil {
 		return winner, inTrash("organization")
 	}
-	o, kept := fillOrganization(winner, loser)
+	o := mergeOrganizations(winner, loser)
 	moved, err := moveOrganization(ctx, tx, winner.ID, loser.ID)
 	if err != nil {
 		return winner, err
 	}
-	if err := writeOrganization(ctx, tx, o); err != nil {
+	if err := updateOrganization(ctx, tx, o); err != nil {
 		return winner, err
 	}
-	diff := organizationChanges(winner, o)
-	data := map[string]any{"merged_id": loser.ID, "values": kept, "changes": diff}
+	diff := organizationFields.Diff(winner, o)
+	data := map[string]any{"merged_id": loser.ID, "values": organizationFields.Lost(o, loser), "changes": diff}
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryMerged, subject: "Merged with " + loser.Name, data: data}); err != nil {
 		return winner, err
 	}
@@ -236,11 +192,11 @@ func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 		if _, err := tx.Exec(ctx, `update contact set version = version + 1, updated_at = $2 where id = $1`, id, tx.Now); err != nil {
 			return winner, err
 		}
-		if _, err := emitContact(ctx, tx, "contact.updated", id, []string{"organization"}, nil); err != nil {
+		if _, err := emitContact(ctx, tx, proto.KindContactUpdated, id, []string{"organization"}, nil); err != nil {
 			return winner, err
 		}
 	}
-	if err := emitOrganization(ctx, tx, "organization.merged", o.ID, diff.names(), map[string]any{"merged_id": loser.ID}); err != nil {
+	if err := emitOrganization(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
 		return winner, err
 	}
 	if err := tx.Tombstone(ctx, proto.OrganizationTopic, loser.ID.String()); err != nil {
@@ -249,21 +205,13 @@ func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	return organizationByID(ctx, tx, o.ID)
 }
 
-// fillOrganization is winner with its empty values taken from other, and the values of other that differ.
-func fillOrganization(winner, other Organization) (Organization, map[string]any) {
-	o, f := winner, filler{map[string]any{}}
-	f.text("name", &o.Name, other.Name)
-	f.text("vat_number", &o.VATNumber, other.VATNumber)
-	f.text("email", &o.Email, other.Email)
-	f.text("phone", &o.Phone, other.Phone)
-	f.text("website", &o.Website, other.Website)
-	f.text("address_line", &o.AddressLine, other.AddressLine)
-	f.text("postal_code", &o.PostalCode, other.PostalCode)
-	f.text("city", &o.City, other.City)
-	f.text("country", &o.Country, other.Country)
-	f.owner(&o.OwnerUserID, other.OwnerUserID)
-	o.Fields = f.fields(winner.Fields, other.Fields)
-	return o, f.kept
+// mergeOrganizations is winner with its empty values taken from other.
+func mergeOrganizations(winner, other Organization) Organization {
+	o := organizationFields.Fill(winner, other)
+	if tooMuch(o.Fields) {
+		o.Fields = winner.Fields
+	}
+	return o
 }
 
 // moveOrganization moves people and timeline of loser to winner, deletes loser, and gives the people that

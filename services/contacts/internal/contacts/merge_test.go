@@ -25,7 +25,7 @@ func TestContactsMerge(t *testing.T) {
 	admin.Put("/organizations/"+o+"/contacts/"+two, object{"role": "CEO", "is_primary": true}).Is(204)
 	admin.Post("/contacts/"+two+"/notes", object{"body": "kept"}).Is(201)
 	at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	id := appointment(s, "appointment.booked", 1, two, "confirmed", at)
+	id := appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at)
 	s.Settle()
 	admin.Post("/contacts/"+two+"/marketing/unsubscribe", nil).Is(200)
 	admin.Post("/contacts/"+one+"/merge", object{"other_id": one}).Fails(400, "svc_invalid_param")
@@ -52,13 +52,13 @@ func TestContactsMerge(t *testing.T) {
 	require.Contains(t, bodies, "Appointment booked: Haircut")
 
 	// What still arrives for the other belongs to this one.
-	appointment(s, "appointment.cancelled", 2, two, "cancelled", at, id)
+	appointment(s, proto.KindAppointmentCancelled, 2, two, "cancelled", at, id)
 	s.Settle()
 	require.Equal(t, "Appointment cancelled: Haircut", admin.Get("/contacts/"+one+"/activities").Is(200).Text("items.0.subject"))
 	kinds := s.Kinds(proto.ContactTopic, one)
-	require.Equal(t, "contact.merged", kinds[len(kinds)-1])
+	require.Equal(t, proto.KindContactMerged, kinds[len(kinds)-1])
 	for _, e := range s.Events(proto.ContactTopic) {
-		if e.GetKind() == "contact.merged" {
+		if e.GetKind() == proto.KindContactMerged {
 			require.JSONEq(t, `{"merged_id": "`+two+`"}`, string(e.GetExtra()))
 		}
 	}
@@ -89,7 +89,7 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	admin.Put("/organizations/"+o+"/contacts/"+id, nil).Is(204)
 	file := admin.With("Idempotency-Key", "k2").Post("/imports", object{"file_name": "x.csv",
 		"csv": "email,first name,last name\nzeb@quist.example,A,B\nkeep@example.com,Keep,Me\n,Zebulon,Quist\n"}).Is(201).Text("id")
-	appointment(s, "appointment.booked", 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
+	appointment(s, proto.KindAppointmentBooked, 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
 	s.Settle()
 	data := admin.Post("/privacy/personal-data", object{"email": "ZEB@quist.example"}).Is(200)
 	require.Len(t, data.Field("contacts"), 1)
@@ -103,9 +103,9 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	admin.Get("/contacts/"+id).Fails(404, "svc_not_found")
 	require.Equal(t, "null\n", admin.Post("/privacy/personal-data", object{"email": "zeb@quist.example"}).Is(200).Body)
 	kinds := s.Kinds(proto.ContactTopic, id)
-	require.Equal(t, []string{"contact.erased", "tombstone"}, kinds[len(kinds)-2:])
+	require.Equal(t, []string{proto.KindContactErased, "tombstone"}, kinds[len(kinds)-2:])
 	for _, e := range s.Events(proto.ContactTopic) {
-		if e.GetKind() == "contact.erased" && e.GetRecordId() == id {
+		if e.GetKind() == proto.KindContactErased && e.GetRecordId() == id {
 			require.JSONEq(t, `{"id": "`+id+`"}`, string(e.GetData()))
 		}
 	}
@@ -117,7 +117,7 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	}
 
 	// What was still on its way does not bring the person back.
-	appointment(s, "appointment.cancelled", 2, id, "cancelled", s.Now().UTC().Truncate(time.Second))
+	appointment(s, proto.KindAppointmentCancelled, 2, id, "cancelled", s.Now().UTC().Truncate(time.Second))
 	s.Settle()
 	require.Len(t, admin.Get("/organizations/"+o+"/activities").Is(200).Items(), 1)
 }
@@ -166,5 +166,5 @@ func TestTheTrashIsEmptiedInTime(t *testing.T) {
 	empty()
 	admin.Get("/contacts/"+id).Fails(404, "svc_not_found")
 	kinds := s.Kinds(proto.ContactTopic, id)
-	require.Equal(t, []string{"contact.erased", "tombstone"}, kinds[len(kinds)-2:])
+	require.Equal(t, []string{proto.KindContactErased, "tombstone"}, kinds[len(kinds)-2:])
 }

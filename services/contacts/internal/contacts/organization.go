@@ -1,18 +1,13 @@
 package contacts
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/address"
-	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
-	"frontdesk/proto"
+	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/record"
 )
 
 // Organization is an organization as REST and events show one.
@@ -35,144 +30,55 @@ type Organization struct {
 	UpdatedAt     time.Time      `json:"updated_at"`
 	DeletedAt     *time.Time     `json:"deleted_at"`
 
-	version int64
+	Version int64 `json:"-"`
 }
 
-const (
-	shownOrganizationFields = `o.fields - array(select key from field where entity = 'organization' and archived)`
-	allOrganizationFields   = `o.fields`
-)
-
-func organizationColumns(fields string) string {
-	return `o.id, o.version, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country, o.owner_user_id,
-		` + fields + `, people.n, greatest(o.last_activity, people.last_activity), o.created_at, o.updated_at, o.deleted_at`
+// organizationFields are the fields of an organization that its timeline shows. Whatever fills, overwrites, merges or
+// compares organizations follows this list.
+var organizationFields = record.Fields[Organization]{
+	record.Text("name", func(o *Organization) *string { return &o.Name }),
+	record.Text("vat_number", func(o *Organization) *string { return &o.VATNumber }),
+	record.Text("email", func(o *Organization) *string { return &o.Email }),
+	record.Text("phone", func(o *Organization) *string { return &o.Phone }),
+	record.Text("website", func(o *Organization) *string { return &o.Website }),
+	record.Text("address_line", func(o *Organization) *string { return &o.AddressLine }),
+	record.Text("postal_code", func(o *Organization) *string { return &o.PostalCode }),
+	record.Text("city", func(o *Organization) *string { return &o.City }),
+	record.Text("country", func(o *Organization) *string { return &o.Country }),
+	record.User("owner_user_id", func(o *Organization) **int64 { return &o.OwnerUserID }),
+	record.Values("fields", func(o *Organization) *map[string]any { return &o.Fields }),
 }
 
-// organizationFrom joins the number of people that the actor may see, and when something last happened to
-// one of them.
-func organizationFrom(tx *db.Tx, w *where) string {
-	seen := "true"
-	if tx.Who.Own {
-		seen = w.number("lc.owner_user_id = ?", tx.Who.UserID)
-	}
-	return ` from organization o cross join lateral (select count(*) n, max(lc.last_activity) last_activity from contact_organization l
-		join contact lc on lc.id = l.contact_id where l.organization_id = o.id and lc.deleted_at is null and ` + seen + `) people`
+// OrganizationInput is the part of a request that describes an organization, but for its name. A value that is left out stays as it is;
+// null and "" clear one that may be empty.
+type OrganizationInput struct {
+	VATNumber   opt.Value[string]         `json:"vat_number,omitzero" maxLength:"30"`
+	Email       opt.Value[string]         `json:"email,omitzero" maxLength:"190"`
+	Phone       opt.Value[string]         `json:"phone,omitzero" maxLength:"50"`
+	Website     opt.Value[string]         `json:"website,omitzero" maxLength:"2048"`
+	AddressLine opt.Value[string]         `json:"address_line,omitzero" maxLength:"255"`
+	PostalCode  opt.Value[string]         `json:"postal_code,omitzero" maxLength:"20"`
+	City        opt.Value[string]         `json:"city,omitzero" maxLength:"100"`
+	Country     opt.Value[string]         `json:"country,omitzero" maxLength:"2" doc:"ISO 3166-1 alpha-2."`
+	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" minimum:"1" doc:"User id of a team member."`
+	Fields      opt.Value[map[string]any] `json:"fields,omitzero" doc:"Custom field values, merged by key; null or an empty text clears a value."`
 }
 
-func scanOrganization(row pgx.CollectableRow) (o Organization, err error) {
-	return o, row.Scan(&o.ID, &o.version, &o.Name, &o.VATNumber, &o.Email, &o.Phone, &o.Website, &o.AddressLine, &o.PostalCode, &o.City, &o.Country,
-		&o.OwnerUserID, &o.Fields, &o.ContactsCount, &o.LastActivity, &o.CreatedAt, &o.UpdatedAt, &o.DeletedAt)
-}
-
-// organizationByID reads an organization, trashed ones too; 404 svc_not_found when there is none.
-func organizationByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
-	return oneOrganization(ctx, tx, id, shownOrganizationFields)
-}
-
-// lockOrganization locks an organization and reads it whole, with archived fields.
-func lockOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
-	if _, err := tx.Exec(ctx, `select from organization where id = $1 for no key update`, id); err != nil {
-		return Organization{}, err
-	}
-	return oneOrganization(ctx, tx, id, allOrganizationFields)
-}
-
-// lockLiveOrganization is lockOrganization for writes that the trash refuses: 409 svc_invalid_status.
-func lockLiveOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
-	o, err := lockOrganization(ctx, tx, id)
-	if err == nil && o.DeletedAt != nil {
-		err = inTrash("organization")
-	}
-	return o, err
-}
-
-func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, fields string) (Organization, error) {
-	var w where
-	from := organizationFrom(tx, &w)
-	w.and("o.id = ?", id)
-	rows, err := tx.Query(ctx, `select `+organizationColumns(fields)+from+` where `+w.String(), w.args...)
-	if err != nil {
-		return Organization{}, err
-	}
-	o, err := pgx.CollectExactlyOneRow(rows, scanOrganization)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return o, fault.NotFound("organization")
-	}
-	return o, err
-}
-
-// emitOrganization tells the other services of an organization as it is now, whoever acts: with all of its
-// people counted.
-func emitOrganization(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
-	who := tx.Who
-	tx.Who.Own = false
-	o, err := organizationByID(ctx, tx, id)
-	tx.Who = who
-	if err != nil {
-		return err
-	}
-	return tx.Emit(ctx, db.Event{Topic: proto.OrganizationTopic, Kind: kind, Key: o.ID.String(), Version: o.version, Changed: changed, Data: o, Extra: extra})
-}
-
-func organizationChanges(old, new Organization) changes {
-	c := changes{}
-	c.note("name", old.Name, new.Name)
-	c.note("vat_number", old.VATNumber, new.VATNumber)
-	c.note("email", old.Email, new.Email)
-	c.note("phone", old.Phone, new.Phone)
-	c.note("website", old.Website, new.Website)
-	c.note("address_line", old.AddressLine, new.AddressLine)
-	c.note("postal_code", old.PostalCode, new.PostalCode)
-	c.note("city", old.City, new.City)
-	c.note("country", old.Country, new.Country)
-	c.note("owner_user_id", number(old.OwnerUserID), number(new.OwnerUserID))
-	c.fieldChanges(old.Fields, new.Fields)
-	return c
-}
-
-// insertOrganization writes a new organization with its timeline entry and event.
-func insertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organization, error) {
-	o.version, o.CreatedAt, o.UpdatedAt, o.LastActivity = 1, tx.Now, tx.Now, &tx.Now
-	_, err := tx.Exec(ctx, `
-		insert into organization (id, name, vat_number, email, phone, website, address_line, postal_code, city, country, owner_user_id, fields,
-			name_key, vat_key, email_key, last_activity, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, $16)`,
-		o.ID, o.Name, o.VATNumber, o.Email, o.Phone, o.Website, o.AddressLine, o.PostalCode, o.City, o.Country, o.OwnerUserID, o.Fields,
-		person.NameKey(o.Name), person.VATKey(o.VATNumber), address.Key(o.Email), tx.Now)
-	if err != nil {
-		return o, err
-	}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryCreated, subject: "Organization created",
-		data: organizationChanges(Organization{}, o).created()}); err != nil {
-		return o, err
-	}
-	return o, emitOrganization(ctx, tx, "organization.created", o.ID, nil, nil)
-}
-
-// saveOrganization writes what differs between old, a locked organization, and o: row, timeline entry,
-// event.
-func saveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subject string) (changed bool, err error) {
-	diff := organizationChanges(old, o)
-	if len(diff) == 0 {
-		return false, nil
-	}
-	if err := writeOrganization(ctx, tx, o); err != nil {
-		return false, err
-	}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryUpdated, subject: subject, data: diff}); err != nil {
-		return false, err
-	}
-	return true, emitOrganization(ctx, tx, "organization.updated", o.ID, diff.names(), nil)
-}
-
-// writeOrganization stores a locked organization as its next version.
-func writeOrganization(ctx context.Context, tx *db.Tx, o Organization) error {
-	_, err := tx.Exec(ctx, `
-		update organization set version = version + 1, name = $2, vat_number = $3, email = $4, phone = $5, website = $6, address_line = $7,
-			postal_code = $8, city = $9, country = $10, owner_user_id = $11, fields = $12, name_key = $13, vat_key = $14, email_key = $15,
-			deleted_at = $16, updated_at = $17, last_activity = greatest(last_activity, $17)
-		where id = $1`,
-		o.ID, o.Name, o.VATNumber, o.Email, o.Phone, o.Website, o.AddressLine, o.PostalCode, o.City, o.Country, o.OwnerUserID, o.Fields,
-		person.NameKey(o.Name), person.VATKey(o.VATNumber), address.Key(o.Email), o.DeletedAt, tx.Now)
-	return err
+// read gives the values of a request in their stored form, and the names of those that were given. It notes in clean
+// what is wrong with them.
+func (in OrganizationInput) read(name opt.Value[string], clean *cleaner) (Organization, record.Names) {
+	g := given{clean, record.Names{}}
+	return Organization{
+		Name:        g.filledText("name", name, person.Name),
+		VATNumber:   g.text("vat_number", in.VATNumber, person.VAT),
+		Email:       g.text("email", in.Email, clean.email),
+		Phone:       g.text("phone", in.Phone, clean.phone),
+		Website:     g.text("website", in.Website, clean.website),
+		AddressLine: g.text("address_line", in.AddressLine, person.Name),
+		PostalCode:  g.text("postal_code", in.PostalCode, person.Name),
+		City:        g.text("city", in.City, person.Name),
+		Country:     g.text("country", in.Country, clean.country),
+		OwnerUserID: g.owner(in.OwnerUserID),
+		Fields:      g.values(in.Fields),
+	}, g.names
 }

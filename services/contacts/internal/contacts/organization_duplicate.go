@@ -68,7 +68,7 @@ type Pair struct {
 
 // PossibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that
 // somebody dismissed are left out.
-func (s *service) PossibleDuplicates(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Pair], error) {
+func (s *service) PossibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Pair], error) {
 	rows, err := tx.Query(ctx, `
 		with alike as (
 			select a.id as a, b.id as b, 'name' as reason from organization a join organization b using (name_key)

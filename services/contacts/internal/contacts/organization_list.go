@@ -23,13 +23,13 @@ type OrganizationQuery struct {
 	db.Page
 }
 
-func (f OrganizationFilter) conditions(w *where) {
-	w.and("o.deleted_at is null")
+func (f OrganizationFilter) conditions(w *db.Where) {
+	w.And("o.deleted_at is null")
 	if f.Search != "" {
-		w.searchWords("o.search", f.Search)
+		searchWords(w, "o.search", f.Search)
 	}
 	if f.Owner != 0 {
-		w.and("o.owner_user_id = ?", f.Owner)
+		w.And("o.owner_user_id = ?", f.Owner)
 	}
 }
 
@@ -39,29 +39,29 @@ func (s *service) FindOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 	if err != nil {
 		return db.List[Organization]{}, err
 	}
-	narrow := func(w *where) {
+	narrow := func(w *db.Where) {
 		in.conditions(w)
 		if !in.UpdatedSince.IsZero() {
-			w.and("o.updated_at >= ?", in.UpdatedSince)
+			w.And("o.updated_at >= ?", in.UpdatedSince)
 		}
 	}
 	if page.First {
-		var w where
+		var w db.Where
 		narrow(&w)
-		if err := tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.args...).Scan(&page.Total); err != nil {
+		if err := tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
 			return db.List[Organization]{}, err
 		}
 	}
-	var w where
+	var w db.Where
 	from := organizationFrom(tx, &w)
 	narrow(&w)
-	w.after(page, "o")
-	rows, err := tx.Query(ctx, `select `+organizationColumns(shownOrganizationFields)+from+`
-		where `+w.String()+limit(` order by o.created_at desc, o.id desc`, page.Limit), w.args...)
+	w.After(page, "o")
+	rows, err := tx.Query(ctx, `select `+shownOrganization+from+`
+		where `+w.String()+db.LimitTo(` order by o.created_at desc, o.id desc`, page.Limit), w.Args...)
 	if err != nil {
 		return db.List[Organization]{}, err
 	}
-	all, err := pgx.CollectRows(rows, scanOrganization)
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Organization])
 	return db.Close(page, all, func(o Organization) (time.Time, uuid.UUID) { return o.CreatedAt, o.ID }), err
 }
 
@@ -77,35 +77,35 @@ func (s *service) OrganizationTimeline(ctx context.Context, tx *db.Tx, in Timeli
 	}
 	// Two halves, each read in the order of its own index: entries about the organization, and those about
 	// its people that do not name it.
-	half := func(w *where, people bool) string {
-		var h where
-		h.args = w.args
+	half := func(w *db.Where, people bool) string {
+		var h db.Where
+		h.Args = w.Args
 		if people {
-			h.and(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
+			h.And(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
 				and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID)
 		} else {
-			h.and(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
+			h.And(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
 		}
 		if tx.Who.Own {
-			h.and("(a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
+			h.And("(a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
 		}
-		h.after(page, "a")
-		w.args = h.args
+		h.After(page, "a")
+		w.Args = h.Args
 		return ` from activity a left join contact c on c.id = a.contact_id where ` + h.String()
 	}
 	if page.First {
-		var w where
+		var w db.Where
 		query := `select (select count(*)` + half(&w, false) + `) + (select count(*)` + half(&w, true) + `)`
-		if err := tx.QueryRow(ctx, query, w.args...).Scan(&page.Total); err != nil {
+		if err := tx.QueryRow(ctx, query, w.Args...).Scan(&page.Total); err != nil {
 			return db.List[Entry]{}, err
 		}
 	}
-	var w where
+	var w db.Where
 	part := func(people bool) string {
-		return `(select ` + entryColumns + half(&w, people) + limit(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
+		return `(select ` + entryColumns + half(&w, people) + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
 	}
-	query := part(false) + ` union all ` + part(true) + limit(` order by 9 desc, 1 desc`, page.Limit)
-	rows, err := tx.Query(ctx, query, w.args...)
+	query := part(false) + ` union all ` + part(true) + db.LimitTo(` order by 9 desc, 1 desc`, page.Limit)
+	rows, err := tx.Query(ctx, query, w.Args...)
 	if err != nil {
 		return db.List[Entry]{}, err
 	}

@@ -48,7 +48,7 @@ func TestAnOrganizationIsStoredInItsForm(t *testing.T) {
 	admin.Patch("/organizations/"+id, object{"city": "X"}).Fails(409, "svc_invalid_status")
 	admin.Post("/organizations/"+id+"/restore", nil).Is(200)
 	admin.Post("/organizations/"+id+"/restore", nil).Fails(409, "svc_invalid_status")
-	require.Equal(t, []string{"organization.created", "organization.updated", "organization.updated", "organization.deleted", "organization.restored"},
+	require.Equal(t, []string{proto.KindOrganizationCreated, proto.KindOrganizationUpdated, proto.KindOrganizationUpdated, proto.KindOrganizationDeleted, proto.KindOrganizationRestored},
 		s.Kinds(proto.OrganizationTopic, id))
 }
 
@@ -156,7 +156,7 @@ func TestOrganizationsMerge(t *testing.T) {
 	require.Equal(t, "merged", entry["type"])
 	require.Equal(t, object{"name": "Two", "city": "Aalst"}, entry["data"].(object)["values"])
 	kinds := s.Kinds(proto.OrganizationTopic, one)
-	require.Equal(t, "organization.merged", kinds[len(kinds)-1])
+	require.Equal(t, proto.KindOrganizationMerged, kinds[len(kinds)-1])
 	kinds = s.Kinds(proto.OrganizationTopic, two)
 	require.Equal(t, "tombstone", kinds[len(kinds)-1])
 }
@@ -182,7 +182,7 @@ func TestOwnersHandTheirRecordsOver(t *testing.T) {
 	admin, leaver := s.As("svc_admin"), s.As("staff")
 	c := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
 	o := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
-	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: "staff.removed", Key: jsonText(leaver.UserID), Version: 2, Extra: object{"successor": admin.UserID}})
+	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(leaver.UserID), Version: 2, Extra: object{"successor": admin.UserID}})
 	s.Settle()
 	require.EqualValues(t, admin.UserID, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
 	require.EqualValues(t, admin.UserID, admin.Get("/organizations/"+o).Is(200).Field("owner_user_id"))
@@ -196,12 +196,12 @@ func TestOverviewSumsUpWhatOneMaySee(t *testing.T) {
 	c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 	mine := own.Post("/contacts", object{"first_name": "Mine"}).Is(201).Text("id")
 	soon := s.Now().Add(time.Minute).UTC().Truncate(time.Second)
-	appointment(s, "appointment.booked", 1, c, "confirmed", soon)
-	appointment(s, "appointment.booked", 1, c, "cancelled", soon)
+	appointment(s, proto.KindAppointmentBooked, 1, c, "confirmed", soon)
+	appointment(s, proto.KindAppointmentBooked, 1, c, "cancelled", soon)
 	for i := range 6 {
-		appointment(s, "appointment.booked", 1, c, "pending", soon.Add(time.Duration(i+2)*24*time.Hour))
+		appointment(s, proto.KindAppointmentBooked, 1, c, "pending", soon.Add(time.Duration(i+2)*24*time.Hour))
 	}
-	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: "form.submitted", Key: uuid.NewString(), Version: 1, Data: object{"id": uuid.NewString(),
+	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: uuid.NewString(), Version: 1, Data: object{"id": uuid.NewString(),
 		"form": object{"id": 3, "name": "Contact"}, "status": "received", "contact": object{"id": mine}, "created_at": s.Now().UTC().Truncate(time.Second)}})
 	s.Settle()
 	o := admin.Get("/overview").Is(200)

@@ -9,81 +9,40 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
-	"frontdesk/services/contacts/internal/person"
+	"frontdesk/proto"
 )
 
-// NewOrganization is what an organization is made of.
+// NewOrganization is what an organization is made of. It needs a name.
 type NewOrganization struct {
-	Name        string         `json:"name" required:"true" maxLength:"190"`
-	VATNumber   string         `json:"vat_number,omitempty" maxLength:"30"`
-	Email       string         `json:"email,omitempty" maxLength:"190"`
-	Phone       string         `json:"phone,omitempty" maxLength:"50"`
-	Website     string         `json:"website,omitempty" maxLength:"2048"`
-	AddressLine string         `json:"address_line,omitempty" maxLength:"255"`
-	PostalCode  string         `json:"postal_code,omitempty" maxLength:"20"`
-	City        string         `json:"city,omitempty" maxLength:"100"`
-	Country     string         `json:"country,omitempty" maxLength:"2" doc:"ISO 3166-1 alpha-2."`
-	OwnerUserID *int64         `json:"owner_user_id,omitempty" minimum:"1" doc:"User id of a team member."`
-	Fields      map[string]any `json:"fields,omitempty" doc:"Custom field values by key."`
+	Name opt.Value[string] `json:"name" required:"true" maxLength:"190"`
+	OrganizationInput
 }
 
 // OrganizationChange is what PATCH may change of an organization.
 type OrganizationChange struct {
-	ID          uuid.UUID                 `json:"id"`
-	Mode        string                    `json:"mode,omitempty" enum:"fill_empty,overwrite" doc:"fill_empty, the default, only fills what is empty."`
-	Name        opt.Value[string]         `json:"name,omitzero" maxLength:"190"`
-	VATNumber   opt.Value[string]         `json:"vat_number,omitzero" maxLength:"30"`
-	Email       opt.Value[string]         `json:"email,omitzero" maxLength:"190"`
-	Phone       opt.Value[string]         `json:"phone,omitzero" maxLength:"50"`
-	Website     opt.Value[string]         `json:"website,omitzero" maxLength:"2048"`
-	AddressLine opt.Value[string]         `json:"address_line,omitzero" maxLength:"255"`
-	PostalCode  opt.Value[string]         `json:"postal_code,omitzero" maxLength:"20"`
-	City        opt.Value[string]         `json:"city,omitzero" maxLength:"100"`
-	Country     opt.Value[string]         `json:"country,omitzero" maxLength:"2"`
-	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" minimum:"1"`
-	Fields      opt.Value[map[string]any] `json:"fields,omitzero" doc:"Merged by key; null or an empty text clears a value."`
-}
-
-func (c *cleaner) website(typed string) string {
-	stored, err := person.Website(typed)
-	if err != nil {
-		c.params["website"] = err.Error()
-	}
-	return stored
-}
-
-func (c *cleaner) country(typed string) string {
-	stored, err := person.Country(typed)
-	if err != nil {
-		c.params["country"] = err.Error()
-	}
-	return stored
+	ID   uuid.UUID         `json:"id"`
+	Mode string            `json:"mode,omitempty" enum:"fill_empty,overwrite" doc:"fill_empty, the default, only fills what is empty."`
+	Name opt.Value[string] `json:"name,omitzero" maxLength:"190"`
+	OrganizationInput
 }
 
 // CreateOrganization makes an organization. One that is similar to another may be made all the same.
 func (s *service) CreateOrganization(ctx context.Context, tx *db.Tx, in NewOrganization) (Organization, error) {
-	clean, err := s.newCleaner(ctx, tx, "organization", len(in.Fields) > 0)
+	clean, err := s.cleanerFor(ctx, tx, "organization", in.Fields)
 	if err != nil {
 		return Organization{}, err
 	}
-	o := Organization{
-		ID: db.NewID(), Name: person.Name(in.Name), VATNumber: person.VAT(in.VATNumber), Email: clean.email("email", in.Email),
-		Phone: clean.phone(in.Phone), Website: clean.website(in.Website), AddressLine: person.Name(in.AddressLine), PostalCode: person.Name(in.PostalCode),
-		City: person.Name(in.City), Country: clean.country(in.Country), OwnerUserID: clean.owner(in.OwnerUserID),
-		Fields: mergeFields(nil, clean.values(in.Fields), false),
-	}
+	o, _ := in.read(in.Name, clean)
+	o.ID = db.NewID()
 	clean.size(o.Fields)
-	if o.Name == "" {
-		clean.params["name"] = "must not be empty"
-	}
-	if err := clean.fault(); err != nil {
+	if err := clean.problems.Err(); err != nil {
 		return o, err
 	}
 	return insertOrganization(ctx, tx, o)
 }
 
 // GetOrganization reads an organization, also one in the trash.
-func (s *service) GetOrganization(ctx context.Context, tx *db.Tx, in ByID) (Organization, error) {
+func (s *service) GetOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
 	return organizationByID(ctx, tx, in.ID)
 }
 
@@ -93,36 +52,17 @@ func (s *service) UpdateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 	if err != nil {
 		return old, err
 	}
-	clean, err := s.newCleaner(ctx, tx, "organization", in.Fields.Given())
+	clean, err := s.cleanerFor(ctx, tx, "organization", in.Fields)
 	if err != nil {
 		return old, err
 	}
-	o := old
-	fill := in.Mode != overwrite
-	text := func(target *string, v opt.Value[string], stored func(string) string) {
-		if v.Set && (!fill || *target == "") {
-			*target = stored(v.V)
-		}
+	from, given := in.read(in.Name, clean)
+	o := organizationFields.Fill(old, from)
+	if in.Mode == modeOverwrite {
+		o = organizationFields.Overwrite(old, from, given)
 	}
-	text(&o.Name, in.Name, person.Name)
-	text(&o.VATNumber, in.VATNumber, person.VAT)
-	text(&o.Email, in.Email, func(v string) string { return clean.email("email", v) })
-	text(&o.Phone, in.Phone, clean.phone)
-	text(&o.Website, in.Website, clean.website)
-	text(&o.AddressLine, in.AddressLine, person.Name)
-	text(&o.PostalCode, in.PostalCode, person.Name)
-	text(&o.City, in.City, person.Name)
-	text(&o.Country, in.Country, clean.country)
-	if in.OwnerUserID.Set && (!fill || o.OwnerUserID == nil) {
-		in.OwnerUserID.ApplyPtr(&o.OwnerUserID)
-		clean.owner(o.OwnerUserID)
-	}
-	o.Fields = mergeFields(old.Fields, clean.values(in.Fields.V), fill)
 	clean.size(o.Fields)
-	if o.Name == "" {
-		clean.params["name"] = "must not be empty"
-	}
-	if err := clean.fault(); err != nil {
+	if err := clean.problems.Err(); err != nil {
 		return old, err
 	}
 	if _, err := saveOrganization(ctx, tx, old, o, "Organization changed"); err != nil {
@@ -132,23 +72,23 @@ func (s *service) UpdateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 }
 
 // DeleteOrganization moves an organization to the trash; its people stay.
-func (s *service) DeleteOrganization(ctx context.Context, tx *db.Tx, in ByID) (op.None, error) {
+func (s *service) DeleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	o, err := lockLiveOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
 	o.DeletedAt = &tx.Now
-	if err := writeOrganization(ctx, tx, o); err != nil {
+	if err := updateOrganization(ctx, tx, o); err != nil {
 		return op.None{}, err
 	}
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryDeleted, subject: "Organization moved to the trash"}); err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, emitOrganization(ctx, tx, "organization.deleted", o.ID, nil, nil)
+	return op.None{}, emitOrganization(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil)
 }
 
 // RestoreOrganization takes an organization out of the trash, with its people.
-func (s *service) RestoreOrganization(ctx context.Context, tx *db.Tx, in ByID) (Organization, error) {
+func (s *service) RestoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
 	o, err := lockOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return o, err
@@ -157,13 +97,13 @@ func (s *service) RestoreOrganization(ctx context.Context, tx *db.Tx, in ByID) (
 		return o, fault.InvalidStatus("active", "The organization is not in the trash.")
 	}
 	o.DeletedAt = nil
-	if err := writeOrganization(ctx, tx, o); err != nil {
+	if err := updateOrganization(ctx, tx, o); err != nil {
 		return o, err
 	}
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryRestored, subject: "Organization restored"}); err != nil {
 		return o, err
 	}
-	if err := emitOrganization(ctx, tx, "organization.restored", o.ID, nil, nil); err != nil {
+	if err := emitOrganization(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
 		return o, err
 	}
 	return organizationByID(ctx, tx, o.ID)

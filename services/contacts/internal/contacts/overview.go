@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 )
 
@@ -59,26 +60,26 @@ type OverviewStaff struct {
 const week = 7 * 24 * time.Hour
 
 // GetOverview sums up what concerns the actor now.
-func (s *service) GetOverview(ctx context.Context, tx *db.Tx, _ struct{}) (Overview, error) {
+func (s *service) GetOverview(ctx context.Context, tx *db.Tx, _ op.None) (Overview, error) {
 	o := Overview{Today: Today{Items: []OverviewAppointment{}}, Requests: Requests{Items: []OverviewAppointment{}}, Activity: []Entry{}}
 	if s.Apps.On("booking") {
 		if err := s.appointments(ctx, tx, &o); err != nil {
 			return o, err
 		}
 	}
-	var w where
-	w.and("c.deleted_at is null and c.created_at >= ?", tx.Now.Add(-week))
-	w.own(tx, "c")
-	if err := tx.QueryRow(ctx, `select count(*) from contact c where `+w.String(), w.args...).Scan(&o.NewContacts); err != nil {
+	var w db.Where
+	w.And("c.deleted_at is null and c.created_at >= ?", tx.Now.Add(-week))
+	onlyOwn(&w, tx)
+	if err := tx.QueryRow(ctx, `select count(*) from contact c where `+w.String(), w.Args...).Scan(&o.NewContacts); err != nil {
 		return o, err
 	}
 	if s.Apps.On("forms") {
-		var w where
-		w.and("s.status = 'received' and s.created_at >= ?", tx.Now.Add(-week))
+		var w db.Where
+		w.And("s.status = 'received' and s.created_at >= ?", tx.Now.Add(-week))
 		if tx.Who.Own {
-			w.and("s.contact_id in (select c.id from contact c where c.owner_user_id = ? and c.deleted_at is null)", tx.Who.UserID)
+			w.And("s.contact_id in (select c.id from contact c where c.owner_user_id = ? and c.deleted_at is null)", tx.Who.UserID)
 		}
-		if err := tx.QueryRow(ctx, `select count(*) from submission s where `+w.String(), w.args...).Scan(&o.Submissions); err != nil {
+		if err := tx.QueryRow(ctx, `select count(*) from submission s where `+w.String(), w.Args...).Scan(&o.Submissions); err != nil {
 			return o, err
 		}
 	}
@@ -90,8 +91,8 @@ func (s *service) appointments(ctx context.Context, tx *db.Tx, o *Overview) erro
 	now := tx.Now.In(zone)
 	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
 	to := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone)
-	var today where
-	today.and("a.status not in ('cancelled', 'declined') and a.starts_at >= ? and a.starts_at < ?", from, to)
+	var today db.Where
+	today.And("a.status not in ('cancelled', 'declined') and a.starts_at >= ? and a.starts_at < ?", from, to)
 	var err error
 	if o.Today.Items, err = listAppointments(ctx, tx, today, 0); err != nil {
 		return err
@@ -102,30 +103,30 @@ func (s *service) appointments(ctx context.Context, tx *db.Tx, o *Overview) erro
 			o.Today.Remaining++
 		}
 	}
-	var requests where
-	requests.and("a.status = 'pending'")
+	var requests db.Where
+	requests.And("a.status = 'pending'")
 	if o.Requests.Items, err = listAppointments(ctx, tx, requests, 5); err != nil {
 		return err
 	}
 	ownAppointments(tx, &requests)
-	return tx.QueryRow(ctx, `select count(*) from appointment a where `+requests.String(), requests.args...).Scan(&o.Requests.Total)
+	return tx.QueryRow(ctx, `select count(*) from appointment a where `+requests.String(), requests.Args...).Scan(&o.Requests.Total)
 }
 
-func ownAppointments(tx *db.Tx, w *where) {
+func ownAppointments(tx *db.Tx, w *db.Where) {
 	if tx.Who.Own {
-		w.and("a.staff_id = ?", tx.Who.UserID)
+		w.And("a.staff_id = ?", tx.Who.UserID)
 	}
 }
 
 // listAppointments reads appointments by start; most is 0 for all.
-func listAppointments(ctx context.Context, tx *db.Tx, w where, most int) ([]OverviewAppointment, error) {
+func listAppointments(ctx context.Context, tx *db.Tx, w db.Where, most int) ([]OverviewAppointment, error) {
 	ownAppointments(tx, &w)
 	query := `select a.id, a.status, a.service_id, a.service_name, a.staff_id, a.staff_name, a.starts_at, a.ends_at, c.id, c.first_name, c.last_name, c.email, c.phone
 		from appointment a left join contact c on c.id = a.contact_id where ` + w.String() + ` order by a.starts_at, a.id`
 	if most > 0 {
-		query += limit(``, most)
+		query += db.LimitTo(``, most)
 	}
-	rows, err := tx.Query(ctx, query, w.args...)
+	rows, err := tx.Query(ctx, query, w.Args...)
 	if err != nil {
 		return nil, err
 	}

@@ -63,14 +63,14 @@ func (s *service) ExportPersonalData(ctx context.Context, tx *db.Tx, in EmailQue
 		return none, fault.Invalid("email", fault.Email())
 	}
 	key := address.Key(email)
-	var w where
-	w.and("c.email_key = ? and c.email_key <> ''", key)
-	w.own(tx, "c")
-	rows, err := tx.Query(ctx, `select `+contactColumns(allContactFields)+contactFrom+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.args...)
+	var w db.Where
+	w.And("c.email_key = ? and c.email_key <> ''", key)
+	onlyOwn(&w, tx)
+	rows, err := tx.Query(ctx, `select `+wholeContact+contactFrom+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.Args...)
 	if err != nil {
 		return none, err
 	}
-	contacts, err := pgx.CollectRows(rows, wholeContact)
+	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
 	if err != nil {
 		return none, err
 	}

@@ -51,7 +51,7 @@ func TestOfAHundredCreatesOfOneAddressOneWins(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
-	require.Equal(t, []string{"contact.created"}, s.Kinds(proto.ContactTopic, id))
+	require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
 }
 
 func TestRestoringMeetsANewContactWithTheAddress(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAMergeMeetsEverythingElse(t *testing.T) {
 			func() { updated = admin.Patch("/contacts/"+loser, object{"phone": "99999"}) },
 			func() { noted = admin.Post("/contacts/"+loser+"/notes", object{"body": "noted"}) },
 			func() { admin.Post("/imports/"+file+"/start", nil).Is(200) },
-			func() { appointment(s, "appointment.booked", 1, loser, "confirmed", at) },
+			func() { appointment(s, proto.KindAppointmentBooked, 1, loser, "confirmed", at) },
 			func() {
 				ensureAt(s, &proto.EnsureContact{ContactId: uuid.NewString(), Email: email, FirstName: "Visitor", Create: true})
 			},
@@ -129,7 +129,9 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 			func() { erased = admin.Post("/privacy/erase", object{"email": email}) },
 			func() { merged = admin.Post("/contacts/"+other+"/merge", object{"other_id": id}) },
 			func() { admin.Patch("/contacts/"+id, object{"phone": "99999"}) },
-			func() { appointment(s, "appointment.booked", 1, id, "confirmed", s.Now().UTC().Truncate(time.Second)) },
+			func() {
+				appointment(s, proto.KindAppointmentBooked, 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
+			},
 		)
 		erased.Is(200)
 		require.Contains(t, []int{200, 404}, merged.Status, merged.Body)
@@ -149,6 +151,6 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 // ensureAt sends a command without waiting for its effect.
 func ensureAt(s *apptest.Service, m *proto.EnsureContact) {
 	m.Origin, m.OriginId = "appointment", uuid.NewString()
-	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: strings.ToLower(m.Email),
+	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: strings.ToLower(m.Email),
 		Actor: &proto.Actor{Channel: "booking", Label: "Visitor"}, Data: m})
 }

@@ -36,7 +36,7 @@ func TestWhatContactsSendsIsWhatTheSamplesSay(t *testing.T) {
 	gone := admin.Post("/contacts", object{"email": "gone@example.com"}).Is(201).Text("id")
 	s.Settle()
 	admin.Post("/privacy/erase", object{"email": "gone@example.com"}).Is(200)
-	require.Contains(t, s.Kinds(proto.ContactTopic, gone), "contact.erased")
+	require.Contains(t, s.Kinds(proto.ContactTopic, gone), proto.KindContactErased)
 	s.Sample(proto.ContactTopic)
 	s.Sample(proto.OrganizationTopic)
 	s.Sample(proto.FieldTopic)
@@ -64,7 +64,7 @@ func TestWhatOtherServicesSendIsUnderstood(t *testing.T) {
 		})
 	}
 	submission := uuid.NewString()
-	for _, kind := range []string{"form.submitted", "submission.updated"} {
+	for _, kind := range []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated} {
 		s.SendSample("forms.submission/"+kind, func(e *apptest.Event) {
 			data := e.Data.(map[string]any)
 			data["id"], data["contact"], data["created_at"] = submission, map[string]any{"id": id, "name": "An"}, s.Now().UTC().Truncate(time.Second)

@@ -9,6 +9,7 @@ import (
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 	pages "frontdesk/services/contacts/internal/contacts/web"
+	"frontdesk/services/contacts/internal/directory"
 )
 
 // Service is the contacts service.
@@ -18,12 +19,12 @@ var Service = app.Service{Name: "contacts", Port: 8092, Migrations: migrations, 
 type service struct {
 	*app.Kit
 	// hashKey keys the hashes of addresses that unsubscribed.
-	hashKey []byte
-	memory  memory
+	hashKey  []byte
+	contacts *directory.Replica
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses"), memory: newMemory()}
+	s := &service{Kit: k, hashKey: k.Keys.For("unsubscribed addresses"), contacts: directory.NewReplica(k.DB)}
 	ops := s.ops()
 	return &app.Parts{
 		Ops:       ops,
@@ -39,11 +40,11 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		Jobs: []app.Job{
 			{Name: "tombstones", Every: time.Hour, Run: s.endLingering},
 			{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
-			{Name: "gone", Every: time.Hour, Run: s.forgetGone},
+			{Name: "gone", Every: time.Hour, Run: s.contacts.DropGone},
 			{Name: "imports", Every: time.Hour, Run: s.forgetImports},
 		},
-		Run:      []func(context.Context){s.runImports, s.keepUp},
-		Ready:    []func() bool{func() bool { return s.memory.newest.Load() != nil }},
+		Run:      []func(context.Context){s.runImports, s.contacts.KeepUp},
+		Ready:    []func() bool{s.contacts.Ready},
 		Personal: s.personal(),
 		App:      &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
 	}, nil

@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/record"
 )
 
 // Tag is a word that contacts are grouped by.
@@ -91,6 +94,27 @@ func tagNames(ctx context.Context, tx *db.Tx, given []string) ([]string, error) 
 	return out, nil
 }
 
+// tagsByName is tagNames for the tags of many records at once: named gives those of one record.
+func tagsByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func([]string) []string, err error) {
+	names, err := tagNames(ctx, tx, slices.Sorted(maps.Keys(typed)))
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]string, len(names))
+	for _, n := range names {
+		known[slug(n)] = n
+	}
+	return func(tags []string) []string {
+		out := make([]string, 0, len(tags))
+		for _, t := range tags {
+			if n := known[slug(t)]; n != "" {
+				out = append(out, n)
+			}
+		}
+		return record.Union(out, nil)
+	}, nil
+}
+
 func knownTags(ctx context.Context, tx *db.Tx, slugs []string) (map[string]string, error) {
 	rows, err := tx.Query(ctx, `select slug, name from tag where slug = any($1)`, slugs)
 	if err != nil {
@@ -103,7 +127,7 @@ func knownTags(ctx context.Context, tx *db.Tx, slugs []string) (map[string]strin
 }
 
 // ListTags lists every tag by name.
-func (s *service) ListTags(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Tag], error) {
+func (s *service) ListTags(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Tag], error) {
 	rows, err := tx.Query(ctx, `select name, slug from tag order by fold(name), slug`)
 	if err != nil {
 		return db.List[Tag]{}, err
@@ -121,7 +145,7 @@ type NewTag struct {
 func (s *service) CreateTag(ctx context.Context, tx *db.Tx, in NewTag) (Tag, error) {
 	name := strings.Join(strings.Fields(in.Name), " ")
 	if name == "" {
-		return Tag{}, fault.Param("name", "must not be empty")
+		return Tag{}, fault.Invalid("name", fault.Empty())
 	}
 	t := Tag{Name: name, Slug: slug(name), status: http.StatusCreated}
 	done, err := tx.Exec(ctx, `insert into tag (slug, name, created_at) values ($1, $2, $3) on conflict do nothing`, t.Slug, t.Name, tx.Now)

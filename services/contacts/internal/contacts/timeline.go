@@ -3,12 +3,14 @@ package contacts
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
 )
 
@@ -49,30 +51,34 @@ type entry struct {
 	data                       any
 }
 
-// log writes an entry in the name of the actor. The record's last_activity is the caller's to set: most
-// update the row anyway.
+// log writes an entry in the name of the actor, and gives its id. The record's last_activity is the caller's to set:
+// most update the row anyway.
 func log(ctx context.Context, tx *db.Tx, e entry) (uuid.UUID, error) {
-	id := db.NewID()
-	_, err := tx.Exec(ctx, insertEntry, e.row(tx, id)...)
-	return id, err
+	row := e.row(tx)
+	_, err := tx.Exec(ctx, insertEntry, row)
+	return row["id"].(uuid.UUID), err
 }
+
+// deferLog is log in the round trip of the commit.
+func deferLog(tx *db.Tx, e entry) { tx.Defer(insertEntry, e.row(tx)) }
 
 const insertEntry = `
 	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
-	values ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12)`
+	values (@id, @contact, @organization, @type, @subject, @body, @data, @channel, @actor, nullif(@user::bigint, 0), @ref, @now)`
 
-func (e entry) row(tx *db.Tx, id uuid.UUID) []any {
+func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 	if e.data == nil {
 		e.data = struct{}{}
 	}
-	return []any{id, e.contact, e.organization, e.kind, e.subject, e.body, e.data, tx.Who.Channel, tx.Who.Label, tx.Who.UserID, e.ref, tx.Now}
+	return pgx.NamedArgs{"id": db.NewID(), "contact": e.contact, "organization": e.organization, "type": e.kind, "subject": e.subject, "body": e.body,
+		"data": e.data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.ref, "now": tx.Now}
 }
 
 // logActivity is log for what moves the last_activity of a contact up to now and changes nothing else of it.
 func logActivity(ctx context.Context, tx *db.Tx, contact uuid.UUID, e entry) error {
 	e.contact = &contact
 	b := &pgx.Batch{}
-	b.Queue(insertEntry, e.row(tx, db.NewID())...)
+	b.Queue(insertEntry, e.row(tx))
 	b.Queue(moveActivity, contact, tx.Now)
 	return tx.SendBatch(ctx, b).Close()
 }
@@ -106,11 +112,6 @@ func scanEntry(row pgx.CollectableRow) (Entry, error) {
 
 func entryKey(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.id }
 
-// ByID names a record in the path.
-type ByID struct {
-	ID uuid.UUID `json:"id"`
-}
-
 // TimelineQuery asks for a page of a record's timeline.
 type TimelineQuery struct {
 	ID uuid.UUID `json:"id"`
@@ -126,19 +127,48 @@ func (s *service) ContactTimeline(ctx context.Context, tx *db.Tx, in TimelineQue
 	if _, err := contactByID(ctx, tx, in.ID); err != nil {
 		return db.List[Entry]{}, err
 	}
-	var w where
-	w.and("a.contact_id = ?", in.ID)
+	var w db.Where
+	w.And("a.contact_id = ?", in.ID)
 	if page.First {
-		if err := tx.QueryRow(ctx, `select count(*) from activity a where `+w.String(), w.args...).Scan(&page.Total); err != nil {
+		if err := tx.QueryRow(ctx, `select count(*) from activity a where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
 			return db.List[Entry]{}, err
 		}
 	}
-	w.after(page, "a")
+	w.After(page, "a")
 	rows, err := tx.Query(ctx, `select `+entryColumns+` from activity a left join contact c on c.id = a.contact_id
-		where `+w.String()+limit(` order by a.created_at desc, a.id desc`, page.Limit), w.args...)
+		where `+w.String()+db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit), w.Args...)
 	if err != nil {
 		return db.List[Entry]{}, err
 	}
 	entries, err := pgx.CollectRows(rows, scanEntry)
 	return db.Close(page, entries, entryKey), err
+}
+
+// NewNote is a note for a timeline.
+type NewNote struct {
+	ID   uuid.UUID `json:"id"`
+	Body string    `json:"body" required:"true" maxLength:"65535" doc:"Plain text."`
+}
+
+// AddNote writes a note into a contact's timeline.
+func (s *service) AddNote(ctx context.Context, tx *db.Tx, in NewNote) (Entry, error) {
+	if strings.TrimSpace(in.Body) == "" {
+		return Entry{}, fault.Invalid("body", fault.Empty())
+	}
+	c, err := lockLiveContact(ctx, tx, in.ID)
+	if err != nil {
+		return Entry{}, err
+	}
+	id, err := log(ctx, tx, entry{contact: &c.ID, kind: entryNote, body: in.Body})
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := touch(ctx, tx, c.ID); err != nil {
+		return Entry{}, err
+	}
+	rows, err := tx.Query(ctx, `select `+entryColumns+` from activity a join contact c on c.id = a.contact_id where a.id = $1`, id)
+	if err != nil {
+		return Entry{}, err
+	}
+	return pgx.CollectExactlyOneRow(rows, scanEntry)
 }

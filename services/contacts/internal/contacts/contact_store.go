@@ -1,0 +1,208 @@
+package contacts
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+)
+
+// A query of contacts is "select " + shownContact or wholeContact + contactFrom; rows are read with
+// pgx.RowToStructByName[Contact].
+const (
+	contactStart = `c.id, c.version, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.marketing_updated_at, c.source,
+		c.owner_user_id, c.tags, `
+	contactEnd = ` as fields, c.last_activity, c.created_at, c.updated_at, c.deleted_at,
+		case when po.id is null then 'null' else jsonb_build_object('id', po.id, 'name', po.name, 'role', p.role) end as organization`
+
+	// A contact as it is shown, and with the values of archived fields, which a write has to keep.
+	shownContact = contactStart + `c.fields - array(select key from field where entity = 'contact' and archived)` + contactEnd
+	wholeContact = contactStart + `c.fields` + contactEnd
+
+	contactFrom = ` from contact c
+		left join contact_organization p on p.contact_id = c.id and p.is_primary
+		left join organization po on po.id = p.organization_id and po.deleted_at is null`
+)
+
+// contactRow is a contact as the statements that write it take it: JSON with the names of the columns.
+type contactRow struct {
+	Contact
+	Version  int64  `json:"version"`
+	EmailKey string `json:"email_key"`
+}
+
+func contactRows(contacts ...Contact) []contactRow {
+	rows := make([]contactRow, len(contacts))
+	for i, c := range contacts {
+		rows[i] = contactRow{c, c.Version, address.Key(c.Email)}
+	}
+	return rows
+}
+
+// insertContactsSQL leaves out contacts whose address another contact has.
+const insertContactsSQL = `
+	insert into contact (id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
+		owner_user_id, tags, fields, last_activity, created_at, updated_at)
+	select id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
+		owner_user_id, tags, fields, last_activity, created_at, updated_at
+	from jsonb_populate_recordset(null::contact, @contacts)
+	on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
+	returning id`
+
+// insertContacts inserts new contacts, and gives the ids of those whose address was free.
+func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]bool, error) {
+	rows, err := tx.Query(ctx, insertContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...)})
+	if err != nil {
+		return nil, err
+	}
+	ids, err := collectIDs(rows)
+	made := make(map[uuid.UUID]bool, len(ids))
+	for _, id := range ids {
+		made[id] = true
+	}
+	return made, err
+}
+
+const updateContactsSQL = `
+	update contact c set version = c.version + 1, first_name = n.first_name, last_name = n.last_name, email = n.email, email_key = n.email_key,
+		phone = n.phone, status = n.status, marketing = n.marketing, marketing_updated_at = n.marketing_updated_at, source = n.source,
+		owner_user_id = n.owner_user_id, tags = n.tags, fields = n.fields, deleted_at = n.deleted_at,
+		last_activity = greatest(c.last_activity, @now), updated_at = @now
+	from jsonb_populate_recordset(null::contact, @contacts) n where c.id = n.id`
+
+// updateContacts stores locked contacts as their next versions. Their addresses stay as they were: see
+// updateContactAndAddress.
+func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) error {
+	_, err := tx.Exec(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...), "now": tx.Now})
+	return err
+}
+
+// updateContact is updateContacts for one.
+func updateContact(ctx context.Context, tx *db.Tx, c Contact) error {
+	return updateContacts(ctx, tx, c)
+}
+
+// updateContactAndAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when
+// another contact has the address; the transaction can go on then.
+func updateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) error {
+	if h, err := contactWithEmail(ctx, tx, address.Key(c.Email)); err == nil && h.ID != c.ID {
+		return errTaken
+	} else if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	// Somebody may take the address between that look and this write.
+	err := pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
+		_, err := inner.Exec(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(c), "now": tx.Now})
+		return err
+	})
+	if db.Violates(err, "contact_email") {
+		return errTaken
+	}
+	return err
+}
+
+// errTaken means that another contact, not in the trash, has the address.
+var errTaken = errors.New("contacts: the address is taken")
+
+// contactByID reads one contact that the actor may see, trashed ones too; 404 svc_not_found otherwise.
+func contactByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+	w := visible(tx, id)
+	return oneContact(ctx, tx, `select `+shownContact+contactFrom+` where `+w.String(), w.Args...)
+}
+
+// lockContact locks a contact that the actor may see and reads it whole, with archived fields; 404 svc_not_found
+// otherwise.
+func lockContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+	w := visible(tx, id)
+	return oneContact(ctx, tx, `select `+wholeContact+contactFrom+` where `+w.String()+` for no key update of c`, w.Args...)
+}
+
+// lockLiveContact is lockContact for writes that the trash refuses: 409 svc_invalid_status.
+func lockLiveContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+	c, err := lockContact(ctx, tx, id)
+	if err == nil && c.DeletedAt != nil {
+		err = inTrash("contact")
+	}
+	return c, err
+}
+
+// readContact reads a contact, whoever asks; 404 svc_not_found when it is gone.
+func readContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+	return oneContact(ctx, tx, `select `+shownContact+contactFrom+` where c.id = $1`, id)
+}
+
+func visible(tx *db.Tx, id uuid.UUID) *db.Where {
+	w := &db.Where{}
+	w.And("c.id = ?", id)
+	onlyOwn(w, tx)
+	return w
+}
+
+// onlyOwn limits the contacts c to those that the actor may see.
+func onlyOwn(w *db.Where, tx *db.Tx) {
+	if tx.Who.Own {
+		w.And("c.owner_user_id = ?", tx.Who.UserID)
+	}
+}
+
+func oneContact(ctx context.Context, tx *db.Tx, query string, args ...any) (Contact, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return Contact{}, err
+	}
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Contact])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c, fault.NotFound("contact")
+	}
+	return c, err
+}
+
+func inTrash(what string) error {
+	return fault.InvalidStatus("deleted", "The "+what+" is in the trash. Restore it first.")
+}
+
+// holder is the contact, not in the trash, that has an address.
+type holder struct {
+	ID          uuid.UUID
+	OwnerUserID *int64
+}
+
+const holderSQL = `select id, owner_user_id from contact where email_key = $1 and deleted_at is null and email_key <> ''`
+
+// contactWithEmail finds the contact that has an address, by the address's key; pgx.ErrNoRows when none has.
+func contactWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
+	return h, tx.QueryRow(ctx, holderSQL, key).Scan(&h.ID, &h.OwnerUserID)
+}
+
+// lockContactWithEmail is contactWithEmail that locks the contact.
+func lockContactWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
+	return h, tx.QueryRow(ctx, holderSQL+` for no key update`, key).Scan(&h.ID, &h.OwnerUserID)
+}
+
+// sees reports whether the actor may see a contact with this owner.
+func sees(tx *db.Tx, owner *int64) bool {
+	return !tx.Who.Own || owner != nil && *owner == tx.Who.UserID
+}
+
+// emitContact publishes a contact as it is now, and gives it. Extra may be nil.
+func emitContact(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) (Contact, error) {
+	c, err := readContact(ctx, tx, id)
+	if err != nil {
+		return c, err
+	}
+	return c, tx.Emit(ctx, contactEvent(kind, c, changed, extra))
+}
+
+func contactEvent(kind string, c Contact, changed []string, extra any) db.Event {
+	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.Version, Changed: changed, Data: c, Extra: extra}
+}
+
+func collectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
