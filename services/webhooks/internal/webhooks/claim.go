@@ -17,28 +17,49 @@ import (
 // of a dead process are sent again. Tests that kill processes shorten it.
 var leaseFor = 15 * time.Second
 
-// window is how many waiting deliveries of a webhook a claim reads. It bounds the cost of a claim, however long the backlog is.
+// window is how many of the oldest waiting deliveries of a webhook, and of its waiting records, a claim reads: a long backlog
+// costs no more than that.
 const window = 64
 
+// A claim considers the first waiting delivery of each record: among the oldest deliveries of the webhook (head), and, if
+// these are about fewer records than there is room for, record by record through the whole backlog (others). So a record
+// with a long backlog is sent one by one, as order asks, while the rest of the room goes to other records. A delivery
+// that others leaves out comes up in head at the latest.
+//
 // A claim leaves no more deliveries in flight than may fail until the webhook pauses, so that twenty failures in a row
 // are twenty requests.
 const claimSQL = `
-with head as materialized (
+with recursive room as (
+	select greatest(0, least(@most, @pause - w.failures - (select count(*) from lease where webhook = @webhook and until >= now()))) as n
+	from webhook w where w.id = @webhook and w.active and w.paused is null
+), head as materialized (
 	select d.id, d.seq, d.record, d.next_attempt_at, coalesce(l.until >= now(), false) as held
 	from delivery d left join lease l on l.delivery = d.id
 	where d.webhook = @webhook and d.status = 'queued' order by d.seq limit @window
+), first as materialized (
+	select distinct on (record) id, seq, next_attempt_at, held from head order by record, seq
+), others as (
+	(
+		select 1 as nth, d.id, d.seq, d.record, d.next_attempt_at from delivery d
+		where d.webhook = @webhook and d.status = 'queued' and (select count(*) from head) = @window
+			and (select count(*) from first where not held) < (select n from room)
+		order by d.record, d.seq limit 1
+	) union all (
+		select o.nth + 1, next.* from others o cross join lateral (
+			select d.id, d.seq, d.record, d.next_attempt_at from delivery d
+			where d.webhook = @webhook and d.status = 'queued' and d.record > o.record order by d.record, d.seq limit 1
+		) as next where o.nth < @window
+	)
 ), late as materialized (
 	select d.id, d.seq, d.next_attempt_at, coalesce(l.until >= now(), false) as held
 	from delivery d left join lease l on l.delivery = d.id
 	where d.webhook = @webhook and d.status = 'retrying' and d.next_attempt_at <= @now order by d.next_attempt_at limit @window
 ), may as (
-	select id, seq, next_attempt_at, held from (select distinct on (record) * from head order by record, seq) as first
-	union all select id, seq, next_attempt_at, held from late
-), room as (
-	select least(@most, @pause - w.failures - (select count(*) from lease where webhook = @webhook and until >= now())) as n
-	from webhook w where w.id = @webhook and w.active and w.paused is null
+	select * from first
+	union select o.id, o.seq, o.next_attempt_at, coalesce(l.until >= now(), false) from others o left join lease l on l.delivery = o.id
+	union all select * from late
 ), chosen as (
-	select id from may where not held order by next_attempt_at, seq limit greatest((select coalesce(max(n), 0) from room), 0)
+	select id from may where not held order by next_attempt_at, seq limit (select coalesce(max(n), 0) from room)
 ), mine as (
 	insert into lease (delivery, webhook, token, until) select id, @webhook, @lease, now() + @for::interval from chosen
 	on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()

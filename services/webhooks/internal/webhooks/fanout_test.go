@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -293,4 +294,52 @@ func TestAnEventOfMoreWebhooksThanANotificationNamesReachesAll(t *testing.T) {
 	}
 	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return len(r.all()) == 250 })
+}
+
+func TestARecordWithALongBacklogDoesNotHoldUpOthers(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	admin := s.As(auth.SiteAdmin)
+	r := listen(t)
+	var now, most atomic.Int32
+	r.answers(func(int, request) (int, string) {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(5 * time.Millisecond)
+		now.Add(-1)
+		return 200, ""
+	})
+	id, _ := s.subscribe(admin, r.URL, proto.KindContactUpdated)
+	pause := func(reason *string) {
+		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set paused = $2 where id = $1`, id, reason)
+		require.NoError(t, err)
+	}
+	reason := pausedFailures
+	pause(&reason) // it keeps what arrives
+	const backlog, others = 3 * window, 40
+	hot := uuid.NewString()
+	for v := range backlog {
+		s.contact(proto.KindContactUpdated, hot, int64(v))
+	}
+	s.Settle()
+	for range others {
+		s.contact(proto.KindContactUpdated, uuid.NewString(), 0)
+	}
+	s.Eventually(func() bool { return len(s.rows(id)) == backlog+others })
+	admin.Patch("/webhooks/"+id, map[string]any{"active": true}).Is(200)
+	s.Eventually(func() bool { return len(r.all()) == backlog+others })
+
+	last, versions := 0, []int{}
+	for i, got := range r.all() {
+		c := got.json().Data["contact"].(map[string]any)
+		if c["id"] == hot {
+			versions = append(versions, int(c["version_in_test"].(float64)))
+		} else {
+			last = i
+		}
+	}
+	require.True(t, slices.IsSorted(versions), "%v", versions)
+	require.Less(t, last, backlog/2, "the others do not wait until the backlog is short")
+	require.Greater(t, most.Load(), int32(laneMax/2), "requests in flight at a time")
 }
