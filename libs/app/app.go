@@ -170,6 +170,9 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 		return quiet(ctx, err)
 	}
 	r.parts = parts
+	if parts.App != nil {
+		d.AppOff = func() bool { return !k.Apps.On(parts.App.GetId()) }
+	}
 	if err := parts.Personal.check(ctx, d); err != nil {
 		return quiet(ctx, err)
 	}
@@ -255,6 +258,14 @@ func (r *runner) run(ctx context.Context, api net.Listener) error {
 	start(k.Identity.Table.Run)
 	start(k.Apps.table.Run)
 	start(k.Site.Table.Run)
+	// Until the copy is read every app counts as on, so nothing is decided before.
+	for !k.Apps.table.Ready() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 	start(func(ctx context.Context) {
 		k.DB.Relay(ctx, k.Bus.Send, func(err error) { slog.Warn("relay tries again", "error", err) })
 	})

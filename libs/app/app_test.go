@@ -186,7 +186,7 @@ create table seen (id text not null, who text not null);
 				})
 				return n, err
 			})
-		return &app.Parts{Ops: s, Follows: []bus.Follow{{Topic: proto.AppointmentTopic, Handle: followAppointments}},
+		return &app.Parts{Ops: s, App: &proto.App{Id: "notes", Name: "Notes"}, Follows: []bus.Follow{{Topic: proto.AppointmentTopic, Handle: followAppointments}},
 			Personal: app.Personal{Holds: map[string]app.Holds{"note": app.Nobody, "seen": app.Nobody}}}, nil
 	},
 }
@@ -432,6 +432,21 @@ func TestAnAppThatIsOffDoesNotExist(t *testing.T) {
 	c.Call("DELETE /abilities/svc/delete-note/run", nil).Fails(404, "svc_not_found")
 	s.SetApp("notes", true)
 	c.Delete("/notes/"+id, nil).Is(204)
+}
+
+func TestAnEventCarriesWhetherItsAppWasOffWhenItHappened(t *testing.T) {
+	s := apptest.Start(t, desk)
+	c := s.As("site_admin")
+	for _, on := range []bool{true, false, true} {
+		s.SetApp("notes", on)
+		id := c.Post("/notes", `{"text":"one"}`).Is(201).Text("id")
+		s.SetApp("notes", !on) // which comes too late for the event
+		for _, e := range s.Events(proto.ServiceTopic) {
+			if e.GetRecordId() == id {
+				require.Equal(t, !on, e.GetAppOff())
+			}
+		}
+	}
 }
 
 func TestAbilitiesRunTheSameFunctionsForAssistants(t *testing.T) {

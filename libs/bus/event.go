@@ -23,6 +23,8 @@ type Event struct {
 	Key     string
 	Version int64
 	At      time.Time
+	// AppOff reports that the producer's app was off when the event happened.
+	AppOff  bool
 	Actor   db.Actor
 	Changed []string
 	// Tombstone tells that the record was erased: nothing but Topic and Key is known.
@@ -88,7 +90,7 @@ func decode(m kafka.Message) (Event, error) {
 		return e, fmt.Errorf("bus: envelope without id: %w", err)
 	}
 	e.ID, e.Kind, e.Version, e.Changed = id, env.GetKind(), env.GetVersion(), env.GetChanged()
-	e.At, e.Data, e.Extra, e.traceparent = env.GetOccurredAt().AsTime(), env.GetData(), env.GetExtra(), env.GetTraceparent()
+	e.At, e.AppOff, e.Data, e.Extra, e.traceparent = env.GetOccurredAt().AsTime(), env.GetAppOff(), env.GetData(), env.GetExtra(), env.GetTraceparent()
 	e.Actor = db.Actor{UserID: env.GetActor().GetUserId(), Label: env.GetActor().GetLabel(), Channel: env.GetActor().GetChannel()}
 	return e, nil
 }

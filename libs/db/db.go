@@ -31,6 +31,8 @@ type DB struct {
 	Secret []byte
 	// Hash is how people are known in stored answers, see libs/erasure; nil where nobody is erased.
 	Hash erasure.Hasher
+	// AppOff reports whether the app that the service is is off; nil if it cannot be switched. Events carry the answer.
+	AppOff func() bool
 
 	poke chan struct{}
 }
@@ -80,6 +82,7 @@ type Tx struct {
 
 	secret []byte
 	hash   erasure.Hasher
+	appOff bool
 	// waiting are the rows for the outbox. They go in together, right before the commit.
 	waiting   []Message
 	deferred  pgx.Batch
@@ -143,7 +146,8 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, wrong []Assumption
 	l := &lazyTx{conn: conn.Conn(), opts: opts}
 	// After a commit there is nothing left to roll back.
 	defer func() { _ = l.Rollback(ctx) }()
-	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), disproved: wrong, secret: d.Secret, hash: d.Hash}
+	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), disproved: wrong, secret: d.Secret, hash: d.Hash,
+		appOff: d.AppOff != nil && d.AppOff()}
 	if err := f(tx); err != nil {
 		if len(tx.assumed) > 0 && disproved(err) == "" && l.usable() {
 			// What was decided on a wrong assumption is no answer.

@@ -91,7 +91,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 	env := &proto.Envelope{
 		Id: NewID().String(), Kind: e.Kind, RecordId: e.Key, Version: e.Version,
-		OccurredAt: timestamppb.New(tx.Now), Changed: e.Changed, Traceparent: traceparent(ctx),
+		OccurredAt: timestamppb.New(tx.Now), AppOff: tx.appOff, Changed: e.Changed, Traceparent: traceparent(ctx),
 		Actor: &proto.Actor{UserId: tx.Who.UserID, Label: tx.Who.Label, Channel: tx.Who.Channel},
 	}
 	var err error

@@ -199,14 +199,16 @@ type Event struct {
 	Version int64
 	Changed []string
 	Actor   *proto.Actor
-	Data    any // a protobuf message, or anything that becomes JSON
+	AppOff  bool // the neighbour's app was off
+	Data    any  // a protobuf message, or anything that becomes JSON
 	Extra   any
 }
 
 // Send sends an event in a neighbour's name.
 func (s *Service) Send(e Event) {
 	s.t.Helper()
-	env := &proto.Envelope{Id: e.ID, Kind: e.Kind, RecordId: e.Key, Version: e.Version, Changed: e.Changed, Actor: e.Actor, OccurredAt: timestamppb.New(s.Now())}
+	env := &proto.Envelope{Id: e.ID, Kind: e.Kind, RecordId: e.Key, Version: e.Version, Changed: e.Changed, Actor: e.Actor, AppOff: e.AppOff,
+		OccurredAt: timestamppb.New(s.Now())}
 	if env.Id == "" {
 		env.Id = db.NewID().String()
 	}
