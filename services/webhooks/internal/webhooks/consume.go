@@ -14,15 +14,15 @@ import (
 
 func (s *service) follows() []bus.Follow {
 	return []bus.Follow{
-		{Topic: proto.ContactTopic, Handle: s.onContact},
-		{Topic: proto.OrganizationTopic, Handle: s.onRecord},
-		{Topic: proto.AppointmentTopic, Handle: s.onRecord},
-		{Topic: proto.SubmissionTopic, Handle: s.onRecord},
+		{Topic: proto.ContactTopic, Handle: onContact},
+		{Topic: proto.OrganizationTopic, Handle: onRecord},
+		{Topic: proto.AppointmentTopic, Handle: onRecord},
+		{Topic: proto.SubmissionTopic, Handle: onRecord},
 	}
 }
 
 // onContact queues the event's deliveries, and keeps stored bodies clear of people who were erased.
-func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	record, err := recordID(e)
 	if err != nil {
 		return err
@@ -43,11 +43,11 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil {
 		return err
 	}
-	return s.queue(ctx, tx, e, b)
+	return queue(ctx, tx, e, b)
 }
 
 // onRecord queues the event's deliveries. The end of a record removes it from stored bodies.
-func (s *service) onRecord(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func onRecord(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	record, err := recordID(e)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *service) onRecord(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil {
 		return err
 	}
-	return s.queue(ctx, tx, e, b)
+	return queue(ctx, tx, e, b)
 }
 
 func recordID(e bus.Event) (uuid.UUID, error) {
@@ -71,11 +71,10 @@ func recordID(e bus.Event) (uuid.UUID, error) {
 }
 
 // queue adds one delivery of the event for each active webhook that subscribed it, and wakes their lanes at commit. An
-// event that cannot be subscribed, or whose app is off, adds none; nor does spam. If its contact was erased meanwhile, the
-// body holds nothing but ids.
-func (s *service) queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
-	kind, ok := eventNamed(e.Kind)
-	if !ok || !s.Apps.On(kind.App) || b.spam {
+// event that cannot be subscribed adds none, nor does spam, nor one that happened while its app was off. If its contact was
+// erased meanwhile, the body holds nothing but ids.
+func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
+	if _, ok := eventNamed(e.Kind); !ok || e.AppOff || b.spam {
 		return nil
 	}
 	text, err := b.text()

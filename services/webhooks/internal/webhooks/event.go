@@ -12,7 +12,7 @@ import (
 // Event is a kind of event that webhooks can subscribe.
 type Event struct {
 	Event string `json:"event"`
-	App   string `json:"app" doc:"The app that it comes from. While that is off the event is neither listed nor sent."`
+	App   string `json:"app" doc:"The app that it comes from. While that is off the event is not listed, and what happens is not sent."`
 	Label string `json:"label"`
 }
 

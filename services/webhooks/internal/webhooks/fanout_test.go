@@ -150,22 +150,41 @@ func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) 
 	require.Empty(t, s.statuses(admin, off))
 }
 
-func TestNothingIsSentOfAnAppThatIsOff(t *testing.T) {
+func TestWhetherAnAppIsOnIsDecidedWhenTheEventHappens(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, every()...)
-	s.SetApp("booking", false)
-	appointment := map[string]any{"id": uuid.NewString()}
-	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: appointment["id"].(string), Version: 1, Data: appointment})
-	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
-	s.Settle()
-	s.Eventually(func() bool { return len(r.all()) == 1 })
-	require.Equal(t, proto.KindContactCreated, r.all()[0].json().Event)
-	s.SetApp("booking", true)
-	s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: appointment["id"].(string), Version: 2, Data: appointment})
-	s.Eventually(func() bool { return len(s.statuses(admin, id)) == 2 })
+	for _, c := range []struct {
+		name              string
+		happened, arrives bool // whether the app was on
+	}{
+		{"on, and still on when the event arrives", true, true},
+		{"on, and off when the event arrives", true, false},
+		{"off, and on again when the event arrives", false, true},
+		{"off, and still off when the event arrives", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			r := listen(t)
+			id, _ := s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
+			s.SetApp("booking", c.arrives)
+			appointment := map[string]any{"id": uuid.NewString()}
+			s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: appointment["id"].(string), Version: 1,
+				AppOff: !c.happened, Data: appointment})
+			s.contact(proto.KindContactCreated, uuid.NewString(), 1)
+			s.Settle()
+			want := []string{proto.KindContactCreated}
+			if c.happened {
+				want = append(want, proto.KindAppointmentBooked)
+			}
+			s.Eventually(func() bool { return len(r.all()) >= len(want) })
+			var got []string
+			for _, x := range r.all() {
+				got = append(got, x.json().Event)
+			}
+			require.ElementsMatch(t, want, got)
+			require.Len(t, s.rows(id), len(want))
+		})
+	}
 }
 
 func TestEventsOfARecordArriveInTheirOrder(t *testing.T) {
