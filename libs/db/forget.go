@@ -1,9 +1,11 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,6 +46,18 @@ func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person) error {
 	_, err := tx.Exec(ctx, `insert into forgotten_person (called, at) select distinct c, $2::timestamptz from unnest($1::bytea[]) c
 		on conflict (called) do update set at = greatest(forgotten_person.at, excluded.at)`, called, p.At)
 	return err
+}
+
+// PeopleNamed are the erasure hashes of the addresses in texts, each once and never nil: to be stored with a record, so that
+// it is found when one of these people is erased.
+func (tx *Tx) PeopleNamed(texts ...[]byte) [][]byte {
+	all := [][]byte{}
+	for _, text := range texts {
+		_, called := erasure.Mentions(tx.hash, text)
+		all = append(all, called...)
+	}
+	slices.SortFunc(all, bytes.Compare)
+	return slices.CompactFunc(all, bytes.Equal)
 }
 
 // Forgotten reports whether one of these hashes is of a person who was erased after the time at: a command from then must

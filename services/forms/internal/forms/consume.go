@@ -31,7 +31,7 @@ func (s *service) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) er
 		return err
 	}
 	if e.Tombstone || e.Kind == "contact.erased" {
-		return eraseContact(ctx, tx, id)
+		return forgetContact(ctx, tx, id)
 	}
 	var c contact
 	if len(e.Data) > 0 && string(e.Data) != "null" {
@@ -152,44 +152,6 @@ func mergeContact(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error
 	return nil
 }
 
-// eraseContact removes a person with all that they have sent, spam under their address too.
-func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	var email string
-	err := tx.QueryRow(ctx, `delete from contact where id = $1 returning email`, id).Scan(&email)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return err
-	}
-	rows, err := tx.Query(ctx, `select id from submission where contact_id = $1 or status = 'spam' and email = $2 and $2 <> '' order by id for update`, id, email)
-	if err != nil {
-		return err
-	}
-	sent, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return err
-	}
-	for _, submission := range sent {
-		if err := removeSubmission(ctx, tx, submission); err != nil {
-			return err
-		}
-	}
-	// What still comes for an id that was merged into this one is erased under that id.
-	if _, err := tx.Exec(ctx, `delete from contact_alias where contact_id = $1`, id); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `delete from parked where key = $1`, id.String()); err != nil || email == "" {
-		return err
-	}
-	for _, q := range []string{
-		`delete from parked where position(convert_to($1, 'UTF8') in value) > 0`,
-		`delete from outbox where topic = '` + proto.MailTopic + `' and position(convert_to($1, 'UTF8') in value) > 0`,
-	} {
-		if _, err := tx.Exec(ctx, q, email); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := uuid.Parse(e.Key)
 	if err != nil {
@@ -229,5 +191,8 @@ func (s *service) followCommands(ctx context.Context, tx *db.Tx, e bus.Event) er
 	if err := e.Decode(&c); err != nil {
 		return err
 	}
-	return s.recordSubmission(ctx, tx, &c)
+	if err := s.recordSubmission(ctx, tx, &c); err != nil {
+		return err
+	}
+	return s.forgetLate(ctx, tx, e, &c)
 }

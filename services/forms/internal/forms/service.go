@@ -40,9 +40,12 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			{Topic: proto.OrganizationTopic, Handle: followOrganizations},
 			{Topic: proto.FormsCommandTopic, Handle: s.followCommands},
 		},
-		Run:      []func(context.Context){s.fields.Run, s.pages.Run},
-		Ready:    []func() bool{s.fields.Ready, s.pages.Ready},
-		Jobs:     []app.Job{{Name: "retention", Every: time.Hour, Run: s.expireSpam}},
+		Run:   []func(context.Context){s.fields.Run, s.pages.Run},
+		Ready: []func() bool{s.fields.Ready, s.pages.Ready},
+		Jobs: []app.Job{
+			{Name: "retention", Every: time.Hour, Run: s.expireSpam},
+			{Name: "people", Every: time.Hour, Run: s.readPeople},
+		},
 		Personal: s.personal(),
 		App:      &proto.App{Id: appID, Name: "Forms"},
 	}, nil

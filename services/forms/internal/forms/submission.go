@@ -40,6 +40,8 @@ type Submission struct {
 	CreatedAt    time.Time      `json:"created_at"`
 
 	version int64
+	// people are the hashes of the addresses in it.
+	people [][]byte
 }
 
 // Result is what became of a submission.
@@ -59,7 +61,7 @@ type submissionID struct {
 
 const (
 	submissionColumns = `s.id, s.version, s.form_id, f.name, s.status, s.result, s.contact_id, coalesce(c.name, ''), o.id, coalesce(o.name, ''),
-		s.values, s.page, s.spam_reason, s.error, s.created_at`
+		s.values, s.page, s.spam_reason, s.error, s.created_at, coalesce(s.people, '{}')`
 	submissionFrom = ` from submission s join form f on f.id = s.form_id
 		left join contact c on c.id = s.contact_id left join organization o on o.id = c.organization_id`
 )
@@ -69,7 +71,7 @@ func scanSubmission(row pgx.CollectableRow) (Submission, error) {
 	var contact, organization *uuid.UUID
 	var contactName, organizationName string
 	err := row.Scan(&s.ID, &s.version, &s.Form.ID, &s.Form.Name, &s.Status, &s.Result.Contact, &contact, &contactName, &organization, &organizationName,
-		(*[]byte)(&s.Values), &s.Page, &s.SpamReason, &s.Error, &s.CreatedAt)
+		(*[]byte)(&s.Values), &s.Page, &s.SpamReason, &s.Error, &s.CreatedAt, &s.people)
 	if contact != nil {
 		s.Contact = opt.Of(Ref{*contact, contactName})
 	}
@@ -156,7 +158,8 @@ func emitSubmission(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, c
 	if err != nil {
 		return s, err
 	}
-	return s, tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: kind, Key: id.String(), Version: s.version, Changed: changed, Data: s})
+	return s, tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: kind, Key: id.String(), Version: s.version, Changed: changed, Data: s,
+		Extra: &proto.PeopleNamed{Called: s.people}})
 }
 
 // line is one answer as people read it, kept with the submission: a form may change later.

@@ -230,8 +230,8 @@ func TestSubmissionsFollowTheirContactThroughMergeAndErasure(t *testing.T) {
 	id := s[0]["id"].(string)
 	require.Equal(t, []string{"form.submitted", "submission.updated"}, d.Kinds(proto.SubmissionTopic, id))
 
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.erased", Key: winner, Version: 9, Data: m{"id": winner}})
-	d.Settle()
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: winner, Version: 9, Data: m{"id": winner}})
+	d.forget([]string{winner}, "ann@example.com")
 	require.EqualValues(t, 0, d.admin.Get("/submissions").Field("total"))
 	require.Equal(t, []string{"form.submitted", "submission.updated", "submission.deleted", "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
 }

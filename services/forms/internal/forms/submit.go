@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/address"
@@ -116,15 +117,21 @@ func (s *service) take(ctx context.Context, tx *db.Tx, e entry) (taken bool, err
 	if err != nil {
 		return false, err
 	}
-	insert := `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at)
-		select $1::uuid, $2::bigint, $3, $4, $5::uuid, $6::jsonb, $7::jsonb, $8, $9, nullif($10, ''), nullif($11, ''), $12::bytea, $13::timestamptz
+	requested := e.contact
+	if command != nil {
+		id := uuid.MustParse(command.GetContactId())
+		requested = &id
+	}
+	insert := `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at, people, requested_id)
+		values (@id, @form, @status, @result, @appointment, @values, @answers, @page, @email, nullif(@spam, ''), nullif(@problem, ''), @held, @now, @people, @requested)
 		on conflict (id) do nothing`
-	args := []any{e.id, e.form.id, status, result, e.appointment, e.sent.text(), readable, e.page, address.Key(e.answers.Contact.Email), e.spam, e.problem, held,
-		tx.Now}
+	args := pgx.NamedArgs{"id": e.id, "form": e.form.id, "status": status, "result": result, "appointment": e.appointment, "values": e.sent.text(), "answers": readable,
+		"page": e.page, "email": address.Key(e.answers.Contact.Email), "spam": e.spam, "problem": e.problem, "held": held, "now": tx.Now,
+		"people": tx.PeopleNamed([]byte(e.sent), []byte(e.page)), "requested": requested}
 	// Only what goes on at once needs to see it; all else goes in with the commit.
 	if e.fresh && (status == statusSpam || result == resultPending) {
-		tx.Defer(insert, args...)
-	} else if tag, err := tx.Exec(ctx, insert, args...); err != nil || tag.RowsAffected() == 0 {
+		tx.Defer(insert, args)
+	} else if tag, err := tx.Exec(ctx, insert, args); err != nil || tag.RowsAffected() == 0 {
 		return false, err
 	}
 	if status == statusSpam {
