@@ -90,7 +90,7 @@ func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
 		return actor, fault.Unauthorized("Sign in, or use an application password.")
 	}
 	actor.Channel = db.ChannelAbility
-	return actor, nil
+	return actor, secondFactorGiven(actor)
 }
 
 func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *entry) (json.RawMessage, error) {

@@ -158,16 +158,26 @@ func (e *entry) allowed(r *request) error {
 	if e.PersonOnly && !r.actor.Session {
 		return fault.Refused("person_only", "Only a person who is signed in may do this.")
 	}
+	if !e.BeforeTwoFactor {
+		if err := secondFactorGiven(r.actor); err != nil {
+			return err
+		}
+	}
 	if e.Perm == SignedIn {
 		return nil
-	}
-	if r.actor.TwoFactorMissing {
-		return fault.New(http.StatusForbidden, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
 	}
 	for _, p := range []string{"svc_view_contacts", e.Perm} {
 		if !r.actor.Can(p) {
 			return fault.Forbidden(e.Perm)
 		}
+	}
+	return nil
+}
+
+// secondFactorGiven refuses a session that lacks the second factor which the site demands.
+func secondFactorGiven(who db.Actor) error {
+	if who.TwoFactorMissing {
+		return fault.New(http.StatusForbidden, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
 	}
 	return nil
 }

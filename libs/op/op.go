@@ -52,6 +52,8 @@ type Op struct {
 	PersonOnly bool
 	// ForAssistants admits application passwords of assistants to an operation that is no ability.
 	ForAssistants bool
+	// BeforeTwoFactor admits a session that lacks the second factor which the site demands.
+	BeforeTwoFactor bool
 	// Hidden keeps the ability from assistants.
 	Hidden bool
 	// Destructive and Idempotent are hints for assistants; DELETE implies both.

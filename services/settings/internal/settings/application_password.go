@@ -66,9 +66,6 @@ func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
 	Name      string `json:"name" required:"true" minLength:"1" maxLength:"100"`
 	Assistant bool   `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
 }) (NewApplicationPassword, error) {
-	if err := secondFactorGiven(tx.Who); err != nil {
-		return NewApplicationPassword{}, err
-	}
 	name := strings.TrimSpace(in.Name)
 	if name == "" {
 		return NewApplicationPassword{}, fault.Invalid("name", fault.Empty())
@@ -95,9 +92,6 @@ func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
 }
 
 func deleteApplicationPassword(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
-	if err := secondFactorGiven(tx.Who); err != nil {
-		return op.None{}, err
-	}
 	tag, err := tx.Exec(ctx, `delete from application_password where id = $1 and person_id = $2`, in.ID, tx.Who.UserID)
 	if err != nil {
 		return op.None{}, fmt.Errorf("delete application password: %w", err)

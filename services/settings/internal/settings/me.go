@@ -2,11 +2,9 @@ package settings
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 )
 
@@ -63,12 +61,4 @@ func (s *service) getSession(ctx context.Context, tx *db.Tx, _ op.None) (Session
 	}
 	out.Channel, out.ExpiresAt, out.IdleHours = here.Channel, here.ExpiresAt, portal.IdleHours
 	return out, nil
-}
-
-// secondFactorGiven refuses a session that has yet to be given the second factor which the site asks for.
-func secondFactorGiven(who db.Actor) error {
-	if who.TwoFactorMissing {
-		return fault.New(http.StatusForbidden, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
-	}
-	return nil
 }

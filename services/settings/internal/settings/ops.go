@@ -19,12 +19,12 @@ func (s *service) ops() *op.Set {
 	// Signing in.
 	op.AddOutside(set, op.Op{ID: "sign-in", Route: "POST /auth/login", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user",
 		Limits: []db.Limit{signIns}, Doc: "Sign in with login and password, and with a second factor where one is set up. The answer sets the session cookie."}, s.signIn)
-	op.Add(set, op.Op{ID: "sign-out", Route: "POST /auth/logout", Perm: op.SignedIn, Status: http.StatusNoContent, Ability: "-", Record: "user",
+	op.Add(set, op.Op{ID: "sign-out", Route: "POST /auth/logout", Perm: op.SignedIn, BeforeTwoFactor: true, Status: http.StatusNoContent, Ability: "-", Record: "user",
 		Doc: "Sign out of this session."}, s.signOut)
-	op.Add(set, op.Op{ID: "get-session", Route: "GET /auth/session", Perm: op.SignedIn, Ability: "-", Doc: "Get the session and its user."}, s.getSession)
-	op.Add(set, op.Op{ID: "start-two-factor", Route: "POST /auth/two-factor", Perm: op.SignedIn, Ability: "-", Record: "user",
+	op.Add(set, op.Op{ID: "get-session", Route: "GET /auth/session", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Doc: "Get the session and its user."}, s.getSession)
+	op.Add(set, op.Op{ID: "start-two-factor", Route: "POST /auth/two-factor", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Record: "user",
 		Doc: "Make a secret for an authenticator. It is in force once it is confirmed."}, s.startTwoFactor)
-	op.Add(set, op.Op{ID: "confirm-two-factor", Route: "POST /auth/two-factor/confirm", Perm: op.SignedIn, Ability: "-", Record: "user",
+	op.Add(set, op.Op{ID: "confirm-two-factor", Route: "POST /auth/two-factor/confirm", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Record: "user",
 		Limits: codeAttempts, LimitKey: "code", Doc: "Turn the second factor on with a code of the authenticator."}, s.confirmTwoFactor)
 	op.Add(set, op.Op{ID: "end-two-factor", Route: "DELETE /auth/two-factor", Perm: op.SignedIn, Ability: "-", Record: "user",
 		Limits: codeAttempts, LimitKey: "code", Doc: "Turn the second factor off."}, s.endTwoFactor)
@@ -34,7 +34,7 @@ func (s *service) ops() *op.Set {
 		Limits: codeAttempts, LimitKey: "token", Doc: "Choose a new password with the token of a mail."}, s.resetPassword)
 	op.Add(set, op.Op{ID: "accept-invitation", Route: "POST /auth/invitation", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user", Channel: db.ChannelEmail,
 		Limits: codeAttempts, LimitKey: "token", Doc: "Choose a password with the token of an invitation."}, s.acceptInvitation)
-	op.Add(set, op.Op{ID: "get-me", Route: "GET /me", Perm: op.SignedIn, Ability: "-", Doc: "Get the user who asks."}, getMe)
+	op.Add(set, op.Op{ID: "get-me", Route: "GET /me", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Doc: "Get the user who asks."}, getMe)
 	op.Add(set, op.Op{ID: "list-application-passwords", Route: "GET /me/application-passwords", Perm: op.SignedIn, Ability: "-",
 		Doc: "List the caller's application passwords."}, listApplicationPasswords)
 	op.Add(set, op.Op{ID: "create-application-password", Route: "POST /me/application-passwords", Perm: op.SignedIn, Status: http.StatusCreated,

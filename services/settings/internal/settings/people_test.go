@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
@@ -256,22 +258,33 @@ func TestASecondFactorIsAskedForOnceItIsOn(t *testing.T) {
 	admin(t, s)
 }
 
+var pathValue = regexp.MustCompile(`\{[a-z_]+\}`)
+
 func TestASiteThatRequiresASecondFactorHoldsSessionsBack(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
+	other := join(t, s, c, "other@example.com", "svc_admin")
 	key := withKey(t, s, c, "admin", false)
 	c.Patch("/settings/portal", map[string]any{"require_2fa": true}).Is(200)
 	within(t, 2*time.Second, func() bool { return c.Get("/apps").Status == 403 })
 	c.Get("/apps").Fails(403, "svc_two_factor_required")
 	c.Get("/me").Is(200)
 	require.Equal(t, true, c.Get("/auth/session").Is(200).Field("two_factor_missing"))
-	c.Post("/me/application-passwords", map[string]any{"name": "around it"}).Fails(403, "svc_two_factor_required")
 	key.Get("/apps").Is(200)
+	admitted := []string{"GET /me", "GET /auth/session", "POST /auth/two-factor", "POST /auth/two-factor/confirm", "POST /auth/logout"}
+	for route, o := range s.Parts.Ops.Operations() {
+		if o.Perm != op.Public && !slices.Contains(admitted, route) {
+			c.Call(pathValue.ReplaceAllString(route, "1"), nil).Fails(403, "svc_two_factor_required")
+		}
+	}
+	c.Get("/abilities/svc/list-apps").Fails(403, "svc_two_factor_required")
+	c.Get("/abilities/svc/list-apps/run").Fails(403, "svc_two_factor_required")
 	secret := c.Post("/auth/two-factor", nil).Is(200)
 	code, err := totp.GenerateCode(secret.Text("secret"), s.Now())
 	require.NoError(t, err)
 	c.Post("/auth/two-factor/confirm", map[string]any{"code": code}).Is(200)
 	within(t, 2*time.Second, func() bool { return c.Get("/apps").Status == 200 })
+	other.Post("/auth/logout", nil).Is(204)
 }
 
 func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
