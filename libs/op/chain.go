@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -206,6 +207,9 @@ func (e *entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error
 	id := e.pathID(r)
 	if id == "" {
 		id = e.answerID(out)
+	}
+	if id == "" && e.Record == "user" && tx.Who.SignedIn() {
+		id = strconv.FormatInt(tx.Who.UserID, 10)
 	}
 	return tx.Audit(ctx, &proto.Audit{Action: e.action(), RecordType: e.Record, RecordId: id, Outcome: "done"})
 }

@@ -40,7 +40,8 @@ type Op struct {
 	// Ability is the name without svc/; empty means ID, "-" means none. Several operations may share
 	// one: the first declared is the one that runs.
 	Ability string
-	// Record is the kind of record in the audit log. Its id is the path's, else the answer's.
+	// Record is the kind of record in the audit log. Its id is the path's, else the answer's; a "user" without either is the
+	// one who acts.
 	Record string
 	// Reads marks a POST that changes nothing: it runs in a read-only transaction.
 	Reads bool

@@ -50,6 +50,50 @@ func TestTheAuditLogNamesWhoDidWhatThroughWhichChannel(t *testing.T) {
 	require.Len(t, c.Get("/audit-log?action=export-audit-log").Is(200).Items(), 1, "the export is itself recorded")
 }
 
+func TestTheAuditLogNamesWhoChangedTheirOwnAccount(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	an := join(t, s, c, "an@example.com", "staff")
+	anID := userID(an)
+	s.Visitor().Post("/auth/password/forgot", map[string]any{"email": "an@example.com"}).Is(200)
+	s.Visitor().Post("/auth/password/reset", map[string]any{"token": token(t, mails(t, s, "an@example.com")[0]), "password": "another password"}).Is(204)
+	an = signIn(t, s, "an@example.com", "another password")
+	an.Post("/auth/two-factor", nil).Is(200)
+	an.Post("/auth/logout", nil).Is(204)
+	s.Settle()
+	for _, action := range []string{"accept-invitation", "forgot-password", "reset-password", "sign-in", "start-two-factor", "sign-out"} {
+		t.Run(action, func(t *testing.T) {
+			e := c.Get("/audit-log?action=" + action).Is(200).Items()[0]
+			require.Equal(t, "an", e["actor_label"])
+			require.EqualValues(t, anID, e["user_id"])
+			require.Equal(t, "user", e["record_type"])
+			require.Equal(t, number(anID), e["record_id"])
+		})
+	}
+}
+
+func TestARefusalByARuleIsInTheAuditLog(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	manager := join(t, s, c, "manager@example.com", "svc_admin")
+	manager.Post("/staff", map[string]any{"email": "x@example.com", "role": "site_admin"}).Fails(403, "svc_forbidden")
+	manager.Put("/staff/"+number(userID(c))+"/role", map[string]any{"role": "staff"}).Fails(403, "svc_forbidden")
+	manager.With("Idempotency-Key", "once").Post("/staff", map[string]any{"email": "y@example.com", "role": "site_admin"}).Fails(403, "svc_forbidden")
+	s.Settle()
+	for action, refused := range map[string]int{"invite-staff": 2, "set-staff-role": 1} {
+		t.Run(action, func(t *testing.T) {
+			var entries []map[string]any
+			for _, e := range c.Get("/audit-log?action=" + action).Is(200).Items() {
+				if e["outcome"] == "refused" {
+					entries = append(entries, e)
+				}
+			}
+			require.Len(t, entries, refused)
+			require.Equal(t, "manager", entries[0]["actor_label"])
+		})
+	}
+}
+
 func TestTheAuditLogIsReadPageByPage(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
