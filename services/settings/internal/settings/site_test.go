@@ -223,6 +223,34 @@ func TestOnlyAPersonAgreesToTelemetry(t *testing.T) {
 	confirm(second).Fails(410, "svc_token_expired")
 }
 
+func TestALinkToConfirmACompanyProfileBelongsToOneAddress(t *testing.T) {
+	s := start(t)
+	one := admin(t, s)
+	two := join(t, s, one, "two@example.com", "site_admin")
+	agree := func(c *apptest.Client, change map[string]any) { c.Patch("/settings/telemetry", change).Is(200) }
+	profile := func(email string) map[string]any {
+		return map[string]any{"profile": true, "profile_data": map[string]any{"email": email}}
+	}
+	confirm := func(token string) *apptest.Answer {
+		return s.Visitor().Post("/settings/telemetry/confirm", map[string]any{"token": token})
+	}
+	agree(one, profile("first@example.com"))
+	first := token(t, mails(t, s, "first@example.com")[0])
+	agree(two, profile("second@example.com"))
+	second := token(t, mails(t, s, "second@example.com")[0])
+	confirm(first).Fails(410, "svc_token_expired")
+	confirm(second).Is(200)
+
+	// An address that is given, taken back and given again is asked again, by a new link.
+	agree(one, profile("third@example.com"))
+	third := token(t, mails(t, s, "third@example.com")[0])
+	agree(two, map[string]any{"profile": false})
+	confirm(third).Fails(410, "svc_token_expired")
+	agree(two, map[string]any{"profile": true})
+	confirm(third).Fails(410, "svc_token_expired")
+	confirm(token(t, mails(t, s, "third@example.com")[0])).Is(200)
+}
+
 func TestSupportGoesOutInAPersonsName(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)

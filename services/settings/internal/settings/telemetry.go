@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
@@ -18,8 +20,10 @@ type telemetryDoc struct {
 	Profile     bool        `json:"profile"`
 	ProfileData ProfileData `json:"profile_data"`
 	// Confirmed is true once the person behind the profile's address has agreed by mail.
-	Confirmed bool       `json:"confirmed"`
-	LastSent  *time.Time `json:"last_sent"`
+	Confirmed bool `json:"confirmed"`
+	// Link is the only one that confirms the address; nil while none is awaited.
+	Link     *uuid.UUID `json:"link"`
+	LastSent *time.Time `json:"last_sent"`
 }
 
 // ProfileData is the company profile for news about the product.
@@ -32,14 +36,22 @@ type ProfileData struct {
 	TeamSize string `json:"team_size"`
 }
 
-// publishTelemetry publishes what a person has agreed to, without the profile.
+// agreed is what other services read of the document: not the profile.
+type agreed struct {
+	Stats   bool `json:"stats"`
+	Profile bool `json:"profile"`
+}
+
+func (d telemetryDoc) agreed() agreed { return agreed{d.Stats, d.Profile} }
+
+// publishTelemetry publishes what a person has agreed to.
 func publishTelemetry(ctx context.Context, tx *db.Tx, changed []string) error {
 	var doc telemetryDoc
 	version, err := readDocument(ctx, tx, docTelemetry, &doc)
 	if err != nil {
 		return err
 	}
-	return publishSite(ctx, tx, docTelemetry, version, changed, map[string]bool{"stats": doc.Stats, "profile": doc.Profile})
+	return publishSite(ctx, tx, docTelemetry, version, changed, doc.agreed())
 }
 
 // Telemetry is what a person has agreed to, and exactly what would be sent.
@@ -102,8 +114,8 @@ func (c ProfileChange) apply(to *ProfileData) {
 	c.TeamSize.Apply(&to.TeamSize)
 }
 
-// updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by
-// mail, and asks again when the address changes.
+// updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by mail. A new address is
+// asked by a new link; the link of the one before ends, whoever asked for it.
 func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	Stats       opt.Value[bool] `json:"stats,omitzero" nullable:"false"`
 	Profile     opt.Value[bool] `json:"profile,omitzero" nullable:"false"`
@@ -123,20 +135,15 @@ func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 			return Telemetry{}, fault.Invalid("profile_data.email", p)
 		}
 	}
-	if !doc.Profile || email != before.ProfileData.Email {
-		doc.Confirmed = false
+	if doc.Profile != before.Profile || email != before.ProfileData.Email {
+		doc.Confirmed, doc.Link = false, nil
 	}
-	ask := doc.Profile && !doc.Confirmed && (!before.Profile || email != before.ProfileData.Email)
-	if !doc.Profile || ask {
-		if err := endLinks(ctx, tx, linkTelemetry, tx.Who.UserID); err != nil {
-			return Telemetry{}, err
-		}
-	}
-	if ask {
-		token, _, err := newLink(ctx, tx, linkTelemetry, tx.Who.UserID, "", telemetryLife)
+	if doc.Profile && !doc.Confirmed && doc.Link == nil {
+		token, l, err := newLink(ctx, tx, linkTelemetry, tx.Who.UserID, "", telemetryLife)
 		if err != nil {
 			return Telemetry{}, err
 		}
+		doc.Link = &l.ID
 		err = s.queueMail(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: email},
 			Subject:    "Confirm your company profile",
 			Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
@@ -149,14 +156,15 @@ func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 		if _, err := writeDocument(ctx, tx, docTelemetry, doc); err != nil {
 			return Telemetry{}, err
 		}
-		if err := publishTelemetry(ctx, tx, differences(before, doc)); err != nil {
+		if err := publishTelemetry(ctx, tx, differences(before.agreed(), doc.agreed())); err != nil {
 			return Telemetry{}, err
 		}
 	}
 	return s.telemetry(ctx, tx, doc)
 }
 
-// confirmTelemetry takes the token that was mailed to the profile's address.
+// confirmTelemetry takes the token that was mailed to the profile's address. A link to an address that was replaced since is
+// 410.
 func confirmTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	Token string `json:"token" required:"true" maxLength:"200"`
 }) (Done, error) {
@@ -164,13 +172,14 @@ func confirmTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	if _, err := lockDocument(ctx, tx, docTelemetry, &doc); err != nil {
 		return Done{}, err
 	}
-	if _, err := useLink(ctx, tx, linkTelemetry, in.Token); err != nil {
+	l, err := useLink(ctx, tx, linkTelemetry, in.Token)
+	if err != nil {
 		return Done{}, err
 	}
-	if !doc.Profile {
+	if doc.Link == nil || l.ID != *doc.Link {
 		return Done{}, fault.Expired()
 	}
-	doc.Confirmed = true
-	_, err := writeDocument(ctx, tx, docTelemetry, doc)
+	doc.Confirmed, doc.Link = true, nil
+	_, err = writeDocument(ctx, tx, docTelemetry, doc)
 	return Done{true}, err
 }
