@@ -47,8 +47,13 @@ var countries = []Country{
 	{"AT", "Austria", "+43"}, {"CH", "Switzerland", "+41"}, {"GB", "United Kingdom", "+44"},
 }
 
+const (
+	forwardedFor = "X-Forwarded-For"
+	realIP       = "X-Real-IP"
+)
+
 // ipHeaders are the headers in which proxies pass the visitor's address on.
-var ipHeaders = []string{"X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP", "X-Client-IP"}
+var ipHeaders = []string{forwardedFor, realIP, "CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP", "X-Client-IP"}
 
 // General is the general settings.
 type General struct {
@@ -166,17 +171,16 @@ func (s *service) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 	return s.general(doc, seenIPHeaders(op.Header(ctx))), nil
 }
 
-// seenIPHeaders are the headers that a proxy before the gateway sent. The gateway itself always adds one
-// hop to X-Forwarded-For.
+// seenIPHeaders are the headers that a proxy before the gateway sent. The gateway itself appends its peer to X-Forwarded-For,
+// and gives it as X-Real-IP where a request has none.
 func seenIPHeaders(h http.Header) []string {
+	hops := strings.Split(strings.Join(h.Values(forwardedFor), ","), ",")
+	peer := strings.TrimSpace(hops[len(hops)-1])
 	seen := []string{}
 	for _, name := range ipHeaders {
-		values := h.Values(name)
-		hops := 0
-		for _, v := range values {
-			hops += len(strings.Split(v, ","))
-		}
-		if hops > 1 || hops == 1 && name != "X-Forwarded-For" {
+		value := strings.TrimSpace(h.Get(name))
+		byGateway := name == forwardedFor && len(hops) == 1 || name == realIP && value == peer
+		if value != "" && !byGateway {
 			seen = append(seen, name)
 		}
 	}
