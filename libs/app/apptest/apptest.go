@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +24,6 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/op"
@@ -41,7 +39,9 @@ type Service struct {
 
 	t       testing.TB
 	router  routers.Router
-	brokers string
+	broker  *kafka.Client
+	stopped chan struct{} // closed when the service has returned err
+	err     error
 	mu      sync.Mutex
 	users   int64
 	offset  time.Duration
@@ -53,9 +53,12 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
-	out := &Service{t: t, brokers: strings.Join(cluster.ListenAddrs(), ","), users: 100}
+	brokers := strings.Join(cluster.ListenAddrs(), ",")
+	transport := &kafka.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	out := &Service{t: t, broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport}, stopped: make(chan struct{}), users: 100}
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
-		Brokers: out.brokers, MasterKey: "a master key that only tests know of", Timezone: "Europe/Brussels", Now: out.Now,
+		Brokers: brokers, MasterKey: "a master key that only tests know of", Timezone: "Europe/Brussels", Now: out.Now,
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
 	cfg.Zone, err = time.LoadLocation(cfg.Timezone)
 	require.NoError(t, err)
@@ -66,20 +69,25 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	build := s.Build
 	s.Build = func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		p, err := build(ctx, k)
+		if err != nil {
+			return nil, err
+		}
 		out.Kit, out.Parts = k, p
 		out.URL, out.Admin = "http://"+k.Config.Listen, "http://"+k.Config.AdminListen
 		close(built)
-		return p, err
+		return p, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- app.Run(ctx, cfg, s) }()
+	go func() {
+		out.err = app.Run(ctx, cfg, s)
+		close(out.stopped)
+	}()
 	t.Cleanup(func() {
 		cancel()
 		select {
-		case err := <-stopped:
-			if err != nil {
-				t.Errorf("the service stopped with %v", err)
+		case <-out.stopped:
+			if out.err != nil {
+				t.Errorf("the service stopped with %v", out.err)
 			}
 		case <-time.After(20 * time.Second):
 			t.Error("the service does not stop")
@@ -87,17 +95,15 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	})
 	select {
 	case <-built:
-	case err := <-stopped:
-		stopped <- err
-		require.NoError(t, err, "the service did not start")
+	case <-out.stopped:
+		require.FailNow(t, "the service does not start", "%v", out.err)
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "the service does not start")
 	}
 	out.router = contract(t, out.Parts.Ops)
+	out.Eventually(func() bool { return out.get(out.Admin+"/readyz") == 200 })
 	out.roles()
-	out.Eventually(func() bool {
-		return out.get(out.Admin+"/readyz") == 200 && out.Kit.Identity.Access() != nil && len(out.Kit.Identity.Access().GetRoles()) > 0
-	})
+	out.Eventually(func() bool { return len(out.Kit.Identity.Access().GetRoles()) > 0 })
 	return out
 }
 
@@ -245,42 +251,6 @@ func (s *Service) SetApp(id string, on bool) {
 	s.Kit.Apps.Set(app.AppsState{Version: s.Kit.Apps.State().Version + 1, Apps: []app.AppState{{ID: id, Name: id, Enabled: on}}})
 }
 
-// Events are the envelopes on a topic so far, in order of each key. It waits until the outbox is empty.
-func (s *Service) Events(topic string) []*proto.Envelope {
-	s.t.Helper()
-	s.Settle()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	var all []*proto.Envelope
-	partitions := 1
-	for _, t := range proto.Topics {
-		if t.Name == topic {
-			partitions = t.Partitions
-		}
-	}
-	for p := range partitions {
-		conn, err := kafka.DialLeader(ctx, "tcp", s.brokers, topic, p)
-		require.NoError(s.t, err)
-		end, err := conn.ReadLastOffset()
-		require.NoError(s.t, err)
-		require.NoError(s.t, conn.Close())
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{s.brokers}, Topic: topic, Partition: p, MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
-		for next := int64(0); next < end; {
-			m, err := r.ReadMessage(ctx)
-			require.NoError(s.t, err)
-			next = m.Offset + 1
-			env := &proto.Envelope{RecordId: string(m.Key), Kind: "tombstone"}
-			if m.Value != nil {
-				env = &proto.Envelope{}
-				require.NoError(s.t, protobuf.Unmarshal(m.Value, env))
-			}
-			all = append(all, env)
-		}
-		require.NoError(s.t, r.Close())
-	}
-	return all
-}
-
 // Kinds are the kinds of Events about one key.
 func (s *Service) Kinds(topic, key string) []string {
 	s.t.Helper()
@@ -293,57 +263,26 @@ func (s *Service) Kinds(topic, key string) []string {
 	return kinds
 }
 
-// Settle waits until the service has sent all its events and taken in all of those it follows.
-func (s *Service) Settle() {
-	s.t.Helper()
-	ctx := context.Background()
-	s.Eventually(func() bool {
-		var waiting bool
-		err := s.Kit.DB.Pool.QueryRow(ctx, `select exists (select from outbox)`).Scan(&waiting)
-		if err != nil || waiting {
-			return false
-		}
-		for _, f := range append(slices.Clone(s.Parts.Follows), bus.Follow{Topic: proto.ForgetTopic}) {
-			if !s.caughtUp(ctx, f) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-func (s *Service) caughtUp(ctx context.Context, f bus.Follow) bool {
-	for _, t := range proto.Topics {
-		if t.Name != f.Topic {
-			continue
-		}
-		for p := range t.Partitions {
-			conn, err := kafka.DialLeader(ctx, "tcp", s.brokers, t.Name, p)
-			if err != nil {
-				return false
-			}
-			end, err := conn.ReadLastOffset()
-			_ = conn.Close()
-			var next int64
-			if end == 0 && err == nil {
-				continue
-			}
-			e := s.Kit.DB.Pool.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2)`, t.Name, p).Scan(&next)
-			if err != nil || e != nil || next < end {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// Eventually waits until ok holds.
+// Eventually waits until ok holds, for at most 15 seconds. It fails at once if the service has stopped, with the
+// service's error.
 func (s *Service) Eventually(ok func() bool) {
 	s.t.Helper()
-	require.Eventually(s.t, ok, 15*time.Second, 5*time.Millisecond)
+	for until := time.Now().Add(15 * time.Second); !ok(); {
+		select {
+		case <-s.stopped:
+			require.Fail(s.t, "the service has stopped", "%v", s.err)
+		case <-time.After(5 * time.Millisecond):
+		}
+		if time.Now().After(until) {
+			require.Fail(s.t, "the condition does not hold after 15 s")
+		}
+	}
 }
 
-// contract makes the router that finds the description of an answer.
+// contracts keeps the router of each description, since reading one takes some 15 ms of every start.
+var contracts sync.Map
+
+// contract is the router that finds the description of an answer.
 func contract(t testing.TB, set *op.Set) routers.Router {
 	t.Helper()
 	part := set.OpenAPI()
@@ -351,10 +290,14 @@ func contract(t testing.TB, set *op.Set) routers.Router {
 	doc, err := json.Marshal(map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "service", "version": "1.0.0"},
 		"servers": []any{map[string]any{"url": "/v1"}}, "paths": part.Paths, "components": part.Components})
 	require.NoError(t, err)
+	if known, ok := contracts.Load(string(doc)); ok {
+		return known.(routers.Router)
+	}
 	loader := openapi3.NewLoader()
 	parsed, err := loader.LoadFromData(doc)
 	require.NoError(t, err)
 	router, err := gorillamux.NewRouter(parsed)
 	require.NoError(t, err)
+	contracts.Store(string(doc), router)
 	return router
 }

@@ -1,0 +1,62 @@
+package apptest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+)
+
+// recorder is a test whose failure is looked at.
+type recorder struct {
+	testing.TB
+	said     string
+	cleanups []func()
+}
+
+func (r *recorder) Errorf(format string, args ...any) { r.said += fmt.Sprintf(format, args...) }
+func (r *recorder) FailNow()                          { panic(r) }
+func (r *recorder) Cleanup(f func())                  { r.cleanups = append(r.cleanups, f) }
+
+// record calls f with a recorder until f ends or fails.
+func record(t *testing.T, f func(testing.TB)) (said string) {
+	t.Helper()
+	r := &recorder{TB: t}
+	defer func() {
+		if failed := recover(); failed != nil && failed != any(r) {
+			panic(failed)
+		}
+		said = r.said
+		for i := range r.cleanups {
+			r.cleanups[len(r.cleanups)-1-i]()
+		}
+	}()
+	f(r)
+	return ""
+}
+
+func TestATestFailsAtOnceWithTheErrorOfItsService(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(context.Context, *app.Kit) (*app.Parts, error)
+		want  string
+	}{
+		"that cannot be built": {func(context.Context, *app.Kit) (*app.Parts, error) { return nil, errors.New("the shelf is missing") }, "the shelf is missing"},
+		"that stops right after": {func(_ context.Context, k *app.Kit) (*app.Parts, error) { return &app.Parts{Ops: k.NewSet()}, nil },
+			"shelf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := app.Service{Name: "library", Build: c.build, Migrations: fstest.MapFS{"migrations/00001_shelves.sql": {Data: []byte("-- +goose Up\ncreate table shelf (id int);")}}}
+			begin := time.Now()
+			require.Contains(t, record(t, func(t testing.TB) { apptest.Start(t, s) }), c.want)
+			require.Less(t, time.Since(begin), 10*time.Second)
+		})
+	}
+}
