@@ -51,7 +51,7 @@ type noteLine struct {
 type changedNote struct {
 	ID    uuid.UUID         `json:"id"`
 	Text  string            `json:"text" maxLength:"20"`
-	Color opt.Value[string] `json:"color,omitzero" enum:"red,green"`
+	Color opt.Value[string] `json:"color,omitzero" nullable:"true" enum:"red,green"`
 }
 
 type byID struct {
@@ -142,11 +142,16 @@ func listNotes(ctx context.Context, tx *db.Tx, in findNotes) (db.List[note], err
 	return db.Close(c, notes, func(n note) (time.Time, uuid.UUID) { return n.CreatedAt, n.ID }), err
 }
 
-func exportNotes(ctx context.Context, tx *db.Tx, in findNotes, d *op.Download) error {
+type exportedNotes struct {
+	findNotes
+	Separator op.Separator `json:"separator,omitempty"`
+}
+
+func exportNotes(ctx context.Context, tx *db.Tx, in exportedNotes, d *op.Download) error {
 	if in.Search == "fail" {
 		return fault.Param("search", "must not be that")
 	}
-	d.Start("notes.csv", ";")
+	d.Start("notes.csv", in.Separator)
 	return d.Row([]string{"id", "text"})
 }
 
@@ -274,6 +279,18 @@ func TestAMalformedQueryIsRefusedAndASemicolonIsACharacter(t *testing.T) {
 	require.Len(t, c.Get("/notes?search=").Is(200).Items(), 2)
 	c.Get("/abilities/svc/find-notes/run?input[search]=%zz").Fails(400, "svc_invalid_param")
 	require.Len(t, c.Get("/abilities/svc/find-notes/run?input[search]=a;b").Is(200).Items(), 1)
+}
+
+func TestAnExportTakesEitherSeparatorHoweverItIsTyped(t *testing.T) {
+	s := apptest.Start(t, desk)
+	c := s.As("site_admin")
+	for query, header := range map[string]string{"": "id,text\n", "?separator=": "id,text\n", "?separator=,": "id,text\n", "?separator=%2C": "id,text\n",
+		"?separator=;": "id;text\n", "?separator=%3B": "id;text\n", "?separator=;&search=a": "id;text\n"} {
+		require.Equal(t, header, c.Get("/exports/notes.csv"+query).Is(200).Body, query)
+	}
+	refused := c.Get("/exports/notes.csv?separator=x").Fails(400, "svc_invalid_param")
+	require.Equal(t, `must be one of ",", ";"`, refused.Text("data.params.separator"))
+	require.Equal(t, []any{",", ";"}, refused.Field("data.details.separator.allowed"))
 }
 
 func TestTextIsWholeCharactersWhereverItStands(t *testing.T) {
@@ -490,4 +507,8 @@ func TestEventsTakeEffectOnceAndPoisonIsParked(t *testing.T) {
 	var parked int
 	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from parked where error like '%swallowed%'`).Scan(&parked))
 	require.Equal(t, 1, parked)
+}
+
+func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	apptest.Start(t, desk).CheckNulls(t)
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -92,7 +93,13 @@ func TooLow(least any) Problem {
 
 // NotOneOf says that a value is none of those allowed.
 func NotOneOf(allowed ...string) Problem {
-	return NewProblem("not_one_of", "must be one of "+strings.Join(allowed, ", "), "allowed", allowed)
+	shown := slices.Clone(allowed)
+	for i, v := range shown {
+		if strings.ContainsAny(v, ",; ") {
+			shown[i] = strconv.Quote(v)
+		}
+	}
+	return NewProblem("not_one_of", "must be one of "+strings.Join(shown, ", "), "allowed", allowed)
 }
 
 // Type says that a value has another JSON type than the one named: "a string", "true or false".

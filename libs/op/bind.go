@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -79,6 +80,7 @@ func (e *entry) plan(t reflect.Type) []*field {
 		if f.Type == reflect.TypeFor[[]uuid.UUID]() {
 			s.Items.Format = "uuid"
 		}
+		declareNull(f, s)
 		s.PrecomputeMessages()
 		p := &field{name: name, schema: s, inPath: strings.Contains(e.path(), "{"+name+"}"), personal: f.Tag.Get("ability") == "-"}
 		p.required = p.inPath || f.Tag.Get("required") == "true"
@@ -89,13 +91,44 @@ func (e *entry) plan(t reflect.Type) []*field {
 		t := e.set.requests.TypeFromRef("#/components/schemas/" + name)
 		s.Required = nil
 		for _, f := range reflect.VisibleFields(t) {
-			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.Tag.Get("required") == "true" {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Tag.Get("required") == "true" {
 				s.Required = append(s.Required, name)
+			}
+			if p := s.Properties[name]; p != nil {
+				declareNull(f, p)
 			}
 		}
 		s.PrecomputeMessages()
 	}
 	return fields
+}
+
+// declareNull makes s the schema of a request's field: a pointer or an opt.Value takes null only where its tag says
+// nullable:"true", for to leave a field out and to clear it are two things.
+func declareNull(f reflect.StructField, s *huma.Schema) {
+	optional := f.Type.Kind() == reflect.Pointer || f.Type.Implements(reflect.TypeFor[interface{ Given() bool }]())
+	if !optional {
+		return
+	}
+	nullable := f.Tag.Get("nullable") == "true"
+	if object := orNull(s); object != nil && !nullable {
+		s.AnyOf, s.Ref = nil, object.Ref
+	}
+	if s.Ref == "" && s.AnyOf == nil {
+		s.Nullable = nullable
+	}
+	if nullable && s.Enum != nil && !slices.Contains(s.Enum, nil) {
+		s.Enum = append(s.Enum, nil)
+	}
+}
+
+// orNull is the object of a schema that allows an object or null, else nil.
+func orNull(s *huma.Schema) *huma.Schema {
+	if len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null" {
+		return s.AnyOf[0]
+	}
+	return nil
 }
 
 // bind reads the request into in, checks it, and takes its fingerprint.
@@ -291,25 +324,26 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 		wrong.Add(f.name, fault.NewProblem("json", "is not valid JSON"))
 		return
 	}
-	if v == nil && !f.schema.Nullable && f.schema.Type != "" {
-		wrong.Add(f.name, fault.Null())
-		return
-	}
 	if p := storable(v, 0); !p.IsZero() {
 		wrong.Add(f.name, p)
+		return
+	}
+	e.nulls(f.schema, f.name, v, wrong)
+	if v == nil {
+		return
+	}
+	schema := f.schema
+	if object := orNull(schema); object != nil {
+		// To huma everything is null, so that only the object is asked.
+		schema = object
+	}
+	if _, ok := v.(string); ok && schema.Enum != nil && !slices.Contains(schema.Enum, v) {
+		wrong.Add(f.name, notOneOf(schema.Enum))
 		return
 	}
 	res := &huma.ValidateResult{}
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	path.Push(f.name)
-	schema := f.schema
-	if len(schema.AnyOf) == 2 && schema.AnyOf[1].Type == "null" {
-		// An object or null. To huma everything is null, so that only the object is asked.
-		if v == nil {
-			return
-		}
-		schema = schema.AnyOf[0]
-	}
 	huma.Validate(e.set.requests, schema, path, huma.ModeWriteToServer, v, res)
 	for _, err := range res.Errors {
 		detail, ok := errors.AsType[*huma.ErrorDetail](err)
@@ -325,6 +359,50 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 			wrong.Add(f.name, fault.TooHigh(1<<53))
 		}
 	}
+}
+
+// nulls refuses each null that the schema does not allow, at any depth. huma lets one pass for a property that is not
+// required.
+func (e *entry) nulls(s *huma.Schema, path string, v any, wrong fault.Problems) {
+	if object := orNull(s); object != nil {
+		if v == nil {
+			return
+		}
+		s = object
+	}
+	for s.Ref != "" {
+		s = e.set.requests.SchemaFromRef(s.Ref)
+	}
+	switch v := v.(type) {
+	case nil:
+		if !s.Nullable && s.Type != "" {
+			wrong.Add(path, fault.Null())
+		}
+	case []any:
+		for i, x := range v {
+			if s.Items != nil {
+				e.nulls(s.Items, path+"["+strconv.Itoa(i)+"]", x, wrong)
+			}
+		}
+	case map[string]any:
+		more, _ := s.AdditionalProperties.(*huma.Schema)
+		for name, x := range v {
+			if p := cmp.Or(s.Properties[name], more); p != nil {
+				e.nulls(p, path+"."+name, x, wrong)
+			}
+		}
+	}
+}
+
+// notOneOf is the problem of a text that is none of those allowed.
+func notOneOf(enum []any) fault.Problem {
+	var allowed []string
+	for _, v := range enum {
+		if v, ok := v.(string); ok && v != "" {
+			allowed = append(allowed, v)
+		}
+	}
+	return fault.NotOneOf(allowed...)
 }
 
 // storable refuses what no text column can hold, at any depth, and nesting without bounds.

@@ -27,18 +27,26 @@ type everything struct {
 	On     bool                 `json:"on"`
 	At     time.Time            `json:"at"`
 	Day    string               `json:"day" format:"date"`
-	Owner  opt.Value[int64]     `json:"owner,omitzero" minimum:"1"`
-	Group  opt.Value[uuid.UUID] `json:"group,omitzero"`
+	Owner  opt.Value[int64]     `json:"owner,omitzero" nullable:"true" minimum:"1"`
+	Group  opt.Value[uuid.UUID] `json:"group,omitzero" nullable:"true"`
 	Tags   []string             `json:"tags" maxItems:"3"`
 	Fields map[string]any       `json:"fields"`
 	Child  *child               `json:"child"`
-	Part   opt.Value[child]     `json:"part,omitzero"`
+	Part   opt.Value[child]     `json:"part,omitzero" nullable:"true"`
+	Size   opt.Value[int]       `json:"size,omitzero"`
+	Whole  opt.Value[child]     `json:"whole,omitzero"`
+	Colors opt.Value[string]    `json:"color,omitzero" enum:"red,green" nullable:"true"`
+	Count2 *int                 `json:"count2,omitempty"`
 	Secret string               `json:"secret" ability:"-"`
 }
 
 type child struct {
-	Word string `json:"word" required:"true"`
-	More string `json:"more"`
+	Word string            `json:"word" required:"true"`
+	More string            `json:"more"`
+	Size *int              `json:"size"`
+	Any  map[string]any    `json:"any"`
+	Note opt.Value[string] `json:"note" nullable:"true"`
+	Next []child           `json:"next"`
 }
 
 func entryOf(t testing.TB) *entry {
@@ -63,26 +71,41 @@ func TestEachKindOfFieldIsReadAndChecked(t *testing.T) {
 		"owner":null,"group":"0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13","tags":["x"],"fields":{"a":[1]},"child":{"word":"w"}}`)), &in))
 	require.Equal(t, "0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13", in.ID.String())
 	require.True(t, in.Owner.Null && in.Group.Given() && in.On && in.Child.Word == "w")
+	require.NoError(t, e.bind(call([]byte(`{"name":"a","color":null,"part":null,"fields":{"a":null},"child":{"word":"w","note":null,"any":{"a":null}}}`)), &in))
 	for body, param := range map[string]string{
-		`{"name":"a","id":"x"}`:                   "id",
-		`{"name":"a","count":0}`:                  "count",
-		`{"name":"a","count":1.5}`:                "count",
-		`{"name":"a","count":"1"}`:                "count",
-		`{"name":"a","on":"true"}`:                "on",
-		`{"name":"a","at":"yesterday"}`:           "at",
-		`{"name":"a","at":"2026-01-02T03:04:05"}`: "at",
-		`{"name":"a","day":"2026-02-30"}`:         "day",
-		`{"name":"a","owner":0}`:                  "owner",
-		`{"name":"a","owner":1e300}`:              "owner",
-		`{"name":"a","group":"x"}`:                "group",
-		`{"name":"a","tags":["1","2","3","4"]}`:   "tags",
-		`{"name":"a","tags":[null]}`:              "tags[0]",
-		`{"name":"a","fields":[]}`:                "fields",
-		`{"name":"a","child":{}}`:                 "child",
-		`{"name":"a","child":{"word":"w","x":1}}`: "child.x",
-		`{"name":"a","fields":{"\u0000":1}}`:      "fields",
-		`{"name":"12345678901"}`:                  "name",
-		`{"NAME":"a"}`:                            "NAME",
+		`{"name":"a","id":"x"}`:                         "id",
+		`{"name":"a","count":0}`:                        "count",
+		`{"name":"a","count":1.5}`:                      "count",
+		`{"name":"a","count":"1"}`:                      "count",
+		`{"name":"a","on":"true"}`:                      "on",
+		`{"name":"a","at":"yesterday"}`:                 "at",
+		`{"name":"a","at":"2026-01-02T03:04:05"}`:       "at",
+		`{"name":"a","day":"2026-02-30"}`:               "day",
+		`{"name":"a","owner":0}`:                        "owner",
+		`{"name":"a","owner":1e300}`:                    "owner",
+		`{"name":"a","group":"x"}`:                      "group",
+		`{"name":"a","tags":["1","2","3","4"]}`:         "tags",
+		`{"name":"a","tags":[null]}`:                    "tags[0]",
+		`{"name":"a","fields":[]}`:                      "fields",
+		`{"name":"a","child":{}}`:                       "child",
+		`{"name":"a","child":{"word":"w","x":1}}`:       "child.x",
+		`{"name":"a","fields":{"\u0000":1}}`:            "fields",
+		`{"name":"12345678901"}`:                        "name",
+		`{"name":null}`:                                 "name",
+		`{"name":"a","size":null}`:                      "size",
+		`{"name":"a","whole":null}`:                     "whole",
+		`{"name":"a","count2":null}`:                    "count2",
+		`{"name":"a","child":null}`:                     "child",
+		`{"name":"a","tags":null}`:                      "tags",
+		`{"name":"a","fields":null}`:                    "fields",
+		`{"name":"a","child":{"word":null}}`:            "child.word",
+		`{"name":"a","child":{"word":"w","more":null}}`: "child.more",
+		`{"name":"a","child":{"word":"w","size":null}}`: "child.size",
+		`{"name":"a","part":{"word":"w","size":null}}`:  "part.size",
+		`{"name":"a","child":{"word":"w","any":null}}`:  "child.any",
+		`{"name":"a","child":{"word":"w","next":[{"word":"w"},{"word":"w","next":[null]}]}}`: "child.next[1].next[0]",
+		`{"name":"a","color":"blue"}`: "color",
+		`{"NAME":"a"}`:                "NAME",
 	} {
 		err := e.bind(call([]byte(body)), &everything{})
 		require.Error(t, err, body)

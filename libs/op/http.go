@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	httptransport "github.com/go-kit/kit/transport/http"
 	"github.com/google/uuid"
 
@@ -152,8 +153,16 @@ type Download struct {
 	cells []string
 }
 
-// Start names the file and sets the separator; call it before the first row. A separator of "" is a comma.
-func (d *Download) Start(fileName, separator string) {
+// Separator stands between the cells of a CSV file: a comma, also when it is empty, or a semicolon.
+type Separator string
+
+// Schema names the two.
+func (Separator) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{",", ";"}, Description: "A comma when left out."}
+}
+
+// Start names the file and sets the separator; call it before the first row.
+func (d *Download) Start(fileName string, separator Separator) {
 	h := d.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, fileName))

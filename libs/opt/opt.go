@@ -9,8 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Value is a field of a PATCH body: absent (the zero value), null, or a value.
-// Tag it with json:",omitzero" where it is also written.
+// Value is a field of a PATCH body: absent (the zero value), null, or a value. A request may send null only where the
+// field is tagged nullable:"true"; libs/op refuses it elsewhere. Tag it with json:",omitzero" where it is also written.
 type Value[T any] struct {
 	V    T
 	Set  bool // the key was there

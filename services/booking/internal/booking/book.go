@@ -21,7 +21,7 @@ import (
 type newAppointment struct {
 	Contact      uuid.UUID        `json:"contact" required:"true"`
 	Service      uuid.UUID        `json:"service" required:"true"`
-	Staff        opt.Value[int64] `json:"staff,omitzero" minimum:"1" doc:"Null or left out: the least busy person who is free."`
+	Staff        opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"Null or left out: the least busy person who is free."`
 	StartsAt     time.Time        `json:"starts_at" required:"true" doc:"A start that the free times list, unless outside_hours is true."`
 	Notes        string           `json:"notes" maxLength:"2000"`
 	OutsideHours bool             `json:"outside_hours" doc:"Book outside working hours, off the grid or in the past; never over another appointment."`

@@ -101,18 +101,18 @@ func listServices(ctx context.Context, tx *db.Tx, in findServices) (db.List[Book
 
 type serviceFields struct {
 	Name            opt.Value[string] `json:"name,omitzero" maxLength:"190"`
-	Description     opt.Value[string] `json:"description,omitzero" maxLength:"2000"`
+	Description     opt.Value[string] `json:"description,omitzero" nullable:"true" maxLength:"2000"`
 	DurationMin     opt.Value[int]    `json:"duration_min,omitzero" minimum:"1" maximum:"1440"`
 	BufferBefore    opt.Value[int]    `json:"buffer_before,omitzero" minimum:"0" maximum:"1440"`
 	BufferAfter     opt.Value[int]    `json:"buffer_after,omitzero" minimum:"0" maximum:"1440"`
-	Price           opt.Value[string] `json:"price,omitzero" maxLength:"20" doc:"Decimal text such as 45 or 45.50; null or empty for none."`
+	Price           opt.Value[string] `json:"price,omitzero" nullable:"true" maxLength:"20" doc:"Decimal text such as 45 or 45.50; null or empty for none."`
 	LocationType    opt.Value[string] `json:"location_type,omitzero" enum:"in_person,client,phone,online"`
-	LocationDetails opt.Value[string] `json:"location_details,omitzero" maxLength:"255"`
+	LocationDetails opt.Value[string] `json:"location_details,omitzero" nullable:"true" maxLength:"255"`
 	Confirmation    opt.Value[string] `json:"confirmation,omitzero" enum:"auto,review"`
 	BookableOnline  opt.Value[bool]   `json:"bookable_online,omitzero"`
-	MinNoticeMin    opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200" doc:"Null for the site's own."`
-	MaxAdvanceDays  opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730" doc:"Null for the site's own."`
-	FormID          opt.Value[int64]  `json:"form_id,omitzero" minimum:"1" doc:"Form of the details step; null for the site's own."`
+	MinNoticeMin    opt.Value[int]    `json:"min_notice_min,omitzero" nullable:"true" minimum:"0" maximum:"43200" doc:"Null for the site's own."`
+	MaxAdvanceDays  opt.Value[int]    `json:"max_advance_days,omitzero" nullable:"true" minimum:"1" maximum:"730" doc:"Null for the site's own."`
+	FormID          opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"Form of the details step; null for the site's own."`
 	SortOrder       opt.Value[int]    `json:"sort_order,omitzero" minimum:"-1000000" maximum:"1000000"`
 	Staff           []int64           `json:"staff" maxItems:"500" doc:"User ids of the staff members who do the service."`
 }

@@ -33,8 +33,8 @@ func (s *service) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Ap
 type changedPlace struct {
 	ID           uuid.UUID         `json:"id"`
 	LocationType string            `json:"location_type" enum:"in_person,client,phone,online"`
-	Location     opt.Value[string] `json:"location,omitzero" maxLength:"255"`
-	MeetingURL   opt.Value[string] `json:"meeting_url,omitzero" maxLength:"2048"`
+	Location     opt.Value[string] `json:"location,omitzero" nullable:"true" maxLength:"255"`
+	MeetingURL   opt.Value[string] `json:"meeting_url,omitzero" nullable:"true" maxLength:"2048"`
 }
 
 func (s *service) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (Appointment, error) {

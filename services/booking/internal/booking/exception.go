@@ -44,8 +44,8 @@ type Touched struct {
 type exceptionFields struct {
 	DateFrom string            `json:"date_from" required:"true" format:"date"`
 	DateTo   string            `json:"date_to" format:"date" doc:"date_from when left out."`
-	Start    opt.Value[string] `json:"start,omitzero" doc:"HH:MM; null for the whole day."`
-	End      opt.Value[string] `json:"end,omitzero" doc:"HH:MM, at most 24:00; null for the whole day."`
+	Start    opt.Value[string] `json:"start,omitzero" nullable:"true" doc:"HH:MM; null for the whole day."`
+	End      opt.Value[string] `json:"end,omitzero" nullable:"true" doc:"HH:MM, at most 24:00; null for the whole day."`
 	Type     string            `json:"type" enum:"closed,extra" doc:"closed when left out."`
 	Label    string            `json:"label" maxLength:"190"`
 }
@@ -135,7 +135,7 @@ func (s *service) addException(ctx context.Context, tx *db.Tx, in newException) 
 
 type newClosure struct {
 	exceptionFields
-	UserID opt.Value[int64] `json:"user_id,omitzero" minimum:"1" doc:"Whose time; null or left out closes the whole business."`
+	UserID opt.Value[int64] `json:"user_id,omitzero" nullable:"true" minimum:"1" doc:"Whose time; null or left out closes the whole business."`
 }
 
 func (s *service) addClosure(ctx context.Context, tx *db.Tx, in newClosure) (Exception, error) {

@@ -65,7 +65,7 @@ type changedSettings struct {
 	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review"`
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero"`
 	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50"`
-	FormID              opt.Value[int64]  `json:"form_id,omitzero" minimum:"1"`
+	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1"`
 }
 
 func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {

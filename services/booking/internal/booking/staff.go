@@ -233,7 +233,7 @@ func (s *service) listStaff(ctx context.Context, tx *db.Tx, _ op.None) (db.List[
 type changedStaff struct {
 	User       int64             `json:"user" minimum:"1"`
 	Name       opt.Value[string] `json:"name,omitzero" maxLength:"100" doc:"What clients see."`
-	MeetingURL opt.Value[string] `json:"meeting_url,omitzero" maxLength:"2048" doc:"Fixed link for appointments online; empty clears it."`
+	MeetingURL opt.Value[string] `json:"meeting_url,omitzero" nullable:"true" maxLength:"2048" doc:"Fixed link for appointments online; empty clears it."`
 	Services   []uuid.UUID       `json:"services" maxItems:"500" doc:"Replaces the services the person does; managers only."`
 }
 

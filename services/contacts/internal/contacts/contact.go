@@ -53,13 +53,13 @@ var contactFields = record.Fields[Contact]{
 // ContactInput is the part of a request that describes a contact. A value that is left out stays as it is; null and ""
 // clear one that may be empty.
 type ContactInput struct {
-	FirstName   opt.Value[string]         `json:"first_name,omitzero" maxLength:"100"`
-	LastName    opt.Value[string]         `json:"last_name,omitzero" maxLength:"100"`
-	Email       opt.Value[string]         `json:"email,omitzero" maxLength:"190"`
-	Phone       opt.Value[string]         `json:"phone,omitzero" maxLength:"50"`
+	FirstName   opt.Value[string]         `json:"first_name,omitzero" nullable:"true" maxLength:"100"`
+	LastName    opt.Value[string]         `json:"last_name,omitzero" nullable:"true" maxLength:"100"`
+	Email       opt.Value[string]         `json:"email,omitzero" nullable:"true" maxLength:"190"`
+	Phone       opt.Value[string]         `json:"phone,omitzero" nullable:"true" maxLength:"50"`
 	Status      opt.Value[string]         `json:"status,omitzero" doc:"lead, customer or inactive; lead when a new contact has none."`
-	Source      opt.Value[string]         `json:"source,omitzero" maxLength:"50"`
-	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" minimum:"1" doc:"User id of a team member."`
+	Source      opt.Value[string]         `json:"source,omitzero" nullable:"true" maxLength:"50"`
+	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" nullable:"true" minimum:"1" doc:"User id of a team member."`
 	Tags        opt.Value[[]string]       `json:"tags,omitzero" maxItems:"100" doc:"Names, at most 100 characters each; new ones are made."`
 	Fields      opt.Value[map[string]any] `json:"fields,omitzero" doc:"Custom field values, merged by key; null or an empty text clears a value."`
 }

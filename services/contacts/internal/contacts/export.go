@@ -18,8 +18,8 @@ import (
 // ContactExport asks for contacts as a file.
 type ContactExport struct {
 	ContactFilter
-	IDs       []uuid.UUID `json:"ids,omitempty" maxItems:"1000" doc:"Only these."`
-	Separator string      `json:"separator,omitempty" enum:"\\,,;"`
+	IDs       []uuid.UUID  `json:"ids,omitempty" maxItems:"1000" doc:"Only these."`
+	Separator op.Separator `json:"separator,omitempty"`
 }
 
 // ExportContacts writes the contacts that the actor may see, newest first, one column per value.
@@ -77,7 +77,7 @@ func (s *service) ExportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 // OrganizationExport asks for organizations as a file.
 type OrganizationExport struct {
 	OrganizationFilter
-	Separator string `json:"separator,omitempty" enum:"\\,,;"`
+	Separator op.Separator `json:"separator,omitempty"`
 }
 
 // ExportOrganizations writes the organizations, newest first, with the number of linked people that the

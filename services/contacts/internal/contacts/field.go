@@ -203,7 +203,7 @@ type FieldChange struct {
 	ID         uuid.UUID            `json:"id"`
 	Label      opt.Value[string]    `json:"label,omitzero" maxLength:"190"`
 	Options    opt.Value[[]string]  `json:"options,omitzero" maxItems:"500"`
-	Group      opt.Value[uuid.UUID] `json:"group,omitzero"`
+	Group      opt.Value[uuid.UUID] `json:"group,omitzero" nullable:"true"`
 	ShowInList opt.Value[bool]      `json:"show_in_list,omitzero"`
 	SortOrder  opt.Value[int]       `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647"`
 	Archived   opt.Value[bool]      `json:"archived,omitzero"`

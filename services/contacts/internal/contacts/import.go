@@ -37,7 +37,7 @@ type Import struct {
 type ImportOptions struct {
 	Duplicates string `json:"duplicates" enum:"fill_empty,skip,overwrite" doc:"What happens to a contact with the same email address."`
 	Tag        string `json:"tag" maxLength:"100" doc:"Added to every imported contact."`
-	Separator  string `json:"separator" enum:"auto,;,\\,"`
+	Separator  string `json:"separator" doc:"auto, a comma or a semicolon."`
 }
 
 // ImportTotals count the rows.
@@ -253,7 +253,7 @@ func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op
 	if err != nil {
 		return err
 	}
-	d.Start("import-errors.csv", m.Options.Separator)
+	d.Start("import-errors.csv", op.Separator(m.Options.Separator))
 	if err := d.Row(append([]string{"row", "column", "code", "message"}, m.Headers...)); err != nil {
 		return err
 	}

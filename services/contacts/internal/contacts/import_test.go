@@ -219,6 +219,8 @@ func TestExportsHoldWhatTheCallerSees(t *testing.T) {
 	require.Len(t, rows, 2)
 	require.Equal(t, "Mine; mine", rows[1][1])
 	admin.Get("/exports/contacts.csv?separator=x").Fails(400, "svc_invalid_param")
+	admin.Get("/exports/contacts.csv?separator=,").Is(200)
+	admin.Get("/exports/organizations.csv?separator=;").Is(200)
 
 	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
 	admin.Put("/organizations/"+o+"/contacts/"+mine, nil).Is(204)
@@ -231,7 +233,7 @@ func TestExportsHoldWhatTheCallerSees(t *testing.T) {
 			audited++
 		}
 	}
-	require.Equal(t, 4, audited)
+	require.Equal(t, 5, audited)
 }
 
 func TestAnExportOfMuchIsAFileToItsEnd(t *testing.T) {

@@ -52,15 +52,15 @@ var organizationFields = record.Fields[Organization]{
 // OrganizationInput is the part of a request that describes an organization, but for its name. A value that is left out stays as it is;
 // null and "" clear one that may be empty.
 type OrganizationInput struct {
-	VATNumber   opt.Value[string]         `json:"vat_number,omitzero" maxLength:"30"`
-	Email       opt.Value[string]         `json:"email,omitzero" maxLength:"190"`
-	Phone       opt.Value[string]         `json:"phone,omitzero" maxLength:"50"`
-	Website     opt.Value[string]         `json:"website,omitzero" maxLength:"2048"`
-	AddressLine opt.Value[string]         `json:"address_line,omitzero" maxLength:"255"`
-	PostalCode  opt.Value[string]         `json:"postal_code,omitzero" maxLength:"20"`
-	City        opt.Value[string]         `json:"city,omitzero" maxLength:"100"`
-	Country     opt.Value[string]         `json:"country,omitzero" maxLength:"2" doc:"ISO 3166-1 alpha-2."`
-	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" minimum:"1" doc:"User id of a team member."`
+	VATNumber   opt.Value[string]         `json:"vat_number,omitzero" nullable:"true" maxLength:"30"`
+	Email       opt.Value[string]         `json:"email,omitzero" nullable:"true" maxLength:"190"`
+	Phone       opt.Value[string]         `json:"phone,omitzero" nullable:"true" maxLength:"50"`
+	Website     opt.Value[string]         `json:"website,omitzero" nullable:"true" maxLength:"2048"`
+	AddressLine opt.Value[string]         `json:"address_line,omitzero" nullable:"true" maxLength:"255"`
+	PostalCode  opt.Value[string]         `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
+	City        opt.Value[string]         `json:"city,omitzero" nullable:"true" maxLength:"100"`
+	Country     opt.Value[string]         `json:"country,omitzero" nullable:"true" maxLength:"2" doc:"ISO 3166-1 alpha-2."`
+	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" nullable:"true" minimum:"1" doc:"User id of a team member."`
 	Fields      opt.Value[map[string]any] `json:"fields,omitzero" doc:"Custom field values, merged by key; null or an empty text clears a value."`
 }
 

@@ -9,3 +9,7 @@ import (
 func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
 	apptest.Start(t, Service).CheckAccess()
 }
+
+func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	apptest.Start(t, Service).CheckNulls(t)
+}

@@ -8,14 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 )
 
 type exportedSubmissions struct {
-	Form      int64  `json:"form,omitempty" minimum:"1" doc:"One form; all when left out."`
-	Status    string `json:"status,omitempty" enum:"received,spam"`
-	Separator string `json:"separator,omitempty" maxLength:"1" doc:"A comma, which is the default, or a semicolon."`
+	Form      int64        `json:"form,omitempty" minimum:"1" doc:"One form; all when left out."`
+	Status    string       `json:"status,omitempty" enum:"received,spam"`
+	Separator op.Separator `json:"separator,omitempty"`
 }
 
 // column is one answer that a form asks for, in any of its versions.
@@ -24,9 +23,6 @@ type column struct{ Key, Label string }
 // exportSubmissions writes the submissions that the actor may see, newest first, with a column for each answer
 // that any version of the forms asks for.
 func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d *op.Download) error {
-	if in.Separator != "" && in.Separator != "," && in.Separator != ";" {
-		return fault.Param("separator", "must be a comma or a semicolon")
-	}
 	w := where{}
 	w.own(tx)
 	if in.Form != 0 {

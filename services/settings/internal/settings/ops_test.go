@@ -29,3 +29,7 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
 	start(t).CheckAccess()
 }
+
+func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	start(t).CheckNulls(t)
+}

@@ -10,3 +10,7 @@ func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
 	t.Parallel()
 	apptest.Start(t, Service).CheckAccess()
 }
+
+func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	apptest.Start(t, Service).CheckNulls(t)
+}
