@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/mail"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -167,6 +168,20 @@ func paragraphs(in []string) (out []string) {
 		}
 	}
 	return out
+}
+
+var linkParts = regexp.MustCompile(`(://|[.。．｡])(\pL{2}|[/\pN])`)
+
+// Unlinked is a text that a stranger typed, such as a name, with which no mail program makes a link: a space stands behind
+// what would join a host or an address. It is for mails that go to an address which the same stranger may have typed.
+func Unlinked(s string) string {
+	for {
+		next := linkParts.ReplaceAllString(s, "$1 $2")
+		if next == s {
+			return s
+		}
+		s = next
+	}
 }
 
 // line is s on one line.

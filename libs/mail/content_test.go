@@ -192,3 +192,20 @@ func FuzzRender(f *testing.F) {
 		require.Equal(t, 1, strings.Count(m.Html, "<h1"))
 	})
 }
+
+func TestANameThatSomebodyTypedMakesNoLink(t *testing.T) {
+	for name, want := range map[string]string{
+		"Ada":                        "Ada",
+		"J.P. Morgan":                "J.P. Morgan",
+		"Dr. Ada van 't Hof-O’Neill": "Dr. Ada van 't Hof-O’Neill",
+		"https://evil.example/win":   "https:// evil. example/win",
+		"www.evil.example":           "www. evil. example",
+		"pay at evil.example now":    "pay at evil. example now",
+		"me@evil.example":            "me@evil. example",
+		"evil。example":               "evil。 example",
+		"http://192.0.2.1/":          "http:// 192. 0. 2. 1/",
+		"a.bc.de":                    "a. bc. de",
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, want, mail.Unlinked(name)) })
+	}
+}
