@@ -23,3 +23,16 @@ func Preferred(header string) string {
 	}
 	return Languages[i]
 }
+
+// OfCountry is the language for people of whom nothing is known but the country of the business: an ISO code, upper case.
+func OfCountry(country string) string {
+	switch country {
+	case "BE", "NL":
+		return "nl"
+	case "FR":
+		return "fr"
+	case "DE", "AT", "CH":
+		return "de"
+	}
+	return Languages[0]
+}

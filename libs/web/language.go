@@ -2,9 +2,11 @@ package web
 
 import (
 	"cmp"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/libs/lang"
 )
@@ -31,6 +33,15 @@ func (u *UI) Reader(r *http.Request) *Reader {
 	out.Language = cmp.Or(out.Chosen, lang.Preferred(r.Header.Get("Accept-Language")))
 	out.texts = u.texts[out.Language]
 	return out
+}
+
+// Readers gives whoever writes without a request, such as the author of a mail, the texts of a folder (text/*.json, over
+// those of this package) in a language, with dates on the clock of a zone and in the habits of a country.
+func Readers(folder fs.FS) func(language, country string, zone *time.Location) *Reader {
+	all := readTexts(own, folder)
+	return func(language, country string, zone *time.Location) *Reader {
+		return &Reader{Language: language, Chosen: language, Country: country, texts: all[language], site: Site{Zone: zone}}
+	}
 }
 
 // Locale is the language with the country of the business, where people speak it: "nl-BE", "fr-CH"; "en-GB" for English.
