@@ -39,13 +39,10 @@ type Connect struct {
 	PasswordsURL   string `json:"passwords_url" doc:"POST with assistant true makes an application password for it."`
 }
 
-// abilities are those of all services and operations whose app is on, sorted by name.
+// abilities are those whose operation needs no app, or one that is on, sorted by name. A service that is an app may have both.
 func (s *service) abilities() []*proto.Ability {
 	var all []*proto.Ability
 	for _, m := range s.announced() {
-		if m.GetApp() != nil && !s.Apps.On(m.GetApp().GetId()) {
-			continue
-		}
 		for _, a := range m.GetAbilities() {
 			if a.GetApp() == "" || s.Apps.On(a.GetApp()) {
 				all = append(all, a)

@@ -117,7 +117,7 @@ func merge(server string, all []*manifest, fields []customField, on func(string)
 				if err := json.Unmarshal(raw, &about); err != nil {
 					return nil, fmt.Errorf("description of %s %s by %s: %w", method, path, m.GetService(), err)
 				}
-				if about.App != "" && !on(about.App) || m.GetApp() != nil && !on(m.GetApp().GetId()) {
+				if about.App != "" && !on(about.App) {
 					continue
 				}
 				if paths[path] == nil {

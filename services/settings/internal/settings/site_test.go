@@ -312,6 +312,19 @@ func TestAServiceThatAnnouncesItselfIsAnApp(t *testing.T) {
 	require.Equal(t, "Loyalty", c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200).Text("name"))
 }
 
+func TestWhatNeedsNoAppStaysWhileItsServiceIsOff(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	announce(t, s, &proto.Manifest{Service: "loyalty", BaseUrl: "http://127.0.0.1:1", App: &proto.App{Id: "loyalty", Name: "Loyalty"},
+		Abilities: []*proto.Ability{{Name: "svc/list-members", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")},
+			{Name: "svc/list-points", App: "loyalty", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")}}})
+	offered := func(name string) bool { return strings.Contains(c.Get("/abilities").Is(200).Body, name) }
+	s.Eventually(func() bool { return offered("svc/list-members") && offered("svc/list-points") })
+	c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200)
+	s.Eventually(func() bool { return !offered("svc/list-points") })
+	require.True(t, offered("svc/list-members"))
+}
+
 func TestASwitchWaitsForThoseWhoAreAliveAndNoLonger(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
