@@ -109,27 +109,10 @@ func (g given) text(name string, v opt.Value[string], stored func(string) string
 // filledText reads a text that must not be empty.
 func (g given) filledText(name string, v opt.Value[string], stored func(string) string) string {
 	text := g.text(name, v, stored)
-	if v.Null {
-		g.problems.Add(name, fault.Null())
-	} else if v.Set && text == "" {
+	if v.Set && text == "" {
 		g.problems.Add(name, fault.Empty())
 	}
 	return text
-}
-
-// choice reads one of several words, none of which is empty.
-func (g given) choice(name string, v opt.Value[string], of []string) string {
-	if !v.Set {
-		return ""
-	}
-	g.names[name] = true
-	for _, word := range of {
-		if v.V == word {
-			return word
-		}
-	}
-	g.problems.Add(name, fault.NotOneOf(of...))
-	return ""
 }
 
 func (g given) owner(v opt.Value[int64]) (owner *int64) {
@@ -161,12 +144,9 @@ func tagTooLong() fault.Problem {
 	return fault.NewProblem("too_long", "must have at most 100 characters each", "max", maxTag)
 }
 
-// values reads custom values, which are merged by key: null would say nothing.
+// values reads custom values, null for those to clear.
 func (g given) values(v opt.Value[map[string]any]) map[string]any {
-	if v.Null {
-		g.problems.Add("fields", fault.Null())
-	}
-	if !v.Given() {
+	if !v.Set {
 		return nil
 	}
 	g.names["fields"] = true

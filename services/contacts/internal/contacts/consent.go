@@ -20,8 +20,8 @@ type Consent struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// ListConsents lists what a contact agreed to, oldest first.
-func (s *service) ListConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Consent], error) {
+// listConsents lists what a contact agreed to, oldest first.
+func (s *service) listConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Consent], error) {
 	if _, err := contactByID(ctx, tx, in.ID); err != nil {
 		return db.List[Consent]{}, err
 	}
@@ -34,12 +34,12 @@ func consentsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Consent, e
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Consent])
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Consent])
 }
 
-func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, purpose, text string, verified bool) error {
+func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, c Consent) error {
 	_, err := tx.Exec(ctx, `insert into consent (id, contact_id, purpose, text, verified, created_at) values ($1, $2, $3, $4, $5, $6)`,
-		db.NewID(), contact, purpose, text, verified, tx.Now)
+		db.NewID(), contact, c.Purpose, c.Text, c.Verified, tx.Now)
 	return err
 }
 
@@ -48,7 +48,7 @@ func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, purpose, text
 func (s *service) recordConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
 	marketing := false
 	for _, c := range consents {
-		if err := addConsent(ctx, tx, contact, c.GetPurpose(), c.GetText(), false); err != nil {
+		if err := addConsent(ctx, tx, contact, Consent{Purpose: c.GetPurpose(), Text: c.GetText()}); err != nil {
 			return false, err
 		}
 		marketing = marketing || c.GetMarketing()

@@ -8,7 +8,17 @@ import (
 	"frontdesk/proto"
 )
 
-func (s *service) command(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func (s *service) follows() []bus.Follow {
+	return []bus.Follow{
+		{Topic: proto.ContactsCommandTopic, Handle: s.onCommand},
+		{Topic: proto.AppointmentTopic, Handle: onAppointment},
+		{Topic: proto.SubmissionTopic, Handle: onSubmission},
+		{Topic: proto.StaffTopic, Handle: onStaff},
+	}
+}
+
+// onCommand does what another service asks of contacts and fields.
+func (s *service) onCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	switch e.Kind {
 	case proto.KindEnsureContact:
 		return s.ensureContact(ctx, tx, e)
@@ -18,10 +28,10 @@ func (s *service) command(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return nil
 }
 
-// appointmentEvent keeps the copy of an appointment and tells the client's timeline of what happened.
-func (s *service) appointmentEvent(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// onAppointment keeps the copy of an appointment, and writes what happened to it into the client's timeline.
+func onAppointment(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Tombstone {
-		return forgetAppointment(ctx, tx, e.Key)
+		return dropAppointment(ctx, tx, e.Key)
 	}
 	var a appointmentRecord
 	if err := e.Decode(&a); err != nil {
@@ -34,10 +44,10 @@ func (s *service) appointmentEvent(ctx context.Context, tx *db.Tx, e bus.Event) 
 	return logAppointment(ctx, tx, a, *contact, e)
 }
 
-// submissionEvent keeps the copy of a submission.
-func (s *service) submissionEvent(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// onSubmission keeps the copy of a submission, and writes a new one into the timeline of its contact.
+func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Tombstone || e.Kind == proto.KindSubmissionDeleted {
-		return forgetSubmission(ctx, tx, e.Key)
+		return dropSubmission(ctx, tx, e.Key)
 	}
 	var r submissionRecord
 	if err := e.Decode(&r); err != nil {
@@ -50,7 +60,8 @@ func (s *service) submissionEvent(ctx context.Context, tx *db.Tx, e bus.Event) e
 	return logSubmission(ctx, tx, r, *contact)
 }
 
-func (s *service) staffEvent(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// onStaff hands over what a person who left the team owns.
+func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Kind == proto.KindStaffRemoved {
 		return handOver(ctx, tx, e)
 	}

@@ -41,8 +41,8 @@ func (q ContactQuery) plain(tx *db.Tx) bool {
 	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !(tx.Who.Own && q.IncludeDeleted)
 }
 
-// FindContacts lists the contacts that the actor may see, newest first.
-func (s *service) FindContacts(ctx context.Context, tx *db.Tx, in ContactQuery) (db.List[Contact], error) {
+// findContacts lists the contacts that the actor may see, newest first.
+func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) (db.List[Contact], error) {
 	page, err := tx.Page(in.Page, "contacts", in)
 	if err != nil {
 		return db.List[Contact]{}, err
@@ -175,8 +175,8 @@ func (s *service) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, pa
 	return contacts, err
 }
 
-// ListSources lists the sources of the contacts that the actor may see.
-func (s *service) ListSources(ctx context.Context, tx *db.Tx, _ op.None) (db.List[string], error) {
+// listSources lists the sources of the contacts that the actor may see.
+func (s *service) listSources(ctx context.Context, tx *db.Tx, _ op.None) (db.List[string], error) {
 	var w db.Where
 	onlyOwn(&w, tx)
 	// One step through the index per source, not one per contact.

@@ -32,8 +32,8 @@ const (
 	modeOverwrite = "overwrite"
 )
 
-// CreateContact makes a contact. An address that a contact has already is 409 svc_duplicate.
-func (s *service) CreateContact(ctx context.Context, tx *db.Tx, in NewContact) (Contact, error) {
+// createContact makes a contact. An address that a contact has already is 409 svc_duplicate.
+func (s *service) createContact(ctx context.Context, tx *db.Tx, in NewContact) (Contact, error) {
 	clean, err := s.cleanerFor(ctx, tx, "contact", in.Fields)
 	if err != nil {
 		return Contact{}, err
@@ -113,13 +113,13 @@ func duplicateContact(ctx context.Context, tx *db.Tx, key string) error {
 	return fault.Duplicate(message, h.ID)
 }
 
-// GetContact reads a contact, also one in the trash.
-func (s *service) GetContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
+// getContact reads a contact, also one in the trash.
+func (s *service) getContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
 	return contactByID(ctx, tx, in.ID)
 }
 
-// UpdateContact changes a contact: fills what is empty, or overwrites.
-func (s *service) UpdateContact(ctx context.Context, tx *db.Tx, in ContactChange) (Contact, error) {
+// updateContact changes a contact: fills what is empty, or overwrites.
+func (s *service) updateContact(ctx context.Context, tx *db.Tx, in ContactChange) (Contact, error) {
 	old, err := lockLiveContact(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
@@ -189,8 +189,8 @@ func (s *service) saveContact(ctx context.Context, tx *db.Tx, old, c Contact, su
 	return true, err
 }
 
-// DeleteContact moves a contact to the trash.
-func (s *service) DeleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+// deleteContact moves a contact to the trash.
+func (s *service) deleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	c, err := lockLiveContact(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
@@ -206,9 +206,9 @@ func (s *service) DeleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.
 	return op.None{}, err
 }
 
-// RestoreContact takes a contact out of the trash, with all it had. An address that another contact has
+// restoreContact takes a contact out of the trash, with all it had. An address that another contact has
 // taken meanwhile is 409 svc_duplicate.
-func (s *service) RestoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
+func (s *service) restoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
 	old, err := lockContact(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
@@ -244,8 +244,8 @@ type Match struct {
 	ID *uuid.UUID `json:"id" nullable:"true"`
 }
 
-// FindDuplicates finds the contact with an address, if any.
-func (s *service) FindDuplicates(ctx context.Context, tx *db.Tx, in DuplicateQuery) (db.List[Match], error) {
+// findDuplicates finds the contact with an address, if any.
+func (s *service) findDuplicates(ctx context.Context, tx *db.Tx, in DuplicateQuery) (db.List[Match], error) {
 	email, problem := emailValue(in.Email)
 	if !problem.IsZero() {
 		return db.List[Match]{}, fault.Invalid("email", problem)

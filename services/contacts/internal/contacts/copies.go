@@ -32,8 +32,8 @@ type appointmentRecord struct {
 	EndsAt   time.Time `json:"ends_at"`
 }
 
-// keepAppointment stores the newest version of an appointment. It gives the contact that the appointment
-// is with, or nil when that person was erased.
+// keepAppointment stores an appointment unless a newer version is there. It gives the contact that the appointment is with,
+// or nil when there is none or the person was erased.
 func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.Event) (*uuid.UUID, error) {
 	contact, err := contactOf(ctx, tx, a.Contact)
 	if err != nil {
@@ -76,7 +76,7 @@ func contactOf(ctx context.Context, tx *db.Tx, c *struct {
 	return pinned(ctx, tx, c.ID)
 }
 
-// What happened to an appointment, as the timeline says it.
+// appointmentSubjects are the subjects of timeline entries by the event of the appointment; other events make no entry.
 var appointmentSubjects = map[string]string{
 	proto.KindAppointmentBooked:       "Appointment booked",
 	proto.KindAppointmentConfirmed:    "Appointment confirmed",
@@ -102,7 +102,8 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact
 	return logActivity(ctx, tx, contact, entry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
 }
 
-func forgetAppointment(ctx context.Context, tx *db.Tx, key string) error {
+// dropAppointment deletes the copy of an appointment and its timeline entries.
+func dropAppointment(ctx context.Context, tx *db.Tx, key string) error {
 	id, err := uuid.Parse(key)
 	if err != nil {
 		return nil
@@ -128,7 +129,7 @@ type submissionRecord struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// keepSubmission stores the newest version of a submission and gives its contact, if it has one.
+// keepSubmission stores a submission unless a newer version is there. It gives its contact, or nil.
 func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Event) (*uuid.UUID, error) {
 	contact, err := contactOf(ctx, tx, r.Contact)
 	if err != nil {
@@ -155,8 +156,8 @@ func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact u
 	return logActivity(ctx, tx, contact, entry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
 }
 
-// forgetSubmission drops a submission that was deleted; what its contact became stays.
-func forgetSubmission(ctx context.Context, tx *db.Tx, key string) error {
+// dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.
+func dropSubmission(ctx context.Context, tx *db.Tx, key string) error {
 	id, err := uuid.Parse(key)
 	if err != nil {
 		return nil

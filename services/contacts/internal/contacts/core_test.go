@@ -82,7 +82,7 @@ func fill(v reflect.Value) {
 func TestAMergeKeepsEveryValueOfBothSomewhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		winner, loser := drawContact(t, "winner"), drawContact(t, "loser")
-		c := mergeContacts(winner, loser)
+		c := mergedContact(winner, loser)
 		lost := lostContact(c, loser)
 		require.Empty(t, lostContact(c, winner), "the winner loses nothing")
 		require.Equal(t, winner.ID, c.ID)

@@ -218,7 +218,7 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 		if old, err = lockOrganization(ctx, tx, id); err != nil {
 			return false, err
 		}
-		o = mergeOrganizations(old, given)
+		o = mergedOrganization(old, given)
 		_, err = saveOrganization(ctx, tx, old, o, "Organization filled in")
 	}
 	if err != nil {

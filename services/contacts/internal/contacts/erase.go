@@ -37,12 +37,12 @@ type Erased struct {
 	Erased int `json:"erased"`
 }
 
-// ErasePersonalData removes the contacts with an address, also from the trash, with everything about them, for good. What
+// erasePersonalData removes the contacts with an address, also from the trash, with everything about them, for good. What
 // other records say of the address is struck out. With no contact at all, the other services still forget the address.
 //
 // Who sees only their own contacts erases only these; while somebody else's contact has the address, all that is known by
 // the address alone stays.
-func (s *service) ErasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (Erased, error) {
+func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (Erased, error) {
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
 		return Erased{}, fault.Invalid("email", fault.Email())

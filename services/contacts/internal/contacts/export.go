@@ -22,8 +22,8 @@ type ContactExport struct {
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
-// ExportContacts writes the contacts that the actor may see, newest first, one column per value.
-func (s *service) ExportContacts(ctx context.Context, tx *db.Tx, in ContactExport, d *op.Download) error {
+// exportContacts writes the contacts that the actor may see, newest first, one column per value.
+func (s *service) exportContacts(ctx context.Context, tx *db.Tx, in ContactExport, d *op.Download) error {
 	fields, err := exportedFields(ctx, tx, "contact")
 	if err != nil {
 		return err
@@ -80,9 +80,9 @@ type OrganizationExport struct {
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
-// ExportOrganizations writes the organizations, newest first, with the number of linked people that the
+// exportOrganizations writes the organizations, newest first, with the number of linked people that the
 // actor may see.
-func (s *service) ExportOrganizations(ctx context.Context, tx *db.Tx, in OrganizationExport, d *op.Download) error {
+func (s *service) exportOrganizations(ctx context.Context, tx *db.Tx, in OrganizationExport, d *op.Download) error {
 	fields, err := exportedFields(ctx, tx, "organization")
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func exportedFields(ctx context.Context, tx *db.Tx, entity string) ([]Field, err
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, scanField)
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
 }
 
 func labels(fields []Field) []string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -35,7 +36,7 @@ type Field struct {
 	Archived   bool       `json:"archived"`
 	CreatedAt  time.Time  `json:"created_at"`
 
-	version int64
+	Version int64 `json:"-"`
 }
 
 var fieldTypes = []string{"text", "long_text", "email", "phone", "url", "number", "date", "dropdown", "choices", "checkbox"}
@@ -43,15 +44,12 @@ var fieldTypes = []string{"text", "long_text", "email", "phone", "url", "number"
 const (
 	sourceTeam = "team"
 	maxOptions = 500
+	maxOption  = 190
 	maxKey     = 60
 )
 
-const fieldColumns = `id, version, entity, key, label, type, options, group_id, sort_order, source, show_in_list, archived, created_at`
-
-func scanField(row pgx.CollectableRow) (f Field, err error) {
-	return f, row.Scan(&f.ID, &f.version, &f.Entity, &f.Key, &f.Label, &f.Type, &f.Options, &f.Group, &f.SortOrder, &f.Source, &f.ShowInList,
-		&f.Archived, &f.CreatedAt)
-}
+// fieldColumns are read with pgx.RowToStructByName[Field].
+const fieldColumns = `id, version, entity, key, label, type, options, group_id as "group", sort_order, source, show_in_list, archived, created_at`
 
 // FieldQuery asks for the fields of an entity.
 type FieldQuery struct {
@@ -59,14 +57,14 @@ type FieldQuery struct {
 	IncludeArchived bool   `json:"include_archived,omitempty"`
 }
 
-// ListFields lists the custom fields of an entity in their order.
-func (s *service) ListFields(ctx context.Context, tx *db.Tx, in FieldQuery) (db.List[Field], error) {
+// listFields lists the custom fields of an entity in their order.
+func (s *service) listFields(ctx context.Context, tx *db.Tx, in FieldQuery) (db.List[Field], error) {
 	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and (not archived or $2) order by sort_order, created_at, id`,
 		in.Entity, in.IncludeArchived)
 	if err != nil {
 		return db.List[Field]{}, err
 	}
-	fields, err := pgx.CollectRows(rows, scanField)
+	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
 	return db.All(fields), err
 }
 
@@ -80,10 +78,10 @@ type NewField struct {
 	ShowInList bool       `json:"show_in_list,omitempty"`
 }
 
-// CreateField makes a custom field. Its key is derived from the label, and never changes.
-func (s *service) CreateField(ctx context.Context, tx *db.Tx, in NewField) (Field, error) {
+// createField makes a custom field. Its key is derived from the label, and never changes.
+func (s *service) createField(ctx context.Context, tx *db.Tx, in NewField) (Field, error) {
 	f := Field{ID: db.NewID(), Entity: in.Entity, Type: in.Type, Label: in.Label, Options: in.Options, Group: in.Group, Source: sourceTeam,
-		ShowInList: in.ShowInList, CreatedAt: tx.Now, version: 1}
+		ShowInList: in.ShowInList, CreatedAt: tx.Now, Version: 1}
 	if err := f.clean(); err != nil {
 		return f, err
 	}
@@ -106,9 +104,11 @@ func (s *service) CreateField(ctx context.Context, tx *db.Tx, in NewField) (Fiel
 func insertField(ctx context.Context, tx *db.Tx, f Field) (Field, error) {
 	err := tx.QueryRow(ctx, `
 		insert into field (id, entity, key, label, type, options, group_id, source, show_in_list, created_at, sort_order)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (select coalesce(max(sort_order), 0) + 1 from field where entity = $2))
+		values (@id, @entity, @key, @label, @type, @options, @group, @source, @show_in_list, @created_at,
+			(select coalesce(max(sort_order), 0) + 1 from field where entity = @entity))
 		returning sort_order`,
-		f.ID, f.Entity, f.Key, f.Label, f.Type, f.Options, f.Group, f.Source, f.ShowInList, f.CreatedAt).Scan(&f.SortOrder)
+		pgx.NamedArgs{"id": f.ID, "entity": f.Entity, "key": f.Key, "label": f.Label, "type": f.Type, "options": f.Options, "group": f.Group,
+			"source": f.Source, "show_in_list": f.ShowInList, "created_at": f.CreatedAt}).Scan(&f.SortOrder)
 	if err != nil {
 		return f, err
 	}
@@ -116,24 +116,24 @@ func insertField(ctx context.Context, tx *db.Tx, f Field) (Field, error) {
 }
 
 func emitField(ctx context.Context, tx *db.Tx, kind string, f Field, changed []string) error {
-	return tx.Emit(ctx, db.Event{Topic: proto.FieldTopic, Kind: kind, Key: f.ID.String(), Version: f.version, Changed: changed, Data: f})
+	return tx.Emit(ctx, db.Event{Topic: proto.FieldTopic, Kind: kind, Key: f.ID.String(), Version: f.Version, Changed: changed, Data: f})
 }
 
 // clean checks label and options and brings them into their stored form.
 func (f *Field) clean() error {
 	if f.Label = strings.Join(strings.Fields(f.Label), " "); f.Label == "" {
-		return fault.Param("label", "must not be empty")
+		return fault.Invalid("label", fault.Empty())
 	}
 	options := []string{}
 	for i, o := range f.Options {
 		o = strings.Join(strings.Fields(o), " ")
 		switch {
 		case o == "":
-			return fault.Param("options", "must not contain an empty option")
-		case len([]rune(o)) > 190:
-			return fault.Param(fmt.Sprintf("options[%d]", i), "must have at most 190 characters")
+			return fault.Invalid("options", fault.NewProblem("empty", "must not contain an empty option"))
+		case utf8.RuneCountInString(o) > maxOption:
+			return fault.Invalid(fmt.Sprintf("options[%d]", i), fault.TooLong(maxOption))
 		case slices.Contains(options, o):
-			return fault.Param("options", "must not contain an option twice")
+			return fault.Invalid("options", fault.NewProblem("twice", "must not contain an option twice"))
 		}
 		options = append(options, o)
 	}
@@ -141,11 +141,11 @@ func (f *Field) clean() error {
 	choice := f.Type == "dropdown" || f.Type == "choices"
 	switch {
 	case choice && len(options) == 0:
-		return fault.Param("options", "must have at least one option for this type")
+		return fault.Invalid("options", fault.NewProblem("too_few", "must have at least one option for this type", "min", 1))
 	case !choice && len(options) > 0:
-		return fault.Param("options", "must be empty for this type")
+		return fault.Invalid("options", fault.NewProblem("not_empty", "must be empty for this type"))
 	case len(options) > maxOptions:
-		return fault.Param("options", "must have at most %d items", maxOptions)
+		return fault.Invalid("options", fault.TooMany(maxOptions))
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func checkGroup(ctx context.Context, tx *db.Tx, group uuid.UUID, entity string) 
 		return fault.NotFound("field group")
 	}
 	if err == nil && of != entity {
-		err = fault.Param("group", "must be a group of the same entity")
+		err = fault.Invalid("group", fault.NewProblem("other_entity", "must be a group of the same entity"))
 	}
 	return err
 }
@@ -209,13 +209,13 @@ type FieldChange struct {
 	Archived   opt.Value[bool]      `json:"archived,omitzero"`
 }
 
-// UpdateField changes a field; type and key stay. An archived field is hidden, its values are kept.
-func (s *service) UpdateField(ctx context.Context, tx *db.Tx, in FieldChange) (Field, error) {
+// updateField changes a field; type and key stay. An archived field is hidden, its values are kept.
+func (s *service) updateField(ctx context.Context, tx *db.Tx, in FieldChange) (Field, error) {
 	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where id = $1 for update`, in.ID)
 	if err != nil {
 		return Field{}, err
 	}
-	f, err := pgx.CollectExactlyOneRow(rows, scanField)
+	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Field])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return f, fault.NotFound("field")
 	}
@@ -247,17 +247,17 @@ func (s *service) UpdateField(ctx context.Context, tx *db.Tx, in FieldChange) (F
 	if len(c) == 0 {
 		return f, nil
 	}
-	f.version++
+	f.Version++
 	if _, err := tx.Exec(ctx, `update field set version = $2, label = $3, options = $4, group_id = $5, show_in_list = $6, sort_order = $7, archived = $8 where id = $1`,
-		f.ID, f.version, f.Label, f.Options, f.Group, f.ShowInList, f.SortOrder, f.Archived); err != nil {
+		f.ID, f.Version, f.Label, f.Options, f.Group, f.ShowInList, f.SortOrder, f.Archived); err != nil {
 		return f, err
 	}
 	return f, emitField(ctx, tx, proto.KindFieldUpdated, f, c.Names())
 }
 
-// ArchiveField hides a field and keeps its values.
-func (s *service) ArchiveField(ctx context.Context, tx *db.Tx, in op.ByID) (Field, error) {
-	return s.UpdateField(ctx, tx, FieldChange{ID: in.ID, Archived: opt.Of(true)})
+// archiveField hides a field and keeps its values.
+func (s *service) archiveField(ctx context.Context, tx *db.Tx, in op.ByID) (Field, error) {
+	return s.updateField(ctx, tx, FieldChange{ID: in.ID, Archived: opt.Of(true)})
 }
 
 // ensureFields makes the fields that a form template needs and that are not there yet. One that is
@@ -272,7 +272,7 @@ func (s *service) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) erro
 	}
 	for _, want := range m.GetFields() {
 		f := Field{ID: db.NewID(), Entity: want.GetEntity(), Key: fieldKey(want.GetKey()), Type: want.GetType(), Label: want.GetLabel(),
-			Options: want.GetOptions(), Source: want.GetSource(), CreatedAt: tx.Now, version: 1}
+			Options: want.GetOptions(), Source: want.GetSource(), CreatedAt: tx.Now, Version: 1}
 		if !slices.Contains(fieldTypes, f.Type) || !slices.Contains([]string{"contact", "organization", "submission"}, f.Entity) {
 			return fmt.Errorf("contacts: a field of type %q for %q cannot be made", f.Type, f.Entity)
 		}
@@ -286,7 +286,7 @@ func (s *service) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) erro
 		case errors.Is(err, pgx.ErrNoRows):
 			_, err = insertField(ctx, tx, f)
 		case err == nil && archived:
-			_, err = s.UpdateField(ctx, tx, FieldChange{ID: id, Archived: opt.Of(false)})
+			_, err = s.updateField(ctx, tx, FieldChange{ID: id, Archived: opt.Of(false)})
 		}
 		if err != nil {
 			return err

@@ -28,13 +28,13 @@ type GroupQuery struct {
 	Entity string `json:"entity" required:"true" enum:"contact,organization,submission"`
 }
 
-// ListGroups lists the field groups of an entity in their order.
-func (s *service) ListGroups(ctx context.Context, tx *db.Tx, in GroupQuery) (db.List[Group], error) {
+// listGroups lists the field groups of an entity in their order.
+func (s *service) listGroups(ctx context.Context, tx *db.Tx, in GroupQuery) (db.List[Group], error) {
 	rows, err := tx.Query(ctx, `select id, entity, label, sort_order from field_group where entity = $1 order by sort_order, created_at, id`, in.Entity)
 	if err != nil {
 		return db.List[Group]{}, err
 	}
-	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Group])
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByName[Group])
 	return db.All(groups), err
 }
 
@@ -44,11 +44,11 @@ type NewGroup struct {
 	Label  string `json:"label" required:"true" maxLength:"190"`
 }
 
-// CreateGroup makes a field group, behind the others.
-func (s *service) CreateGroup(ctx context.Context, tx *db.Tx, in NewGroup) (Group, error) {
+// createGroup makes a field group, behind the others.
+func (s *service) createGroup(ctx context.Context, tx *db.Tx, in NewGroup) (Group, error) {
 	g := Group{ID: db.NewID(), Entity: in.Entity, Label: strings.Join(strings.Fields(in.Label), " ")}
 	if g.Label == "" {
-		return g, fault.Param("label", "must not be empty")
+		return g, fault.Invalid("label", fault.Empty())
 	}
 	err := tx.QueryRow(ctx, `
 		insert into field_group (id, entity, label, created_at, sort_order)
@@ -64,8 +64,8 @@ type GroupChange struct {
 	SortOrder opt.Value[int]    `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647"`
 }
 
-// UpdateGroup changes a group's label or place.
-func (s *service) UpdateGroup(ctx context.Context, tx *db.Tx, in GroupChange) (Group, error) {
+// updateGroup changes a group's label or place.
+func (s *service) updateGroup(ctx context.Context, tx *db.Tx, in GroupChange) (Group, error) {
 	var g Group
 	err := tx.QueryRow(ctx, `select id, entity, label, sort_order from field_group where id = $1 for update`, in.ID).
 		Scan(&g.ID, &g.Entity, &g.Label, &g.SortOrder)
@@ -78,14 +78,14 @@ func (s *service) UpdateGroup(ctx context.Context, tx *db.Tx, in GroupChange) (G
 	in.Label.Apply(&g.Label)
 	in.SortOrder.Apply(&g.SortOrder)
 	if g.Label = strings.Join(strings.Fields(g.Label), " "); g.Label == "" {
-		return g, fault.Param("label", "must not be empty")
+		return g, fault.Invalid("label", fault.Empty())
 	}
 	_, err = tx.Exec(ctx, `update field_group set label = $2, sort_order = $3 where id = $1`, g.ID, g.Label, g.SortOrder)
 	return g, err
 }
 
-// DeleteGroup removes a group; its fields stay, without one.
-func (s *service) DeleteGroup(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+// deleteGroup removes a group; its fields stay, without one.
+func (s *service) deleteGroup(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	// Locked before its fields, as a field that joins it does.
 	if err := tx.QueryRow(ctx, `select id from field_group where id = $1 for update`, in.ID).Scan(&in.ID); err != nil {
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -97,7 +97,7 @@ func (s *service) DeleteGroup(ctx context.Context, tx *db.Tx, in op.ByID) (op.No
 	if err != nil {
 		return op.None{}, err
 	}
-	fields, err := pgx.CollectRows(rows, scanField)
+	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
 	if err != nil {
 		return op.None{}, err
 	}

@@ -26,7 +26,7 @@ func writableFields(ctx context.Context, tx *db.Tx, entity string) (fieldSet, er
 	if err != nil {
 		return nil, err
 	}
-	fields, err := pgx.CollectRows(rows, scanField)
+	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
 	set := fieldSet{}
 	for _, f := range fields {
 		set[f.Key] = f

@@ -16,6 +16,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/csvfile"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // Import is a file of contacts and how far it came.
@@ -71,21 +72,23 @@ type NewImport struct {
 	CSV      string `json:"csv" required:"true" maxLength:"5242880" doc:"The file, its first row the names of the columns."`
 }
 
-// CreateImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
-func (s *service) CreateImport(ctx context.Context, tx *db.Tx, in NewImport) (Import, error) {
+// createImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
+func (s *service) createImport(ctx context.Context, tx *db.Tx, in NewImport) (Import, error) {
 	m := Import{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now, Errors: []ImportError{},
-		Options: ImportOptions{Duplicates: "fill_empty", Separator: "auto"}}
+		Options: ImportOptions{Duplicates: modeFill, Separator: "auto"}}
 	if m.FileName == "" {
-		return m, fault.Param("file_name", "must not be empty")
+		return m, fault.Invalid("file_name", fault.Empty())
 	}
-	if err := s.look(ctx, tx, &m, in.CSV); err != nil {
+	m, err := opened(ctx, tx, m, in.CSV)
+	if err != nil {
 		return m, err
 	}
-	actor := importActor{UserID: tx.Who.UserID, Label: tx.Who.Label}
-	_, err := tx.Exec(ctx, `
+	_, err = tx.Exec(ctx, `
 		insert into import (id, user_id, actor, file_name, csv, headers, mapping, options, preview, rows, created_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		m.ID, tx.Who.UserID, actor, m.FileName, strings.ReplaceAll(in.CSV, "\x00", ""), m.Headers, m.Mapping, m.Options, m.Preview, m.Totals.Rows, tx.Now)
+		values (@id, @user, @actor, @file_name, @csv, @headers, @mapping, @options, @preview, @rows, @now)`,
+		pgx.NamedArgs{"id": m.ID, "user": tx.Who.UserID, "actor": importActor{tx.Who.UserID, tx.Who.Label}, "file_name": m.FileName,
+			"csv": strings.ReplaceAll(in.CSV, "\x00", ""), "headers": m.Headers, "mapping": m.Mapping, "options": m.Options, "preview": m.Preview,
+			"rows": m.Totals.Rows, "now": tx.Now})
 	return m, err
 }
 
@@ -95,22 +98,23 @@ type importActor struct {
 	Label  string `json:"label"`
 }
 
-// look opens a file and fills in what can be seen of it: headers, a guessed mapping, preview, number of rows.
-func (s *service) look(ctx context.Context, tx *db.Tx, m *Import, text string) error {
+// opened is m with what its file shows: headers, a guessed mapping, preview, number of rows. A file that cannot be read is
+// 400 naming csv.
+func opened(ctx context.Context, tx *db.Tx, m Import, text string) (Import, error) {
 	f, err := csvfile.Open(text, m.Options.Separator)
 	if err != nil {
-		return fault.Param("csv", "%s", err.Error())
+		return m, fault.Invalid("csv", fault.NewProblem("csv", err.Error()))
 	}
 	fields, err := writableFields(ctx, tx, "contact")
 	if err != nil {
-		return err
+		return m, err
 	}
 	m.Headers, m.Preview = f.Headers, f.Preview()
 	m.Mapping = csvfile.Guess(f.Headers, fields.columns())
 	m.Totals.Rows = 0
 	for rows := f.Rows(); ; m.Totals.Rows++ {
 		if _, err := rows.Next(); err != nil {
-			return nil
+			return m, nil
 		}
 	}
 }
@@ -125,89 +129,109 @@ func (s fieldSet) columns() []csvfile.Field {
 	return out
 }
 
-// readImport reads an import; who sees only their own contacts sees only their own imports.
-func readImport(ctx context.Context, tx *db.Tx, id uuid.UUID, lock string) (Import, error) {
-	var w db.Where
+const importColumns = `id, file_name, status, headers, mapping, options, preview, rows, created, updated, skipped, failed, created_at, finished_at`
+
+// importRow is an import as importColumns give it.
+type importRow struct {
+	ID                                      uuid.UUID
+	FileName, Status                        string
+	Headers, Mapping                        []string
+	Options                                 ImportOptions
+	Preview                                 [][]string
+	Rows, Created, Updated, Skipped, Failed int
+	CreatedAt                               time.Time
+	FinishedAt                              *time.Time
+}
+
+// readImport reads an import. Who sees only their own contacts sees only their own imports; 404 svc_not_found otherwise.
+func readImport(ctx context.Context, tx *db.Tx, id uuid.UUID) (Import, error) {
+	w := visibleImport(tx, id)
+	return oneImport(ctx, tx, `select `+importColumns+` from import where `+w.String(), w.Args...)
+}
+
+// lockImport is readImport that locks the import.
+func lockImport(ctx context.Context, tx *db.Tx, id uuid.UUID) (Import, error) {
+	w := visibleImport(tx, id)
+	return oneImport(ctx, tx, `select `+importColumns+` from import where `+w.String()+` for update`, w.Args...)
+}
+
+func visibleImport(tx *db.Tx, id uuid.UUID) *db.Where {
+	w := &db.Where{}
 	w.And("id = ?", id)
 	if tx.Who.Own {
 		w.And("user_id = ?", tx.Who.UserID)
 	}
-	m := Import{Errors: []ImportError{}}
-	err := tx.QueryRow(ctx, `select id, file_name, status, headers, mapping, options, preview, rows, created, updated, skipped, failed, created_at, finished_at
-		from import where `+w.String()+lock, w.Args...).Scan(&m.ID, &m.FileName, &m.Status, &m.Headers, &m.Mapping, &m.Options, &m.Preview,
-		&m.Totals.Rows, &m.Totals.Created, &m.Totals.Updated, &m.Totals.Skipped, &m.Totals.Failed, &m.CreatedAt, &m.FinishedAt)
+	return w
+}
+
+func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Import, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return Import{}, err
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[importRow])
 	if errors.Is(err, pgx.ErrNoRows) {
-		return m, fault.NotFound("import")
+		return Import{}, fault.NotFound("import")
 	}
 	if err != nil {
+		return Import{}, err
+	}
+	m := Import{ID: r.ID, FileName: r.FileName, Status: r.Status, Headers: r.Headers, Mapping: r.Mapping, Options: r.Options, Preview: r.Preview,
+		Totals: ImportTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed}, Errors: []ImportError{}, CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt}
+	if rows, err = tx.Query(ctx, `select row, "column", code, message from import_error where import_id = $1 order by row limit 100`, r.ID); err != nil {
 		return m, err
 	}
-	rows, err := tx.Query(ctx, `select row, "column", code, message from import_error where import_id = $1 order by row limit 100`, id)
-	if err != nil {
-		return m, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ImportError])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[ImportError])
 	m.Errors = append(m.Errors, found...)
 	return m, err
 }
 
-// GetImport reads an import and how far it came.
-func (s *service) GetImport(ctx context.Context, tx *db.Tx, in op.ByID) (Import, error) {
-	return readImport(ctx, tx, in.ID, "")
+// getImport reads an import and how far it came.
+func (s *service) getImport(ctx context.Context, tx *db.Tx, in op.ByID) (Import, error) {
+	return readImport(ctx, tx, in.ID)
 }
 
 // ImportChange corrects the mapping or the options of an import before it starts.
 type ImportChange struct {
-	ID      uuid.UUID           `json:"id"`
-	Mapping opt.Value[[]string] `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
-	Options ImportChoices       `json:"options,omitzero"`
+	ID      uuid.UUID                `json:"id"`
+	Mapping opt.Value[[]string]      `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
+	Options opt.Value[ImportChoices] `json:"options,omitzero"`
 }
 
 // ImportChoices are options to change; those left out stay.
 type ImportChoices struct {
-	Duplicates *string `json:"duplicates,omitempty"`
-	Tag        *string `json:"tag,omitempty"`
-	Separator  *string `json:"separator,omitempty"`
+	Duplicates opt.Value[string] `json:"duplicates,omitzero" enum:"fill_empty,skip,overwrite"`
+	Tag        opt.Value[string] `json:"tag,omitzero" nullable:"true" maxLength:"100" doc:"null or an empty text for none."`
+	Separator  opt.Value[string] `json:"separator,omitzero"`
 }
 
-func (c ImportChoices) apply(o *ImportOptions) error {
-	for _, choice := range []struct {
-		name    string
-		given   *string
-		target  *string
-		allowed []string
-	}{
-		{"duplicates", c.Duplicates, &o.Duplicates, []string{"fill_empty", "skip", modeOverwrite}},
-		{"separator", c.Separator, &o.Separator, []string{"auto", ",", ";"}},
-	} {
-		if choice.given == nil {
-			continue
-		}
-		if !slices.Contains(choice.allowed, *choice.given) {
-			return fault.Param("options."+choice.name, "must be one of %s", strings.Join(choice.allowed, " "))
-		}
-		*choice.target = *choice.given
+// What happens to a contact that has the address of a row.
+const duplicatesSkip = "skip"
+
+// apply gives o with the choices that were made.
+func (c ImportChoices) apply(o ImportOptions) (ImportOptions, error) {
+	c.Duplicates.Apply(&o.Duplicates)
+	c.Separator.Apply(&o.Separator)
+	c.Tag.Apply(&o.Tag)
+	o.Tag = person.Name(o.Tag)
+	if separators := []string{"auto", ",", ";"}; !slices.Contains(separators, o.Separator) {
+		return o, fault.Invalid("options.separator", fault.NotOneOf(separators...))
 	}
-	if c.Tag != nil {
-		if o.Tag = strings.Join(strings.Fields(*c.Tag), " "); len([]rune(o.Tag)) > 100 {
-			return fault.Param("options.tag", "must have at most 100 characters")
-		}
-	}
-	return nil
+	return o, nil
 }
 
-// UpdateImport saves mapping and options.
-func (s *service) UpdateImport(ctx context.Context, tx *db.Tx, in ImportChange) (Import, error) {
+// updateImport saves mapping and options.
+func (s *service) updateImport(ctx context.Context, tx *db.Tx, in ImportChange) (Import, error) {
 	return s.prepare(ctx, tx, in, importUploaded)
 }
 
-// StartImport saves mapping and options, and lets the import run in the background.
-func (s *service) StartImport(ctx context.Context, tx *db.Tx, in ImportChange) (Import, error) {
+// startImport saves mapping and options, and lets the import run in the background.
+func (s *service) startImport(ctx context.Context, tx *db.Tx, in ImportChange) (Import, error) {
 	return s.prepare(ctx, tx, in, importQueued)
 }
 
 func (s *service) prepare(ctx context.Context, tx *db.Tx, in ImportChange, status string) (Import, error) {
-	m, err := readImport(ctx, tx, in.ID, " for update")
+	m, err := lockImport(ctx, tx, in.ID)
 	if err != nil {
 		return m, err
 	}
@@ -215,7 +239,7 @@ func (s *service) prepare(ctx context.Context, tx *db.Tx, in ImportChange, statu
 		return m, fault.InvalidStatus(m.Status, "The import has started already.")
 	}
 	before := m.Options.Separator
-	if err := in.Options.apply(&m.Options); err != nil {
+	if m.Options, err = in.Options.V.apply(m.Options); err != nil {
 		return m, err
 	}
 	if m.Options.Separator != before {
@@ -223,7 +247,7 @@ func (s *service) prepare(ctx context.Context, tx *db.Tx, in ImportChange, statu
 		if err := tx.QueryRow(ctx, `select csv from import where id = $1`, m.ID).Scan(&text); err != nil {
 			return m, err
 		}
-		if err := s.look(ctx, tx, &m, text); err != nil {
+		if m, err = opened(ctx, tx, m, text); err != nil {
 			return m, err
 		}
 	}
@@ -233,23 +257,25 @@ func (s *service) prepare(ctx context.Context, tx *db.Tx, in ImportChange, statu
 			return m, err
 		}
 		if err := csvfile.CheckMapping(in.Mapping.V, len(m.Headers), fields.columns()); err != nil {
-			return m, fault.Param("mapping", "%s", err.Error())
+			return m, fault.Invalid("mapping", fault.NewProblem("mapping", err.Error()))
 		}
 		m.Mapping = append(slices.Clone(in.Mapping.V), make([]string, len(m.Headers)-len(in.Mapping.V))...)
 	}
 	if status == importQueued && !slices.ContainsFunc(m.Mapping, func(t string) bool { return t != "" }) {
-		return m, fault.Param("mapping", "must have a target for one column at least")
+		return m, fault.Invalid("mapping", fault.NewProblem("empty", "must have a target for one column at least"))
 	}
 	m.Status = status
 	// It runs in the name of who starts it.
-	_, err = tx.Exec(ctx, `update import set status = $2, mapping = $3, options = $4, headers = $5, preview = $6, rows = $7, user_id = $8, actor = $9 where id = $1`,
-		m.ID, m.Status, m.Mapping, m.Options, m.Headers, m.Preview, m.Totals.Rows, tx.Who.UserID, importActor{tx.Who.UserID, tx.Who.Label})
+	_, err = tx.Exec(ctx, `update import set status = @status, mapping = @mapping, options = @options, headers = @headers, preview = @preview, rows = @rows,
+		user_id = @user, actor = @actor where id = @id`,
+		pgx.NamedArgs{"id": m.ID, "status": m.Status, "mapping": m.Mapping, "options": m.Options, "headers": m.Headers, "preview": m.Preview,
+			"rows": m.Totals.Rows, "user": tx.Who.UserID, "actor": importActor{tx.Who.UserID, tx.Who.Label}})
 	return m, err
 }
 
-// ImportErrors downloads the rows that failed, with the reason before their cells.
-func (s *service) ImportErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op.Download) error {
-	m, err := readImport(ctx, tx, in.ID, "")
+// importErrors downloads the rows that failed, with the reason before their cells.
+func (s *service) importErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op.Download) error {
+	m, err := readImport(ctx, tx, in.ID)
 	if err != nil {
 		return err
 	}
@@ -281,8 +307,8 @@ const (
 	importLasts = 90 * 24 * time.Hour
 )
 
-// forgetImports removes what imports keep of people once nobody needs it any more.
-func (s *service) forgetImports(ctx context.Context) error {
+// dropImports fails uploads that nobody started for uploadLasts, and deletes imports that ended importLasts ago.
+func (s *service) dropImports(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `update import set status = 'failed', csv = '', preview = '[]', finished_at = $1 where status = 'uploaded' and created_at < $2`,
 			tx.Now, tx.Now.Add(-uploadLasts)); err != nil {

@@ -386,7 +386,7 @@ func (j *job) decide(tx *db.Tx, d draft, old Contact, batchTag []string) (c Cont
 	case !sees(tx, old.OwnerUserID):
 		j.fail(d.row, d.cells, "", "svc_duplicate", "the address belongs to a contact of somebody else")
 		return c, false
-	case j.options.Duplicates == "skip":
+	case j.options.Duplicates == duplicatesSkip:
 		j.totals.Skipped++
 		return c, false
 	case j.options.Duplicates == modeOverwrite:

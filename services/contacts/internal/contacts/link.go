@@ -23,8 +23,8 @@ type Link struct {
 	IsPrimary bool      `json:"is_primary"`
 }
 
-// ContactOrganizations lists the organizations of a contact, the primary one first.
-func (s *service) ContactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
+// contactOrganizations lists the organizations of a contact, the primary one first.
+func (s *service) contactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
 	if _, err := contactByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
@@ -39,11 +39,11 @@ func organizationsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link,
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Link])
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Link])
 }
 
-// OrganizationContacts lists the people of an organization that the actor may see.
-func (s *service) OrganizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
+// organizationContacts lists the people of an organization that the actor may see.
+func (s *service) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
 	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
@@ -73,8 +73,8 @@ type NewLink struct {
 	IsPrimary bool      `json:"is_primary,omitempty" doc:"Marks the person's main organization; any other loses the mark."`
 }
 
-// LinkContact links a person with an organization.
-func (s *service) LinkContact(ctx context.Context, tx *db.Tx, in NewLink) (op.None, error) {
+// linkContact links a person with an organization.
+func (s *service) linkContact(ctx context.Context, tx *db.Tx, in NewLink) (op.None, error) {
 	// The contact is locked first, as everywhere.
 	c, err := lockLiveContact(ctx, tx, in.ContactID)
 	if err != nil {
@@ -121,15 +121,16 @@ func setLink(ctx context.Context, tx *db.Tx, c Contact, o Organization, role str
 	return true, logLink(ctx, tx, c.ID, o.ID, entryLinked, subject, data)
 }
 
-// logLink tells both timelines of a link, and the other services of both records.
+// logLink writes what happened to a link into both timelines, and publishes both records.
 func logLink(ctx context.Context, tx *db.Tx, contact, organization uuid.UUID, kind, subject string, data any) error {
 	if _, err := log(ctx, tx, entry{contact: &contact, organization: &organization, kind: kind, subject: subject, data: data}); err != nil {
 		return err
 	}
-	for table, id := range map[string]uuid.UUID{"contact": contact, "organization": organization} {
-		if _, err := tx.Exec(ctx, `update `+table+` set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, id, tx.Now); err != nil {
-			return err
-		}
+	b := &pgx.Batch{}
+	b.Queue(`update contact set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, contact, tx.Now)
+	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, organization, tx.Now)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
 	}
 	if _, err := emitContact(ctx, tx, proto.KindContactUpdated, contact, []string{"organization"}, nil); err != nil {
 		return err
@@ -143,8 +144,8 @@ type LinkID struct {
 	ContactID uuid.UUID `json:"contact_id"`
 }
 
-// UnlinkContact ends a link; both records stay, and so does what the timelines say of it.
-func (s *service) UnlinkContact(ctx context.Context, tx *db.Tx, in LinkID) (op.None, error) {
+// unlinkContact ends a link; both records stay, and so does what the timelines say of it.
+func (s *service) unlinkContact(ctx context.Context, tx *db.Tx, in LinkID) (op.None, error) {
 	c, err := lockLiveContact(ctx, tx, in.ContactID)
 	if err != nil {
 		return op.None{}, err

@@ -94,9 +94,9 @@ type MarketingRequest struct {
 	Reason string    `json:"reason,omitempty" maxLength:"255" doc:"Why the contact is asked; needed when they have unsubscribed."`
 }
 
-// RequestMarketing mails a contact the question whether they want marketing mails. The contact is pending
+// requestMarketing mails a contact the question whether they want marketing mails. The contact is pending
 // until they confirm.
-func (s *service) RequestMarketing(ctx context.Context, tx *db.Tx, in MarketingRequest) (Contact, error) {
+func (s *service) requestMarketing(ctx context.Context, tx *db.Tx, in MarketingRequest) (Contact, error) {
 	c, err := lockLiveContact(ctx, tx, in.ID)
 	if err != nil {
 		return c, err
@@ -104,11 +104,11 @@ func (s *service) RequestMarketing(ctx context.Context, tx *db.Tx, in MarketingR
 	reason := strings.TrimSpace(in.Reason)
 	switch {
 	case c.Email == "":
-		return c, fault.Param("email", "is needed: the contact has none")
+		return c, fault.Invalid("email", fault.NewProblem("required", "is needed: the contact has none"))
 	case c.Marketing == marketingSubscribed:
 		return c, fault.InvalidStatus(marketingSubscribed, "The contact is subscribed already.")
 	case c.Marketing == marketingUnsubscribed && reason == "":
-		return c, fault.Param("reason", "is needed: the contact has unsubscribed")
+		return c, fault.Invalid("reason", fault.NewProblem("required", "is needed: the contact has unsubscribed"))
 	}
 	asked, err := s.lastAsked(ctx, tx, c)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *service) ask(ctx context.Context, tx *db.Tx, c Contact, reason string) 
 	return s.setMarketing(ctx, tx, c, marketingPending, "Asked whether marketing mails are welcome", details)
 }
 
-// UnsubscribeContact ends all marketing to a contact at once.
-func (s *service) UnsubscribeContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
+// unsubscribeContact ends all marketing to a contact at once.
+func (s *service) unsubscribeContact(ctx context.Context, tx *db.Tx, in op.ByID) (Contact, error) {
 	c, err := lockLiveContact(ctx, tx, in.ID)
 	if err != nil {
 		return c, err
@@ -179,8 +179,8 @@ type MarketingState struct {
 	Marketing string `json:"marketing" enum:"subscribed,unsubscribed"`
 }
 
-// ConfirmMarketing subscribes the person who got the question by mail. It works once.
-func (s *service) ConfirmMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
+// confirmMarketing subscribes the person who got the question by mail. It works once.
+func (s *service) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
 	state := MarketingState{marketingSubscribed}
 	l, err := openLink(ctx, tx, in.Token, "confirm", "")
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *service) ConfirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Ma
 	if _, err := tx.Exec(ctx, `delete from unsubscribed where address_hash = $1`, l.hash); err != nil {
 		return state, err
 	}
-	if err := addConsent(ctx, tx, c.ID, "marketing", s.statement(), true); err != nil {
+	if err := addConsent(ctx, tx, c.ID, Consent{Purpose: "marketing", Text: s.statement(), Verified: true}); err != nil {
 		return state, err
 	}
 	if err := s.setMarketing(ctx, tx, c, marketingSubscribed, "Confirmed that marketing mails are welcome", nil); err != nil {
@@ -221,8 +221,8 @@ func (s *service) ConfirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Ma
 	return state, s.mailWelcome(ctx, tx, c)
 }
 
-// LeaveMarketing unsubscribes the person who got a marketing mail. It always works, as often as it is asked.
-func (s *service) LeaveMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
+// leaveMarketing unsubscribes the person who got a marketing mail. It always works, as often as it is asked.
+func (s *service) leaveMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
 	state := MarketingState{marketingUnsubscribed}
 	l, err := openLink(ctx, tx, in.Token, "unsubscribe", "")
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"frontdesk/proto"
 )
 
-// MergeContacts merges another contact, also one in the trash, into this one: empty values are filled,
+// mergeContacts merges another contact, also one in the trash, into this one: empty values are filled,
 // everything linked moves, values that differ are kept in the timeline. The other is gone for good.
-func (s *service) MergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Contact, error) {
+func (s *service) mergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Contact, error) {
 	if in.ID == in.OtherID {
-		return Contact{}, fault.Invalid("other_id", fault.NewProblem("same", "must be another contact"))
+		return Contact{}, fault.Invalid("other_id", sameRecord("contact"))
 	}
 	winner, loser, err := lockPair(ctx, tx, in, lockContact)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *service) MergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	if err := pinAlone(ctx, tx, loser.ID); err != nil {
 		return winner, err
 	}
-	c := mergeContacts(winner, loser)
+	c := mergedContact(winner, loser)
 	if err := s.moveContact(ctx, tx, winner, loser); err != nil {
 		return winner, err
 	}
@@ -51,8 +51,8 @@ func (s *service) MergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	return emitContact(ctx, tx, proto.KindContactMerged, c.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()})
 }
 
-// mergeContacts is winner with its empty values taken from loser. The subscription comes with the address.
-func mergeContacts(winner, loser Contact) Contact {
+// mergedContact is winner with its empty values taken from loser. The subscription comes with the address.
+func mergedContact(winner, loser Contact) Contact {
 	c := contactFields.Fill(winner, loser)
 	if tooMuch(c.Fields) {
 		c.Fields = winner.Fields
@@ -71,6 +71,8 @@ func lostContact(c, loser Contact) map[string]any {
 	}
 	return lost
 }
+
+func sameRecord(what string) fault.Problem { return fault.NewProblem("same", "must be another "+what) }
 
 // lockPair locks two records by id and gives them as they were named.
 func lockPair[T any](ctx context.Context, tx *db.Tx, in OtherID, lock func(context.Context, *db.Tx, uuid.UUID) (T, error)) (one, other T, err error) {
@@ -154,10 +156,10 @@ func (s *service) endLingering(ctx context.Context) error {
 	})
 }
 
-// MergeOrganizations merges another organization into this one, as MergeContacts does with people.
-func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID) (Organization, error) {
+// mergeOrganizations merges another organization into this one, as mergeContacts does with people.
+func (s *service) mergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID) (Organization, error) {
 	if in.ID == in.OtherID {
-		return Organization{}, fault.Invalid("other_id", fault.NewProblem("same", "must be another organization"))
+		return Organization{}, fault.Invalid("other_id", sameRecord("organization"))
 	}
 	// People are locked before organizations everywhere.
 	rows, err := tx.Query(ctx, `select c.id from contact c where c.id in (select contact_id from contact_organization where organization_id = $1)
@@ -175,7 +177,7 @@ func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	if winner.DeletedAt != nil {
 		return winner, inTrash("organization")
 	}
-	o := mergeOrganizations(winner, loser)
+	o := mergedOrganization(winner, loser)
 	moved, err := moveOrganization(ctx, tx, winner.ID, loser.ID)
 	if err != nil {
 		return winner, err
@@ -205,8 +207,8 @@ func (s *service) MergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	return organizationByID(ctx, tx, o.ID)
 }
 
-// mergeOrganizations is winner with its empty values taken from other.
-func mergeOrganizations(winner, other Organization) Organization {
+// mergedOrganization is winner with its empty values taken from other.
+func mergedOrganization(winner, other Organization) Organization {
 	o := organizationFields.Fill(winner, other)
 	if tooMuch(o.Fields) {
 		o.Fields = winner.Fields

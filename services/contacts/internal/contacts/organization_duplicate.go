@@ -30,12 +30,12 @@ type Similar struct {
 
 const maxSimilar = 100
 
-// FindSimilar finds organizations with the same name but for its legal form, the same VAT number or the same
+// findSimilar finds organizations with the same name but for its legal form, the same VAT number or the same
 // address; those with most in common first, at most 100.
-func (s *service) FindSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (db.List[Similar], error) {
-	email, err := address.Parse(in.Email)
-	if err != nil {
-		return db.List[Similar]{}, fault.Param("email", "%s", err.Error())
+func (s *service) findSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (db.List[Similar], error) {
+	email, problem := emailValue(in.Email)
+	if !problem.IsZero() {
+		return db.List[Similar]{}, fault.Invalid("email", problem)
 	}
 	rows, err := tx.Query(ctx, `
 		select id, name, reasons from (
@@ -50,7 +50,7 @@ func (s *service) FindSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (
 	if err != nil {
 		return db.List[Similar]{}, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Similar])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Similar])
 	return db.All(found), err
 }
 
@@ -66,9 +66,9 @@ type Pair struct {
 	Reasons       []string          `json:"reasons"`
 }
 
-// PossibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that
+// possibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that
 // somebody dismissed are left out.
-func (s *service) PossibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Pair], error) {
+func (s *service) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Pair], error) {
 	rows, err := tx.Query(ctx, `
 		with alike as (
 			select a.id as a, b.id as b, 'name' as reason from organization a join organization b using (name_key)
@@ -100,10 +100,10 @@ type OtherID struct {
 	OtherID uuid.UUID `json:"other_id" required:"true"`
 }
 
-// DismissDuplicate remembers that two organizations are two.
-func (s *service) DismissDuplicate(ctx context.Context, tx *db.Tx, in OtherID) (op.None, error) {
+// dismissDuplicate remembers that two organizations are two.
+func (s *service) dismissDuplicate(ctx context.Context, tx *db.Tx, in OtherID) (op.None, error) {
 	if in.ID == in.OtherID {
-		return op.None{}, fault.Param("other_id", "must be another organization")
+		return op.None{}, fault.Invalid("other_id", sameRecord("organization"))
 	}
 	a, b := in.ID, in.OtherID
 	if b.String() < a.String() {

@@ -33,8 +33,8 @@ func (f OrganizationFilter) conditions(w *db.Where) {
 	}
 }
 
-// FindOrganizations lists organizations, newest first.
-func (s *service) FindOrganizations(ctx context.Context, tx *db.Tx, in OrganizationQuery) (db.List[Organization], error) {
+// findOrganizations lists organizations, newest first.
+func (s *service) findOrganizations(ctx context.Context, tx *db.Tx, in OrganizationQuery) (db.List[Organization], error) {
 	page, err := tx.Page(in.Page, "organizations", in)
 	if err != nil {
 		return db.List[Organization]{}, err
@@ -65,9 +65,9 @@ func (s *service) FindOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 	return db.Close(page, all, func(o Organization) (time.Time, uuid.UUID) { return o.CreatedAt, o.ID }), err
 }
 
-// OrganizationTimeline lists what happened to an organization and to the people linked to it that the
+// organizationTimeline lists what happened to an organization and to the people linked to it that the
 // actor may see, newest first.
-func (s *service) OrganizationTimeline(ctx context.Context, tx *db.Tx, in TimelineQuery) (db.List[Entry], error) {
+func (s *service) organizationTimeline(ctx context.Context, tx *db.Tx, in TimelineQuery) (db.List[Entry], error) {
 	page, err := tx.Page(in.Page, "organization timeline", in)
 	if err != nil {
 		return db.List[Entry]{}, err
@@ -75,40 +75,44 @@ func (s *service) OrganizationTimeline(ctx context.Context, tx *db.Tx, in Timeli
 	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
 		return db.List[Entry]{}, err
 	}
-	// Two halves, each read in the order of its own index: entries about the organization, and those about
-	// its people that do not name it.
-	half := func(w *db.Where, people bool) string {
-		var h db.Where
-		h.Args = w.Args
-		if people {
-			h.And(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
-				and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID)
-		} else {
-			h.And(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
-		}
-		if tx.Who.Own {
-			h.And("(a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
-		}
-		h.After(page, "a")
-		w.Args = h.Args
-		return ` from activity a left join contact c on c.id = a.contact_id where ` + h.String()
+	// Two halves, each read in the order of its own index: entries about the organization, and those about its people that
+	// do not name it.
+	about := func(w *db.Where) string {
+		return w.Bind(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
+	}
+	ofPeople := func(w *db.Where) string {
+		return w.Bind(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
+			and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID)
 	}
 	if page.First {
 		var w db.Where
-		query := `select (select count(*)` + half(&w, false) + `) + (select count(*)` + half(&w, true) + `)`
+		query := `select (select count(*)` + visibleEntries(tx, &w, about) + `) + (select count(*)` + visibleEntries(tx, &w, ofPeople) + `)`
 		if err := tx.QueryRow(ctx, query, w.Args...).Scan(&page.Total); err != nil {
 			return db.List[Entry]{}, err
 		}
 	}
 	var w db.Where
-	part := func(people bool) string {
-		return `(select ` + entryColumns + half(&w, people) + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
+	half := func(which func(*db.Where) string) string {
+		behind := ""
+		if !page.First {
+			behind = w.Bind(` and (a.created_at, a.id) < (?, ?)`, page.At, page.ID)
+		}
+		return `(select ` + entryColumns + visibleEntries(tx, &w, which) + behind + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
 	}
-	query := part(false) + ` union all ` + part(true) + db.LimitTo(` order by 9 desc, 1 desc`, page.Limit)
+	query := half(about) + ` union all ` + half(ofPeople) + db.LimitTo(` order by created_at desc, id desc`, page.Limit)
 	rows, err := tx.Query(ctx, query, w.Args...)
 	if err != nil {
 		return db.List[Entry]{}, err
 	}
 	entries, err := pgx.CollectRows(rows, scanEntry)
 	return db.Close(page, entries, entryKey), err
+}
+
+// visibleEntries selects timeline entries a, and their contacts c, for which a condition holds and that the actor may see.
+func visibleEntries(tx *db.Tx, w *db.Where, which func(*db.Where) string) string {
+	from := ` from activity a left join contact c on c.id = a.contact_id where ` + which(w)
+	if tx.Who.Own {
+		from += w.Bind(" and (a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
+	}
+	return from
 }

@@ -26,8 +26,8 @@ type OrganizationChange struct {
 	OrganizationInput
 }
 
-// CreateOrganization makes an organization. One that is similar to another may be made all the same.
-func (s *service) CreateOrganization(ctx context.Context, tx *db.Tx, in NewOrganization) (Organization, error) {
+// createOrganization makes an organization. One that is similar to another may be made all the same.
+func (s *service) createOrganization(ctx context.Context, tx *db.Tx, in NewOrganization) (Organization, error) {
 	clean, err := s.cleanerFor(ctx, tx, "organization", in.Fields)
 	if err != nil {
 		return Organization{}, err
@@ -41,13 +41,13 @@ func (s *service) CreateOrganization(ctx context.Context, tx *db.Tx, in NewOrgan
 	return insertOrganization(ctx, tx, o)
 }
 
-// GetOrganization reads an organization, also one in the trash.
-func (s *service) GetOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
+// getOrganization reads an organization, also one in the trash.
+func (s *service) getOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
 	return organizationByID(ctx, tx, in.ID)
 }
 
-// UpdateOrganization changes an organization: fills what is empty, or overwrites.
-func (s *service) UpdateOrganization(ctx context.Context, tx *db.Tx, in OrganizationChange) (Organization, error) {
+// updateOrganization changes an organization: fills what is empty, or overwrites.
+func (s *service) updateOrganization(ctx context.Context, tx *db.Tx, in OrganizationChange) (Organization, error) {
 	old, err := lockLiveOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
@@ -71,8 +71,8 @@ func (s *service) UpdateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 	return organizationByID(ctx, tx, o.ID)
 }
 
-// DeleteOrganization moves an organization to the trash; its people stay.
-func (s *service) DeleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+// deleteOrganization moves an organization to the trash; its people stay.
+func (s *service) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	o, err := lockLiveOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
@@ -87,8 +87,8 @@ func (s *service) DeleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID)
 	return op.None{}, emitOrganization(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil)
 }
 
-// RestoreOrganization takes an organization out of the trash, with its people.
-func (s *service) RestoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
+// restoreOrganization takes an organization out of the trash, with its people.
+func (s *service) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
 	o, err := lockOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return o, err

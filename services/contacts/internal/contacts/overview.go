@@ -59,8 +59,8 @@ type OverviewStaff struct {
 
 const week = 7 * 24 * time.Hour
 
-// GetOverview sums up what concerns the actor now.
-func (s *service) GetOverview(ctx context.Context, tx *db.Tx, _ op.None) (Overview, error) {
+// getOverview sums up what concerns the actor now.
+func (s *service) getOverview(ctx context.Context, tx *db.Tx, _ op.None) (Overview, error) {
 	o := Overview{Today: Today{Items: []OverviewAppointment{}}, Requests: Requests{Items: []OverviewAppointment{}}, Activity: []Entry{}}
 	if s.Apps.On("booking") {
 		if err := s.appointments(ctx, tx, &o); err != nil {
@@ -121,7 +121,8 @@ func ownAppointments(tx *db.Tx, w *db.Where) {
 // listAppointments reads appointments by start; most is 0 for all.
 func listAppointments(ctx context.Context, tx *db.Tx, w db.Where, most int) ([]OverviewAppointment, error) {
 	ownAppointments(tx, &w)
-	query := `select a.id, a.status, a.service_id, a.service_name, a.staff_id, a.staff_name, a.starts_at, a.ends_at, c.id, c.first_name, c.last_name, c.email, c.phone
+	query := `select a.id, a.status, a.service_id, a.service_name, a.staff_id, a.staff_name, a.starts_at, a.ends_at,
+		c.id as contact_id, c.first_name, c.last_name, c.email, c.phone
 		from appointment a left join contact c on c.id = a.contact_id where ` + w.String() + ` order by a.starts_at, a.id`
 	if most > 0 {
 		query += db.LimitTo(``, most)
@@ -130,20 +131,33 @@ func listAppointments(ctx context.Context, tx *db.Tx, w db.Where, most int) ([]O
 	if err != nil {
 		return nil, err
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a OverviewAppointment, err error) {
-		var contact *uuid.UUID
-		var first, last, email, phone *string
-		err = row.Scan(&a.ID, &a.Status, &a.Service.ID, &a.Service.Name, &a.Staff.UserID, &a.Staff.Name, &a.StartsAt, &a.EndsAt,
-			&contact, &first, &last, &email, &phone)
-		if contact != nil {
-			a.Contact = opt.Of(ContactRef{ID: *contact, Name: displayName(*first, *last, *email, *phone)})
-		}
-		return a, err
-	})
+	list, err := pgx.CollectRows(rows, scanAppointment)
 	if list == nil {
 		list = []OverviewAppointment{}
 	}
 	return list, err
+}
+
+type appointmentRow struct {
+	ID                                uuid.UUID
+	Status                            string
+	ServiceID                         *uuid.UUID
+	ServiceName                       string
+	StaffID                           *int64
+	StaffName                         string
+	StartsAt, EndsAt                  time.Time
+	ContactID                         *uuid.UUID
+	FirstName, LastName, Email, Phone *string
+}
+
+func scanAppointment(row pgx.CollectableRow) (OverviewAppointment, error) {
+	r, err := pgx.RowToStructByName[appointmentRow](row)
+	a := OverviewAppointment{ID: r.ID, Status: r.Status, Service: OverviewService{r.ServiceID, r.ServiceName}, Staff: OverviewStaff{r.StaffID, r.StaffName},
+		StartsAt: r.StartsAt, EndsAt: r.EndsAt}
+	if r.ContactID != nil {
+		a.Contact = opt.Of(ContactRef{*r.ContactID, displayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
+	}
+	return a, err
 }
 
 // activity reads the ten newest entries. With own visibility they are those of the ten contacts where

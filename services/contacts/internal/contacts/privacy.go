@@ -53,10 +53,10 @@ type PersonSubmission struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// ExportPersonalData gives everything about the person with an address, also from the trash; null when nobody has it.
+// exportPersonalData gives everything about the person with an address, also from the trash; null when nobody has it.
 // Submissions and appointments are named; what was answered is read from forms, by their ids. Who sees only their own
 // contacts gets only these.
-func (s *service) ExportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {
+func (s *service) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {
 	none := opt.Value[PersonalData]{}
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {

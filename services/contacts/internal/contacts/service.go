@@ -5,22 +5,23 @@ import (
 	"time"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 	pages "frontdesk/services/contacts/internal/contacts/web"
 	"frontdesk/services/contacts/internal/directory"
 )
 
-// Service is the contacts service.
+// appID is the name of the app; it is always on.
+const appID = "contacts"
+
+// Service is the process.
 var Service = app.Service{Name: "contacts", Port: 8092, Migrations: migrations, Build: build}
 
 // service is what operations need beside their transaction.
 type service struct {
 	*app.Kit
-	// hashKey keys the hashes of addresses that unsubscribed.
-	hashKey  []byte
-	contacts *directory.Replica
+	hashKey  []byte             // of the hashes of addresses that unsubscribed
+	contacts *directory.Replica // what contacts are searched and counted in
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
@@ -31,23 +32,22 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		PagePaths: pages.Paths,
 		Pages: pages.Pages(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone,
 			API: ops.Handler()}),
-		Follows: []bus.Follow{
-			{Topic: proto.ContactsCommandTopic, Handle: s.command},
-			{Topic: proto.AppointmentTopic, Handle: s.appointmentEvent},
-			{Topic: proto.SubmissionTopic, Handle: s.submissionEvent},
-			{Topic: proto.StaffTopic, Handle: s.staffEvent},
-		},
-		Jobs: []app.Job{
-			{Name: "tombstones", Every: time.Hour, Run: s.endLingering},
-			{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
-			{Name: "gone", Every: time.Hour, Run: s.contacts.DropGone},
-			{Name: "imports", Every: time.Hour, Run: s.forgetImports},
-		},
+		Follows:  s.follows(),
+		Jobs:     s.jobs(),
 		Run:      []func(context.Context){s.runImports, s.contacts.KeepUp},
 		Ready:    []func() bool{s.contacts.Ready},
 		Personal: s.personal(),
-		App:      &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true},
+		App:      &proto.App{Id: appID, Name: "Contacts", AlwaysOn: true},
 	}, nil
+}
+
+func (s *service) jobs() []app.Job {
+	return []app.Job{
+		{Name: "tombstones", Every: time.Hour, Run: s.endLingering},
+		{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
+		{Name: "gone", Every: time.Hour, Run: s.contacts.DropGone},
+		{Name: "imports", Every: time.Hour, Run: s.dropImports},
+	}
 }
 
 // country is that of the business: numbers without one are read as its own.

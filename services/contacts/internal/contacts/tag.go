@@ -126,8 +126,8 @@ func knownTags(ctx context.Context, tx *db.Tx, slugs []string) (map[string]strin
 	return known, err
 }
 
-// ListTags lists every tag by name.
-func (s *service) ListTags(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Tag], error) {
+// listTags lists every tag by name.
+func (s *service) listTags(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Tag], error) {
 	rows, err := tx.Query(ctx, `select name, slug from tag order by fold(name), slug`)
 	if err != nil {
 		return db.List[Tag]{}, err
@@ -141,8 +141,8 @@ type NewTag struct {
 	Name string `json:"name" required:"true" maxLength:"100"`
 }
 
-// CreateTag makes a tag, or finds the one with the same slug.
-func (s *service) CreateTag(ctx context.Context, tx *db.Tx, in NewTag) (Tag, error) {
+// createTag makes a tag, or finds the one with the same slug.
+func (s *service) createTag(ctx context.Context, tx *db.Tx, in NewTag) (Tag, error) {
 	name := strings.Join(strings.Fields(in.Name), " ")
 	if name == "" {
 		return Tag{}, fault.Invalid("name", fault.Empty())

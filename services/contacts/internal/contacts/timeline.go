@@ -2,7 +2,6 @@ package contacts
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -38,10 +37,10 @@ type Entry struct {
 	Channel    string                `json:"channel"`
 	ActorLabel string                `json:"actor_label"`
 	UserID     *int64                `json:"user_id"`
-	Contact    opt.Value[ContactRef] `json:"contact"`
+	Contact    opt.Value[ContactRef] `json:"contact" db:"-"`
 	CreatedAt  time.Time             `json:"created_at"`
 
-	id uuid.UUID
+	ID uuid.UUID `json:"-"`
 }
 
 // entry is what is written to a timeline.
@@ -91,26 +90,25 @@ func touch(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	return err
 }
 
+// entryColumns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
 const entryColumns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
-	c.id, c.first_name, c.last_name, c.email, c.phone`
+	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
 
 func scanEntry(row pgx.CollectableRow) (Entry, error) {
-	var e Entry
-	var contact *uuid.UUID
-	var first, last, email, phone *string
-	var data json.RawMessage
-	err := row.Scan(&e.id, &e.Type, &e.Subject, &e.Body, &data, &e.Channel, &e.ActorLabel, &e.UserID, &e.CreatedAt,
-		&contact, &first, &last, &email, &phone)
-	if err != nil {
-		return e, err
+	r, err := pgx.RowToStructByName[entryRow](row)
+	if r.ContactID != nil {
+		r.Contact = opt.Of(ContactRef{*r.ContactID, displayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
 	}
-	if contact != nil {
-		e.Contact = opt.Of(ContactRef{ID: *contact, Name: displayName(*first, *last, *email, *phone)})
-	}
-	return e, json.Unmarshal(data, &e.Data)
+	return r.Entry, err
 }
 
-func entryKey(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.id }
+type entryRow struct {
+	Entry
+	ContactID                         *uuid.UUID
+	FirstName, LastName, Email, Phone *string
+}
+
+func entryKey(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
 
 // TimelineQuery asks for a page of a record's timeline.
 type TimelineQuery struct {
@@ -118,8 +116,8 @@ type TimelineQuery struct {
 	db.Page
 }
 
-// ContactTimeline lists what happened to a contact, newest first.
-func (s *service) ContactTimeline(ctx context.Context, tx *db.Tx, in TimelineQuery) (db.List[Entry], error) {
+// contactTimeline lists what happened to a contact, newest first.
+func (s *service) contactTimeline(ctx context.Context, tx *db.Tx, in TimelineQuery) (db.List[Entry], error) {
 	page, err := tx.Page(in.Page, "contact timeline", in)
 	if err != nil {
 		return db.List[Entry]{}, err
@@ -150,8 +148,8 @@ type NewNote struct {
 	Body string    `json:"body" required:"true" maxLength:"65535" doc:"Plain text."`
 }
 
-// AddNote writes a note into a contact's timeline.
-func (s *service) AddNote(ctx context.Context, tx *db.Tx, in NewNote) (Entry, error) {
+// addNote writes a note into a contact's timeline.
+func (s *service) addNote(ctx context.Context, tx *db.Tx, in NewNote) (Entry, error) {
 	if strings.TrimSpace(in.Body) == "" {
 		return Entry{}, fault.Invalid("body", fault.Empty())
 	}
