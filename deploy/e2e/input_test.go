@@ -8,6 +8,7 @@ import (
 )
 
 func TestBadInputGetsTheErrorOfTheInterface(t *testing.T) {
+	t.Parallel()
 	healthy(t)
 	d := setUp(t)
 	a := d.admin

@@ -33,6 +33,7 @@ type received struct {
 	Data  map[string]any `json:"data"`
 }
 
+// listen starts a receiver, which ends with the test.
 func listen(t testing.TB) *receiver {
 	r := &receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.take))
@@ -93,6 +94,7 @@ func (r *receiver) events(pick func(received) bool) map[string]map[string]int {
 	return all
 }
 
+// none requires that nothing was refused.
 func (r *receiver) none(t testing.TB) {
 	t.Helper()
 	r.mu.Lock()

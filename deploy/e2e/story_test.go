@@ -27,18 +27,24 @@ type desk struct {
 	hook    *receiver
 }
 
-// setUp does what an administrator does on the first day.
-func setUp(t testing.TB) desk {
+// signIn is the administrator in a browser.
+func signIn(t testing.TB) client {
 	t.Helper()
 	login := visitor.post(t, "/auth/login", map[string]string{"login": "admin", "password": password}).is(200)
-	var person client
 	for _, c := range (&http.Response{Header: login.Header}).Cookies() {
 		if c.Name == "svc_session" {
 			require.True(t, c.HttpOnly)
-			person.cookie = c
+			return client{cookie: c}
 		}
 	}
-	require.NotNil(t, person.cookie, "no session cookie")
+	require.Fail(t, "no session cookie")
+	return client{}
+}
+
+// setUp does what an administrator does on the first day.
+func setUp(t testing.TB) desk {
+	t.Helper()
+	person := signIn(t)
 	person.get(t, "/auth/session").is(200)
 	me := person.get(t, "/me").is(200)
 	key := person.post(t, "/me/application-passwords", map[string]string{"name": "integration " + uuid.NewString()[:8]}).is(201)
@@ -84,7 +90,7 @@ func (d desk) slots(t testing.TB) (starts []string, token string) {
 	return starts, a.text("token")
 }
 
-// wait is as long as a person needs at least to fill in a form.
+// wait lasts until a time token is old enough: nobody fills in a form in less than three seconds.
 func wait() { time.Sleep(3100 * time.Millisecond) }
 
 func (d desk) booking(start, token, email string) map[string]any {
@@ -125,6 +131,7 @@ func manageToken(t testing.TB, to string, count int) string {
 }
 
 func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
+	t.Parallel()
 	healthy(t)
 	d := setUp(t)
 	starts, token := d.slots(t)
@@ -158,13 +165,7 @@ func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 	t.Run("the mailed link moves and then cancels, and an old link is refused", func(t *testing.T) {
 		first := manageToken(t, booker, 1)
 		newest := mails(t, booker)[0]
-		require.True(t, slices.ContainsFunc(newest.Attachments, func(a struct {
-			Name        string `json:"name"`
-			ContentType string `json:"content_type"`
-			URL         string `json:"url"`
-		}) bool {
-			return strings.HasPrefix(a.ContentType, "text/calendar")
-		}), "no calendar file: %v", newest.Attachments)
+		require.True(t, slices.ContainsFunc(newest.Attachments, func(a attachment) bool { return strings.HasPrefix(a.ContentType, "text/calendar") }), "no calendar file: %v", newest.Attachments)
 		require.Equal(t, starts[3], visitor.post(t, "/booking/manage", map[string]string{"token": first}).is(200).text("starts_at"))
 		moved := visitor.post(t, "/booking/manage/reschedule", map[string]string{"token": first, "starts_at": starts[7]}).is(200)
 		require.Equal(t, starts[7], moved.text("starts_at"))
@@ -279,10 +280,10 @@ func TestAnAppThatIsSwitchedOffIsGoneAndComesBackWithItsData(t *testing.T) {
 }
 
 func TestARevokedKeyAndAnEndedSessionCountEverywhereWithinTwoSeconds(t *testing.T) {
+	t.Parallel()
 	healthy(t)
 	d := setUp(t)
-	login := visitor.post(t, "/auth/login", map[string]string{"login": "admin", "password": password}).is(200)
-	person := client{cookie: (&http.Response{Header: login.Header}).Cookies()[0]}
+	person := signIn(t)
 	key := person.post(t, "/me/application-passwords", map[string]string{"name": "short-lived"}).is(201)
 	c := client{login: "admin", password: key.text("password")}
 	paths := []string{"/contacts", "/services", "/forms", "/webhooks", "/settings/api-access"}

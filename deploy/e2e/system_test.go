@@ -69,7 +69,7 @@ func withSystem(m *testing.M) int {
 	system := exec.Command(launcher, "run")
 	system.Dir, system.Stdout, system.Stderr = root, os.Stderr, os.Stderr
 	system.Env = append(environment(), "SVC_HTTP_PORT=0", "SVC_DATA_DIR="+dataDir, "SVC_ADMIN_PASSWORD="+password, "SVC_RATE_FACTOR=0",
-		// As in a cluster: what is told of several records comes in no order.
+		// As in a cluster: events of different records come in any order.
 		"SVC_KAFKA_PARTITIONS=4")
 	if err := system.Start(); err != nil {
 		return fail(err)
@@ -106,7 +106,7 @@ func withSystem(m *testing.M) int {
 	return code
 }
 
-// environment leaves out what belongs to the tests of single packages.
+// environment is ours without the servers that the caller may use: the system under test has its own.
 func environment() (env []string) {
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); name != "DATABASE_URL" && name != "KAFKA_BROKERS" {
@@ -121,7 +121,7 @@ func fail(err error) int {
 	return 1
 }
 
-// logs prints the last words of each process, for the reader of a failed run.
+// logs prints the end of each process's log, for the reader of a failed run.
 func logs() {
 	files, _ := filepath.Glob(filepath.Join(dataDir, "log", "*.log"))
 	for _, f := range files {
@@ -148,7 +148,7 @@ func system(t testing.TB) run {
 	return r
 }
 
-// kill ends a process as a crash would, and waits until it is back and serves.
+// kill ends a process as a crash would, and waits until the launcher has started it again. healthy waits for the rest.
 func kill(t testing.TB, name string) {
 	t.Helper()
 	before := system(t).Processes[name]
@@ -198,7 +198,7 @@ type answer struct {
 
 var transport = &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 5 * time.Second}
 
-// try makes a call that may fail, as one does while things are killed.
+// try is call for a system whose processes are being killed: it answers the error.
 func (c client) try(method, path string, body any) (*answer, error) {
 	r, err := state()
 	if err != nil {
@@ -241,6 +241,7 @@ func (c client) try(method, path string, body any) (*answer, error) {
 	return &answer{Status: res.StatusCode, Body: string(raw), Header: res.Header}, err
 }
 
+// call sends body as JSON (a string as it is, nil for none). No call may be answered with 500.
 func (c client) call(t testing.TB, method, path string, body any) *answer {
 	t.Helper()
 	a, err := c.try(method, path, body)
@@ -259,6 +260,7 @@ func (c client) post(t testing.TB, path string, body any) *answer {
 	return c.call(t, "POST", path, body)
 }
 
+// with is the client with one more header.
 func (c client) with(name, value string) client {
 	c.header = c.header.Clone()
 	if c.header == nil {
@@ -268,12 +270,14 @@ func (c client) with(name, value string) client {
 	return c
 }
 
+// is requires the status.
 func (a *answer) is(status int) *answer {
 	a.t.Helper()
 	require.Equal(a.t, status, a.Status, a.Body)
 	return a
 }
 
+// fails requires the status and the code of an error.
 func (a *answer) fails(status int, code string) *answer {
 	a.t.Helper()
 	require.Equal(a.t, status, a.Status, a.Body)
@@ -328,13 +332,14 @@ func mails(t testing.TB, to string) []mail {
 type mail struct {
 	Subject, Text, HTML string
 	Headers             map[string][]string
-	Attachments         []struct {
-		Name        string `json:"name"`
-		ContentType string `json:"content_type"`
-		URL         string `json:"url"`
-	}
+	Attachments         []attachment
 }
 
+type attachment struct {
+	ContentType string `json:"content_type"`
+}
+
+// eventually waits up to 20 seconds until ok holds.
 func eventually(t testing.TB, ok func() bool, what string) {
 	t.Helper()
 	require.Eventually(t, ok, 20*time.Second, 20*time.Millisecond, what)
