@@ -42,7 +42,7 @@ type apacheBroker struct {
 	java, configure string
 }
 
-// newApacheBroker fetches the jars into tools unless they are there, and formats dir unless it is.
+// newApacheBroker fetches the jars into tools and formats dir, each if that was not done before. It starts nothing.
 func newApacheBroker(ctx context.Context, tools, dir string, port, control int, say func(string, ...any)) (*apacheBroker, error) {
 	b := &apacheBroker{jars: filepath.Join(tools, "kafka-"+apacheVersion), dir: dir, port: port, control: control, configure: filepath.Join(dir, "server.properties")}
 	var err error
@@ -65,7 +65,7 @@ func newApacheBroker(ctx context.Context, tools, dir string, port, control int, 
 		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
 		"log.dirs=" + filepath.Join(dir, "data"),
 		"auto.create.topics.enable=false",
-		// What a single node has to say different from the defaults, which expect three.
+		// The defaults expect three nodes.
 		"offsets.topic.replication.factor=1",
 		"offsets.topic.num.partitions=4",
 		"share.coordinator.state.topic.replication.factor=1",
@@ -73,7 +73,8 @@ func newApacheBroker(ctx context.Context, tools, dir string, port, control int, 
 		"transaction.state.log.replication.factor=1",
 		"transaction.state.log.min.isr=1",
 		"group.initial.rebalance.delay.ms=0",
-		// A node that was killed may register again only when its former session has run out, by default after 9 s; much less and a busy machine loses its broker.
+		// A node that was killed registers again only after its former session has expired, by default after 9 s. With
+		// much less than 5 s a busy machine loses its broker.
 		"broker.session.timeout.ms=5000",
 		"broker.heartbeat.interval.ms=1000",
 	}

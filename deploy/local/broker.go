@@ -13,7 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// embeddedKafka is a broker in one small process: the real protocol and, with -dir, synced writes that outlive a kill.
+// embeddedKafka is a broker in one small process. It speaks the Kafka protocol; with -dir, what it has acknowledged survives
+// a kill.
 func embeddedKafka(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("kafka", flag.ExitOnError)
 	dir := flags.String("dir", "", "folder of the data; memory only when empty")
@@ -31,6 +32,7 @@ func embeddedKafka(ctx context.Context, args []string) error {
 	return nil
 }
 
+// startBroker starts the embedded broker at a host:port, with 0 for a free port. An empty dir keeps the data in memory.
 func startBroker(dir, listen string) (*kfake.Cluster, error) {
 	_, number, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -21,7 +21,7 @@ type builder struct {
 	say       func(format string, args ...any)
 }
 
-// build is what run does before it starts anything.
+// build builds all that run starts.
 func build(ctx context.Context, _ []string) error {
 	root, err := projectRoot()
 	if err != nil {
@@ -38,7 +38,7 @@ func build(ctx context.Context, _ []string) error {
 	return err
 }
 
-// ours builds the services and the controller. Go itself skips what is fresh.
+// ours builds the services and the controller. It is fast if nothing has changed.
 func (b builder) ours(ctx context.Context, services []string) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("Go is missing: install Go 1.26 or newer from https://go.dev/dl and start again")
@@ -72,13 +72,14 @@ func (b builder) goTool(ctx context.Context, dir string, args ...string) error {
 	return err
 }
 
-// Newer versions replace modules by folders of their own, which no build from outside can do.
+// Newer versions of Traefik replace modules by folders of its repository, which a build from outside does not have.
 const (
 	traefikModule  = "github.com/traefik/traefik/v3"
 	traefikVersion = "v3.6.12"
 )
 
-// traefik builds Traefik in its own module, with its own versions of everything, and keeps the program by version.
+// traefik builds Traefik in its own module, with the versions that its authors chose, unless this version was built before. It
+// answers the program's path.
 func (b builder) traefik(ctx context.Context) (string, error) {
 	program := filepath.Join(b.bin, "traefik-"+traefikVersion)
 	if _, err := os.Stat(program); err == nil {
@@ -131,7 +132,7 @@ func (b builder) traefik(ctx context.Context) (string, error) {
 	return program, b.link(program)
 }
 
-// link gives the program the name that does not change with the version.
+// link makes bin/traefik point to the program, for those who do not know the version.
 func (b builder) link(program string) error {
 	name := filepath.Join(b.bin, "traefik")
 	if to, err := os.Readlink(name); err == nil && to == filepath.Base(program) {

@@ -7,7 +7,7 @@ import (
 
 const gigabyte = 1 << 30
 
-// checkSpace refuses to start what would fill the disk that holds dir.
+// checkSpace fails if the disk that holds dir has less than need bytes left for what.
 func checkSpace(dir string, need uint64, what string) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {

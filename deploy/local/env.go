@@ -14,8 +14,9 @@ import (
 	"frontdesk/libs/db/pgserver"
 )
 
-// withServers runs a command with TEST_DATABASE_URL (a superuser's) and TEST_KAFKA_BROKERS set to servers that live as long
-// as the command does and are fast because they keep nothing. A variable that is set already is left as it is.
+// withServers runs a command with TEST_DATABASE_URL (a superuser's) and TEST_KAFKA_BROKERS: servers that end with the
+// command and are fast because they write nothing durably. It starts none for a variable that is set already. The error is the
+// command's exitStatus.
 func withServers(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("env", flag.ExitOnError)
 	_ = flags.Parse(args)
@@ -53,7 +54,7 @@ func withServers(ctx context.Context, args []string) error {
 	if os.Getenv("TEST_KAFKA_BROKERS") == "" {
 		broker, err := startBroker("", "127.0.0.1:0")
 		if err != nil {
-			return err
+			return fmt.Errorf("start a broker: %w", err)
 		}
 		defer broker.Close()
 		environment = append(environment, "TEST_KAFKA_BROKERS="+broker.ListenAddrs()[0])

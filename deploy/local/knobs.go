@@ -16,7 +16,7 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// knobs are what a person sets for the local run; every other setting of the processes follows from them.
+// knobs are the settings of the local run. Every other setting of the processes follows from them.
 type knobs struct {
 	HTTPPort      int     `env:"SVC_HTTP_PORT" envDefault:"8080" help:"the gateway's port; the others follow it (README.md); 0 takes free ones"`
 	DataDir       string  `env:"SVC_DATA_DIR" envDefault:".run" help:"folder of all data, logs and secrets"`
@@ -38,7 +38,7 @@ type knobs struct {
 	PGBin         string  `env:"PG_BIN" help:"bin folder of the PostgreSQL to use"`
 }
 
-// readKnobs takes the environment; its errors name the variable and what it takes.
+// readKnobs reads the environment. Its errors name the variable and the values that it takes.
 func readKnobs() (knobs, error) {
 	var k knobs
 	err := env.Parse(&k)
@@ -90,7 +90,8 @@ func readKnobs() (knobs, error) {
 	return k, nil
 }
 
-// address does not repeat the value in its error: it may hold a password.
+// address checks that a variable is empty or an address with one of the schemes. Its error leaves the value out, which may
+// hold a password.
 func address(name, value string, schemes ...string) error {
 	if value == "" {
 		return nil
@@ -114,7 +115,7 @@ func printKnobs() {
 	}
 }
 
-// projectRoot is the folder with go.work, from the working directory upward.
+// projectRoot is the nearest folder with a go.work, from the working directory upward.
 func projectRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -122,7 +123,7 @@ func projectRoot() (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("start this inside the project's folder: go.work is not in sight")
+			return "", errors.New("start this inside the project's folder: there is no go.work here or above")
 		}
 		dir = filepath.Dir(dir)
 	}

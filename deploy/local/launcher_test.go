@@ -165,8 +165,10 @@ func TestOnlyErrorsReachTheTerminal(t *testing.T) {
 		`panic: runtime error`:                                               "panic: runtime error",
 		`ordinary`:                                                           "",
 	} {
-		short, _ := problem(line)
-		require.Equal(t, want, short, line)
+		t.Run(line, func(t *testing.T) {
+			short, _ := problem(line)
+			require.Equal(t, want, short)
+		})
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// lock keeps a second run off the data folder until the file it answers with is closed, which the end of the process does too.
+// lock claims the data folder until the returned file is closed or the process ends. If another run has claimed it, the
+// error names that run's process.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -19,15 +20,17 @@ func lock(dir string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer f.Close()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, err
+			return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 		pid, _ := io.ReadAll(f)
 		return nil, fmt.Errorf("%s is in use by another run (process %s): stop that one first, or choose another folder with SVC_DATA_DIR and other ports with SVC_HTTP_PORT",
 			dir, strings.TrimSpace(string(pid)))
 	}
 	if err := f.Truncate(0); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("write our process into %s: %w", f.Name(), err)
 	}
-	_, err = fmt.Fprintln(f, os.Getpid())
-	return f, err
+	if _, err := fmt.Fprintln(f, os.Getpid()); err != nil {
+		return nil, fmt.Errorf("write our process into %s: %w", f.Name(), err)
+	}
+	return f, nil
 }

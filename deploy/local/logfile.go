@@ -14,8 +14,8 @@ const (
 	longestLine = 64 << 10
 )
 
-// logFile takes what a process writes, line by line. The file is moved to .1 when it has grown large. Lines that tell of
-// trouble are also handed to trouble, in short.
+// logFile is the log of a process. When it has grown large it is renamed to .1 and begins anew. trouble gets a short form of
+// lines with errors, at most one a second.
 type logFile struct {
 	trouble func(line string)
 
@@ -24,7 +24,7 @@ type logFile struct {
 	size    int64
 	partial []byte
 	last    string
-	told    time.Time
+	shown   time.Time // when trouble was called last
 }
 
 func openLog(path string, trouble func(string)) (*logFile, error) {
@@ -80,20 +80,21 @@ func (l *logFile) look(line string) {
 		return
 	}
 	l.last = short
-	if time.Since(l.told) > time.Second {
-		l.told = time.Now()
+	if time.Since(l.shown) > time.Second {
+		l.shown = time.Now()
 		l.trouble(short)
 	}
 }
 
-// lastProblem is the newest line that told of trouble.
+// lastProblem is the short form of the newest line with an error.
 func (l *logFile) lastProblem() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// problem says whether a log line is an error, and gives it in short: JSON as slog and Traefik write it, PostgreSQL's, a panic.
+// problem reports whether a log line is an error, and its short form. It knows JSON as slog and Traefik write it, PostgreSQL's
+// lines and panics.
 func problem(line string) (string, bool) {
 	var record struct {
 		Level, Msg, Message string

@@ -12,6 +12,7 @@ import (
 	"frontdesk/deploy/local/mailsink"
 )
 
+// mailSink runs the mail sink until it is told to stop.
 func mailSink(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mailsink", flag.ExitOnError)
 	dir := flags.String("dir", filepath.Join(".run", "mail"), "folder where mails are kept")

@@ -32,8 +32,8 @@ type port struct {
 
 func loopback(number int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)) }
 
-// freeBase finds a gateway port of which all the offsets are free. It stays below the range from which the kernel serves
-// outgoing connections, so that none of these takes one of the ports in between.
+// freeBase finds a gateway port with all its offsets free. It stays below the kernel's range for outgoing connections, so
+// no connection takes one of the ports before they are used.
 func freeBase() (int, error) {
 	for range 200 {
 		base := 10000 + rand.IntN(20000)
@@ -48,6 +48,7 @@ func freeBase() (int, error) {
 	return 0, errors.New("no block of free ports found")
 }
 
+// free is nil if a program can listen on the port.
 func free(number int) error {
 	l, err := net.Listen("tcp", loopback(number))
 	if err != nil {
@@ -56,7 +57,8 @@ func free(number int) error {
 	return l.Close()
 }
 
-// checkPorts waits a moment for ports that a run which was just killed still holds.
+// checkPorts fails if a port is taken, and names what it is for. It waits up to three seconds first: a run that was just
+// killed holds its ports a little longer.
 func checkPorts(ports []port) error {
 	patience := time.Now().Add(3 * time.Second)
 	for _, p := range ports {

@@ -10,7 +10,8 @@ import (
 	"frontdesk/libs/db/pgserver"
 )
 
-// provision prepares the server at DATABASE_URL (an administrator's) with the role passwords in <SERVICE>_DB_PASSWORD.
+// provision makes the database, roles and schemas in the server at DATABASE_URL (an administrator's), and sets the roles'
+// passwords to those in <SERVICE>_DB_PASSWORD. A second run changes nothing else.
 func provision(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		fmt.Println("Usage: local provision\nEnvironment: DATABASE_URL (an administrator's)")

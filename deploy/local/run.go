@@ -27,7 +27,7 @@ import (
 // services in the order of their ports, which is part of the addresses people keep.
 var services = []string{"settings", "contacts", "booking", "forms", "webhooks"}
 
-// patience is how long the processes may take to become ready, on a machine that is busy.
+// patience is how long the processes may take to become ready on a busy machine.
 const patience = 3 * time.Minute
 
 // launch is one run of the whole system.
@@ -109,7 +109,7 @@ func (l *launch) say(format string, args ...any) {
 	fmt.Printf("%6.1fs  "+format+"\n", append([]any{time.Since(l.started).Seconds()}, args...)...)
 }
 
-// choose settles ports and secrets, and what run.json says from the beginning.
+// choose settles the ports and the secrets, and writes the first run.json.
 func (l *launch) choose() error {
 	if l.HTTPPort == 0 {
 		var err error
@@ -180,8 +180,8 @@ func (l *launch) ports() []port {
 	return ports
 }
 
-// up brings everything up: what the services need and the builds together, then all that is ours at once, because
-// each of our processes waits for what it needs.
+// up starts everything and returns when the gateway routes to every service. It starts database, broker and mail sink and
+// builds the programs at the same time; then it starts all our processes at once, because each waits for what it needs.
 func (l *launch) up(ctx context.Context) error {
 	prepare, inner := errgroup.WithContext(ctx)
 	prepare.Go(func() error { return l.upPostgres(inner) })
@@ -293,8 +293,8 @@ func (l *launch) upKafka(ctx context.Context) error {
 	return l.supervisor.await(ctx, "kafka", l.topics)
 }
 
-// topics makes them before the services do, which would give a busy one the partitions of a cluster. On one machine
-// more than are worked on at once only make more and smaller writes, each of which the broker syncs.
+// topics makes the topics before the services do, which would give busy ones the partitions of a cluster. On one machine,
+// partitions beyond those that it works on at once cost more and smaller writes, each with a sync of its own.
 func (l *launch) topics(ctx context.Context) error {
 	most := l.Partitions
 	if most == 0 {
@@ -396,8 +396,8 @@ func (l *launch) proxy() process {
 	}
 }
 
-// inherited is our environment without what a process gets from the launcher or not at all: a secret meant for one
-// must not reach the others, and Traefik takes TRAEFIK_* as settings.
+// inherited is our environment without the variables that the launcher sets for each process: a secret of one process must
+// not reach the others. TRAEFIK_* are left out too, since Traefik takes them as settings.
 func inherited() []string {
 	var kept []string
 	for _, v := range os.Environ() {
@@ -411,7 +411,7 @@ func inherited() []string {
 	return kept
 }
 
-// routed is nil when Traefik sends requests to every service where it listens now, rather than where it did in an earlier run.
+// routed is nil once Traefik routes to every service at its present address, not at that of an earlier run.
 func (l *launch) routed(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.at(traefikOffset)+"/api/http/services", nil)
 	if err != nil {
@@ -437,7 +437,7 @@ func (l *launch) routed(ctx context.Context) error {
 	}
 	for i, name := range services {
 		if addresses[name+"@file"] != "http://"+l.at(serviceOffset+i) {
-			return fmt.Errorf("it has no route to %s yet", name)
+			return fmt.Errorf("Traefik has no route to %s yet", name)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// screen prints where everything is.
 func (l *launch) screen() {
 	shown, sent := l.knobs.AdminPassword, l.knobs.AdminPassword
 	if !l.own {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// secrets are made once per data folder and kept in it, readable by its owner only.
+// secrets are made once per data folder and kept there, in a file that only its owner can read.
 type secrets struct {
 	MasterKey        string            `json:"master_key"`
 	AdminPassword    string            `json:"admin_password"`
@@ -18,6 +18,8 @@ type secrets struct {
 	RolePasswords    map[string]string `json:"role_passwords"`
 }
 
+// loadSecrets reads the secrets of a data folder, and makes those that are not there yet. It refuses to make secrets for a
+// database that was made with others.
 func loadSecrets(dir string, services []string) (secrets, error) {
 	var s secrets
 	path := filepath.Join(dir, "secrets.json")
@@ -56,7 +58,7 @@ func loadSecrets(dir string, services []string) (secrets, error) {
 	return s, writeJSON(path, s)
 }
 
-// writeJSON replaces a file whole, for its owner's eyes.
+// writeJSON replaces the file in one step, so no reader sees half of it. Only its owner can read it.
 func writeJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

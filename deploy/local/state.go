@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// state is what run.json tells other programs, tests above all. It holds passwords, so only its owner can read it.
+// state is the content of run.json, which other programs and tests read. It holds passwords, so only its owner can read it.
 type state struct {
 	PID       int    `json:"pid"`
 	Ready     bool   `json:"ready"`
@@ -32,14 +32,14 @@ type stateAdmin struct {
 }
 
 type stateProcess struct {
-	PID      int    `json:"pid"` // 0 while it is not running for the first time yet
+	PID      int    `json:"pid"` // 0 before its first start
 	Restarts int    `json:"restarts"`
 	URL      string `json:"url"`
 	Admin    string `json:"admin"`
 	Log      string `json:"log"`
 }
 
-// stateFile keeps run.json as things are.
+// stateFile keeps run.json up to date.
 type stateFile struct {
 	path string
 	mu   sync.Mutex
@@ -50,6 +50,7 @@ func newStateFile(dir string, now state) *stateFile {
 	return &stateFile{path: filepath.Join(dir, "run.json"), now: now}
 }
 
+// change applies set and writes the file.
 func (f *stateFile) change(set func(*state)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +60,7 @@ func (f *stateFile) change(set func(*state)) error {
 
 func (f *stateFile) remove() { os.Remove(f.path) }
 
-// processes is how the supervised processes are now.
+// processes describes the supervised processes as they run now.
 func (s *supervisor) processes() map[string]stateProcess {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type process struct {
 	name string
 	// command makes a new command for each start.
 	command func() *exec.Cmd
-	// ready answers nil once the process does its work.
+	// ready is nil once the process does its work.
 	ready func(ctx context.Context) error
 	// stop asks it to end in good order.
 	stop syscall.Signal
@@ -62,7 +62,8 @@ const (
 	grace = 12 * time.Second
 )
 
-// start runs the process until stopAll, over and over.
+// start runs the process until stopAll, and starts it again whenever it ends: after 0.2 s, then after twice as long each
+// time, up to 10 s. It returns before the process is ready.
 func (s *supervisor) start(p process) error {
 	r := &running{process: p, end: make(chan struct{}), ended: make(chan struct{})}
 	log, err := openLog(filepath.Join(s.logs, p.name+".log"), func(line string) {
@@ -71,7 +72,7 @@ func (s *supervisor) start(p process) error {
 		}
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("open the log of %s: %w", p.name, err)
 	}
 	r.log = log
 	s.mu.Lock()
@@ -108,7 +109,7 @@ func (s *supervisor) keep(r *running) {
 	}
 }
 
-// once runs the process to its end, which it asks for when r.end is closed.
+// once runs the process until it ends, and stops it when r.end is closed. It answers why the process ended.
 func (s *supervisor) once(r *running) error {
 	cmd := r.command()
 	cmd.Stdout, cmd.Stderr = r.log, r.log
@@ -144,7 +145,7 @@ func (s *supervisor) once(r *running) error {
 	}
 }
 
-// stopAll stops the groups in their order, the processes of one together. Names that do not run are passed over.
+// stopAll stops one group after the other, the processes of a group together. It ignores names that were not started.
 func (s *supervisor) stopAll(groups ...[]string) {
 	s.mu.Lock()
 	s.stopping = true
@@ -199,7 +200,7 @@ func (s *supervisor) await(ctx context.Context, name string, check func(context.
 	r := s.running[name]
 	s.mu.Unlock()
 	log := filepath.Join(s.logs, name+".log")
-	for told := time.Now(); ; {
+	for reported := time.Now(); ; {
 		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
 		err := check(probe)
 		cancel()
@@ -212,8 +213,8 @@ func (s *supervisor) await(ctx context.Context, name string, check func(context.
 		if restarts >= 5 {
 			return fmt.Errorf("%s does not stay up: %s; its log is %s", name, r.log.lastProblem(), log)
 		}
-		if time.Since(told) > 10*time.Second {
-			told = time.Now()
+		if time.Since(reported) > 10*time.Second {
+			reported = time.Now()
 			s.say("waiting for %s: %s", name, err)
 		}
 		select {
@@ -224,7 +225,7 @@ func (s *supervisor) await(ctx context.Context, name string, check func(context.
 	}
 }
 
-// answers200 is the ready of a process with an address that answers 200 when it is.
+// answers200 checks that a GET of url answers 200.
 func answers200(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

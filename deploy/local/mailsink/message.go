@@ -38,7 +38,7 @@ type Attachment struct {
 
 var words = mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
 
-// parse reads what it can: a sink shows a broken mail too, as its text.
+// parse never fails: a broken mail is shown as its text.
 func parse(raw []byte) Mail {
 	m := Mail{Attachments: []Attachment{}, Headers: map[string][]string{}}
 	msg, err := mail.ReadMessage(bytes.NewReader(raw))
@@ -62,6 +62,7 @@ func (h header) get(name string) string {
 	return ""
 }
 
+// read adds one part, or all parts of a multipart: the first plain text, the first HTML, and the rest as attachments.
 func (m *Mail) read(h header, body io.Reader) {
 	kind, params, err := mime.ParseMediaType(h.get("Content-Type"))
 	if err != nil {

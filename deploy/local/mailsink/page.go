@@ -43,7 +43,7 @@ func pages(mails *store) http.Handler {
 		show(w, "mail", map[string]any{"Title": m.Subject, "Mail": m})
 	}))
 	mux.HandleFunc("GET /mails/{id}/html", one(func(w http.ResponseWriter, _ *http.Request, m Mail) {
-		// A mail is somebody else's HTML: it may look as it likes, run nothing and fetch nothing.
+		// A mail is somebody else's HTML: it may have styles, but runs no script and fetches nothing.
 		w.Header().Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(`<base target="_blank">` + m.HTML))
@@ -70,7 +70,8 @@ func pages(mails *store) http.Handler {
 	return localOnly(mux)
 }
 
-// localOnly refuses names that only look local: a foreign site can point its own name at this machine and so read the mails.
+// localOnly answers requests to localhost only. A foreign site could otherwise point its own name at this machine and read
+// the mails.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -98,7 +99,7 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// links makes the addresses in a plain text followable; all else stays text.
+// links turns the http and https addresses of a plain text into links, and escapes everything else.
 func links(text string) template.HTML {
 	var b strings.Builder
 	for i, word := range splitKeep(text) {

@@ -14,12 +14,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// The envelope is kept as headers on top of each stored mail, so that a stored mail is one ordinary .eml file.
+// The envelope becomes headers on top of the stored mail, so each mail is one ordinary .eml file.
 const (
 	recipientHeader = "X-Sink-Recipient"
 	receivedHeader  = "X-Sink-Received"
 )
 
+// store keeps the newest mails, on disk and in memory.
 type store struct {
 	dir  string
 	keep int
@@ -28,7 +29,7 @@ type store struct {
 	mails []Mail // oldest first
 }
 
-// openStore reads back what an earlier process kept.
+// openStore reads the mails that an earlier process kept in dir.
 func openStore(dir string, keep int) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func stored(id string, raw []byte) Mail {
 	return m
 }
 
-// add returns once the mail is on disk; a sender that was told so will not find it gone.
+// add returns once the mail is on disk: a mail that the sender saw accepted survives a crash.
 func (s *store) add(to []string, raw []byte) error {
 	var b bytes.Buffer
 	for _, r := range to {
@@ -107,7 +108,7 @@ func (s *store) forgetOldest() {
 	}
 }
 
-// list is newest first; an address narrows it to one recipient.
+// list answers the mails to an address, or all if it is empty, newest first.
 func (s *store) list(to string) []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
