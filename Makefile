@@ -19,11 +19,12 @@ help: ## list the targets
 run: ui launcher ## build and start everything; Ctrl-C stops it; the data stays in .run
 	@exec $(BIN)/local run
 
+# Tests of a service wait more than they compute, so more packages run at once than there are processors.
 .PHONY: test
 test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
 	$(MAKE) --no-print-directory browser || status=1; \
-	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
+	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -p 4 -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
 	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
 	exit $$status
 
@@ -37,7 +38,7 @@ deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
 	cd deploy/browser && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Without npm the pages work and the widgets stay away.
+# Without npm the pages work without widgets.
 UI_SOURCES := $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
 
 .PHONY: ui
