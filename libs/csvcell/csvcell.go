@@ -11,26 +11,70 @@ import (
 // two groups, which no formula has. Without a blank +32-470 would be shown as -438.
 var harmless = regexp.MustCompile(`^(-[0-9]+([.,][0-9]+)?|\+[0-9]+|\+[0-9 ().\-/]*[0-9)] +[0-9(][0-9 ().\-/]*)$`)
 
-// Neutral is a cell as it is written: one that a spreadsheet would run as a formula has an apostrophe
-// before it. Phone numbers such as +32 470 12 34 56 and plain numbers such as -4.5 stay as they are.
+// separators are those that a spreadsheet may split lines at, whatever the file was written with: then the part behind one
+// is a cell of its own.
+const separators = ",;\t|\r\n"
+
+// Neutral is a cell as it is written: an apostrophe stands before it, and before each part behind a separator, that a
+// spreadsheet would run as a formula. Phone numbers such as +32 470 12 34 56 and plain numbers such as -4.5 stay as they are.
 func Neutral(cell string) string {
+	safe := eachPart(cell, neutralPart)
 	if runs(strings.TrimLeft(cell, "'")) && !harmless.MatchString(cell) {
-		return "'" + cell
+		safe = "'" + safe
 	}
-	return cell
+	return safe
 }
 
-// Original takes the apostrophe off again: Original(Neutral(s)) is s.
+// Original takes the apostrophes off again: Original(Neutral(s)) is s.
 func Original(cell string) string {
+	cell = eachPart(cell, originalPart)
 	if rest, ok := strings.CutPrefix(cell, "'"); ok && runs(strings.TrimLeft(rest, "'")) {
 		return rest
 	}
 	return cell
 }
 
-// runs tells whether a spreadsheet may take a cell for a formula: by its first character behind any blanks, also
-// in the wide spelling of East Asian keyboards, or because it starts with a tab or a line end,
-// which some of them drop before they look.
+// eachPart changes the parts of a cell that stand behind a separator.
+func eachPart(cell string, change func(string) string) string {
+	end := strings.IndexAny(cell, separators)
+	if end < 0 {
+		return cell
+	}
+	var b strings.Builder
+	b.WriteString(cell[:end])
+	for rest := cell[end:]; rest != ""; {
+		b.WriteByte(rest[0])
+		rest = rest[1:]
+		end := strings.IndexAny(rest, separators)
+		if end < 0 {
+			end = len(rest)
+		}
+		b.WriteString(change(rest[:end]))
+		rest = rest[end:]
+	}
+	return b.String()
+}
+
+func neutralPart(part string) string {
+	if partRuns(strings.TrimLeft(part, "'")) && !harmless.MatchString(strings.TrimSpace(part)) {
+		return "'" + part
+	}
+	return part
+}
+
+func originalPart(part string) string {
+	if rest, ok := strings.CutPrefix(part, "'"); ok && partRuns(strings.TrimLeft(rest, "'")) {
+		return rest
+	}
+	return part
+}
+
+// partRuns is runs for a part of a cell: a quotation mark before it is the file's own there, and dropped.
+func partRuns(part string) bool { return runs(strings.TrimLeft(part, "\"' ")) }
+
+// runs reports whether a spreadsheet may take a cell for a formula: by its first character behind any blanks, also in
+// the wide spelling of East Asian keyboards, or because it starts with a tab or a line end, which some of them drop
+// before they look.
 func runs(cell string) bool {
 	if cell == "" {
 		return false
