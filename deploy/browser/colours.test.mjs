@@ -85,7 +85,7 @@ test("in forced colours a form is filled in and sent, with script and without", 
     await check(page, name("empty"))
     await page.getByRole("button", { name: "Send" }).click()
     if (scripts) {
-      await page.getByText("A few answers need your attention").waitFor()
+      await page.getByText("answers need your attention").waitFor()
       await edged(page, ".notice")
       await check(page, name("wrong"))
     }

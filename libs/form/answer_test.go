@@ -358,3 +358,23 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestQuestionsFollowTheFieldsOfNow(t *testing.T) {
+	d := asked(t, `
+		{"id":"size","type":"field","target":"contact.fields.size","options":["L","S"],"required":true},
+		{"id":"born","type":"field","target":"contact.fields.born"},
+		{"id":"title","type":"field","target":"submission.fields.title"},
+		{"id":"free","type":"field","target":"submission.fields.free"},
+		{"id":"name","type":"field","target":"contact.first_name"}`, FieldsOf(
+		Field{Entity: "contact", Key: "size", Label: "Shirt", Type: KindDropdown, Options: []string{"L", "XL"}},
+		Field{Entity: "contact", Key: "born", Label: "Born", Type: KindDate, Archived: true},
+		Field{Entity: "submission", Key: "free", Label: "Free", Type: KindNumber},
+	))
+	require.Equal(t, []string{"L"}, d[0].Options, "an option that the field has lost is not offered")
+	require.Equal(t, "Shirt", d[0].Caption())
+	require.Equal(t, []bool{false, true, false, false, false}, []bool{d[0].Gone, d[1].Gone, d[2].Gone, d[3].Gone, d[4].Gone})
+	require.Equal(t, KindLongText, d[2].Kind, "a submission field that was never made takes text")
+	require.Equal(t, KindNumber, d[3].Kind)
+	require.Equal(t, []string{"", "First name"}, []string{d[4].Label, d[4].Caption()}, "pages name the target in the visitor's language")
+	require.Len(t, Shown(d), 4)
+}

@@ -41,6 +41,22 @@ type Element struct {
 // Asked reports whether the element takes an answer.
 func (e *Element) Asked() bool { return e.Type == TypeField || e.Type == TypeConsent }
 
+// Details gives the elements that the details step of a booking asks when no form says otherwise.
+func Details() []Element {
+	return []Element{
+		{ID: "first_name", Type: TypeField, Target: TargetFirstName, Width: "half"},
+		{ID: "last_name", Type: TypeField, Target: TargetLastName, Width: "half"},
+		{ID: "email", Type: TypeField, Target: TargetEmail, Required: true},
+		{ID: "phone", Type: TypeField, Target: TargetPhone},
+		{ID: "message", Type: TypeField, Target: TargetMessage},
+	}
+}
+
+// Location gives the element with which the details step asks where to come to.
+func Location() Element {
+	return Element{ID: TargetLocation, Type: TypeField, Target: TargetLocation, Required: true}
+}
+
 // NeedsEmail reports whether every submission carries the visitor's address: whether a field for contact.email is
 // required. Forms for booking must have one.
 func NeedsEmail(elements []Element) bool {

@@ -108,12 +108,14 @@ func Wait(f *fault.Fault) time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// Params are the names that an svc_invalid_param complains of, with why.
-func Params(f *fault.Fault) map[string]string {
-	out := map[string]string{}
-	params, _ := f.Data["params"].(map[string]any)
-	for name, why := range params {
-		out[name] = fmt.Sprint(why)
+// Problems gives what an svc_invalid_param complains of, by the name of the parameter: its code and facts, without a text.
+func Problems(f *fault.Fault) map[string]fault.Problem {
+	out := map[string]fault.Problem{}
+	details, _ := f.Data["details"].(map[string]any)
+	for name, detail := range details {
+		facts, _ := detail.(map[string]any)
+		code, _ := facts["code"].(string)
+		out[name] = fault.Problem{Code: code, Facts: facts}
 	}
 	return out
 }

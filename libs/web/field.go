@@ -1,34 +1,18 @@
 package web
 
 import (
-	"encoding/json"
+	"cmp"
 	"html/template"
 	"net/url"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 )
 
-// Element is one part of a form as its visitors get it. Kind is the type of the custom field that a target names, when
-// whoever serves the form knows it; else it is read off the target.
-type Element struct {
-	ID          string   `json:"id"`
-	Type        string   `json:"type"`
-	Kind        string   `json:"kind,omitempty"`
-	Target      string   `json:"target,omitempty"`
-	Label       string   `json:"label,omitempty"`
-	Help        string   `json:"help,omitempty"`
-	Required    bool     `json:"required,omitempty"`
-	Options     []string `json:"options,omitempty"`
-	Placeholder string   `json:"placeholder,omitempty"`
-	Width       string   `json:"width,omitempty"`
-	Text        string   `json:"text,omitempty"`
-	Level       int      `json:"level,omitempty"`
-	Marketing   bool     `json:"marketing,omitempty"`
-	Purpose     string   `json:"purpose,omitempty"`
-}
-
-// Field is an element in a page: a question with what was answered and what is wrong with it.
+// Field is a question in a page, with its answer and what is wrong with that.
 type Field struct {
 	ID, Name, Kind, Label, Help, Placeholder, Text string
 	Level, Max                                     int
@@ -37,89 +21,73 @@ type Field struct {
 	Autocomplete, Error                            string
 }
 
-// kinds and autocomplete of the targets that are no custom fields.
-var (
-	kinds = map[string]string{"contact.email": "email", "organization.email": "email", "contact.phone": "phone", "organization.phone": "phone",
-		"organization.website": "url", "message": "long_text"}
-	autocompletes = map[string]string{"contact.first_name": "given-name", "contact.last_name": "family-name", "contact.email": "email",
-		"contact.phone": "tel", "organization.name": "organization", "organization.website": "url",
-		"organization.address_line": "street-address", "organization.postal_code": "postal-code", "organization.city": "address-level2",
-		"organization.country": "country"}
-	maxima = map[string]int{"contact.first_name": 100, "contact.last_name": 100, "contact.email": 190, "contact.phone": 50, "message": 1800,
-		"organization.name": 190, "organization.vat_number": 30, "organization.email": 190, "organization.phone": 50, "organization.website": 2048,
-		"organization.address_line": 255, "organization.postal_code": 20, "organization.city": 100}
-)
+var autocompletes = map[string]string{form.TargetFirstName: "given-name", form.TargetLastName: "family-name", form.TargetEmail: "email",
+	form.TargetPhone: "tel", form.TargetOrganization: "organization", "organization.website": "url", "organization.address_line": "street-address",
+	"organization.postal_code": "postal-code", "organization.city": "address-level2"}
 
-// KindOf is how an element is asked: one of the types of custom fields, consent, heading or paragraph.
-func (e Element) KindOf() string {
-	switch {
-	case e.Type != "field":
-		return e.Type
-	case e.Kind != "":
-		return e.Kind
-	case kinds[e.Target] != "":
-		return kinds[e.Target]
-	case len(e.Options) > 0:
-		return "dropdown"
-	}
-	return "text"
-}
+// Autocomplete is the value of a control's autocomplete attribute, empty for a target that browsers do not know.
+func Autocomplete(target string) string { return autocompletes[target] }
 
-// asked tells whether the element takes an answer.
-func (e Element) asked() bool { return e.Type == "field" || e.Type == "consent" }
+// answerPrefix and the element's id are the name of a control.
+const answerPrefix = "v."
 
-// Fields are the elements as questions of t's language. posted holds the answers of a form that was sent, by "v." and element
-// id; params what the API said is wrong, by "values." and element id or target.
-func (t *Reader) Fields(elements []Element, posted url.Values, params map[string]string) []Field {
-	var out []Field
-	for _, e := range elements {
-		f := Field{ID: "f-" + e.ID, Name: "v." + e.ID, Kind: e.KindOf(), Label: t.LabelOf(e), Help: e.Help, Placeholder: e.Placeholder, Text: e.Text,
-			Level: e.Level, Required: e.Required, Half: e.Width == "half", Options: e.Options, Values: posted["v."+e.ID],
-			Autocomplete: autocompletes[e.Target], Max: maxima[e.Target]}
-		if f.Max == 0 {
-			f.Max = 10000
-		}
-		for _, key := range []string{"values." + e.ID, "values." + e.Target} {
-			if why := params[key]; why != "" && f.Error == "" && e.asked() {
-				f.Error = t.Why(why, f.Kind)
-			}
+// Fields gives the questions in t's language. posted holds the answers of a form that was sent, by "v." and element id; wrong
+// has the API's problems.
+func (t *Reader) Fields(questions []form.Question, posted url.Values, wrong map[string]fault.Problem) []Field {
+	out := make([]Field, 0, len(questions))
+	for _, q := range questions {
+		f := Field{ID: "f-" + q.ID, Name: answerPrefix + q.ID, Kind: cmp.Or(q.Kind, q.Type), Label: t.LabelOf(q), Help: q.Help, Placeholder: q.Placeholder,
+			Text: q.Text, Level: q.Level, Required: q.Required, Half: q.Width == "half", Options: q.Options, Values: posted[answerPrefix+q.ID],
+			Autocomplete: autocompletes[q.Target], Max: q.Max}
+		if p := ProblemOf(q, wrong); !p.IsZero() {
+			f.Error = t.Why(p, q.Kind)
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-// LabelOf is the element's label, or the usual one of its target.
-func (t *Reader) LabelOf(e Element) string {
-	switch {
-	case e.Label != "":
-		return e.Label
-	case e.Type == "consent":
-		return e.Text
+// ProblemOf finds the problem of an answer among those that the API named: values.<element id or target>, or a parameter
+// of its own, which a location is.
+func ProblemOf(q form.Question, wrong map[string]fault.Problem) (p fault.Problem) {
+	for _, name := range []string{"values." + q.ID, "values." + q.Target, q.Target} {
+		if p, ok := wrong[name]; ok && q.Asked() {
+			return p
+		}
 	}
-	if key := "label_" + strings.ReplaceAll(e.Target, ".", "_"); t.texts[key] != "" {
-		return t.texts[key]
-	}
-	return e.ID
+	return p
 }
 
-// Why says in t's language what the API says of an answer.
-func (t *Reader) Why(why, kind string) string {
-	switch {
-	case why == "is required" && (kind == "consent" || kind == "checkbox"):
-		return t.T("error_tick")
-	case why == "is required" && (kind == "dropdown" || kind == "choices"):
-		return t.T("error_choose")
-	case why == "is required":
-		return t.T("error_required")
-	case kind == "email":
-		return t.T("error_email")
-	case strings.Contains(why, "too long"), strings.Contains(why, "at most"):
-		return t.T("error_long")
-	case kind == "phone", kind == "url", kind == "number", kind == "date":
-		return t.T("error_" + kind)
+// LabelOf is the question's label, or the name of its target in t's language.
+func (t *Reader) LabelOf(q form.Question) string {
+	if q.Label == "" && q.Target != "" {
+		if label, ok := t.texts["label_"+strings.ReplaceAll(q.Target, ".", "_")]; ok {
+			return label
+		}
 	}
-	return t.T("error_other")
+	return q.Caption()
+}
+
+// Why says in t's language how to put an answer right. The text is that under error_ and the problem's code, with its facts.
+// The same rule as in src/problem.ts.
+func (t *Reader) Why(p fault.Problem, kind string) string {
+	key := "error_" + p.Code
+	if p.Code == "required" {
+		switch kind {
+		case form.KindConsent, form.KindCheckbox:
+			key = "error_tick"
+		case form.KindDropdown, form.KindChoices:
+			key = "error_not_one_of"
+		}
+	}
+	if _, ok := t.texts[key]; !ok {
+		key = "error_other"
+	}
+	facts := make([]any, 0, 2*len(p.Facts))
+	for name, value := range p.Facts {
+		facts = append(facts, name, value)
+	}
+	return t.T(key, facts...)
 }
 
 // FieldError is one entry of the summary of errors.
@@ -136,43 +104,53 @@ func Errors(fields []Field) []FieldError {
 	return out
 }
 
-// Answers are what a page's form posted, as the API takes them: by element id, with the type of each kind.
-func Answers(elements []Element, posted url.Values) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	for _, e := range elements {
-		given := posted["v."+e.ID]
-		if !e.asked() || len(given) == 0 || len(given) == 1 && given[0] == "" {
+// Answers gives what a page's form posted, under prefix and element id, as the API takes it: by element id, with the type of
+// each kind. A field that was left empty is no answer.
+func Answers(questions []form.Question, posted url.Values, prefix string) map[string]any {
+	out := map[string]any{}
+	for _, q := range questions {
+		given := posted[prefix+q.ID]
+		if !q.Asked() || len(given) == 0 || len(given) == 1 && strings.TrimSpace(given[0]) == "" {
 			continue
 		}
-		var answer any = given[0]
-		switch e.KindOf() {
-		case "consent", "checkbox":
-			answer = given[0] == "true"
-		case "choices":
-			answer = given
-		case "number":
-			if n, err := strconv.ParseFloat(strings.ReplaceAll(given[0], ",", "."), 64); err == nil {
-				answer = n
-			}
-		}
-		if raw, err := json.Marshal(answer); err == nil {
-			out[e.ID] = raw
+		switch q.Kind {
+		case form.KindConsent, form.KindCheckbox:
+			out[q.ID] = given[0] == "true"
+		case form.KindChoices:
+			out[q.ID] = given
+		case form.KindNumber:
+			out[q.ID] = decimalComma.ReplaceAllString(given[0], "$1.$2")
+		default:
+			out[q.ID] = given[0]
 		}
 	}
 	return out
 }
 
-// InputType is the type of the input element.
+// Most of our languages write a number with a comma.
+var decimalComma = regexp.MustCompile(`^\s*(-?[0-9]+),([0-9]+)\s*$`)
+
+// InputType is the type of the input element. A web address may come without its scheme,
+// which browsers refuse in an input of that type.
 func (f Field) InputType() string {
 	switch f.Kind {
-	case "email", "url", "date":
+	case form.KindEmail, form.KindDate:
 		return f.Kind
-	case "phone":
+	case form.KindPhone:
 		return "tel"
-	case "number":
-		return "text"
 	}
 	return "text"
+}
+
+// InputMode is the keyboard that fits the answer, empty for any.
+func (f Field) InputMode() string {
+	switch f.Kind {
+	case form.KindURL:
+		return "url"
+	case form.KindNumber:
+		return "decimal"
+	}
+	return ""
 }
 
 // Value is the answer, "" when none was given.
@@ -183,13 +161,13 @@ func (f Field) Value() string {
 	return f.Values[0]
 }
 
-// Checked tells whether a box is ticked.
+// Checked reports whether a box is ticked.
 func (f Field) Checked() bool { return f.Value() == "true" }
 
-// Has tells whether an option is chosen.
+// Has reports whether an option is chosen.
 func (f Field) Has(option string) bool { return slices.Contains(f.Values, option) }
 
-// DescribedBy names what stands below the input.
+// DescribedBy names the texts below the input.
 func (f Field) DescribedBy() string {
 	var ids []string
 	if f.Help != "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"frontdesk/libs/lang"
@@ -48,6 +49,17 @@ func (t *Reader) T(key string, pairs ...any) string {
 		s = strings.ReplaceAll(s, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
 	}
 	return swiss(s, t.Locale())
+}
+
+// Texts gives the texts whose keys begin with one of prefixes, for a page's script.
+func (t *Reader) Texts(prefixes ...string) map[string]string {
+	some := map[string]string{}
+	for key := range t.texts {
+		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+			some[key] = t.T(key)
+		}
+	}
+	return some
 }
 
 // N is T for a number: the text under key_one or key_other, with {n} replaced.

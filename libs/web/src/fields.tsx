@@ -1,8 +1,10 @@
-// The questions of a form, for both widgets. The same marks, classes and rules as page/parts.html and field.go.
+// The questions of a form, for the booking widget. The same marks, classes and rules as page/parts.html and field.go.
 import type { T } from "./text"
 import { Icon } from "./icon"
+import { keyOf, why, type Problems } from "./problem"
 
-export interface Element {
+/** An element with all that is needed to ask it, as Go's form.Question gives it. */
+export interface Question {
   id: string
   type: string
   kind?: string
@@ -15,107 +17,90 @@ export interface Element {
   width?: string
   text?: string
   level?: number
+  max?: number
 }
 
 export type Answer = string | boolean | string[]
 export type Answers = Record<string, Answer>
 export type Errors = Record<string, string>
 
-const kinds: Record<string, string> = { "contact.email": "email", "organization.email": "email", "contact.phone": "phone", "organization.phone": "phone", "organization.website": "url", message: "long_text" }
 const autocomplete: Record<string, string> = { first_name: "given-name", last_name: "family-name", email: "email", phone: "tel" }
-const maxima: Record<string, number> = { first_name: 100, last_name: 100, email: 190, phone: 50, message: 1800 }
 
-const asked = (e: Element) => e.type === "field" || e.type === "consent"
-const last = (e: Element) => (e.target ?? "").split(".").pop() ?? ""
+const last = (q: Question) => (q.target ?? "").split(".").pop() ?? ""
 
-export function kindOf(e: Element): string {
-  if (e.type !== "field") return e.type
-  return e.kind || kinds[e.target ?? ""] || (e.options?.length ? "dropdown" : "text")
-}
-
-export function labelOf(e: Element, t: T): string {
-  if (e.label) return e.label
-  if (e.type === "consent") return e.text ?? ""
-  const key = "label_" + (e.target ?? "").replaceAll(".", "_")
-  const text = t(key)
-  return text === key ? e.id : text
+function labelOf(q: Question, t: T): string {
+  return q.label || q.text || t("label_" + (q.target ?? "").replaceAll(".", "_"))
 }
 
 /** What is wrong with the answers, by element id, before anything is sent. */
-export function check(elements: Element[], answers: Answers, t: T): Errors {
+export function check(questions: Question[], answers: Answers, t: T): Errors {
   const errors: Errors = {}
-  for (const e of elements) {
-    if (!asked(e)) continue
-    const kind = kindOf(e)
-    const a = answers[e.id]
-    const empty = a === undefined || a === false || (typeof a === "string" ? a.trim() === "" : Array.isArray(a) && a.length === 0)
-    if (empty) {
-      if (e.required) errors[e.id] = why("is required", kind, t)
-    } else if (kind === "email" && !/^[^\s@"]+@[^\s@"]+\.[^\s@".]+$/.test(String(a).trim())) errors[e.id] = t("error_email")
-    else if (kind === "number" && !Number.isFinite(Number(String(a).trim().replace(",", ".")))) errors[e.id] = t("error_number")
+  for (const q of questions) {
+    const kind = q.kind
+    const a = answers[q.id]
+    if (!kind) continue
+    let code
+    if (!a || (typeof a === "string" ? a.trim() === "" : Array.isArray(a) && a.length === 0)) {
+      if (q.required) code = "required"
+    } else if (kind === "email" ? !/^[^\s@"]+@[^\s@"]+\.[^\s@".]+$/.test(String(a).trim()) : kind === "number" && isNaN(Number(number(a)))) code = kind
+    if (code) errors[q.id] = why({ code }, kind, t)
   }
   return errors
 }
 
-/** What the API says of an answer, in the visitor's language. */
-export function why(said: string, kind: string, t: T): string {
-  if (said === "is required") return t(kind === "consent" || kind === "checkbox" ? "error_tick" : kind === "dropdown" || kind === "choices" ? "error_choose" : "error_required")
-  if (kind === "email") return t("error_email")
-  if (said.includes("too long") || said.includes("at most")) return t("error_long")
-  return t(["phone", "url", "number", "date"].includes(kind) ? "error_" + kind : "error_other")
-}
-
 /** The errors of an svc_invalid_param by element id; undefined when it is about something else. */
-export function errorsOf(params: Record<string, string>, elements: Element[], t: T): Errors | undefined {
+export function errorsOf(problems: Problems, questions: Question[], t: T): Errors | undefined {
   const errors: Errors = {}
-  for (const [name, said] of Object.entries(params)) {
-    const key = name.replace(/^values\./, "")
-    const e = elements.find((e) => e.id === key || e.target === key)
-    if (e) errors[e.id] = why(said, kindOf(e), t)
+  for (const [name, problem] of Object.entries(problems)) {
+    const key = keyOf(name)
+    const q = questions.find((q) => q.id === key || q.target === key)
+    if (q) errors[q.id] = why(problem, q.kind ?? "", t)
   }
   return Object.keys(errors).length > 0 ? errors : undefined
 }
 
+/** Most of our languages write a number with a comma. */
+const number = (a: Answer) => String(a).trim().replace(",", ".")
+
 /** The answers as the API takes them. */
-export function toSend(elements: Element[], answers: Answers): Record<string, unknown> {
+export function toSend(questions: Question[], answers: Answers): Record<string, unknown> {
   const out: Record<string, unknown> = {}
-  for (const e of elements) {
-    const a = answers[e.id]
-    if (!asked(e) || a === undefined || a === "") continue
-    out[e.id] = kindOf(e) === "number" ? Number(String(a).trim().replace(",", ".")) : a
+  for (const q of questions) {
+    const a = answers[q.id]
+    if (q.kind && a !== undefined && a !== "") out[q.id] = q.kind === "number" ? number(a) : a
   }
   return out
 }
 
 interface Props {
-  elements: Element[]
+  questions: Question[]
   answers: Answers
   errors: Errors
   t: T
   set: (id: string, answer: Answer) => void
 }
 
-export function Fields({ elements, answers, errors, t, set }: Props) {
+export function Fields({ questions, answers, errors, t, set }: Props) {
   return (
     <div class="fields">
-      {elements.map((e) => (
+      {questions.map((e) => (
         <Field key={e.id} e={e} answer={answers[e.id]} error={errors[e.id]} t={t} set={(a) => set(e.id, a)} />
       ))}
     </div>
   )
 }
 
-function Field({ e, answer, error, t, set }: { e: Element; answer: Answer | undefined; error: string | undefined; t: T; set: (a: Answer) => void }) {
-  const kind = kindOf(e)
+function Field({ e, answer, error, t, set }: { e: Question; answer: Answer | undefined; error: string | undefined; t: T; set: (a: Answer) => void }) {
+  const kind = e.kind
   const id = "f-" + e.id
-  if (kind === "heading") {
+  if (e.type === "heading") {
     const Tag = (e.level === 2 ? "h2" : e.level === 4 ? "h4" : "h3") as "h3"
     return <Tag class="subtitle">{e.text}</Tag>
   }
-  if (kind === "paragraph") return <p class="soft pre">{e.text}</p>
+  if (!kind) return <p class="soft pre">{e.text}</p>
   const label = (
     <>
-      {labelOf(e, t)}
+      {e.text || labelOf(e, t)}
       {!e.required && <span class="soft"> ({t("optional")})</span>}
     </>
   )
@@ -140,9 +125,10 @@ function Field({ e, answer, error, t, set }: { e: Element; answer: Answer | unde
   if (kind === "consent" || kind === "checkbox") {
     return (
       <div class={box}>
+        {e.text && e.label && <span class="label">{e.label}</span>}
         <label class="check" for={id}>
           <input id={id} type="checkbox" checked={answer === true} aria-required={e.required || undefined} {...aria} onChange={(ev) => set(ev.currentTarget.checked)} />
-          <span>{label}</span>
+          <span class="pre">{label}</span>
         </label>
         {below}
       </div>
@@ -167,14 +153,13 @@ function Field({ e, answer, error, t, set }: { e: Element; answer: Answer | unde
   }
   const text = typeof answer === "string" ? answer : ""
   const shared = { id, class: "input", "aria-required": e.required || undefined, ...aria }
-  const max = maxima[last(e)] ?? 10000
   return (
     <div class={box}>
       <label class="label" for={id}>
         {label}
       </label>
       {kind === "long_text" ? (
-        <textarea {...shared} maxLength={max} placeholder={e.placeholder} value={text} onInput={(ev) => set(ev.currentTarget.value)} />
+        <textarea {...shared} maxLength={e.max} placeholder={e.placeholder} value={text} onInput={(ev) => set(ev.currentTarget.value)} />
       ) : kind === "dropdown" ? (
         <select {...shared} value={text} onChange={(ev) => set(ev.currentTarget.value)}>
           <option value="">{t("choose")}</option>
@@ -188,10 +173,10 @@ function Field({ e, answer, error, t, set }: { e: Element; answer: Answer | unde
         <input
           {...shared}
           name={last(e)}
-          type={(kind === "phone" ? "tel" : kind === "email" || kind === "url" || kind === "date" ? kind : "text") as "text"}
-          inputMode={kind === "number" ? "decimal" : undefined}
+          type={(kind === "phone" ? "tel" : kind === "email" || kind === "date" ? kind : "text") as "text"}
+          inputMode={kind === "number" ? "decimal" : kind === "url" ? kind : undefined}
           autocomplete={e.target?.startsWith("contact.") ? autocomplete[last(e)] : undefined}
-          maxLength={max}
+          maxLength={e.max}
           placeholder={e.placeholder}
           value={text}
           onInput={(ev) => set(ev.currentTarget.value)}
@@ -203,8 +188,8 @@ function Field({ e, answer, error, t, set }: { e: Element; answer: Answer | unde
 }
 
 /** The summary over a form with several errors; it takes focus, its links lead to the fields. */
-export function Summary({ elements, errors, t, root }: { elements: Element[]; errors: Errors; t: T; root: () => ParentNode | null }) {
-  const wrong = elements.filter((e) => errors[e.id])
+export function Summary({ questions, errors, t, root }: { questions: Question[]; errors: Errors; t: T; root: () => ParentNode | null }) {
+  const wrong = questions.filter((e) => errors[e.id])
   return (
     <div class="notice notice--bad" tabIndex={-1} data-summary>
       <Icon name="circle-alert" />

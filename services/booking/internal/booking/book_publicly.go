@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -18,14 +17,14 @@ import (
 )
 
 type publicBooking struct {
-	Service  uuid.UUID                  `json:"service" required:"true"`
-	Staff    opt.Value[int64]           `json:"staff,omitzero" nullable:"true" minimum:"1"`
-	StartsAt time.Time                  `json:"starts_at" required:"true"`
-	Values   map[string]json.RawMessage `json:"values" doc:"Answers of the details step by element id or target."`
-	Location string                     `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
-	Token    string                     `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
-	HpURL    string                     `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
-	Page     string                     `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
+	Service  uuid.UUID        `json:"service" required:"true"`
+	Staff    opt.Value[int64] `json:"staff,omitzero" minimum:"1"`
+	StartsAt time.Time        `json:"starts_at" required:"true"`
+	Values   map[string]any   `json:"values" doc:"Answers of the details step by element id or target."`
+	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
+	Token    string           `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
+	HpURL    string           `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
+	Page     string           `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
 }
 
 // bookPublicly takes a free time for a visitor, in two round trips when the time has one candidate: one that reads behind
@@ -98,8 +97,8 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking) (visit, erro
 	if !ok {
 		return visit{}, fault.NotFound("service")
 	}
-	form, asked := c.forms.of(b, c.settings)
-	given, err := form.read(in.Values)
+	asks, asked := c.forms.of(b, c.settings)
+	given, err := readDetails(asks, s.fields.named(), in.Values)
 	if err != nil {
 		return visit{}, err
 	}
@@ -121,7 +120,7 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking) (visit, erro
 	}
 	if asked {
 		id := db.NewID()
-		v.form, v.submission = form.ID, &id
+		v.form, v.submission = asks.ID, &id
 	}
 	return v, nil
 }

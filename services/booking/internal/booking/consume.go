@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/form"
 	"frontdesk/proto"
 )
 
@@ -187,7 +188,7 @@ func onForm(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	var f struct {
 		Status     string `json:"status"`
 		Definition struct {
-			Elements []Element `json:"elements"`
+			Elements []form.Element `json:"elements"`
 		} `json:"definition"`
 	}
 	if err := e.Decode(&f); err != nil {

@@ -151,12 +151,12 @@ func TestTheDetailsOfTheVisitorAreChecked(t *testing.T) {
 	o := open9to5(t, nil)
 	token := o.token(o.service)
 	for name, values := range map[string]object{
-		"email":      {"first_name": "A"},
-		"values.x":   {"email": "a@example.com", "x": "y"},
-		"phone":      {"email": "a@example.com", "phone": strings.Repeat("1", 51)},
-		"first_name": {"email": "a@example.com", "first_name": 7},
-		"last_name":  {"email": "a@example.com", "last_name": object{"a": 1}},
-		"message":    {"email": "a@example.com", "message": []string{"a"}},
+		"contact.email": {"first_name": "A"},
+		"values.x":      {"email": "a@example.com", "x": "y"},
+		"phone":         {"email": "a@example.com", "phone": strings.Repeat("1", 51)},
+		"first_name":    {"email": "a@example.com", "first_name": 7},
+		"last_name":     {"email": "a@example.com", "last_name": object{"a": 1}},
+		"message":       {"email": "a@example.com", "message": []string{"a"}},
 	} {
 		visit := o.visit(o.service, token, o.at(2, "10:00"), "")
 		visit["values"] = values
@@ -174,6 +174,10 @@ func TestTheDetailsOfTheVisitorAreChecked(t *testing.T) {
 
 func TestADetailsFormIsAskedAndItsAnswersGoToForms(t *testing.T) {
 	o := open9to5(t, nil)
+	o.SendSample("contacts.field/field.created", func(e *apptest.Event) {
+		data := e.Data.(object)
+		data["entity"], data["key"], data["type"] = "contact", "size", "number"
+	})
 	o.SendSample("forms.form/form.created", func(e *apptest.Event) {
 		e.Key = "7"
 		data := e.Data.(object)

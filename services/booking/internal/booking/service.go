@@ -24,6 +24,7 @@ const appID = "booking"
 type service struct {
 	*app.Kit
 	timeToken auth.TimeToken
+	fields    fieldTable
 	// waiting bounds how many calls wait for a copy at once: each holds a connection.
 	waiting chan struct{}
 	hints   hints
@@ -31,13 +32,14 @@ type service struct {
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), waiting: make(chan struct{}, 4)}
-	ops, fields := s.ops(), newFieldTable(k.Bus)
+	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), fields: newFieldTable(k.Bus), waiting: make(chan struct{}, 4)}
+	ops := s.ops()
 	return &app.Parts{
 		Ops:       ops,
-		Pages:     s.website(ops, fields),
+		Pages:     s.website(ops),
 		PagePaths: web.Paths,
-		Run:       []func(context.Context){fields.Run},
+		Run:       []func(context.Context){s.fields.Run},
+		Ready:     []func() bool{s.fields.Ready},
 		App:       &proto.App{Id: appID, Name: "Booking"},
 		Follows:   s.follows(),
 		Personal:  s.personal(),

@@ -2,23 +2,26 @@ package definition
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 )
 
 // Env is what a definition is checked against.
 type Env struct {
 	// Fields are the custom fields of the site, archived ones too.
-	Fields []Field
+	Fields form.Fields
 	// NotifyEmails are the addresses the form has now: a definition may keep or remove them.
 	NotifyEmails []string
 	// MayAddEmails is true for a person in the app, who may also add addresses.
 	MayAddEmails bool
-	// KnownUser tells whether a user may own contacts. Nil leaves owner_user_id unchecked.
+	// KnownUser reports whether a user may own contacts. Nil leaves owner_user_id unchecked.
 	KnownUser func(int64) bool
 }
 
@@ -29,70 +32,47 @@ var elementID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,50}$`)
 // that is free in this definition; what is left out has its default.
 func Parse(raw json.RawMessage, env Env) (Definition, error) {
 	if len(raw) > MaxBytes {
-		return Definition{}, fault.Param("definition", "must have at most %d bytes of JSON", MaxBytes)
+		return Definition{}, fault.Invalid("definition", fault.NewProblem("too_large", fmt.Sprintf("must have at most %d bytes of JSON", MaxBytes), "max", MaxBytes))
 	}
 	if isNull(raw) {
-		return Definition{}, fault.Param("definition", "must be an object")
+		return Definition{}, fault.Invalid("definition", fault.Type("an object"))
 	}
-	found := problems{}
+	found := problems{fault.Problems{}}
 	o := readObject(found, "definition", raw, "elements", "submit_label", "after_submit", "notify", "new_contacts", "style")
-	if len(o.values) == 0 || !o.has("elements") {
-		found.add("definition.elements", "must be an array")
+	if !o.has("elements") {
+		found.add("definition.elements", fault.Type("an array"))
 	}
 	d := Definition{
-		Elements:    readElements(o, catalogOf(env.Fields)),
-		SubmitLabel: o.text("submit_label", MaxSubmitLabel, false),
+		Elements:    readElements(o, env.Fields),
+		SubmitLabel: o.text("submit_label", maxSubmitLabel, false),
 		AfterSubmit: readAfterSubmit(o),
 		Notify:      readNotify(o, env),
 		NewContacts: readNewContacts(o, env),
 		Style:       readStyle(found, "definition.style", o.values["style"]),
 	}
-	if err := found.err(); err != nil {
+	if err := found.Err(); err != nil {
 		return Definition{}, err
 	}
 	return d, nil
 }
 
-// Load reads a definition that Parse accepted earlier and works its targets out against the custom fields of
-// now. Elements whose field is gone meanwhile stay, marked Gone.
-func Load(raw json.RawMessage, fields []Field) (Definition, error) {
-	var d Definition
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return Definition{}, err
-	}
-	c := catalogOf(fields)
-	for i := range d.Elements {
-		if e := &d.Elements[i]; e.Type == TypeField {
-			in, ok := c.resolve(e)
-			in.gone = !ok
-			e.input = in
-		}
-	}
-	for name, value := range d.Style {
-		if n, ok := value.(float64); ok {
-			d.Style[name] = int(n)
-		}
-	}
-	return d, nil
-}
-
-func readElements(o object, c catalog) []Element {
+func readElements(o object, fields form.Fields) []form.Element {
 	list := o.list("elements", MaxElements)
-	out := make([]Element, 0, len(list))
+	out := make([]form.Element, 0, len(list))
 	ids, targets := map[string]int{}, map[string]int{}
 	for i, raw := range list {
 		el := readObject(o.found, o.at("elements")+"["+strconv.Itoa(i)+"]", raw,
 			"id", "type", "target", "label", "help", "required", "options", "placeholder", "width", "text", "level", "marketing", "purpose")
-		e := readElement(el, c)
+		e := readElement(el, fields)
 		if e.ID != "" {
 			if before, twice := ids[e.ID]; twice {
-				o.found.add(el.at("id"), "is the id of elements[%d] too", before)
+				o.found.add(el.at("id"), takenBy("id", before))
 			}
 			ids[e.ID] = i
 		}
 		if e.Target != "" {
 			if before, twice := targets[e.Target]; twice {
-				o.found.add(el.at("target"), "is the target of elements[%d] too", before)
+				o.found.add(el.at("target"), takenBy("target", before))
 			}
 			targets[e.Target] = i
 		}
@@ -103,8 +83,12 @@ func readElements(o object, c catalog) []Element {
 	return out
 }
 
+func takenBy(what string, element int) fault.Problem {
+	return fault.NewProblem("twice", fmt.Sprintf("is the %s of elements[%d] too", what, element), "element", element)
+}
+
 // nameElements gives ids to the elements without one.
-func nameElements(elements []Element, taken map[string]int) {
+func nameElements(elements []form.Element, taken map[string]int) {
 	n := 0
 	for i := range elements {
 		for elements[i].ID == "" {
@@ -117,51 +101,58 @@ func nameElements(elements []Element, taken map[string]int) {
 	}
 }
 
-// checkTogether checks what one element needs another for.
-func checkTogether(o object, elements []Element, targets map[string]int) {
-	_, hasEmail := targets["contact.email"]
-	_, hasOrganization := targets["organization.name"]
+// checkTogether checks the elements that cannot be without another one.
+func checkTogether(o object, elements []form.Element, targets map[string]int) {
+	_, hasEmail := targets[form.TargetEmail]
+	_, hasOrganization := targets[form.TargetOrganization]
 	for i := range elements {
 		at := o.at("elements") + "[" + strconv.Itoa(i) + "]"
 		if elements[i].Marketing && !hasEmail {
-			o.found.add(at+".marketing", "needs an element with the target contact.email, to ask for a confirmation by mail")
+			o.found.add(at+".marketing", needs(form.TargetEmail, ", to ask for a confirmation by mail"))
 		}
 		if strings.HasPrefix(elements[i].Target, "organization.") && !hasOrganization {
-			o.found.add(at+".target", "needs an element with the target organization.name")
+			o.found.add(at+".target", needs(form.TargetOrganization, ""))
 		}
 	}
+}
+
+func needs(target, why string) fault.Problem {
+	return fault.NewProblem("needs_element", "needs an element with the target "+target+why, "target", target)
 }
 
 // The keys that count for each type of element, beside id, type and width.
 var keysOf = map[string][]string{
-	TypeField:     {"target", "label", "help", "required", "options", "placeholder"},
-	TypeHeading:   {"text", "level"},
-	TypeParagraph: {"text"},
-	TypeConsent:   {"text", "label", "help", "required", "marketing", "purpose"},
+	form.TypeField:     {"target", "label", "help", "required", "options", "placeholder"},
+	form.TypeHeading:   {"text", "level"},
+	form.TypeParagraph: {"text"},
+	form.TypeConsent:   {"text", "label", "help", "required", "marketing", "purpose"},
 }
 
-func readElement(o object, c catalog) Element {
-	e := Element{
-		ID:          o.text("id", MaxID, false),
-		Type:        o.oneOf("type", "", TypeField, TypeHeading, TypeParagraph, TypeConsent),
-		Target:      o.text("target", 300, false),
-		Label:       o.text("label", MaxLabel, false),
-		Help:        o.text("help", MaxHelp, true),
+func readElement(o object, fields form.Fields) form.Element {
+	e := form.Element{
+		ID:          o.text("id", maxID, false),
+		Type:        o.oneOf("type", "", form.TypeField, form.TypeHeading, form.TypeParagraph, form.TypeConsent),
+		Target:      o.text("target", maxTarget, false),
+		Label:       o.text("label", maxLabel, false),
+		Help:        o.text("help", maxHelp, true),
 		Required:    o.flag("required", false),
-		Options:     o.texts("options", MaxOptions, MaxOption),
-		Placeholder: o.text("placeholder", MaxPlaceholder, false),
+		Options:     o.texts("options", form.MaxOptions, form.MaxOption),
+		Placeholder: o.text("placeholder", maxPlaceholder, false),
 		Width:       o.oneOf("width", "full", "full", "half"),
-		Text:        o.text("text", MaxParagraph, true),
+		Text:        o.text("text", maxParagraph, true),
 		Marketing:   o.flag("marketing", false),
-		Purpose:     o.text("purpose", MaxPurpose, false),
+		Purpose:     o.text("purpose", maxPurpose, false),
+	}
+	if len(e.Options) == 0 {
+		e.Options = nil
 	}
 	level, _ := o.integer("level", 2, 4)
 	e.Level = int(level)
 	if e.ID != "" && !elementID.MatchString(e.ID) {
-		o.found.add(o.at("id"), "must be letters, digits, hyphens and underscores")
+		o.found.add(o.at("id"), fault.NewProblem("format", "must be letters, digits, hyphens and underscores"))
 	}
 	if e.Type == "" {
-		o.found.add(o.at("type"), "must be one of field, heading, paragraph, consent")
+		o.found.add(o.at("type"), fault.NotOneOf(form.TypeField, form.TypeHeading, form.TypeParagraph, form.TypeConsent))
 		return e
 	}
 	for key, given := range map[string]bool{
@@ -169,21 +160,21 @@ func readElement(o object, c catalog) Element {
 		"placeholder": e.Placeholder != "", "text": e.Text != "", "level": e.Level != 0, "marketing": e.Marketing, "purpose": e.Purpose != "",
 	} {
 		if given && !slices.Contains(keysOf[e.Type], key) {
-			o.found.add(o.at(key), "does not belong to an element of the type %s", e.Type)
+			o.found.add(o.at(key), fault.NewProblem("not_of_type", "does not belong to an element of the type "+e.Type, "type", e.Type))
 		}
 	}
 	switch e.Type {
-	case TypeField:
-		readTarget(o, &e, c)
-	case TypeHeading:
-		o.requireText(e.Text, MaxHeading)
+	case form.TypeField:
+		readTarget(o, &e, fields)
+	case form.TypeHeading:
+		o.requireText(e.Text, maxHeading)
 		if e.Level == 0 {
 			e.Level = 2
 		}
-	case TypeParagraph:
-		o.requireText(e.Text, MaxParagraph)
-	case TypeConsent:
-		o.requireText(e.Text, MaxConsent)
+	case form.TypeParagraph:
+		o.requireText(e.Text, maxParagraph)
+	case form.TypeConsent:
+		o.requireText(e.Text, maxConsent)
 		if e.Purpose == "" {
 			e.Purpose = "privacy"
 			if e.Marketing {
@@ -196,65 +187,68 @@ func readElement(o object, c catalog) Element {
 
 func (o object) requireText(text string, max int) {
 	if text == "" {
-		o.found.add(o.at("text"), "must not be empty")
+		o.found.add(o.at("text"), fault.Empty())
 	}
 	o.found.text(o.at("text"), text, max, true)
 }
 
-// readTarget checks the target of a field element, and its options against what the target takes.
-func readTarget(o object, e *Element, c catalog) {
-	if e.Target == "" {
-		o.found.add(o.at("target"), "must be given for a field")
+// readTarget checks the target of a field element, and its options against those that the target takes.
+func readTarget(o object, e *form.Element, fields form.Fields) {
+	custom, isCustom := fields[e.Target]
+	question := fields.Ask(*e)
+	switch {
+	case e.Target == "":
+		o.found.add(o.at("target"), fault.NewProblem("required", "must be given for a field"))
+		return
+	case question.Gone || form.OfBooking(e.Target):
+		o.found.add(o.at("target"), noTarget(e.Target, custom))
 		return
 	}
-	in, ok := c.resolve(e)
-	if !ok {
-		key, isContact := strings.CutPrefix(e.Target, contactFields)
-		switch f, known := c[e.Target]; {
-		case known && f.Archived:
-			o.found.add(o.at("target"), "names the archived field %q", clip(f.Key))
-		case isContact:
-			o.found.add(o.at("target"), "names the field %q, which contacts do not have", clip(key))
-		default:
-			o.found.add(o.at("target"), "must be contact.first_name, contact.last_name, contact.email, contact.phone, contact.fields.<key>, "+
-				"submission.fields.<name>, organization.name or another detail of the organization")
-		}
-		return
-	}
-	e.input = in
+	choice := question.Kind == form.KindDropdown || question.Kind == form.KindChoices
 	if len(e.Options) == 0 {
-		e.Options = nil
-		if (in.kind == KindDropdown || in.kind == KindChoices) && len(in.options) == 0 {
-			o.found.add(o.at("options"), "must not be empty for a %s", in.kind)
+		if choice && len(question.Options) == 0 {
+			o.found.add(o.at("options"), fault.NewProblem("empty", "must not be empty for a "+question.Kind))
 		}
 		return
 	}
-	if in.kind != KindDropdown && in.kind != KindChoices {
-		o.found.add(o.at("options"), "do not belong to the target %s, which takes %s", clip(e.Target), e.Kind())
+	if !choice {
+		o.found.add(o.at("options"), fault.NewProblem("not_of_type", fmt.Sprintf("do not belong to the target %s, which takes %s", form.Clip(e.Target), question.Kind),
+			"type", question.Kind))
 		return
 	}
-	if f, known := c[e.Target]; known {
-		for i, option := range e.Options {
-			if !slices.Contains(f.Options, option) {
-				o.found.add(o.at("options")+"["+strconv.Itoa(i)+"]", "is not an option of the field %q", clip(f.Key))
-			}
+	for i, option := range e.Options {
+		if isCustom && !slices.Contains(custom.Options, option) {
+			o.found.add(o.at("options")+"["+strconv.Itoa(i)+"]",
+				fault.NewProblem("not_one_of", fmt.Sprintf("is not an option of the field %q", form.Clip(custom.Key)), "allowed", custom.Options))
 		}
 	}
+}
+
+func noTarget(target string, custom form.Field) fault.Problem {
+	key, isContact := strings.CutPrefix(target, "contact.fields.")
+	switch {
+	case custom.Archived:
+		return fault.NewProblem("archived", fmt.Sprintf("names the archived field %q", form.Clip(custom.Key)))
+	case isContact:
+		return fault.NewProblem("unknown", fmt.Sprintf("names the field %q, which contacts do not have", form.Clip(key)))
+	}
+	return fault.NewProblem("unknown", "must be contact.first_name, contact.last_name, contact.email, contact.phone, contact.fields.<key>, "+
+		"submission.fields.<name>, organization.name or another detail of the organization")
 }
 
 func readAfterSubmit(o object) AfterSubmit {
 	a := readObject(o.found, o.at("after_submit"), o.values["after_submit"], "type", "message", "url")
 	out := AfterSubmit{
 		Type:    a.oneOf("type", "message", "message", "redirect"),
-		Message: a.text("message", MaxMessage, true),
-		URL:     a.text("url", MaxURL, false),
+		Message: a.text("message", maxMessage, true),
+		URL:     a.text("url", form.MaxURL, false),
 	}
 	switch {
 	case out.URL == "" && out.Type == "redirect":
-		a.found.add(a.at("url"), "must be given for a redirect")
+		a.found.add(a.at("url"), fault.NewProblem("required", "must be given for a redirect"))
 	case out.URL != "":
-		if _, err := website(out.URL, "https"); err != nil || !strings.HasPrefix(out.URL, "https://") {
-			a.found.add(a.at("url"), "must be an address that starts with https://")
+		if _, ok := form.Website(out.URL, "https"); !ok || !strings.HasPrefix(out.URL, "https://") {
+			a.found.add(a.at("url"), fault.NewProblem("url", "must be an address that starts with https://"))
 		}
 	}
 	return out
@@ -263,21 +257,24 @@ func readAfterSubmit(o object) AfterSubmit {
 func readNotify(o object, env Env) Notify {
 	n := readObject(o.found, o.at("notify"), o.values["notify"], "emails", "owner")
 	out := Notify{Emails: []string{}, Owner: n.flag("owner", false)}
-	for i, email := range n.texts("emails", MaxEmails, MaxEmail) {
+	for i, email := range n.texts("emails", maxEmails, form.MaxEmail) {
 		at := n.at("emails") + "[" + strconv.Itoa(i) + "]"
 		same := func(other string) bool { return strings.EqualFold(email, other) }
 		switch {
 		case slices.ContainsFunc(out.Emails, same):
-			n.found.add(at, "is there twice")
+			n.found.add(at, fault.Twice())
+			continue
 		case slices.ContainsFunc(env.NotifyEmails, same):
-			out.Emails = append(out.Emails, email)
 		case !env.MayAddEmails:
-			n.found.add(at, "is new: addresses can be kept or removed here, and added in the app only")
-		case !isEmail(email):
-			n.found.add(at, "must be an email address such as name@example.com")
+			n.found.add(at, fault.NewProblem("new_address", "is new: addresses can be kept or removed here, and added in the app only"))
+			continue
 		default:
-			out.Emails = append(out.Emails, email)
+			if _, err := address.Parse(email); err != nil {
+				n.found.add(at, fault.Email())
+				continue
+			}
 		}
+		out.Emails = append(out.Emails, email)
 	}
 	return out
 }
@@ -288,11 +285,11 @@ func readNewContacts(o object, env Env) NewContacts {
 		Create: n.flag("create", true),
 		Status: n.oneOf("status", "lead", "lead", "customer", "inactive"),
 		Source: n.text("source", MaxSource, false),
-		Tags:   n.texts("tags", MaxTags, MaxTag),
+		Tags:   n.texts("tags", maxTags, maxTag),
 	}
-	if owner, given := n.integer("owner_user_id", 1, 1<<53); given {
+	if owner, given := n.integer("owner_user_id", 1, maxUser); given {
 		if env.KnownUser != nil && !env.KnownUser(owner) {
-			n.found.add(n.at("owner_user_id"), "is not a user who can own contacts")
+			n.found.add(n.at("owner_user_id"), fault.NewProblem("unknown", "is not a user who can own contacts"))
 		}
 		out.OwnerUserID = &owner
 	}

@@ -12,19 +12,20 @@ import (
 	"pgregory.net/rapid"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 )
 
-var siteFields = []Field{
-	{Entity: "contact", Key: "size", Label: "Size", Type: KindDropdown, Options: []string{"S", "M", "L"}},
-	{Entity: "contact", Key: "hobbies", Label: "Hobbies", Type: KindChoices, Options: []string{"Chess", "Go", "Bridge"}},
-	{Entity: "contact", Key: "born", Label: "Date of birth", Type: KindDate},
-	{Entity: "contact", Key: "age", Label: "Age", Type: KindNumber},
-	{Entity: "contact", Key: "site", Label: "Site", Type: KindURL},
-	{Entity: "contact", Key: "vip", Label: "VIP", Type: KindCheckbox},
-	{Entity: "contact", Key: "old", Label: "Old", Type: KindText, Archived: true},
-	{Entity: "submission", Key: "story", Label: "Your story", Type: KindLongText},
-	{Entity: "submission", Key: "title", Label: "Title", Type: KindText},
-}
+var siteFields = form.FieldsOf(
+	form.Field{Entity: "contact", Key: "size", Label: "Size", Type: form.KindDropdown, Options: []string{"S", "M", "L"}},
+	form.Field{Entity: "contact", Key: "hobbies", Label: "Hobbies", Type: form.KindChoices, Options: []string{"Chess", "Go", "Bridge"}},
+	form.Field{Entity: "contact", Key: "born", Label: "Date of birth", Type: form.KindDate},
+	form.Field{Entity: "contact", Key: "age", Label: "Age", Type: form.KindNumber},
+	form.Field{Entity: "contact", Key: "site", Label: "Site", Type: form.KindURL},
+	form.Field{Entity: "contact", Key: "vip", Label: "VIP", Type: form.KindCheckbox},
+	form.Field{Entity: "contact", Key: "old", Label: "Old", Type: form.KindText, Archived: true},
+	form.Field{Entity: "submission", Key: "story", Label: "Your story", Type: form.KindLongText},
+	form.Field{Entity: "submission", Key: "title", Label: "Title", Type: form.KindText},
+)
 
 // refused gives what Parse says about a definition, by path below definition.
 func refused(t *testing.T, raw string, env Env) map[string]string {
@@ -84,18 +85,19 @@ func TestADefinitionComesBackWholeWithItsDefaults(t *testing.T) {
 		"new_contacts": {"create":true,"status":"lead","source":"","owner_user_id":null,"tags":[]},
 		"style": {}
 	}`, string(got))
-	require.True(t, NeedsEmail(d))
+	require.True(t, form.NeedsEmail(d.Elements))
 
+	questions := form.Ask(d.Elements, siteFields)
 	for i, want := range []struct {
 		kind, caption string
 		choices       []string
 	}{
-		{"", "", nil}, {KindText, "First name", nil}, {"", "", nil}, {KindDropdown, "Size", []string{"L", "S"}},
-		{KindLongText, "How many", nil}, {KindDropdown, "When", []string{"Now", "Later"}}, {KindEmail, "Email", nil}, {KindConsent, "I agree.", nil},
+		{"", "", nil}, {form.KindText, "First name", nil}, {"", "", nil}, {form.KindDropdown, "Size", []string{"L", "S"}},
+		{form.KindLongText, "How many", nil}, {form.KindDropdown, "When", []string{"Now", "Later"}}, {form.KindEmail, "Email", nil}, {form.KindConsent, "I agree.", nil},
 	} {
-		require.Equal(t, want.kind, d.Elements[i].Kind())
-		require.Equal(t, want.caption, d.Elements[i].Caption())
-		require.Equal(t, want.choices, d.Elements[i].Choices())
+		require.Equal(t, want.kind, questions[i].Kind)
+		require.Equal(t, want.caption, questions[i].Caption())
+		require.Equal(t, want.choices, questions[i].Options)
 	}
 }
 
@@ -110,13 +112,13 @@ func TestTheOtherKeysComeBackAsGiven(t *testing.T) {
 	}`), Env{NotifyEmails: []string{"old@example.com", "gone@example.com"}, KnownUser: func(id int64) bool { return id == 7 }})
 	require.NoError(t, err)
 	require.Equal(t, Definition{
-		Elements: []Element{}, SubmitLabel: "Send",
+		Elements: []form.Element{}, SubmitLabel: "Send",
 		AfterSubmit: AfterSubmit{Type: "redirect", URL: "https://example.com/thanks?x=1"},
 		Notify:      Notify{Emails: []string{"Old@example.com"}, Owner: true},
 		NewContacts: NewContacts{Status: "customer", Source: "web", OwnerUserID: &owner, Tags: []string{"a", "b"}},
 		Style:       map[string]any{"font": "svc:inter", "size": 16, "label_weight": 600, "color": "#A1b2C3", "container": "card", "button_icon": "send"},
 	}, d)
-	require.False(t, NeedsEmail(d))
+	require.False(t, form.NeedsEmail(d.Elements))
 }
 
 func TestWhatIsWrongIsNamedByItsPlace(t *testing.T) {
@@ -136,6 +138,8 @@ func TestWhatIsWrongIsNamedByItsPlace(t *testing.T) {
 		{elements(`{"type":"field"}`), "definition.elements[0].target", "must be given"},
 		{elements(`{"type":"field","target":5}`), "definition.elements[0].target", "must be a string"},
 		{field("contact.status"), "definition.elements[0].target", "must be contact.first_name"},
+		{field("message"), "definition.elements[0].target", "must be contact.first_name"},
+		{field("location"), "definition.elements[0].target", "must be contact.first_name"},
 		{field("email"), "definition.elements[0].target", "must be contact.first_name"},
 		{field("contact.fields.nope"), "definition.elements[0].target", `names the field "nope", which contacts do not have`},
 		{field("contact.fields.story"), "definition.elements[0].target", `which contacts do not have`},
@@ -182,8 +186,8 @@ func TestWhatIsWrongIsNamedByItsPlace(t *testing.T) {
 		{`{"elements":[],"submit_label":"a\nb"}`, "definition.submit_label", "must be one line"},
 		{`{"elements":[],"style":{"size":11}}`, "definition.style.size", "must be a whole number from 12 to 24"},
 		{`{"elements":[],"style":{"size":"16"}}`, "definition.style.size", "must be a whole number from 12 to 24"},
-		{`{"elements":[],"style":{"label_weight":450}}`, "definition.style.label_weight", "must be 400, 500, 600 or 700"},
-		{`{"elements":[],"style":{"label_weight":"600"}}`, "definition.style.label_weight", "must be 400, 500, 600 or 700"},
+		{`{"elements":[],"style":{"label_weight":450}}`, "definition.style.label_weight", "must be one of 400, 500, 600, 700"},
+		{`{"elements":[],"style":{"label_weight":"600"}}`, "definition.style.label_weight", "must be one of 400, 500, 600, 700"},
 		{`{"elements":[],"style":{"color":"red"}}`, "definition.style.color", "must be a colour"},
 		{`{"elements":[],"style":{"font":"Comic Sans"}}`, "definition.style.font", "theme:<slug>"},
 		{`{"elements":[],"style":{"button_icon":"skull"}}`, "definition.style.button_icon", "must be one of arrow-right"},
@@ -193,8 +197,11 @@ func TestWhatIsWrongIsNamedByItsPlace(t *testing.T) {
 		{`{"elements":[` + strings.Repeat(`{},`, 100) + `{}]}`, "definition.elements", "at most 100"},
 		{`{"elements":[],"submit_label":"` + strings.Repeat(" ", MaxBytes) + `"}`, "definition", "bytes of JSON"},
 	} {
-		found := refused(t, c.raw, Env{Fields: siteFields, NotifyEmails: []string{"old@example.com"}, KnownUser: func(id int64) bool { return id == 7 }})
-		require.Contains(t, found[c.path], c.says, "%s: %v", c.raw, found)
+		t.Run(fmt.Sprintf("%s %.60s", c.path, c.raw), func(t *testing.T) {
+			t.Parallel()
+			found := refused(t, c.raw, Env{Fields: siteFields, NotifyEmails: []string{"old@example.com"}, KnownUser: func(id int64) bool { return id == 7 }})
+			require.Contains(t, found[c.path], c.says)
+		})
 	}
 }
 
@@ -236,34 +243,22 @@ func TestNotificationAddressesAreKeptOrRemovedAndAddedByPeopleOnly(t *testing.T)
 	require.Contains(t, params(t, err), "definition.notify.emails[1]")
 }
 
-func TestALoadedDefinitionFollowsTheFieldsOfNow(t *testing.T) {
-	stored, err := json.Marshal(parsed(t, `{"elements":[
-		{"id":"size","type":"field","target":"contact.fields.size","options":["L","S"],"required":true},
-		{"id":"born","type":"field","target":"contact.fields.born"},
-		{"id":"title","type":"field","target":"submission.fields.title"},
-		{"id":"free","type":"field","target":"submission.fields.free"}],"style":{"size":16}}`))
+func TestLoadingChangesNothingThatIsStored(t *testing.T) {
+	stored, err := json.Marshal(parsed(t, `{"elements":[{"id":"size","type":"field","target":"contact.fields.size","options":["L","S"],"required":true}],"style":{"size":16}}`))
 	require.NoError(t, err)
-
-	d, err := Load(stored, []Field{
-		{Entity: "contact", Key: "size", Label: "Shirt", Type: KindDropdown, Options: []string{"L", "XL"}},
-		{Entity: "contact", Key: "born", Label: "Born", Type: KindDate, Archived: true},
-		{Entity: "submission", Key: "free", Label: "Free", Type: KindNumber},
-	})
+	d, err := Load(stored)
 	require.NoError(t, err)
-	require.Equal(t, []string{"L"}, d.Elements[0].Choices())
-	require.Equal(t, "Shirt", d.Elements[0].Caption())
-	require.False(t, d.Elements[0].Gone())
-	require.True(t, d.Elements[1].Gone())
-	require.Equal(t, KindLongText, d.Elements[2].Kind(), "a submission field that was never made takes text")
-	require.Equal(t, KindNumber, d.Elements[3].Kind())
 	require.Equal(t, 16, d.Style["size"])
-
 	again, err := json.Marshal(d)
 	require.NoError(t, err)
-	require.JSONEq(t, string(stored), string(again), "loading changes nothing that is stored")
-
-	_, err = Load(json.RawMessage(`{`), nil)
+	require.JSONEq(t, string(stored), string(again))
+	_, err = Load(json.RawMessage(`{`))
 	require.Error(t, err)
+}
+
+func TestWhetherAFormHasAField(t *testing.T) {
+	require.False(t, parsed(t, elements(`{"type":"heading","text":"x"}`, `{"type":"consent","text":"x"}`)).HasField())
+	require.True(t, parsed(t, elements(emailElement)).HasField())
 }
 
 func TestEveryTemplateIsADefinitionOnASiteWithoutFields(t *testing.T) {
@@ -273,17 +268,15 @@ func TestEveryTemplateIsADefinitionOnASiteWithoutFields(t *testing.T) {
 		raw, err := json.Marshal(template.Definition)
 		require.NoError(t, err)
 		// Before and after its fields are made.
-		for _, fields := range [][]Field{nil, template.Fields} {
+		for _, fields := range []form.Fields{nil, form.FieldsOf(template.Fields...)} {
 			d, err := Parse(raw, Env{Fields: fields})
 			require.NoError(t, err, template.Key)
 			again, err := json.Marshal(d)
 			require.NoError(t, err)
 			require.JSONEq(t, string(raw), string(again), "a template has no defaults left to fill in")
 		}
-		d, err := Load(raw, template.Fields)
-		require.NoError(t, err)
 		made := map[string]bool{}
-		for _, e := range d.Elements {
+		for _, e := range template.Definition.Elements {
 			made[e.Target] = true
 		}
 		for _, f := range template.Fields {
@@ -299,18 +292,18 @@ func TestEveryTemplateIsADefinitionOnASiteWithoutFields(t *testing.T) {
 func anyElement(t *rapid.T, n int) map[string]any {
 	text := rapid.StringMatching(`[A-Za-zé<>&"' ]{1,30}[a-z]`)
 	e := map[string]any{"id": fmt.Sprintf("x%d", n), "width": rapid.SampledFrom([]string{"full", "half"}).Draw(t, "width")}
-	switch e["type"] = rapid.SampledFrom([]string{TypeField, TypeHeading, TypeParagraph, TypeConsent}).Draw(t, "type"); e["type"] {
-	case TypeField:
+	switch e["type"] = rapid.SampledFrom([]string{form.TypeField, form.TypeHeading, form.TypeParagraph, form.TypeConsent}).Draw(t, "type"); e["type"] {
+	case form.TypeField:
 		e["target"] = fmt.Sprintf("submission.fields.f%d", n)
 		e["required"] = rapid.Bool().Draw(t, "required")
 		if rapid.Bool().Draw(t, "options?") {
 			e["options"] = rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,8}`), 1, 5, rapid.ID).Draw(t, "options")
 		}
-	case TypeHeading:
+	case form.TypeHeading:
 		e["text"], e["level"] = text.Draw(t, "text"), rapid.IntRange(2, 4).Draw(t, "level")
-	case TypeParagraph:
+	case form.TypeParagraph:
 		e["text"] = text.Draw(t, "text")
-	case TypeConsent:
+	case form.TypeConsent:
 		e["text"], e["purpose"] = text.Draw(t, "text"), rapid.StringMatching(`[a-z]{1,10}`).Draw(t, "purpose")
 	}
 	return e
@@ -330,13 +323,9 @@ func TestEveryValidDefinitionSurvivesStoring(t *testing.T) {
 		stored, err := json.Marshal(d)
 		require.NoError(t, err)
 		require.Equal(t, d, parsed(t, string(stored)))
-		loaded, err := Load(stored, siteFields)
+		loaded, err := Load(stored)
 		require.NoError(t, err)
-		require.Len(t, loaded.Elements, len(d.Elements))
-		for i := range d.Elements {
-			require.Equal(t, d.Elements[i].Kind(), loaded.Elements[i].Kind())
-			require.Equal(t, d.Elements[i].Choices(), loaded.Elements[i].Choices())
-		}
+		require.Equal(t, form.Ask(d.Elements, siteFields), form.Ask(loaded.Elements, siteFields))
 	})
 }
 
@@ -361,7 +350,7 @@ func FuzzParse(f *testing.F) {
 		again, err := Parse(stored, Env{Fields: siteFields, MayAddEmails: true})
 		require.NoError(t, err, string(stored))
 		require.Equal(t, d, again)
-		_, err = Load(stored, nil)
+		_, err = Load(stored)
 		require.NoError(t, err)
 	})
 }
@@ -371,7 +360,7 @@ func BenchmarkLoad(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Load(raw, siteFields); err != nil {
+		if _, err := Load(raw); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,28 +6,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 )
 
 // The most problems that one answer names.
 const maxProblems = 20
 
 // problems collects what is wrong, by the path of the value.
-type problems map[string]string
+type problems struct{ fault.Problems }
 
-func (p problems) add(path, format string, args ...any) {
-	if _, there := p[path]; !there && len(p) < maxProblems {
-		p[path] = fmt.Sprintf(format, args...)
+func (p problems) add(path string, wrong fault.Problem) {
+	if len(p.Problems) < maxProblems {
+		p.Add(path, wrong)
 	}
-}
-
-func (p problems) err() error {
-	if len(p) == 0 {
-		return nil
-	}
-	return fault.Params(p)
 }
 
 // object is a JSON object at a path, whose values are read by key with their type and limits checked. Absent
@@ -45,12 +38,12 @@ func readObject(found problems, path string, raw json.RawMessage, known ...strin
 		return o
 	}
 	if err := json.Unmarshal(raw, &o.values); err != nil {
-		found.add(path, "must be an object")
+		found.add(path, fault.Type("an object"))
 		return o
 	}
 	for key := range o.values {
 		if !slices.Contains(known, key) {
-			found.add(path+"."+clip(key), "is not a known key")
+			found.add(path+"."+form.Clip(key), fault.NewProblem("unknown", "is not a known key"))
 		}
 	}
 	return o
@@ -70,7 +63,7 @@ func (o object) text(key string, max int, lines bool) string {
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		o.found.add(o.at(key), "must be a string")
+		o.found.add(o.at(key), fault.Type("a string"))
 		return ""
 	}
 	return o.found.text(o.at(key), s, max, lines)
@@ -78,15 +71,11 @@ func (o object) text(key string, max int, lines bool) string {
 
 func (p problems) text(path, s string, max int, lines bool) string {
 	s = strings.TrimSpace(s)
-	switch {
-	case utf8.RuneCountInString(s) > max:
-		p.add(path, "must have at most %d characters", max)
-	case !printable(s, lines):
-		p.add(path, "%s", unprintable(lines))
-	default:
-		return s
+	if wrong := form.Text(s, max, lines); !wrong.IsZero() {
+		p.add(path, wrong)
+		return ""
 	}
-	return ""
+	return s
 }
 
 func (o object) flag(key string, otherwise bool) bool {
@@ -96,7 +85,7 @@ func (o object) flag(key string, otherwise bool) bool {
 	}
 	var b bool
 	if json.Unmarshal(raw, &b) != nil {
-		o.found.add(o.at(key), "must be true or false")
+		o.found.add(o.at(key), fault.Type("true or false"))
 	}
 	return b
 }
@@ -107,7 +96,7 @@ func (o object) oneOf(key, otherwise string, allowed ...string) string {
 		return otherwise
 	}
 	if !slices.Contains(allowed, s) {
-		o.found.add(o.at(key), "must be one of %s", strings.Join(allowed, ", "))
+		o.found.add(o.at(key), fault.NotOneOf(allowed...))
 		return otherwise
 	}
 	return s
@@ -120,7 +109,7 @@ func (o object) integer(key string, low, high int64) (n int64, given bool) {
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil || n < low || n > high {
-		o.found.add(o.at(key), "must be a whole number from %d to %d", low, high)
+		o.found.add(o.at(key), wholeNumber(low, high))
 		return 0, false
 	}
 	return n, true
@@ -134,11 +123,11 @@ func (o object) list(key string, max int) []json.RawMessage {
 	}
 	var out []json.RawMessage
 	if json.Unmarshal(raw, &out) != nil {
-		o.found.add(o.at(key), "must be an array")
+		o.found.add(o.at(key), fault.Type("an array"))
 		return nil
 	}
 	if len(out) > max {
-		o.found.add(o.at(key), "must have at most %d entries", max)
+		o.found.add(o.at(key), fault.TooMany(max))
 		return nil
 	}
 	return out
@@ -151,15 +140,15 @@ func (o object) texts(key string, count, max int) []string {
 		path := o.at(key) + "[" + strconv.Itoa(i) + "]"
 		var s string
 		if isNull(raw) || json.Unmarshal(raw, &s) != nil {
-			o.found.add(path, "must be a string")
+			o.found.add(path, fault.Type("a string"))
 			continue
 		}
 		s = o.found.text(path, s, max, false)
 		switch {
 		case s == "":
-			o.found.add(path, "must not be empty")
+			o.found.add(path, fault.Empty())
 		case slices.Contains(out, s):
-			o.found.add(path, "is there twice")
+			o.found.add(path, fault.Twice())
 		default:
 			out = append(out, s)
 		}
@@ -167,26 +156,6 @@ func (o object) texts(key string, count, max int) []string {
 	return out
 }
 
-// printable tells whether s has no control characters besides tabs and, where lines are allowed, line ends.
-func printable(s string, lines bool) bool {
-	for _, r := range s {
-		if (r < ' ' && r != '\t' && !(lines && (r == '\n' || r == '\r'))) || r == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-func unprintable(lines bool) string {
-	if lines {
-		return "must not have control characters"
-	}
-	return "must be one line, without control characters"
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
+func wholeNumber(low, high int64) fault.Problem {
+	return fault.NewProblem("number", fmt.Sprintf("must be a whole number from %d to %d", low, high), "min", low, "max", high)
 }

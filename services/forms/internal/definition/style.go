@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"frontdesk/libs/fault"
 )
 
 // property checks one property of a style: a name from a list, whole numbers from a range, or a colour.
@@ -63,9 +65,9 @@ func readStyle(found problems, path string, raw json.RawMessage) map[string]any 
 			switch {
 			case err != nil || n < p.low || n > p.high || (n-p.low)%p.step != 0:
 				if p.step == 1 {
-					found.add(o.at(name), "must be a whole number from %d to %d", p.low, p.high)
+					found.add(o.at(name), wholeNumber(p.low, p.high))
 				} else {
-					found.add(o.at(name), "must be 400, 500, 600 or 700")
+					found.add(o.at(name), fault.NotOneOf("400", "500", "600", "700"))
 				}
 			default:
 				out[name] = int(n)
@@ -80,11 +82,11 @@ func readStyle(found problems, path string, raw json.RawMessage) map[string]any 
 		case p.pattern != nil && p.pattern.MatchString(s):
 			out[name] = s
 		case p.pattern == hexColour:
-			found.add(o.at(name), "must be a colour such as #1a2b3c")
+			found.add(o.at(name), fault.Format("colour", "a colour", "#1a2b3c"))
 		case p.pattern == themeFont:
-			found.add(o.at(name), "must be one of %s, theme:<slug>", strings.Join(p.names, ", "))
+			found.add(o.at(name), fault.NotOneOf(append(slices.Clone(p.names), "theme:<slug>")...))
 		default:
-			found.add(o.at(name), "must be one of %s", strings.Join(p.names, ", "))
+			found.add(o.at(name), fault.NotOneOf(p.names...))
 		}
 	}
 	return out

@@ -2,8 +2,8 @@ package forms
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,7 +14,7 @@ import (
 	"frontdesk/proto"
 )
 
-// contact is what a copy keeps of a contact.
+// contact is a contact as far as the copy keeps it.
 type contact struct {
 	ID           uuid.UUID
 	FirstName    string `json:"first_name"`
@@ -25,12 +25,20 @@ type contact struct {
 	Organization *Ref
 }
 
-func (s *service) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func (s *service) follows() []bus.Follow {
+	return []bus.Follow{
+		{Topic: proto.ContactTopic, Handle: s.onContact},
+		{Topic: proto.OrganizationTopic, Handle: onOrganization},
+		{Topic: proto.FormsCommandTopic, Handle: s.onCommand},
+	}
+}
+
+func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := uuid.Parse(e.Key)
 	if err != nil {
 		return err
 	}
-	if e.Tombstone || e.Kind == "contact.erased" {
+	if e.Tombstone || e.Kind == proto.KindContactErased {
 		return forgetContact(ctx, tx, id)
 	}
 	var c contact
@@ -43,18 +51,29 @@ func (s *service) followContacts(ctx context.Context, tx *db.Tx, e bus.Event) er
 		}
 	}
 	switch e.Kind {
-	case "contact.merged":
-		var x struct {
-			MergedID uuid.UUID `json:"merged_id"`
-		}
-		if err := json.Unmarshal(e.Extra, &x); err != nil {
+	case proto.KindContactMerged:
+		merged, err := mergedID(e)
+		if err != nil {
 			return err
 		}
-		return mergeContact(ctx, tx, id, x.MergedID)
-	case "contact.ensured":
+		return mergeContact(ctx, tx, id, merged)
+	case proto.KindContactEnsured:
 		return s.contactEnsured(ctx, tx, e)
 	}
 	return nil
+}
+
+// mergedID is the id of the record that was merged away.
+func mergedID(e bus.Event) (uuid.UUID, error) {
+	var x proto.Merged
+	if err := e.DecodeExtra(&x); err != nil {
+		return uuid.Nil, err
+	}
+	id, err := uuid.Parse(x.GetMergedId())
+	if err != nil {
+		return id, fmt.Errorf("merged_id of %s: %w", e.Kind, err)
+	}
+	return id, nil
 }
 
 func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error {
@@ -78,44 +97,32 @@ func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error
 
 // contactEnsured completes the submission that asked for the contact.
 func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	var x struct {
-		Origin    string `json:"origin"`
-		OriginID  string `json:"origin_id"`
-		ContactID string `json:"contact_id"` // empty when the result is none
-		Result    string `json:"result"`
-	}
-	if err := json.Unmarshal(e.Extra, &x); err != nil {
+	var x proto.Ensured
+	if err := e.DecodeExtra(&x); err != nil {
 		return err
 	}
-	if x.Origin != "submission" {
+	if x.GetOrigin() != originSubmission {
 		return nil
 	}
-	id, err := uuid.Parse(x.OriginID)
+	id, err := uuid.Parse(x.GetOriginId())
 	if err != nil {
-		return err
+		return fmt.Errorf("origin_id of %s: %w", e.Kind, err)
 	}
-	var contact *uuid.UUID
-	if x.ContactID != "" {
-		found, err := uuid.Parse(x.ContactID)
-		if err != nil {
-			return err
-		}
-		contact = &found
-	}
+	contact := optionalID(x.GetContactId())
 	// The contact may have been merged away meanwhile: the event of that can be ahead of this one.
 	var form int64
 	var toOwner bool
 	err = tx.QueryRow(ctx, `update submission s set result = $2, version = s.version + 1,
 			contact_id = coalesce((select a.contact_id from contact_alias a where a.id = $3::uuid), $3::uuid)
 		from form f where s.id = $1 and s.status = 'received' and s.result = 'pending' and f.id = s.form_id
-		returning f.id, coalesce((f.definition->'notify'->>'owner')::boolean, false)`, id, x.Result, contact).Scan(&form, &toOwner)
+		returning f.id, coalesce((f.definition->'notify'->>'owner')::boolean, false)`, id, x.GetResult(), contact).Scan(&form, &toOwner)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // deleted meanwhile
 	}
 	if err != nil {
 		return err
 	}
-	sub, err := emitSubmission(ctx, tx, "form.submitted", id, nil)
+	sub, err := emitSubmission(ctx, tx, proto.KindFormSubmitted, id, nil)
 	if err != nil || !toOwner || !sub.Contact.Given() {
 		return err
 	}
@@ -145,14 +152,14 @@ func mergeContact(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error
 		return err
 	}
 	for _, id := range moved {
-		if _, err := emitSubmission(ctx, tx, "submission.updated", id, []string{"contact"}); err != nil {
+		if _, err := emitSubmission(ctx, tx, proto.KindSubmissionUpdated, id, []string{"contact"}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := uuid.Parse(e.Key)
 	if err != nil {
 		return err
@@ -170,21 +177,19 @@ func followOrganizations(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	}
 	_, err = tx.Exec(ctx, `insert into organization as o (id, version, name) values ($1, $2, $3)
 		on conflict (id) do update set version = excluded.version, name = excluded.name where o.version < excluded.version`, id, e.Version, o.Name)
-	if err != nil || e.Kind != "organization.merged" {
+	if err != nil || e.Kind != proto.KindOrganizationMerged {
 		return err
 	}
-	var x struct {
-		MergedID uuid.UUID `json:"merged_id"`
-	}
-	if err := json.Unmarshal(e.Extra, &x); err != nil {
+	merged, err := mergedID(e)
+	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `update contact set organization_id = $1 where organization_id = $2`, id, x.MergedID)
+	_, err = tx.Exec(ctx, `update contact set organization_id = $1 where organization_id = $2`, id, merged)
 	return err
 }
 
-func (s *service) followCommands(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != "record_submission" {
+func (s *service) onCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindRecordSubmission {
 		return nil
 	}
 	var c proto.RecordSubmission

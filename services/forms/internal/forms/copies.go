@@ -1,52 +1,46 @@
 package forms
 
 import (
-	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 
-	protobuf "google.golang.org/protobuf/proto"
-
 	"frontdesk/libs/bus"
+	"frontdesk/libs/form"
 	"frontdesk/proto"
-	"frontdesk/services/forms/internal/definition"
 )
 
 // fieldTable is the copy of the custom fields.
 type fieldTable struct {
-	*bus.Table[definition.Field]
+	*bus.Table[form.Field]
 	// revision grows with each change.
 	revision atomic.Int64
 }
 
 func newFieldTable(b *bus.Bus) *fieldTable {
 	t := &fieldTable{}
-	t.Table = bus.NewTable(b, proto.FieldTopic, func(_ string, value []byte) (definition.Field, error) {
+	t.Table = bus.NewTable(b, proto.FieldTopic, func(_ string, value []byte) (form.Field, error) {
 		var f struct {
 			Entity, Key, Label, Type string
 			Options                  []string
 			Archived                 bool
 		}
-		_, err := record(value, &f)
-		return definition.Field(f), err
+		_, err := bus.OpenEnvelope(value, &f)
+		return form.Field(f), err
 	})
-	t.Watch(func(string, definition.Field, bool) { t.revision.Add(1) })
+	t.Watch(func(string, form.Field, bool) { t.revision.Add(1) })
 	return t
 }
 
-// list is all fields, archived ones too.
-func (t *fieldTable) list() []definition.Field {
-	var fields []definition.Field
-	for _, f := range t.All() {
-		fields = append(fields, f)
-	}
-	return fields
+// named gives all fields, archived ones too, by the targets that name them.
+func (t *fieldTable) named() form.Fields {
+	return form.FieldsOf(slices.Collect(maps.Values(t.All()))...)
 }
 
-// page is a page of the site, as far as forms go.
+// page is a page of the site.
 type page struct {
 	ID        int64
 	Title     string
@@ -57,9 +51,8 @@ type page struct {
 	Gone      bool
 	// Forms are the ids of those that it shows.
 	Forms []int64
-	// Asked is the request that the newest change answers, Created whether it made the page.
-	Asked   string
-	Created bool
+	// Embedded says which request the newest change answers; empty when it answers none.
+	Embedded *proto.PageEmbedded
 }
 
 // pageTable is the copy of the pages.
@@ -80,34 +73,25 @@ func newPageTable(b *bus.Bus) *pageTable {
 			Title, URL, Status, Content string
 			EditURL                     string `json:"edit_url"`
 		}
-		env, err := record(value, &p)
+		env, err := bus.OpenEnvelope(value, &p)
 		if err != nil {
 			return page{}, err
 		}
-		out := page{ID: p.ID, Title: p.Title, URL: p.URL, EditURL: p.EditURL, Status: p.Status, Gone: env.GetKind() == "page.deleted"}
-		out.Published = p.Status == "publish" && !out.Gone
+		out := page{ID: p.ID, Title: p.Title, URL: p.URL, EditURL: p.EditURL, Status: p.Status, Gone: env.GetKind() == proto.KindPageDeleted,
+			Embedded: &proto.PageEmbedded{}}
+		out.Published = p.Status == statusPublish && !out.Gone
 		for _, m := range shortcode.FindAllStringSubmatch(p.Content, -1) {
 			if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && !slices.Contains(out.Forms, id) {
 				out.Forms = append(out.Forms, id)
 			}
 		}
-		if len(env.GetExtra()) > 0 {
-			var x struct {
-				RequestID string `json:"request_id"`
-				Created   bool   `json:"created"`
-			}
-			if err := json.Unmarshal(env.GetExtra(), &x); err != nil {
-				return out, err
-			}
-			out.Asked, out.Created = x.RequestID, x.Created
-		}
-		return out, nil
+		return out, bus.Event{Kind: env.GetKind(), Extra: env.GetExtra()}.DecodeExtra(out.Embedded)
 	})
 	t.Watch(t.answer)
 	return t
 }
 
-// await registers a request; the channel gets the page that answers it.
+// await registers a request. The channel gets the page that answers it; call done when nobody waits any more.
 func (t *pageTable) await(request string) (answer <-chan page, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,7 +107,7 @@ func (t *pageTable) await(request string) (answer <-chan page, done func()) {
 func (t *pageTable) answer(_ string, p page, gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.waiting[p.Asked]
+	c := t.waiting[p.Embedded.GetRequestId()]
 	if gone || c == nil {
 		return
 	}
@@ -133,7 +117,7 @@ func (t *pageTable) answer(_ string, p page, gone bool) {
 	}
 }
 
-// showing are the published pages by form, in the order of their ids.
+// showing gives the published pages by the form that they show, in the order of their ids.
 func (t *pageTable) showing() map[int64][]page {
 	by := map[int64][]page{}
 	for _, p := range t.All() {
@@ -148,13 +132,4 @@ func (t *pageTable) showing() map[int64][]page {
 		slices.SortFunc(pages, func(a, b page) int { return int(a.ID - b.ID) })
 	}
 	return by
-}
-
-// record decodes the record in an envelope into v.
-func record(value []byte, v any) (*proto.Envelope, error) {
-	env := &proto.Envelope{}
-	if err := protobuf.Unmarshal(value, env); err != nil {
-		return env, err
-	}
-	return env, json.Unmarshal(env.GetData(), v)
 }

@@ -71,7 +71,7 @@ func (d *desk) send(form string, values m) *apptest.Answer {
 func (d *desk) commands() (list []*proto.EnsureContact) {
 	d.t.Helper()
 	for _, e := range d.Events(proto.ContactsCommandTopic) {
-		if e.GetKind() == "ensure_contact" {
+		if e.GetKind() == proto.KindEnsureContact {
 			c := &proto.EnsureContact{}
 			require.NoError(d.t, protobuf.Unmarshal(e.GetData(), c))
 			list = append(list, c)
@@ -84,7 +84,7 @@ func (d *desk) commands() (list []*proto.EnsureContact) {
 func (d *desk) contacts(change func(c *proto.EnsureContact, data m, extra m)) {
 	d.t.Helper()
 	for _, e := range d.Events(proto.ContactsCommandTopic) {
-		if d.answered[e.GetId()] || e.GetKind() != "ensure_contact" {
+		if d.answered[e.GetId()] || e.GetKind() != proto.KindEnsureContact {
 			continue
 		}
 		d.answered[e.GetId()] = true
@@ -97,7 +97,7 @@ func (d *desk) contacts(change func(c *proto.EnsureContact, data m, extra m)) {
 		}
 		id := fmt.Sprint(data["id"])
 		d.versions[id]++
-		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: id, Version: d.versions[id], Actor: e.GetActor(), Data: data, Extra: extra})
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: id, Version: d.versions[id], Actor: e.GetActor(), Data: data, Extra: extra})
 	}
 	d.Settle()
 }

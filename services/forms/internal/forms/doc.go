@@ -1,8 +1,8 @@
 // Package forms owns the forms of a site and the submissions that visitors send with them.
 //
-// A submission is stored together with the command that asks contacts for the visitor's contact. What
-// became of it comes back as the event contact.ensured, which completes the submission; only then is
-// form.submitted sent, so that whoever receives it finds the contact. Spam is stored and goes no further.
+// A submission is stored together with the command that asks contacts for the visitor's contact. The answer is the event
+// contact.ensured, which completes the submission; only then is form.submitted published, so that a consumer of it finds
+// the contact. Spam is stored and goes no further.
 //
 // Locks: a form's row before its columns; one submission at a time, several by id ascending; copies last.
 package forms

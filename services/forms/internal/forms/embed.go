@@ -11,18 +11,19 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
-// Embed is how a form is shown on a page.
+// Embed shows a form on a page.
 type Embed struct {
 	Shortcode string `json:"shortcode" doc:"For pages of this site."`
 	Block     string `json:"block" doc:"HTML for any site."`
 }
 
 func (s *service) getEmbed(ctx context.Context, tx *db.Tx, in formID) (Embed, error) {
-	if _, err := s.readForm(ctx, tx, in.ID, ""); err != nil {
+	if _, err := readForm(ctx, tx, in.ID); err != nil {
 		return Embed{}, err
 	}
 	url := s.Config.PublicURL
@@ -64,7 +65,12 @@ const (
 func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {
-		return Embedded{}, fault.Param("page_id", "or new_page_title must be given, and not both")
+		return Embedded{}, fault.Invalid("page_id", fault.NewProblem("exactly_one", "or new_page_title must be given, and not both", "of", []string{"page_id", "new_page_title"}))
+	}
+	if in.PageID == 0 {
+		if wrong := form.Name(in.NewPageTitle, maxName); !wrong.IsZero() {
+			return Embedded{}, fault.Invalid("new_page_title", wrong)
+		}
 	}
 	// Changing pages takes more than changing forms.
 	if !db.ActorFrom(ctx).Can(auth.ManageCRM) {
@@ -77,7 +83,7 @@ func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Em
 	answer, done := s.pages.await(request)
 	defer done()
 	err := d.Do(ctx, func(tx *db.Tx) error {
-		f, err := s.readForm(ctx, tx, in.ID, "")
+		f, err := readForm(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}
@@ -87,7 +93,7 @@ func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Em
 			key = strconv.FormatInt(in.PageID, 10)
 		}
 		cmd := &proto.EmbedInPage{RequestId: request, PageId: in.PageID, NewPageTitle: title, Shortcode: shortcodeOf(f.ID)}
-		if err := tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: "embed_in_page", Key: key, Data: cmd}); err != nil {
+		if err := tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindEmbedInPage, Key: key, Data: cmd}); err != nil {
 			return err
 		}
 		return op.Audit(ctx, tx, "embed-in-page", "form", formKey(f.ID))
@@ -97,14 +103,14 @@ func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Em
 	}
 	select {
 	case p := <-answer:
-		return Embedded{PageID: p.ID, Status: p.Status, EditURL: p.EditURL, Created: p.Created}, nil
+		return Embedded{PageID: p.ID, Status: p.Status, EditURL: p.EditURL, Created: p.Embedded.GetCreated()}, nil
 	case <-time.After(pageIsChanged):
 	case <-ctx.Done():
 	}
 	return Embedded{}, fault.Unavailable()
 }
 
-// pageThere tells whether a page exists; one that was made just now may still be on its way.
+// pageThere reports whether a page exists. It waits for one that was made just now.
 func (s *service) pageThere(ctx context.Context, id int64) bool {
 	ctx, cancel := context.WithTimeout(ctx, pageArrives)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 )
 
@@ -17,26 +18,28 @@ type exportedSubmissions struct {
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
+type exportedRow struct {
+	ID                    uuid.UUID
+	CreatedAt             time.Time
+	Form, Status          string
+	Contact, Organization string
+	Page, SpamReason      string
+	Answers               []form.Line
+}
+
 // column is one answer that a form asks for, in any of its versions.
 type column struct{ Key, Label string }
 
 // exportSubmissions writes the submissions that the actor may see, newest first, with a column for each answer
 // that any version of the forms asks for.
 func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d *op.Download) error {
-	w := where{}
-	w.own(tx)
-	if in.Form != 0 {
-		w.and("s.form_id = ?", in.Form)
-	}
-	if in.Status != "" {
-		w.and("s.status = ?", in.Status)
-	}
+	w := submissionsOf(tx, in.Form, in.Status)
 	columns, err := columnsOf(ctx, tx, in.Form)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `select s.id, s.created_at, f.name, s.status, coalesce(c.name, ''), coalesce(o.name, ''), s.page, coalesce(s.spam_reason, ''), s.answers`+
-		submissionFrom+` where `+w.String()+` order by s.created_at desc, s.id desc`, w.args...)
+	rows, err := tx.Query(ctx, `select s.id, s.created_at, f.name as form, s.status, coalesce(c.name, '') as contact, coalesce(o.name, '') as organization,
+			s.page, coalesce(s.spam_reason, '') as spam_reason, s.answers`+submissionFrom+` where `+w.String()+` order by s.created_at desc, s.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}
@@ -48,18 +51,15 @@ func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d
 		return err
 	}
 	for rows.Next() {
-		var id uuid.UUID
-		var at time.Time
-		var form, status, contact, organization, page, reason string
-		var lines []line
-		if err := rows.Scan(&id, &at, &form, &status, &contact, &organization, &page, &reason, &lines); err != nil {
+		r, err := pgx.RowToStructByName[exportedRow](rows)
+		if err != nil {
 			return err
 		}
-		answers := make(map[string]string, len(lines))
-		for _, l := range lines {
+		answers := make(map[string]string, len(r.Answers))
+		for _, l := range r.Answers {
 			answers[columnKey(l.Element, l.Target)] = l.Text
 		}
-		cells := []string{id.String(), at.Format(time.RFC3339), form, status, contact, organization, page, reason}
+		cells := []string{r.ID.String(), r.CreatedAt.Format(time.RFC3339), r.Form, r.Status, r.Contact, r.Organization, r.Page, r.SpamReason}
 		for _, c := range columns {
 			cells = append(cells, answers[c.Key])
 		}
@@ -72,12 +72,12 @@ func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d
 
 // columnsOf are the columns of one form, or of all with 0, in the order in which they first came up.
 func columnsOf(ctx context.Context, tx *db.Tx, form int64) ([]column, error) {
-	rows, err := tx.Query(ctx, `select key, (array_agg(label order by seq desc))[1] from form_column
+	rows, err := tx.Query(ctx, `select key, (array_agg(label order by seq desc))[1] as label from form_column
 		where $1 = 0 or form_id = $1 group by key order by min(seq)`, form)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[column])
+	return pgx.CollectRows(rows, pgx.RowToStructByName[column])
 }
 
 // headings are the labels, with the key behind those that stand there twice.

@@ -2,8 +2,9 @@ package forms
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/forms/internal/definition"
 )
@@ -54,10 +57,15 @@ type formID struct {
 	ID int64 `json:"id" minimum:"1"`
 }
 
+// canBook reports whether the form can ask for the details of a booking.
+func (f Form) canBook() bool {
+	return f.Status == statusPublish && form.NeedsEmail(f.Definition.Elements)
+}
+
 const formColumns = `id, version, name, status, definition, created_at, updated_at`
 
-// scanForm reads a row of formColumns.
-func (s *service) scanForm(row pgx.CollectableRow) (Form, error) {
+// scanForm reads a row of formColumns; complete adds counts and pages.
+func scanForm(row pgx.CollectableRow) (Form, error) {
 	var f Form
 	var raw []byte
 	err := row.Scan(&f.ID, &f.version, &f.Name, &f.Status, &raw, &f.CreatedAt, &f.UpdatedAt)
@@ -65,34 +73,41 @@ func (s *service) scanForm(row pgx.CollectableRow) (Form, error) {
 		return f, err
 	}
 	f.UsedOn = []UsedOn{}
-	f.Definition, err = definition.Load(raw, s.fields.list())
-	f.Booking = f.Status == statusPublish && definition.NeedsEmail(f.Definition)
+	f.Definition, err = definition.Load(raw)
+	f.Booking = f.canBook()
 	return f, err
 }
 
-// readForm reads a form that is not in the trash, without counts; lock is appended to the query.
-func (s *service) readForm(ctx context.Context, tx *db.Tx, id int64, lock string) (Form, error) {
-	rows, err := tx.Query(ctx, `select `+formColumns+` from form where id = $1 and deleted_at is null`+lock, id)
+// readForm reads a form that is not in the trash, without counts and pages; 404 svc_not_found otherwise.
+func readForm(ctx context.Context, tx *db.Tx, id int64) (Form, error) {
+	rows, err := tx.Query(ctx, `select `+formColumns+` from form where id = $1 and deleted_at is null`, id)
 	if err != nil {
 		return Form{}, err
 	}
-	f, err := pgx.CollectExactlyOneRow(rows, s.scanForm)
+	f, err := pgx.CollectExactlyOneRow(rows, scanForm)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return f, fault.NotFound("form")
 	}
 	return f, err
 }
 
+// lockForm is readForm for whoever changes the form.
+func lockForm(ctx context.Context, tx *db.Tx, id int64) (Form, error) {
+	if _, err := tx.Exec(ctx, `select from form where id = $1 for no key update`, id); err != nil {
+		return Form{}, err
+	}
+	return readForm(ctx, tx, id)
+}
+
 // complete adds to forms what is not theirs: counts and pages. id limits the counting to one form; 0 is all.
 func (s *service) complete(ctx context.Context, tx *db.Tx, id int64, forms []Form) error {
-	w := where{}
-	w.and("s.created_at >= ?", tx.Now.AddDate(0, 0, -30))
+	w := ownSubmissions(tx)
+	w.And("s.created_at >= ?", tx.Now.AddDate(0, 0, -30))
 	if id != 0 {
-		w.and("s.form_id = ?", id)
+		w.And("s.form_id = ?", id)
 	}
-	w.own(tx)
 	rows, err := tx.Query(ctx, `select s.form_id, count(*) filter (where s.status = 'received'), count(*) filter (where s.status = 'spam')
-		from submission s left join contact c on c.id = s.contact_id where `+w.String()+` group by s.form_id`, w.args...)
+		from submission s left join contact c on c.id = s.contact_id where `+w.String()+` group by s.form_id`, w.Args...)
 	if err != nil {
 		return err
 	}
@@ -119,12 +134,12 @@ func (s *service) completeOne(ctx context.Context, tx *db.Tx, f Form) (Form, err
 	return one[0], err
 }
 
-func (s *service) listForms(ctx context.Context, tx *db.Tx, _ struct{}) (db.List[Form], error) {
+func (s *service) listForms(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Form], error) {
 	rows, err := tx.Query(ctx, `select `+formColumns+` from form where deleted_at is null order by id`)
 	if err != nil {
 		return db.List[Form]{}, err
 	}
-	forms, err := pgx.CollectRows(rows, s.scanForm)
+	forms, err := pgx.CollectRows(rows, scanForm)
 	if err != nil {
 		return db.List[Form]{}, err
 	}
@@ -132,90 +147,132 @@ func (s *service) listForms(ctx context.Context, tx *db.Tx, _ struct{}) (db.List
 }
 
 func (s *service) getForm(ctx context.Context, tx *db.Tx, in formID) (Form, error) {
-	f, err := s.readForm(ctx, tx, in.ID, "")
+	f, err := readForm(ctx, tx, in.ID)
 	if err != nil {
 		return f, err
 	}
 	return s.completeOne(ctx, tx, f)
 }
 
-// emitForm tells the other services of a form as it is now.
+// emitForm publishes a form as it is now.
 func emitForm(ctx context.Context, tx *db.Tx, kind string, f Form, changed []string) error {
 	return tx.Emit(ctx, db.Event{Topic: proto.FormTopic, Kind: kind, Key: formKey(f.ID), Version: f.version, Changed: changed, Data: f})
 }
 
-// published is a form that visitors can send in.
+// published is a form that visitors can send in, or could when they did.
 type published struct {
 	id, version int64
-	fields      int64 // revision of the custom fields
-	name        string
-	definition  definition.Definition
+	// fields is the revision of the custom fields that the questions are worked out with.
+	fields     int64
+	name       string
+	definition definition.Definition
+	questions  []form.Question
+	// consents is the version of the consents' words.
+	consents string
 }
 
-// formCache keeps the definitions of published forms in their parsed form.
+func (s *service) newPublished(id, version int64, name string, raw []byte) (published, error) {
+	p := published{id: id, version: version, fields: s.fields.revision.Load(), name: name}
+	var err error
+	if p.definition, err = definition.Load(raw); err != nil {
+		return p, fmt.Errorf("form %d: %w", id, err)
+	}
+	p.questions, p.consents = form.Ask(p.definition.Elements, s.fields.named()), form.ConsentVersion(p.definition.Elements)
+	return p, nil
+}
+
+// newToken makes a time token for the form with the consents of now.
+func (s *service) newToken(p published) string {
+	token := s.token.Make(p.tokenSubject(), s.DB.Now())
+	if p.consents == "" {
+		return token
+	}
+	return p.consents + "." + token
+}
+
+// checkToken refuses a token that newToken did not make for this form, or for consents in other words.
+func (s *service) checkToken(p published, token string) error {
+	if p.consents != "" {
+		consents, rest, _ := strings.Cut(token, ".")
+		if consents != p.consents {
+			return fault.InvalidToken("The words of the form have changed. Load it again.")
+		}
+		token = rest
+	}
+	return s.token.Check(p.tokenSubject(), token, s.DB.Now())
+}
+
+func (p published) tokenSubject() string { return formKey(p.id) + " " + p.consents }
+
+// formCache keeps published forms, worked out.
 type formCache struct {
 	mu    sync.Mutex
 	forms map[int64]published
 }
 
-// rememberedForm is a form as it was published when it was last read. It may have changed since: what is
-// done with it says so to the database.
-func (s *service) rememberedForm(id int64) (published, bool) {
-	s.forms.mu.Lock()
-	defer s.forms.mu.Unlock()
-	have, ok := s.forms.forms[id]
-	return have, ok && have.fields == s.fields.revision.Load()
+const maxRemembered = 1000
+
+func (c *formCache) get(id int64) (published, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, ok := c.forms[id]
+	return p, ok
 }
 
-// publishedForm is the form with this id; 404 svc_not_found when it is a draft, in the trash or unknown.
+func (c *formCache) put(p published) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.forms == nil || len(c.forms) >= maxRemembered {
+		c.forms = map[int64]published{}
+	}
+	c.forms[p.id] = p
+}
+
+// rememberedForm gives a form as it was published when this replica last read it. It may have changed since: whoever goes
+// by it lets the transaction assume stillPublished.
+func (s *service) rememberedForm(id int64) (published, bool) {
+	p, ok := s.forms.get(id)
+	return p, ok && p.fields == s.fields.revision.Load()
+}
+
+// publishedForm reads the form with this id; 404 svc_not_found when it is a draft, in the trash or unknown. The replica
+// remembers it from the commit on.
 func (s *service) publishedForm(ctx context.Context, tx *db.Tx, id int64) (published, error) {
-	s.forms.mu.Lock()
-	have := s.forms.forms[id]
-	s.forms.mu.Unlock()
-	p := published{id: id, fields: s.fields.revision.Load()}
+	known, ok := s.rememberedForm(id)
+	if !ok {
+		known = published{}
+	}
+	var version int64
+	var name string
 	var raw []byte
 	err := tx.QueryRow(ctx, `select version, name, case when version <> $2 then definition end from form
-		where id = $1 and status = 'publish' and deleted_at is null`, id, have.version).Scan(&p.version, &p.name, &raw)
-	if errors.Is(err, pgx.ErrNoRows) {
-		s.forms.mu.Lock()
-		defer s.forms.mu.Unlock()
-		delete(s.forms.forms, id)
-		return p, fault.NotFound("form")
+		where id = $1 and status = 'publish' and deleted_at is null`, id, known.version).Scan(&version, &name, &raw)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return published{}, fault.NotFound("form")
+	case err != nil:
+		return published{}, err
+	case raw == nil:
+		return known, nil
 	}
-	if err != nil {
-		return p, err
+	p, err := s.newPublished(id, version, name, raw)
+	if err == nil {
+		tx.AfterCommit(func() { s.forms.put(p) })
 	}
-	if raw == nil && have.fields == p.fields {
-		return have, nil
-	}
-	if raw == nil {
-		if raw, err = json.Marshal(have.definition); err != nil {
-			return p, err
-		}
-	}
-	if p.definition, err = definition.Load(raw, s.fields.list()); err != nil {
-		return p, err
-	}
-	s.forms.mu.Lock()
-	defer s.forms.mu.Unlock()
-	if s.forms.forms == nil || len(s.forms.forms) >= 1000 {
-		s.forms.forms = map[int64]published{}
-	}
-	s.forms.forms[id] = p
-	return p, nil
+	return p, err
 }
 
-// anyForm is a form whatever its state is, for what was asked with it before.
+// anyForm reads a form in whatever state it is, for what was sent with it before.
 func (s *service) anyForm(ctx context.Context, tx *db.Tx, id int64) (published, error) {
-	p := published{id: id, fields: s.fields.revision.Load()}
+	var version int64
+	var name string
 	var raw []byte
-	err := tx.QueryRow(ctx, `select version, name, definition from form where id = $1`, id).Scan(&p.version, &p.name, &raw)
+	err := tx.QueryRow(ctx, `select version, name, definition from form where id = $1`, id).Scan(&version, &name, &raw)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return p, fault.NotFound("form")
+		return published{}, fault.NotFound("form")
 	}
 	if err != nil {
-		return p, err
+		return published{}, err
 	}
-	p.definition, err = definition.Load(raw, s.fields.list())
-	return p, err
+	return s.newPublished(id, version, name, raw)
 }

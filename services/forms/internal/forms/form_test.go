@@ -3,7 +3,9 @@ package forms
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
@@ -13,11 +15,22 @@ import (
 	"frontdesk/proto"
 )
 
-// addField publishes a custom field as contacts would, and waits until it is known.
+// addField publishes a custom field as contacts would.
 func (d *desk) addField(entity, key, label, kind string, options ...string) {
 	d.t.Helper()
-	d.Send(apptest.Event{Topic: proto.FieldTopic, Kind: "field.created", Key: entity + key, Version: 1,
+	d.Send(apptest.Event{Topic: proto.FieldTopic, Kind: proto.KindFieldCreated, Key: entity + key, Version: 1,
 		Data: m{"id": entity + key, "entity": entity, "key": key, "label": label, "type": kind, "options": options, "archived": false}})
+}
+
+// archiveField archives a field that addField has made, and waits until the service knows.
+func (d *desk) archiveField(entity, key, label, kind string) {
+	d.t.Helper()
+	d.Send(apptest.Event{Topic: proto.FieldTopic, Kind: proto.KindFieldUpdated, Key: entity + key, Version: 2,
+		Data: m{"id": entity + key, "entity": entity, "key": key, "label": label, "type": kind, "options": []string{}, "archived": true}})
+	require.Eventually(d.t, func() bool {
+		asks := m{"name": "x", "definition": m{"elements": []any{field("a", entity+".fields."+key)}}}
+		return d.admin.Post("/forms", asks).Status == 400
+	}, waiting, tick)
 }
 
 // addPage publishes a page as settings would.
@@ -56,7 +69,7 @@ func TestAFormIsMadeChangedAndTrashed(t *testing.T) {
 	d.Visitor().Get("/forms/"+id+"/token").Fails(404, "svc_not_found")
 	require.Len(t, d.admin.Get("/forms").Is(200).Items(), 1)
 	require.Equal(t, "Ask", d.only()["form"].(m)["name"])
-	require.Equal(t, []string{"form.created", "form.updated", "form.deleted"}, d.Kinds(proto.FormTopic, id))
+	require.Equal(t, []string{proto.KindFormCreated, proto.KindFormUpdated, proto.KindFormDeleted}, d.Kinds(proto.FormTopic, id))
 }
 
 func TestWhatAFormCannotBeIsRefusedWithItsPlace(t *testing.T) {
@@ -88,6 +101,57 @@ func TestWhatAFormCannotBeIsRefusedWithItsPlace(t *testing.T) {
 	d.admin.Post("/forms", m{"name": "x", "definition": m{"elements": []any{field("a", "contact.fields.size")}}}).Fails(400, "svc_invalid_param")
 }
 
+func TestNullIsRefusedByName(t *testing.T) {
+	d := open(t)
+	for _, name := range []string{"name", "status", "definition"} {
+		t.Run(name, func(t *testing.T) {
+			refused := d.admin.Patch("/forms/"+d.form, m{name: nil}).Fails(400, "svc_invalid_param")
+			require.Equal(t, m{name: m{"code": "null"}}, refused.Field("data.details"))
+		})
+	}
+}
+
+func TestANameIsOneLine(t *testing.T) {
+	d := open(t)
+	for name, wrong := range map[string]string{"a line end": "a\nb", "a tab": "a\tb", "a byte of a terminal": "a\u009bb", "zero": "a\u0000b"} {
+		t.Run(name, func(t *testing.T) {
+			for _, refused := range []*apptest.Answer{d.admin.Post("/forms", m{"name": wrong, "template": "contact"}), d.admin.Patch("/forms/"+d.form, m{"name": wrong})} {
+				require.Equal(t, "control_characters", refused.Fails(400, "svc_invalid_param").Text("data.details.name.code"))
+			}
+			d.admin.Post("/forms/"+d.form+"/embed-in-page", m{"new_page_title": wrong}).Fails(400, "svc_invalid_param")
+		})
+	}
+}
+
+func TestAFormWithoutAFieldCannotBePublished(t *testing.T) {
+	d := open(t)
+	bare := m{"elements": []any{m{"type": "heading", "text": "Hello"}, m{"type": "consent", "text": "I agree."}}}
+	code := func(a *apptest.Answer, place string) {
+		t.Helper()
+		details := a.Fails(400, "svc_invalid_param").Field("data.details").(m)
+		require.Equal(t, m{place: m{"code": "no_field"}}, details)
+	}
+	code(d.admin.Post("/forms", m{"name": "x", "status": "publish", "definition": bare}), "definition.elements")
+	code(d.admin.Patch("/forms/"+d.form, m{"definition": bare}), "definition.elements")
+	draft := fmt.Sprint(d.admin.Post("/forms", m{"name": "x", "definition": bare}).Is(201).Field("id"))
+	code(d.admin.Patch("/forms/"+draft, m{"status": "publish"}), "status")
+	d.admin.Patch("/forms/"+draft, m{"status": "publish", "definition": m{"elements": []any{field("a", "contact.email")}}}).Is(200)
+}
+
+func TestAFieldThatIsNotThereHoldsUpNobody(t *testing.T) {
+	d := open(t)
+	unknown := m{"definition": m{"elements": []any{field("a", "contact.fields.nope")}}}
+	began := time.Now()
+	var wg sync.WaitGroup
+	wg.Go(func() { d.admin.Patch("/forms/"+d.form, unknown).Fails(400, "svc_invalid_param") })
+	time.Sleep(50 * time.Millisecond)
+	other := time.Now()
+	d.admin.Patch("/forms/"+d.form, m{"name": "Renamed meanwhile"}).Is(200)
+	require.Less(t, time.Since(other), fieldArrives*3/4, "the other change waits for no lock")
+	wg.Wait()
+	require.Less(t, time.Since(began), time.Second)
+}
+
 func TestAFieldThatWasMadeJustNowIsWaitedFor(t *testing.T) {
 	d := open(t)
 	d.addField("contact", "size", "Size", "dropdown", "S", "M")
@@ -101,7 +165,7 @@ func TestAPersonInTheAppAddsNotificationsThatOthersKeepOrRemove(t *testing.T) {
 	d := open(t)
 	person := d.AsSession("site_admin")
 	with := func(emails ...string) m {
-		return m{"definition": m{"elements": []any{}, "notify": m{"emails": emails}}}
+		return m{"definition": m{"elements": []any{field("email", "contact.email")}, "notify": m{"emails": emails}}}
 	}
 	person.Patch("/forms/"+d.form, with("team@example.com", "sales@example.com")).Is(200)
 	d.admin.Patch("/forms/"+d.form, with("team@example.com", "other@example.com")).Fails(400, "svc_invalid_param")
@@ -122,7 +186,7 @@ func TestATemplateBecomesAFormAndAsksForItsFields(t *testing.T) {
 	}
 	var keys []string
 	for _, e := range d.Events(proto.ContactsCommandTopic) {
-		require.Equal(t, []string{"ensure_fields", "fields"}, []string{e.GetKind(), e.GetRecordId()})
+		require.Equal(t, []string{proto.KindEnsureFields, "fields"}, []string{e.GetKind(), e.GetRecordId()})
 		c := &proto.EnsureFields{}
 		require.NoError(t, protobuf.Unmarshal(e.GetData(), c))
 		for _, f := range c.GetFields() {
@@ -145,17 +209,17 @@ func TestACopyIsADraftOfItsOwn(t *testing.T) {
 
 func TestAFormNamesThePublishedPagesThatShowIt(t *testing.T) {
 	d := open(t)
-	d.addPage("page.created", 2, "publish", `Write to us: [svc-form id="`+d.form+`"] and [svc-form id="77"]`)
-	d.addPage("page.created", 1, "publish", `[svc-form id=`+d.form+`] [svc-form id='`+d.form+`']`)
-	d.addPage("page.created", 3, "draft", `[svc-form id="`+d.form+`"]`)
-	d.addPage("page.created", 4, "publish", `[svc-booking]`)
+	d.addPage(proto.KindPageCreated, 2, "publish", `Write to us: [svc-form id="`+d.form+`"] and [svc-form id="77"]`)
+	d.addPage(proto.KindPageCreated, 1, "publish", `[svc-form id=`+d.form+`] [svc-form id='`+d.form+`']`)
+	d.addPage(proto.KindPageCreated, 3, "draft", `[svc-form id="`+d.form+`"]`)
+	d.addPage(proto.KindPageCreated, 4, "publish", `[svc-booking]`)
 	used := func() any { return d.admin.Get("/forms/" + d.form).Is(200).Field("used_on") }
 	page := func(id int) m {
 		return m{"id": float64(id), "title": "Page", "url": fmt.Sprintf("http://localhost:8080/page-%d", id)}
 	}
 	require.Eventually(t, func() bool { p, _ := used().([]any); return len(p) == 2 }, waiting, tick)
 	require.Equal(t, []any{page(1), page(2)}, used())
-	d.addPage("page.deleted", 2, "publish", `[svc-form id="`+d.form+`"]`)
+	d.addPage(proto.KindPageDeleted, 2, "publish", `[svc-form id="`+d.form+`"]`)
 	require.Eventually(t, func() bool { p, _ := used().([]any); return len(p) == 1 }, waiting, tick)
 	require.Equal(t, []any{page(1)}, d.admin.Get("/forms").Is(200).Items()[0]["used_on"])
 }
@@ -170,14 +234,14 @@ func TestAFormIsEmbeddedByShortcodeAndBlock(t *testing.T) {
 
 func TestAFormIsAddedToAPageBySettings(t *testing.T) {
 	d := open(t)
-	d.addPage("page.created", 7, "publish", "Hello")
+	d.addPage(proto.KindPageCreated, 7, "publish", "Hello")
 	// Settings, as far as this goes: it answers each command with the page.
 	answer := func(created bool, id int64) {
 		answered := map[string]bool{}
 		require.Eventually(t, func() bool {
 			for _, e := range d.Events(proto.SettingsCommandTopic) {
 				c := &proto.EmbedInPage{}
-				if answered[e.GetId()] || e.GetKind() != "embed_in_page" || protobuf.Unmarshal(e.GetData(), c) != nil || d.answered[c.GetRequestId()] {
+				if answered[e.GetId()] || e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), c) != nil || d.answered[c.GetRequestId()] {
 					continue
 				}
 				d.answered[c.GetRequestId()] = true
@@ -185,7 +249,7 @@ func TestAFormIsAddedToAPageBySettings(t *testing.T) {
 				if created {
 					status = "draft"
 				}
-				d.Send(apptest.Event{Topic: proto.PageTopic, Kind: "page.updated", Key: fmt.Sprint(id), Version: 50, Extra: m{"request_id": c.GetRequestId(), "created": created},
+				d.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageUpdated, Key: fmt.Sprint(id), Version: 50, Extra: m{"request_id": c.GetRequestId(), "created": created},
 					Data: m{"id": id, "title": "Page", "slug": "page", "status": status, "content": c.GetShortcode(), "url": "http://localhost:8080/page",
 						"edit_url": "http://localhost:8080/team/pages/" + fmt.Sprint(id)}})
 				return true

@@ -1,14 +1,18 @@
 package forms
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -29,48 +33,54 @@ type changedForm struct {
 	Definition object            `json:"definition,omitempty" doc:"Replaces the definition whole."`
 }
 
+const maxName = 190
+
 func formKey(id int64) string { return strconv.FormatInt(id, 10) }
 
 func (s *service) createForm(ctx context.Context, tx *db.Tx, in newForm) (Form, error) {
-	f := Form{Name: strings.TrimSpace(in.Name), Status: in.Status}
-	if f.Name == "" {
-		return f, fault.Param("name", "must not be empty")
-	}
-	if f.Status == "" {
-		f.Status = statusDraft
+	f := Form{Name: strings.TrimSpace(in.Name), Status: cmp.Or(in.Status, statusDraft)}
+	if wrong := form.Name(in.Name, maxName); !wrong.IsZero() {
+		return f, fault.Invalid("name", wrong)
 	}
 	if (len(in.Definition) == 0) == (in.Template == "") {
-		return f, fault.Param("definition", "or template must be given, and not both")
+		return f, fault.Invalid("definition", fault.NewProblem("exactly_one", "or template must be given, and not both", "of", []string{"definition", "template"}))
 	}
 	var err error
 	if in.Template != "" {
 		f.Definition, err = fromTemplate(ctx, tx, in.Template)
 	} else {
-		f.Definition, err = s.parse(ctx, tx, in.Definition, nil)
+		s.awaitFields(ctx, in.Definition)
+		f.Definition, err = s.parse(tx, in.Definition, nil)
 	}
 	if err != nil {
 		return f, err
 	}
+	if f.Status == statusPublish && !f.Definition.HasField() {
+		return f, fault.Invalid("definition.elements", withoutField())
+	}
 	return s.insertForm(ctx, tx, f)
 }
 
-// insertForm stores a new form of this name, status and definition, and tells of it.
+func withoutField() fault.Problem {
+	return fault.NewProblem("no_field", "must have a field before the form can be published")
+}
+
+// insertForm stores a new form with the name, status and definition of f, and publishes it.
 func (s *service) insertForm(ctx context.Context, tx *db.Tx, f Form) (Form, error) {
 	raw, err := json.Marshal(f.Definition)
 	if err != nil {
 		return f, err
 	}
-	f.CreatedAt, f.UpdatedAt, f.version, f.UsedOn = tx.Now, tx.Now, 1, []UsedOn{}
-	f.Booking = f.Status == statusPublish && definition.NeedsEmail(f.Definition)
+	f.CreatedAt, f.UpdatedAt, f.version, f.UsedOn, f.Booking = tx.Now, tx.Now, 1, []UsedOn{}, f.canBook()
 	err = tx.QueryRow(ctx, `insert into form (name, status, definition, created_at, updated_at) values ($1, $2, $3, $4, $4) returning id`,
 		f.Name, f.Status, raw, tx.Now).Scan(&f.ID)
 	if err != nil {
-		return f, err
+		return f, fmt.Errorf("insert form: %w", err)
 	}
 	if err := s.addColumns(ctx, tx, f); err != nil {
 		return f, err
 	}
-	return f, emitForm(ctx, tx, "form.created", f, nil)
+	return f, emitForm(ctx, tx, proto.KindFormCreated, f, nil)
 }
 
 func fromTemplate(ctx context.Context, tx *db.Tx, key string) (definition.Definition, error) {
@@ -85,57 +95,95 @@ func fromTemplate(ctx context.Context, tx *db.Tx, key string) (definition.Defini
 		if len(cmd.GetFields()) == 0 {
 			return t.Definition, nil
 		}
-		return t.Definition, tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_fields", Key: "fields", Data: cmd})
+		return t.Definition, tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureFields, Key: "fields", Data: cmd})
 	}
-	return definition.Definition{}, fault.Param("template", "must be the key of a template")
+	return definition.Definition{}, fault.Invalid("template", fault.NewProblem("not_one_of", "must be the key of a template"))
 }
 
 func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Form, error) {
-	if in.Name.Null || in.Status.Null {
-		return Form{}, fault.Params(nulls(map[string]bool{"name": in.Name.Null, "status": in.Status.Null}))
+	if err := in.check(); err != nil {
+		return Form{}, err
 	}
-	if len(in.Definition) > 0 {
-		s.awaitFields(ctx, in.Definition)
-	}
-	f, err := s.readForm(ctx, tx, in.ID, " for no key update")
+	// Before the lock: whoever else changes the form does not wait for this.
+	s.awaitFields(ctx, in.Definition)
+	before, err := lockForm(ctx, tx, in.ID)
 	if err != nil {
-		return f, err
-	}
-	var changed []string
-	if name := strings.TrimSpace(in.Name.Or(f.Name)); name != f.Name {
-		if name == "" {
-			return f, fault.Param("name", "must not be empty")
-		}
-		f.Name, changed = name, append(changed, "name")
-	}
-	if status := in.Status.Or(f.Status); status != f.Status {
-		f.Status, changed = status, append(changed, "status")
-	}
-	before, err := json.Marshal(f.Definition)
-	if err != nil {
-		return f, err
+		return before, err
 	}
 	after := before
-	if len(in.Definition) > 0 {
-		if f.Definition, err = s.parse(ctx, tx, in.Definition, f.Definition.Notify.Emails); err != nil {
-			return f, err
+	after.Name, after.Status = strings.TrimSpace(in.Name.Or(before.Name)), in.Status.Or(before.Status)
+	if in.Definition.given() {
+		if after.Definition, err = s.parse(tx, in.Definition, before.Definition.Notify.Emails); err != nil {
+			return after, err
 		}
-		if after, err = json.Marshal(f.Definition); err != nil {
-			return f, err
-		}
-		if string(after) != string(before) {
-			changed = append(changed, "definition")
-		}
+	}
+	changed, err := changes(before, after)
+	if err != nil {
+		return after, err
 	}
 	if len(changed) == 0 {
-		return s.completeOne(ctx, tx, f)
+		return s.completeOne(ctx, tx, before)
 	}
-	f.Booking = f.Status == statusPublish && definition.NeedsEmail(f.Definition)
-	f.UpdatedAt, f.version = tx.Now, f.version+1
-	_, err = tx.Exec(ctx, `update form set name = $2, status = $3, definition = $4, updated_at = $5, version = $6 where id = $1`,
-		f.ID, f.Name, f.Status, after, tx.Now, f.version)
+	if after.Status == statusPublish && !after.Definition.HasField() {
+		place := "status"
+		if in.Definition.given() {
+			place = "definition.elements"
+		}
+		return after, fault.Invalid(place, withoutField())
+	}
+	return s.changeForm(ctx, tx, after, changed)
+}
+
+func (in changedForm) check() error {
+	found := fault.Problems{}
+	switch {
+	case in.Name.Null:
+		found.Add("name", fault.Null())
+	case in.Name.Given():
+		found.Add("name", form.Name(in.Name.V, maxName))
+	}
+	if in.Status.Null {
+		found.Add("status", fault.Null())
+	}
+	if in.Definition.null() {
+		found.Add("definition", fault.Null())
+	}
+	return found.Err()
+}
+
+// changes names the properties that differ.
+func changes(before, after Form) (changed []string, err error) {
+	if before.Name != after.Name {
+		changed = append(changed, "name")
+	}
+	if before.Status != after.Status {
+		changed = append(changed, "status")
+	}
+	was, err := json.Marshal(before.Definition)
+	if err != nil {
+		return nil, err
+	}
+	is, err := json.Marshal(after.Definition)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(was, is) {
+		changed = append(changed, "definition")
+	}
+	return changed, nil
+}
+
+// changeForm stores a locked form as it is now, and publishes it.
+func (s *service) changeForm(ctx context.Context, tx *db.Tx, f Form, changed []string) (Form, error) {
+	raw, err := json.Marshal(f.Definition)
 	if err != nil {
 		return f, err
+	}
+	f.Booking, f.UpdatedAt, f.version = f.canBook(), tx.Now, f.version+1
+	_, err = tx.Exec(ctx, `update form set name = $2, status = $3, definition = $4, updated_at = $5, version = $6 where id = $1`,
+		f.ID, f.Name, f.Status, raw, tx.Now, f.version)
+	if err != nil {
+		return f, fmt.Errorf("update form %d: %w", f.ID, err)
 	}
 	if err := s.addColumns(ctx, tx, f); err != nil {
 		return f, err
@@ -143,12 +191,12 @@ func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Fo
 	if f, err = s.completeOne(ctx, tx, f); err != nil {
 		return f, err
 	}
-	return f, emitForm(ctx, tx, "form.updated", f, changed)
+	return f, emitForm(ctx, tx, proto.KindFormUpdated, f, changed)
 }
 
 // deleteForm moves a form to the trash: it is gone for everybody, its submissions stay.
-func (s *service) deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
-	f, err := s.readForm(ctx, tx, in.ID, " for no key update")
+func deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
+	f, err := lockForm(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -157,18 +205,18 @@ func (s *service) deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None
 	if err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, emitForm(ctx, tx, "form.deleted", f, nil)
+	return op.None{}, emitForm(ctx, tx, proto.KindFormDeleted, f, nil)
 }
 
 const copySuffix = " (copy)"
 
 // duplicateForm makes a draft of the same definition, notification addresses included.
 func (s *service) duplicateForm(ctx context.Context, tx *db.Tx, in formID) (Form, error) {
-	f, err := s.readForm(ctx, tx, in.ID, "")
+	f, err := readForm(ctx, tx, in.ID)
 	if err != nil {
 		return f, err
 	}
-	return s.insertForm(ctx, tx, Form{Name: cut(f.Name, 190-len(copySuffix)) + copySuffix, Status: statusDraft, Definition: f.Definition})
+	return s.insertForm(ctx, tx, Form{Name: cut(f.Name, maxName-len(copySuffix)) + copySuffix, Status: statusDraft, Definition: f.Definition})
 }
 
 // Template is a form to start from.
@@ -178,7 +226,7 @@ type Template struct {
 	Description string `json:"description"`
 }
 
-func listTemplates(context.Context, *db.Tx, struct{}) (db.List[Template], error) {
+func listTemplates(context.Context, *db.Tx, op.None) (db.List[Template], error) {
 	var list []Template
 	for _, t := range definition.Templates() {
 		list = append(list, Template{t.Key, t.Name, t.Description})
@@ -186,39 +234,27 @@ func listTemplates(context.Context, *db.Tx, struct{}) (db.List[Template], error)
 	return db.All(list), nil
 }
 
-func nulls(null map[string]bool) map[string]string {
-	params := map[string]string{}
-	for name, is := range null {
-		if is {
-			params[name] = "must not be null"
-		}
-	}
-	return params
-}
-
 // parse checks a definition against the site of now. emails are the addresses that the form notifies already.
-func (s *service) parse(ctx context.Context, tx *db.Tx, raw object, emails []string) (definition.Definition, error) {
-	s.awaitFields(ctx, raw)
-	d, err := definition.Parse(json.RawMessage(raw), definition.Env{
-		Fields: s.fields.list(), NotifyEmails: emails, MayAddEmails: tx.Who.Session, KnownUser: s.Identity.OnTeam})
-	return d, err
+func (s *service) parse(tx *db.Tx, raw object, emails []string) (definition.Definition, error) {
+	return definition.Parse(json.RawMessage(raw), definition.Env{
+		Fields: s.fields.named(), NotifyEmails: emails, MayAddEmails: tx.Who.Session, KnownUser: s.Identity.OnTeam})
 }
 
-// awaitFields gives custom fields that a definition names a moment to arrive: they may have been made just now.
+// fieldArrives is how long a custom field that was made just now may take to get here.
+const fieldArrives = 400 * time.Millisecond
+
+// awaitFields gives the contact fields that a definition names a moment to arrive. Call it before anything is locked.
 func (s *service) awaitFields(ctx context.Context, raw object) {
 	var d struct{ Elements []struct{ Target string } }
-	if json.Unmarshal(raw, &d) != nil || len(d.Elements) > definition.MaxElements {
+	if !raw.given() || json.Unmarshal(raw, &d) != nil || len(d.Elements) > definition.MaxElements {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, fieldArrives)
 	defer cancel()
 	s.fields.Wait(ctx, func() bool {
-		known := map[string]bool{}
-		for _, f := range s.fields.All() {
-			known[f.Entity+".fields."+f.Key] = true
-		}
+		known := s.fields.named()
 		for _, e := range d.Elements {
-			if strings.HasPrefix(e.Target, "contact.fields.") && !known[e.Target] {
+			if _, ok := known[e.Target]; !ok && strings.HasPrefix(e.Target, "contact.fields.") {
 				return false
 			}
 		}
@@ -226,29 +262,24 @@ func (s *service) awaitFields(ctx context.Context, raw object) {
 	})
 }
 
-// addColumns remembers what the form asks for, under its newest label.
+// addColumns adds the questions of a form to the columns of its export, under their newest label.
 func (s *service) addColumns(ctx context.Context, tx *db.Tx, f Form) error {
-	raw, err := json.Marshal(f.Definition)
-	if err != nil {
-		return err
-	}
-	d, err := definition.Load(raw, s.fields.list())
-	if err != nil {
-		return err
-	}
 	var keys, labels []string
-	for i := range d.Elements {
-		if e := &d.Elements[i]; e.Type == definition.TypeField || e.Type == definition.TypeConsent {
-			keys, labels = append(keys, columnKey(e.ID, e.Target)), append(labels, e.Caption())
+	for _, q := range form.Ask(f.Definition.Elements, s.fields.named()) {
+		if q.Asked() {
+			keys, labels = append(keys, columnKey(q.ID, q.Target)), append(labels, q.Caption())
 		}
 	}
-	_, err = tx.Exec(ctx, `insert into form_column (form_id, key, label)
+	_, err := tx.Exec(ctx, `insert into form_column (form_id, key, label)
 		select $1, k, l from unnest($2::text[], $3::text[]) with ordinality as u (k, l, n) order by n
 		on conflict (form_id, key) do update set label = excluded.label`, f.ID, keys, labels)
-	return err
+	if err != nil {
+		return fmt.Errorf("columns of form %d: %w", f.ID, err)
+	}
+	return nil
 }
 
-// columnKey is what makes answers of two versions of a form, or of two forms, the same column.
+// columnKey is the same for answers of two versions of a form, or of two forms, that stand in one column.
 func columnKey(element, target string) string {
 	if target == "" {
 		return "consent:" + element

@@ -33,7 +33,7 @@ func TestANotificationShowsTheAnswersAndRunsNothing(t *testing.T) {
 	mails := d.mails()
 	require.Len(t, mails, 1)
 	mail := mails[0]
-	require.Equal(t, []string{"team@example.com", "ann@example.com", "form.submitted"}, []string{mail.GetTo(), mail.GetReplyTo(), mail.GetKind()})
+	require.Equal(t, []string{"team@example.com", "ann@example.com", proto.KindFormSubmitted}, []string{mail.GetTo(), mail.GetReplyTo(), mail.GetKind()})
 	require.False(t, strings.ContainsAny(mail.GetSubject()+mail.GetTo()+mail.GetReplyTo()+mail.GetToName(), "\r\n\u2028"))
 	require.Contains(t, mail.GetText(), "Hello\nBcc: everybody@example.com")
 	require.Contains(t, mail.GetText(), "First <b>name</b>: Ann <i>")

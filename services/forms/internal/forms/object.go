@@ -24,6 +24,10 @@ func (o *object) UnmarshalJSON(raw []byte) error {
 // MarshalJSON gives back what was sent.
 func (o object) MarshalJSON() ([]byte, error) { return o.text(), nil }
 
+func (o object) given() bool { return len(o) > 0 }
+
+func (o object) null() bool { return string(o) == "null" }
+
 // text is the object as JSON.
 func (o object) text() []byte {
 	if len(o) == 0 {
@@ -32,10 +36,10 @@ func (o object) text() []byte {
 	return o
 }
 
-// entries are the values by key, numbers in their own spelling.
+// entries decodes the values by key, with numbers in their own spelling. Characters that are none become U+FFFD.
 func (o object) entries() (map[string]any, error) {
 	values := map[string]any{}
-	d := json.NewDecoder(bytes.NewReader(o))
+	d := json.NewDecoder(bytes.NewReader(o.text()))
 	d.UseNumber()
 	return values, d.Decode(&values)
 }

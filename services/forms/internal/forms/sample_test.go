@@ -26,7 +26,7 @@ func TestTheEventsAreThoseOfTheSamples(t *testing.T) {
 	})
 	winner := person(db.NewID().String(), "Ann", "ann@example.com", 0)
 	winner["organization"] = m{"id": db.NewID().String(), "name": "Acme", "role": ""}
-	d.contact("contact.merged", winner, m{"merged_id": loser})
+	d.contact(proto.KindContactMerged, winner, m{"merged_id": loser})
 	d.admin.Delete("/submissions/"+d.only()["id"].(string), nil).Is(204)
 	d.admin.Delete("/forms/"+form, nil).Is(204)
 	for _, topic := range []string{proto.FormTopic, proto.SubmissionTopic, proto.ContactsCommandTopic} {

@@ -7,7 +7,6 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 	pages "frontdesk/services/forms/internal/forms/web"
@@ -35,18 +34,18 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		PagePaths: pages.Paths,
 		Pages: pages.Pages(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone,
 			API: ops.Handler()}, s.shown),
-		Follows: []bus.Follow{
-			{Topic: proto.ContactTopic, Handle: s.followContacts},
-			{Topic: proto.OrganizationTopic, Handle: followOrganizations},
-			{Topic: proto.FormsCommandTopic, Handle: s.followCommands},
-		},
-		Run:   []func(context.Context){s.fields.Run, s.pages.Run},
-		Ready: []func() bool{s.fields.Ready, s.pages.Ready},
-		Jobs: []app.Job{
-			{Name: "retention", Every: time.Hour, Run: s.expireSpam},
-			{Name: "people", Every: time.Hour, Run: s.readPeople},
-		},
+		Follows:  s.follows(),
+		Run:      []func(context.Context){s.fields.Run, s.pages.Run},
+		Ready:    []func() bool{s.fields.Ready, s.pages.Ready},
+		Jobs:     s.jobs(),
 		Personal: s.personal(),
 		App:      &proto.App{Id: appID, Name: "Forms"},
 	}, nil
+}
+
+func (s *service) jobs() []app.Job {
+	return []app.Job{
+		{Name: "retention", Every: time.Hour, Run: s.expireSpam},
+		{Name: "people", Every: time.Hour, Run: s.readPeople},
+	}
 }

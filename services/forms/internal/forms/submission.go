@@ -2,7 +2,6 @@ package forms
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -11,9 +10,9 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
-	"frontdesk/services/forms/internal/definition"
 )
 
 // The states of a submission, and what can become of its contact besides what contacts says.
@@ -24,6 +23,9 @@ const (
 	resultPending = "pending"
 	resultNone    = "none"
 )
+
+// originSubmission is the origin of commands to contacts.
+const originSubmission = "submission"
 
 // Submission is what a visitor sent, as REST and events show it.
 type Submission struct {
@@ -55,38 +57,63 @@ type Ref struct {
 	Name string    `json:"name"`
 }
 
-type submissionID struct {
-	ID uuid.UUID `json:"id"`
-}
-
 const (
-	submissionColumns = `s.id, s.version, s.form_id, f.name, s.status, s.result, s.contact_id, coalesce(c.name, ''), o.id, coalesce(o.name, ''),
-		s.values, s.page, s.spam_reason, s.error, s.created_at, coalesce(s.people, '{}')`
+	submissionColumns = `s.id, s.version, s.form_id, f.name as form_name, s.status, s.result, s.contact_id, coalesce(c.name, '') as contact_name,
+		o.id as organization_id, coalesce(o.name, '') as organization_name, s.values, s.page, s.spam_reason, s.error, s.created_at,
+		coalesce(s.people, '{}') as people`
 	submissionFrom = ` from submission s join form f on f.id = s.form_id
 		left join contact c on c.id = s.contact_id left join organization o on o.id = c.organization_id`
 )
 
+// submissionRow is a row of submissionColumns.
+type submissionRow struct {
+	ID               uuid.UUID
+	Version          int64
+	FormID           int64
+	FormName         string
+	Status, Result   string
+	ContactID        *uuid.UUID
+	ContactName      string
+	OrganizationID   *uuid.UUID
+	OrganizationName string
+	Values           []byte
+	Page             string
+	SpamReason       *string
+	Error            *string
+	CreatedAt        time.Time
+	People           [][]byte
+}
+
 func scanSubmission(row pgx.CollectableRow) (Submission, error) {
-	var s Submission
-	var contact, organization *uuid.UUID
-	var contactName, organizationName string
-	err := row.Scan(&s.ID, &s.version, &s.Form.ID, &s.Form.Name, &s.Status, &s.Result.Contact, &contact, &contactName, &organization, &organizationName,
-		(*[]byte)(&s.Values), &s.Page, &s.SpamReason, &s.Error, &s.CreatedAt, &s.people)
-	if contact != nil {
-		s.Contact = opt.Of(Ref{*contact, contactName})
+	r, err := pgx.RowToStructByName[submissionRow](row)
+	if err != nil {
+		return Submission{}, err
 	}
-	if organization != nil {
-		s.Organization = opt.Of(Ref{*organization, organizationName})
+	s := Submission{ID: r.ID, Form: FormRef{r.FormID, r.FormName}, Status: r.Status, Result: Result{r.Result}, Values: r.Values, Page: r.Page,
+		SpamReason: r.SpamReason, Error: r.Error, CreatedAt: r.CreatedAt, version: r.Version, people: r.People}
+	if r.ContactID != nil {
+		s.Contact = opt.Of(Ref{*r.ContactID, r.ContactName})
 	}
-	return s, err
+	if r.OrganizationID != nil {
+		s.Organization = opt.Of(Ref{*r.OrganizationID, r.OrganizationName})
+	}
+	return s, nil
+}
+
+// ownSubmissions keeps to submissions (s) of contacts (c) that the actor may see.
+func ownSubmissions(tx *db.Tx) *db.Where {
+	w := &db.Where{}
+	if tx.Who.Own {
+		w.And("c.owner_user_id = ?", tx.Who.UserID)
+	}
+	return w
 }
 
 // readSubmission reads one that the actor may see; 404 svc_not_found otherwise.
 func readSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) (Submission, error) {
-	w := where{}
-	w.and("s.id = ?", id)
-	w.own(tx)
-	rows, err := tx.Query(ctx, `select `+submissionColumns+submissionFrom+` where `+w.String(), w.args...)
+	w := ownSubmissions(tx)
+	w.And("s.id = ?", id)
+	rows, err := tx.Query(ctx, `select `+submissionColumns+submissionFrom+` where `+w.String(), w.Args...)
 	if err != nil {
 		return Submission{}, err
 	}
@@ -97,7 +124,7 @@ func readSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) (Submission, e
 	return s, err
 }
 
-func getSubmission(ctx context.Context, tx *db.Tx, in submissionID) (Submission, error) {
+func getSubmission(ctx context.Context, tx *db.Tx, in op.ByID) (Submission, error) {
 	return readSubmission(ctx, tx, in.ID)
 }
 
@@ -114,33 +141,24 @@ func findSubmissions(ctx context.Context, tx *db.Tx, in findSubmission) (db.List
 	if err != nil {
 		return db.List[Submission]{}, err
 	}
-	w := where{}
-	w.own(tx)
-	if in.Form != 0 {
-		w.and("s.form_id = ?", in.Form)
-	}
-	if in.Status != "" {
-		w.and("s.status = ?", in.Status)
-	}
+	w := submissionsOf(tx, in.Form, in.Status)
 	if in.Contact != nil {
-		w.and("s.contact_id = ?", *in.Contact)
+		w.And("s.contact_id = ?", *in.Contact)
 	}
 	if in.CreatedSince != nil {
-		w.and("s.created_at >= ?", *in.CreatedSince)
+		w.And("s.created_at >= ?", *in.CreatedSince)
 	}
 	if c.First {
 		from := ` from submission s`
 		if tx.Who.Own {
 			from += ` join contact c on c.id = s.contact_id`
 		}
-		if err := tx.QueryRow(ctx, `select count(*)`+from+` where `+w.String(), w.args...).Scan(&c.Total); err != nil {
+		if err := tx.QueryRow(ctx, `select count(*)`+from+` where `+w.String(), w.Args...).Scan(&c.Total); err != nil {
 			return db.List[Submission]{}, err
 		}
-	} else {
-		w.and("(s.created_at, s.id) < (?, ?)", c.At, c.ID)
 	}
-	w.args = append(w.args, c.Limit)
-	rows, err := tx.Query(ctx, `select `+submissionColumns+submissionFrom+` where `+w.String()+` order by s.created_at desc, s.id desc limit `+w.last(), w.args...)
+	w.After(c, "s")
+	rows, err := tx.Query(ctx, `select `+submissionColumns+submissionFrom+` where `+w.String()+db.LimitTo(` order by s.created_at desc, s.id desc`, c.Limit), w.Args...)
 	if err != nil {
 		return db.List[Submission]{}, err
 	}
@@ -148,7 +166,19 @@ func findSubmissions(ctx context.Context, tx *db.Tx, in findSubmission) (db.List
 	return db.Close(c, list, func(s Submission) (time.Time, uuid.UUID) { return s.CreatedAt, s.ID }), err
 }
 
-// emitSubmission tells the other services of a submission as it is now, whoever may see it.
+// submissionsOf is ownSubmissions of a form, 0 for any, and in a status, empty for any.
+func submissionsOf(tx *db.Tx, form int64, status string) *db.Where {
+	w := ownSubmissions(tx)
+	if form != 0 {
+		w.And("s.form_id = ?", form)
+	}
+	if status != "" {
+		w.And("s.status = ?", status)
+	}
+	return w
+}
+
+// emitSubmission publishes a submission as it is now, whoever may see it.
 func emitSubmission(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string) (Submission, error) {
 	rows, err := tx.Query(ctx, `select `+submissionColumns+submissionFrom+` where s.id = $1`, id)
 	if err != nil {
@@ -160,65 +190,4 @@ func emitSubmission(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, c
 	}
 	return s, tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: kind, Key: id.String(), Version: s.version, Changed: changed, Data: s,
 		Extra: &proto.PeopleNamed{Called: s.people}})
-}
-
-// line is one answer as people read it, kept with the submission: a form may change later.
-type line struct {
-	Element string `json:"element"`
-	Target  string `json:"target"`
-	Label   string `json:"label"`
-	Kind    string `json:"kind"`
-	Text    string `json:"text"`
-}
-
-// linesOf are the answers of a submission. One to a custom field that is gone stands there as it was sent.
-func linesOf(d definition.Definition, a definition.Answers) []line {
-	lines := []line{}
-	for _, l := range a.Lines {
-		lines = append(lines, line(l))
-	}
-	for i := range d.Elements {
-		if e := &d.Elements[i]; e.Type == definition.TypeField && e.Gone() {
-			if text, ok := sentFor(e, a.Values); ok {
-				lines = append(lines, line{Element: e.ID, Target: e.Target, Label: e.Caption(), Kind: definition.KindText, Text: text})
-			}
-		}
-	}
-	return lines
-}
-
-// unchecked are the answers of a submission that cannot be processed, as they were sent.
-func unchecked(d definition.Definition, values map[string]any) (lines []definition.Line) {
-	for i := range d.Elements {
-		e := &d.Elements[i]
-		if text, ok := sentFor(e, values); ok && e.Kind() != "" && !e.Gone() {
-			lines = append(lines, definition.Line{Element: e.ID, Target: e.Target, Label: e.Caption(), Kind: e.Kind(), Text: text})
-		}
-	}
-	return lines
-}
-
-// sentFor is what was sent for an element.
-func sentFor(e *definition.Element, values map[string]any) (text string, ok bool) {
-	for _, key := range []string{e.ID, e.Target} {
-		if v, sent := values[key]; sent {
-			return plain(v), true
-		}
-	}
-	return "", false
-}
-
-// plain is a value that no field explains, as text.
-func plain(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	if v == nil {
-		return ""
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(raw)
 }

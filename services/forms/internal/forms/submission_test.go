@@ -33,7 +33,7 @@ func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
 	commands := d.commands()
 	require.Len(t, commands, 1)
 	c := commands[0]
-	require.Equal(t, []any{"Grace", "Grace@Example.com", "lead", "Contact form", "submission", s["id"], true},
+	require.Equal(t, []any{"Grace", "Grace@example.com", "lead", "Contact form", "submission", s["id"], true},
 		[]any{c.GetFirstName(), c.GetEmail(), c.GetStatus(), c.GetSource(), c.GetOrigin(), c.GetOriginId(), c.GetCreate()})
 	e := d.Events(proto.ContactsCommandTopic)[0]
 	require.Equal(t, "grace@example.com", e.GetRecordId())
@@ -44,7 +44,7 @@ func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
 	s = d.only()
 	require.Equal(t, m{"contact": "created"}, s["result"])
 	require.Equal(t, m{"id": c.GetContactId(), "name": "Grace"}, s["contact"])
-	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
 	require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
 	require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
 	d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
@@ -69,7 +69,7 @@ func TestAContactThatCannotBeMadeLeavesTheSubmissionComplete(t *testing.T) {
 	d.send(plain, m{"message": "Nobody"}).Is(200)
 	s := d.only()
 	require.Equal(t, m{"contact": "none"}, s["result"])
-	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
 
 	existing := d.publishWith(m{"elements": []any{field("email", "contact.email"), field("first", "contact.first_name")}, "new_contacts": m{"create": false}})
 	d.send(existing, m{"first": "Ann"}).Is(200)
@@ -77,7 +77,7 @@ func TestAContactThatCannotBeMadeLeavesTheSubmissionComplete(t *testing.T) {
 	d.send(existing, m{"email": "a@example.com"}).Is(200)
 	require.False(t, d.commands()[0].GetCreate())
 	c := d.commands()[0]
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: "contact.ensured", Key: c.GetContactId(),
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: c.GetContactId(),
 		Extra: m{"origin": "submission", "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": "", "result": "none"}})
 	d.Settle()
 	s = d.admin.Get("/submissions/" + c.GetOriginId()).Is(200).Map()
@@ -106,7 +106,7 @@ func TestWhatAVisitorMayNotSendIsRefused(t *testing.T) {
 	token := d.token(d.form)
 	v := d.Visitor()
 	body := func(change func(b m)) m {
-		b := m{"values": m{"email": "a@example.com"}, "token": token, "hp_url": "", "page": "/"}
+		b := m{"values": m{"email": "a@example.com"}, "token": token, "hp_url": "", "page": "https://example.com/"}
 		change(b)
 		return b
 	}
@@ -123,11 +123,73 @@ func TestWhatAVisitorMayNotSendIsRefused(t *testing.T) {
 		params, _ := v.Post(path, body(func(b m) { b["values"] = values })).Fails(400, "svc_invalid_param").Field("data.params").(m)
 		require.Contains(t, params, param)
 	}
+	for _, page := range []string{"javascript:alert(1)", "/contact", "file:///home/ann/form.html"} {
+		refused := v.Post(path, body(func(b m) { b["page"] = page })).Fails(400, "svc_invalid_param")
+		require.Equal(t, m{"page": m{"code": "url", "example": "https://example.com"}}, refused.Field("data.details"), page)
+	}
+	v.Post(path, body(func(b m) { b["values"] = nil })).Fails(400, "svc_invalid_param")
 	v.Post(path, body(func(b m) { b["values"] = m{"email": "a@example.com", "message": strings.Repeat("x", 200<<10)} })).Fails(413, "svc_too_large")
 	v.Post(path, body(func(m) {})).Is(200)
 	d.Travel(13 * time.Hour)
 	v.Post(path, body(func(m) {})).Fails(400, "svc_invalid_token")
 	require.EqualValues(t, 1, d.admin.Get("/submissions").Field("total"))
+}
+
+func TestConsentIsGivenToTheWordsThatTheVisitorSaw(t *testing.T) {
+	d := open(t)
+	agree := func(text, label string) []any {
+		return []any{field("email", "contact.email", "label", label), m{"id": "ok", "type": "consent", "text": text}}
+	}
+	form := d.publish(agree("You may call me.", "Email")...)
+	submit := func(token string) *apptest.Answer {
+		return d.Visitor().Post("/forms/"+form+"/submit", m{"values": m{"email": "a@example.com", "ok": true}, "token": token, "hp_url": "", "page": ""})
+	}
+	change := func(text, label string) {
+		d.admin.Patch("/forms/"+form, m{"definition": m{"elements": agree(text, label)}}).Is(200)
+	}
+	token := d.token(form)
+	submit(token).Is(200)
+	change("You may call me.", "Your address")
+	submit(token).Is(200) // other words may change
+
+	change("You may call me day and night.", "Your address")
+	submit(token).Fails(400, "svc_invalid_token")
+	require.Len(t, d.commands(), 2)
+	fresh := d.token(form)
+	words := func(token string) string { before, _, _ := strings.Cut(token, "."); return before }
+	require.NotEqual(t, words(token), words(fresh), "who shows other words can tell")
+	submit(fresh).Is(200)
+	require.Equal(t, "You may call me day and night.", d.commands()[2].GetConsents()[0].GetText())
+
+	_, rest, _ := strings.Cut(token, ".")
+	submit(words(fresh)+"."+rest).Fails(400, "svc_invalid_token")
+}
+
+func TestASubmissionThatSaysNothingIsRefused(t *testing.T) {
+	d := open(t)
+	form := d.publish(field("first", "contact.first_name"), m{"id": "ok", "type": "consent", "text": "I agree."})
+	for name, values := range map[string]m{"nothing": {}, "blanks": {"first": " "}, "null": {"first": nil}, "a consent alone": {"ok": true}} {
+		t.Run(name, func(t *testing.T) {
+			refused := d.send(form, values).Fails(400, "svc_invalid_param")
+			require.Equal(t, m{"values": m{"code": "empty"}}, refused.Field("data.details"))
+		})
+	}
+	require.Empty(t, d.admin.Get("/submissions").Items())
+}
+
+func TestCharactersAndNumbersThatTheDatabaseCannotKeepLoseNoSubmission(t *testing.T) {
+	d := open(t)
+	send := func(values string) *apptest.Answer {
+		return d.Visitor().Post("/forms/"+d.form+"/submit", m{"values": json.RawMessage(values), "token": d.token(d.form), "hp_url": "", "page": ""})
+	}
+	send(`{"email":"a@example.com","message":"a lone \ud800 surrogate"}`).Is(200)
+	require.Equal(t, "a lone \ufffd surrogate", d.only()["values"].(m)["message"])
+
+	d.addField("contact", "age", "Age", "number")
+	d.form = d.publish(field("email", "contact.email"), field("age", "contact.fields.age"))
+	for _, number := range []string{"1e999999", "1e-99999", "-1E+400"} {
+		send(`{"email":"a@example.com","age":`+number+`}`).Fails(400, "svc_invalid_param")
+	}
 }
 
 func TestARepeatedSubmissionIsStoredOnce(t *testing.T) {
@@ -180,13 +242,23 @@ func TestSpamIsKeptWithItsReasonAndGoesNoFurther(t *testing.T) {
 	require.Equal(t, []any{"received", "pending", nil}, []any{cleared.Field("status"), cleared.Field("result.contact"), cleared.Field("spam_reason")})
 	require.Len(t, d.Events(proto.MailTopic), 2)
 	d.contacts(nil)
-	require.Equal(t, []string{"form.submitted"}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
 	for _, e := range d.Events(proto.SubmissionTopic) {
 		require.Equal(t, "form", e.GetActor().GetChannel())
 	}
 	before := d.admin.Get("/submissions/" + s["id"].(string)).Body
 	require.Equal(t, before, d.admin.Post("/submissions/"+s["id"].(string)+"/not-spam", nil).Is(200).Body)
 	require.Len(t, d.commands(), 2)
+}
+
+func TestAnAnswerToAnArchivedFieldIsLookedAtForSpam(t *testing.T) {
+	d := open(t)
+	d.addField("contact", "size", "Size", "text")
+	d.form = d.publish(field("email", "contact.email"), field("size", "contact.fields.size"))
+	d.archiveField("contact", "size", "Size", "text")
+	d.send(d.form, m{"email": "a@example.com", "size": "M"}).Is(200)
+	d.send(d.form, m{"email": "b@example.com", "size": "pills.example casino.example win.example"}).Is(200)
+	require.Equal(t, []any{"links", nil}, []any{d.admin.Get("/submissions").Field("items.0.spam_reason"), d.admin.Get("/submissions").Field("items.1.spam_reason")})
 }
 
 func TestSpamGoesWhenItsTimeIsOver(t *testing.T) {
@@ -213,7 +285,7 @@ func TestADeletedSubmissionIsGoneEverywhere(t *testing.T) {
 	d.admin.Delete("/submissions/"+id, nil).Is(204)
 	d.admin.Get("/submissions/"+id).Fails(404, "svc_not_found")
 	d.admin.Delete("/submissions/"+id, nil).Fails(404, "svc_not_found")
-	require.Equal(t, []string{"form.submitted", "submission.deleted", "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
+	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
 }
 
 func TestSubmissionsFollowTheirContactThroughMergeAndErasure(t *testing.T) {
@@ -222,25 +294,25 @@ func TestSubmissionsFollowTheirContactThroughMergeAndErasure(t *testing.T) {
 	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
 	d.send(d.form, m{"first": "Spam", "email": "ANN@example.com", "message": "https://a https://b https://c"}).Is(200)
 	d.contacts(func(c *proto.EnsureContact, _, _ m) { loser = c.GetContactId() })
-	d.contact("contact.merged", person(winner, "Ann Winner", "ann@example.com", 0), m{"merged_id": loser})
+	d.contact(proto.KindContactMerged, person(winner, "Ann Winner", "ann@example.com", 0), m{"merged_id": loser})
 	s := d.admin.Get("/submissions?contact=" + winner).Is(200).Items()
 	require.Len(t, s, 1)
 	require.Equal(t, m{"id": winner, "name": "Ann Winner"}, s[0]["contact"])
 	require.Empty(t, d.admin.Get("/submissions?contact="+loser).Is(200).Items())
 	id := s[0]["id"].(string)
-	require.Equal(t, []string{"form.submitted", "submission.updated"}, d.Kinds(proto.SubmissionTopic, id))
+	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated}, d.Kinds(proto.SubmissionTopic, id))
 
 	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: winner, Version: 9, Data: m{"id": winner}})
 	d.forget([]string{winner}, "ann@example.com")
 	require.EqualValues(t, 0, d.admin.Get("/submissions").Field("total"))
-	require.Equal(t, []string{"form.submitted", "submission.updated", "submission.deleted", "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
+	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
 }
 
 func TestAnAnswerThatComesAfterTheMergeGoesToTheWinner(t *testing.T) {
 	d := open(t)
 	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
 	winner, loser := db.NewID().String(), d.commands()[0].GetContactId()
-	d.contact("contact.merged", person(winner, "Ann", "ann@example.com", 0), m{"merged_id": loser})
+	d.contact(proto.KindContactMerged, person(winner, "Ann", "ann@example.com", 0), m{"merged_id": loser})
 	d.contacts(nil)
 	require.Equal(t, winner, d.only()["contact"].(m)["id"])
 }
@@ -253,10 +325,10 @@ func TestASubmissionNamesTheOrganizationOfItsContact(t *testing.T) {
 		data["organization"] = m{"id": org, "name": "Acme", "role": ""}
 	})
 	require.Equal(t, m{"id": org, "name": "Acme"}, d.only()["organization"])
-	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: "organization.updated", Key: org, Version: 2, Data: m{"id": org, "name": "Acme Ltd"}})
+	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, Key: org, Version: 2, Data: m{"id": org, "name": "Acme Ltd"}})
 	d.Settle()
 	require.Equal(t, m{"id": org, "name": "Acme Ltd"}, d.only()["organization"])
-	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: "organization.merged", Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
+	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
 	d.Settle()
 	require.Equal(t, m{"id": other, "name": "Big"}, d.only()["organization"])
 }
@@ -323,7 +395,7 @@ func TestTheDetailsOfABookingAreASubmission(t *testing.T) {
 		_, err := fmt.Sscan(d.form, &form)
 		require.NoError(t, err)
 		for range 2 {
-			d.Send(apptest.Event{Topic: proto.FormsCommandTopic, Kind: "record_submission", Key: id, Actor: &proto.Actor{Label: "Ann", Channel: "booking"},
+			d.Send(apptest.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: id, Actor: &proto.Actor{Label: "Ann", Channel: "booking"},
 				Data: &proto.RecordSubmission{SubmissionId: id, FormId: form, ContactId: contact, AppointmentId: db.NewID().String(), Values: []byte(values), Page: "/book"}})
 		}
 		d.Settle()

@@ -1,8 +1,10 @@
 package forms
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,7 +16,7 @@ import (
 )
 
 // deleteSubmission removes a submission for good; its contact stays.
-func deleteSubmission(ctx context.Context, tx *db.Tx, in submissionID) (op.None, error) {
+func deleteSubmission(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	if _, err := lockSubmission(ctx, tx, in.ID); err != nil {
 		return op.None{}, err
 	}
@@ -45,52 +47,58 @@ func removeSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 		return nil
 	}
 	if err != nil || status == statusSpam {
-		return err // nobody was told of spam
+		return err // spam was never published
 	}
-	err = tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: "submission.deleted", Key: id.String(), Version: version, Data: gone})
+	err = tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: proto.KindSubmissionDeleted, Key: id.String(), Version: version, Data: gone})
 	if err != nil {
 		return err
 	}
 	return tx.Tombstone(ctx, proto.SubmissionTopic, id.String())
 }
 
-// notSpam processes spam as any other submission, in the visitor's name. On one that was received it
-// changes nothing.
-func (s *service) notSpam(ctx context.Context, tx *db.Tx, in submissionID) (Submission, error) {
+// notSpam processes spam as any other submission, in the visitor's name. On one that was received it changes nothing.
+func (s *service) notSpam(ctx context.Context, tx *db.Tx, in op.ByID) (Submission, error) {
 	sub, err := lockSubmission(ctx, tx, in.ID)
 	if err != nil || sub.Status != statusSpam {
 		return sub, err
 	}
-	f, err := s.anyForm(ctx, tx, sub.Form.ID)
+	e, err := s.readSpam(ctx, tx, sub)
 	if err != nil {
 		return sub, err
 	}
-	var held []byte
-	var lines []line
-	if err := tx.QueryRow(ctx, `select held, answers from submission where id = $1`, in.ID).Scan(&held, &lines); err != nil {
-		return sub, err
-	}
-	var command *proto.EnsureContact
-	result := resultNone
-	visitor := db.Actor{Channel: db.ChannelForm, Label: "Visitor"}
-	if held != nil {
-		command, result = &proto.EnsureContact{}, resultPending
-		if err := protobuf.Unmarshal(held, command); err != nil {
-			return sub, err
-		}
-		visitor.Label = nameOf(command.GetFirstName(), command.GetLastName(), command.GetEmail(), command.GetPhone())
-	}
-	_, err = tx.Exec(ctx, `update submission set status = 'received', result = $2, spam_reason = null, held = null, version = version + 1 where id = $1`,
-		in.ID, result)
+	_, err = tx.Exec(ctx, `update submission set status = $2, result = $3, spam_reason = null, held = null, version = version + 1 where id = $1`,
+		e.id, e.status(), e.result())
 	if err != nil {
 		return sub, err
 	}
 	team := tx.Who
-	tx.Who = visitor
-	err = s.process(ctx, tx, in.ID, result, command, lines, f)
+	tx.Who = db.Actor{Channel: db.ChannelForm, Label: cmp.Or(e.visitor, "Visitor")}
+	err = s.followUp(ctx, tx, e)
 	tx.Who = team
 	if err != nil {
 		return sub, err
 	}
 	return readSubmission(ctx, tx, in.ID)
+}
+
+// readSpam reads spam as the entry that it would have been without its spam_reason.
+func (s *service) readSpam(ctx context.Context, tx *db.Tx, sub Submission) (entry, error) {
+	f, err := s.anyForm(ctx, tx, sub.Form.ID)
+	if err != nil {
+		return entry{}, err
+	}
+	e := entry{source: source{id: sub.ID, page: sub.Page}, form: f}
+	var held []byte
+	if err := tx.QueryRow(ctx, `select held, answers from submission where id = $1`, sub.ID).Scan(&held, &e.lines); err != nil {
+		return e, err
+	}
+	if held == nil {
+		return e, nil
+	}
+	e.command = &proto.EnsureContact{}
+	if err := protobuf.Unmarshal(held, e.command); err != nil {
+		return e, fmt.Errorf("held command of submission %s: %w", sub.ID, err)
+	}
+	e.visitor = nameOf(e.command.GetFirstName(), e.command.GetLastName(), e.command.GetEmail(), e.command.GetPhone())
+	return e, nil
 }

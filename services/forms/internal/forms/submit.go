@@ -1,9 +1,12 @@
 package forms
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +17,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/proto"
 	"frontdesk/services/forms/internal/definition"
 )
@@ -23,7 +27,7 @@ type sentForm struct {
 	Values object `json:"values" required:"true" doc:"Answers by element id or target."`
 	Token  string `json:"token" maxLength:"200" doc:"The time token that came with the form."`
 	HpURL  string `json:"hp_url" maxLength:"2048" doc:"People do not see this field and leave it empty."`
-	Page   string `json:"page" maxLength:"2048" doc:"Address of the page that shows the form."`
+	Page   string `json:"page" maxLength:"2048" doc:"Address of the page that shows the form: http, https or empty."`
 }
 
 // Sent is what the visitor gets for a submission.
@@ -33,7 +37,7 @@ type Sent struct {
 
 // Token is a fresh time token.
 type Token struct {
-	Token string `json:"token"`
+	Token string `json:"token" doc:"The part before a dot, if there is one, changes with the words of the form's consents: a page that shows others has to load the form again."`
 }
 
 func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, error) {
@@ -41,14 +45,14 @@ func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, e
 	if err != nil {
 		return Token{}, err
 	}
-	return Token{s.token.Make(formKey(f.id), s.DB.Now())}, nil
+	return Token{s.newToken(f)}, nil
 }
 
 // stillPublished: the form is published, in the version that this replica remembers.
 const stillPublished = db.Assumption("the form is still the published one")
 
-// submit stores what a visitor sends. The form is the remembered one, which saves reading it: both what is stored and
-// what is refused by it holds only if it is still the published one.
+// submit stores what a visitor sends. It goes by the form that the replica remembers, which saves reading one, and assumes
+// that this is still the published one.
 func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, error) {
 	f, remembered := s.rememberedForm(in.ID)
 	if !remembered || !tx.Trusts(stillPublished) {
@@ -58,100 +62,142 @@ func (s *service) submit(ctx context.Context, tx *db.Tx, in sentForm) (Sent, err
 		}
 	}
 	tx.Assume(stillPublished, `exists (select from form where id = $1 and version = $2 and status = 'publish' and deleted_at is null)`, f.id, f.version)
-	if in.HpURL != "" {
-		return Sent{}, fault.InvalidToken("The form could not be accepted. Load it again.")
-	}
-	if err := s.token.Check(formKey(f.id), in.Token, s.DB.Now()); err != nil {
+	e, err := s.readSent(f, in)
+	if err != nil {
 		return Sent{}, err
+	}
+	tx.Who.Label = cmp.Or(e.visitor, "Visitor")
+	if e.status() == statusSpam || e.result() == resultPending {
+		tx.Defer(insertSubmission, e.row(tx)) // nothing reads it before the commit
+	} else if _, err := tx.Exec(ctx, insertSubmission, e.row(tx)); err != nil {
+		return Sent{}, fmt.Errorf("insert submission: %w", err)
+	}
+	return Sent{f.definition.AfterSubmit}, s.followUp(ctx, tx, e)
+}
+
+// readSent checks what a visitor sent, in this order: honeypot and token (400 svc_invalid_token), values and page (400
+// svc_invalid_param).
+func (s *service) readSent(f published, in sentForm) (entry, error) {
+	if in.HpURL != "" {
+		return entry{}, fault.InvalidToken("The form could not be accepted. Load it again.")
+	}
+	if err := s.checkToken(f, in.Token); err != nil {
+		return entry{}, err
+	}
+	if in.Values.null() {
+		return entry{}, fault.Invalid("values", fault.Null())
 	}
 	values, err := in.Values.entries()
 	if err != nil {
-		return Sent{}, fault.Param("values", "must be an object")
+		return entry{}, fault.Invalid("values", fault.Type("an object"))
 	}
-	answers, err := definition.Values(f.definition, values)
+	answers, err := form.Check(f.questions, values)
 	if err != nil {
-		return Sent{}, err
+		return entry{}, err
 	}
-	c := answers.Contact
-	if tx.Who.Label = nameOf(c.FirstName, c.LastName, c.Email, c.Phone); tx.Who.Label == "" {
-		tx.Who.Label = "Visitor"
+	page := strings.TrimSpace(in.Page)
+	if wrong := form.Page(page); !wrong.IsZero() {
+		return entry{}, fault.Invalid("page", wrong)
 	}
-	e := entry{id: db.NewID(), form: f, answers: answers, sent: in.Values, page: oneLine(in.Page), spam: definition.Spam(answers), fresh: true}
-	_, err = s.take(ctx, tx, e)
-	return Sent{f.definition.AfterSubmit}, err
+	e := s.newEntry(f, source{id: db.NewID(), page: page, values: values}, answers)
+	e.spam = definition.Spam(answers)
+	return e, nil
 }
 
-// entry is a submission on its way in.
-type entry struct {
-	id      uuid.UUID
-	form    published
-	answers definition.Answers
-	sent    object
-	page    string
-	// spam is why it is taken for spam; problem why it cannot be processed. Empty when neither.
-	spam, problem string
-	// fresh tells that the id was made for it, so that it cannot have been taken before.
-	fresh bool
+// source is where a submission comes from.
+type source struct {
+	id     uuid.UUID
+	page   string
+	values map[string]any
 	// contact and appointment are set for the details of a booking.
 	contact, appointment *uuid.UUID
 }
 
-// take stores a submission and sets going what follows from it. One that was taken before, or is refused,
-// changes nothing.
-func (s *service) take(ctx context.Context, tx *db.Tx, e entry) (taken bool, err error) {
-	var held []byte
-	result, status := resultNone, statusReceived
-	command := e.command(s)
-	if e.spam != "" {
-		status = statusSpam
-		if command != nil {
-			if held, err = protobuf.Marshal(command); err != nil {
-				return false, err
-			}
-		}
-	} else if command != nil && e.problem == "" {
-		result = resultPending
-	}
-	lines := linesOf(e.form.definition, e.answers)
-	readable, err := json.Marshal(lines)
-	if err != nil {
-		return false, err
-	}
-	requested := e.contact
-	if command != nil {
-		id := uuid.MustParse(command.GetContactId())
-		requested = &id
-	}
-	insert := `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at, people, requested_id)
-		values (@id, @form, @status, @result, @appointment, @values, @answers, @page, @email, nullif(@spam, ''), nullif(@problem, ''), @held, @now, @people, @requested)
-		on conflict (id) do nothing`
-	args := pgx.NamedArgs{"id": e.id, "form": e.form.id, "status": status, "result": result, "appointment": e.appointment, "values": e.sent.text(), "answers": readable,
-		"page": e.page, "email": address.Key(e.answers.Contact.Email), "spam": e.spam, "problem": e.problem, "held": held, "now": tx.Now,
-		"people": tx.PeopleNamed([]byte(e.sent), []byte(e.page)), "requested": requested}
-	// Only what goes on at once needs to see it; all else goes in with the commit.
-	if e.fresh && (status == statusSpam || result == resultPending) {
-		tx.Defer(insert, args)
-	} else if tag, err := tx.Exec(ctx, insert, args); err != nil || tag.RowsAffected() == 0 {
-		return false, err
-	}
-	if status == statusSpam {
-		return true, nil
-	}
-	return true, s.process(ctx, tx, e.id, result, command, lines, e.form)
+// entry is a submission as it will be stored.
+type entry struct {
+	source
+	form  published
+	lines []form.Line
+	// visitor is how the person is called, email the address by which their spam is found. Both can be empty.
+	visitor, email string
+	// command asks contacts for the visitor's contact; nil when there is none to ask for.
+	command *proto.EnsureContact
+	// spam is why it is taken for spam; problem why it cannot be processed. Empty when neither.
+	spam, problem string
 }
 
-// process does what follows from a received submission: asks for the contact, or tells of the submission at
-// once when there is none to ask for, and notifies.
-func (s *service) process(ctx context.Context, tx *db.Tx, id uuid.UUID, result string, command *proto.EnsureContact, lines []line, f published) error {
-	if result == resultPending {
-		err := tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: "ensure_contact", Key: commandKey(command), Data: command})
+func (s *service) newEntry(f published, from source, a form.Answers) entry {
+	c := a.Contact
+	return entry{source: from, form: f, lines: a.Lines, visitor: nameOf(c.FirstName, c.LastName, c.Email, c.Phone), email: address.Key(c.Email),
+		command: s.ensureContact(f, from, a)}
+}
+
+func (e entry) status() string {
+	if e.spam != "" {
+		return statusSpam
+	}
+	return statusReceived
+}
+
+func (e entry) result() string {
+	if e.spam == "" && e.command != nil {
+		return resultPending
+	}
+	return resultNone
+}
+
+// insertSubmission stores an entry, unless it was stored before.
+const insertSubmission = `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at,
+		people, requested_id)
+	values (@id, @form, @status, @result, @appointment, @values, @answers, @page, @email, nullif(@spam, ''), nullif(@problem, ''), @held, @now, @people, @requested)
+	on conflict (id) do nothing`
+
+func (e entry) row(tx *db.Tx) pgx.NamedArgs {
+	lines := e.lines
+	if lines == nil {
+		lines = []form.Line{}
+	}
+	// Spam holds its command back, for the day when somebody says that it is none.
+	var held []byte
+	if e.spam != "" && e.command != nil {
+		held = encoded(protobuf.Marshal(e.command))
+	}
+	values := encoded(json.Marshal(e.values))
+	return pgx.NamedArgs{"id": e.id, "form": e.form.id, "status": e.status(), "result": e.result(), "appointment": e.appointment, "values": values, "answers": encoded(json.Marshal(lines)), "page": e.page, "email": e.email, "spam": e.spam, "problem": e.problem,
+		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "requested": e.requested()}
+}
+
+// requested is the id that contacts is asked for, by which an erasure finds the submission before contacts has answered.
+func (e entry) requested() *uuid.UUID {
+	if e.command != nil {
+		return optionalID(e.command.GetContactId())
+	}
+	return e.contact
+}
+
+// encoded is the encoding of a value that always encodes: checked answers, lines and commands do.
+func encoded(raw []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// followUp sends the command for the contact of a received submission, or publishes the submission at once when it has
+// none, and notifies. Of spam nothing follows.
+func (s *service) followUp(ctx context.Context, tx *db.Tx, e entry) error {
+	if e.spam != "" {
+		return nil
+	}
+	if e.command != nil {
+		err := tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: commandKey(e.command), Data: e.command})
 		if err != nil {
 			return err
 		}
-	} else if _, err := emitSubmission(ctx, tx, "form.submitted", id, nil); err != nil {
+	} else if _, err := emitSubmission(ctx, tx, proto.KindFormSubmitted, e.id, nil); err != nil {
 		return err
 	}
-	return s.notify(ctx, tx, f, lines, f.definition.Notify.Emails)
+	return s.notify(ctx, tx, e.form, e.lines, e.form.definition.Notify.Emails)
 }
 
 func commandKey(c *proto.EnsureContact) string {
@@ -161,52 +207,40 @@ func commandKey(c *proto.EnsureContact) string {
 	return c.GetContactId()
 }
 
-// command asks contacts for the contact that the answers describe; nil when they describe none.
-func (e entry) command(s *service) *proto.EnsureContact {
-	c, to := e.answers.Contact, e.form.definition.NewContacts
-	if c == (definition.Contact{}) || c.Email == "" && !to.Create {
+// ensureContact is the command for the contact that the answers describe; nil when they describe none.
+func (s *service) ensureContact(f published, from source, a form.Answers) *proto.EnsureContact {
+	c, to := a.Contact, f.definition.NewContacts
+	if c == (form.Contact{}) || c.Email == "" && !to.Create {
 		return nil
 	}
 	id := db.NewID()
-	if e.contact != nil {
-		id = *e.contact
+	if from.contact != nil {
+		id = *from.contact
 	}
 	cmd := &proto.EnsureContact{
 		ContactId: id.String(), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone,
-		Tags: to.Tags, Status: to.Status, Source: to.Source, Origin: "submission", OriginId: e.id.String(), Create: to.Create,
-		OrganizationName: e.answers.Organization["name"],
-	}
-	if cmd.GetSource() == "" {
-		cmd.Source = cut(e.form.name, definition.MaxSource)
+		Tags: to.Tags, Status: to.Status, Source: cmp.Or(to.Source, cut(f.name, definition.MaxSource)), Origin: originSubmission, OriginId: from.id.String(),
+		Create: to.Create, OrganizationName: a.Organization["name"], Fields: jsonOf(a.ContactFields),
 	}
 	// Who has left the team since the form was saved owns nothing new.
 	if to.OwnerUserID != nil && s.Identity.OnTeam(*to.OwnerUserID) {
 		cmd.OwnerUserId = *to.OwnerUserID
 	}
-	for _, consent := range e.answers.Consents {
+	for _, consent := range a.Consents {
 		cmd.Consents = append(cmd.Consents, &proto.Consent{Purpose: consent.Purpose, Text: consent.Text, Marketing: consent.Marketing})
 	}
-	cmd.Fields = encoded(e.answers.ContactFields)
-	details := map[string]string{}
-	for name, value := range e.answers.Organization {
-		if name != "name" {
-			details[name] = value
-		}
-	}
-	cmd.Organization = encoded(details)
+	details := maps.Clone(a.Organization)
+	delete(details, "name")
+	cmd.Organization = jsonOf(details)
 	return cmd
 }
 
-// encoded is a map as JSON, or nothing when it is empty.
-func encoded[V any](m map[string]V) []byte {
+// jsonOf is a map as JSON, nil when it is empty.
+func jsonOf[V any](m map[string]V) []byte {
 	if len(m) == 0 {
 		return nil
 	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err) // maps of checked answers always encode
-	}
-	return raw
+	return encoded(json.Marshal(m))
 }
 
 // nameOf is how a person is called: by name, else by address or number.
@@ -219,16 +253,7 @@ func nameOf(first, last, email, phone string) string {
 	return ""
 }
 
-// oneLine is text without what does not belong into an address.
-func oneLine(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s))
-}
-
+// cut shortens a text to most characters.
 func cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -236,37 +261,57 @@ func cut(s string, most int) string {
 	return string([]rune(s)[:most])
 }
 
-// recordSubmission stores the details of a booking as a submission of their form. The appointment stands
-// whatever they are: what cannot be processed is kept with the reason.
+// recordSubmission stores the details of a booking as a submission of their form, once. The appointment stands whatever they
+// are: details that cannot be processed are kept with the reason.
 func (s *service) recordSubmission(ctx context.Context, tx *db.Tx, c *proto.RecordSubmission) error {
+	e, err := s.readRecorded(ctx, tx, c)
+	if err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, insertSubmission, e.row(tx))
+	if err != nil {
+		return fmt.Errorf("insert submission: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil
+	}
+	return s.followUp(ctx, tx, e)
+}
+
+func (s *service) readRecorded(ctx context.Context, tx *db.Tx, c *proto.RecordSubmission) (entry, error) {
 	id, err := uuid.Parse(c.GetSubmissionId())
 	if err != nil {
-		return err
+		return entry{}, fmt.Errorf("submission_id of record_submission: %w", err)
 	}
-	form, err := s.anyForm(ctx, tx, c.GetFormId())
+	f, err := s.anyForm(ctx, tx, c.GetFormId())
 	if err != nil {
-		return err
+		return entry{}, err
 	}
-	e := entry{id: id, form: form, sent: object(c.GetValues()), page: oneLine(c.GetPage())}
-	if contact, err := uuid.Parse(c.GetContactId()); err == nil {
-		e.contact = &contact
+	from := source{id: id, contact: optionalID(c.GetContactId()), appointment: optionalID(c.GetAppointmentId())}
+	if page := strings.TrimSpace(c.GetPage()); form.Page(page).IsZero() {
+		from.page = page
 	}
-	if appointment, err := uuid.Parse(c.GetAppointmentId()); err == nil {
-		e.appointment = &appointment
+	from.values, err = object(c.GetValues()).entries()
+	if err != nil || len(c.GetValues()) > maxSubmission {
+		from.values = map[string]any{}
+		e := s.newEntry(f, from, form.Answers{})
+		e.problem = "The answers could not be read."
+		return e, nil
 	}
-	values, err := e.sent.entries()
-	if err != nil || len(e.sent) > maxSubmission {
-		e.sent, e.problem = nil, "The answers could not be read."
-		_, err = s.take(ctx, tx, e)
-		return err
+	answers, err := form.Check(f.questions, from.values)
+	if refused, ok := errors.AsType[*fault.Fault](err); ok {
+		e := s.newEntry(f, from, form.Answers{Lines: form.Unchecked(f.questions, from.values)})
+		e.problem = refused.Message
+		return e, nil
 	}
-	if e.answers, err = definition.Values(form.definition, values); err != nil {
-		f := (*fault.Fault)(nil)
-		if !errors.As(err, &f) {
-			return err
-		}
-		e.problem, e.answers = f.Message, definition.Answers{Values: values, Lines: unchecked(form.definition, values)}
+	return s.newEntry(f, from, answers), err
+}
+
+// optionalID is an id of a command; nil when it has none.
+func optionalID(s string) *uuid.UUID {
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return nil
 	}
-	_, err = s.take(ctx, tx, e)
-	return err
+	return &id
 }

@@ -6,10 +6,12 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/web"
 )
 
@@ -163,22 +165,16 @@ func (p *pages) details(r *http.Request, b *bookPage, at time.Time) error {
 	return nil
 }
 
-// ask fills in the questions of the details step, with what was answered and what is wrong.
-func (b *bookPage) ask(t *web.Reader, posted url.Values, params map[string]string) {
-	elements := b.Service.elements()
-	if b.Service.LocationType == "client" {
-		elements = append([]web.Element{{ID: "location", Type: "field", Target: "location", Label: t.T("your_address"), Help: t.T("your_address_help"), Required: true}}, elements...)
-		params = renamed(params, "location", "values.location")
+// ask fills in the questions of the details step, with the answers and what is wrong with them.
+func (b *bookPage) ask(t *web.Reader, posted url.Values, wrong map[string]fault.Problem) {
+	questions := slices.Clone(b.Service.Questions)
+	for i := range questions {
+		if questions[i].Target == form.TargetLocation {
+			questions[i].Label, questions[i].Help = t.T("your_address"), t.T("your_address_help")
+		}
 	}
-	b.Fields = t.Fields(elements, posted, params)
+	b.Fields = t.Fields(questions, posted, wrong)
 	b.Notice.Errors = web.Errors(b.Fields)
-}
-
-func renamed(params map[string]string, from, to string) map[string]string {
-	if why, ok := params[from]; ok {
-		params[to] = why
-	}
-	return params
 }
 
 func (p *pages) send(w http.ResponseWriter, r *http.Request) {
@@ -193,11 +189,13 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.Step, b.At, b.Token, b.Key = "details", at, r.PostFormValue("token"), r.PostFormValue("key")
-	values := web.Answers(b.Service.elements(), r.PostForm)
+	values := web.Answers(b.Service.Questions, r.PostForm, "v.")
+	location, asked := values[form.TargetLocation]
+	delete(values, form.TargetLocation)
 	in := map[string]any{"service": b.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": b.Token,
 		"hp_url": r.PostFormValue("hp_url"), "page": p.PublicURL + r.URL.Path}
-	if b.Service.LocationType == "client" {
-		in["location"] = r.PostFormValue("v.location")
+	if asked {
+		in["location"] = location
 	}
 	if b.Staff > 0 {
 		in["staff"] = b.Staff
@@ -205,17 +203,17 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	err = p.Call(r, http.MethodPost, "/booking/book", nil, in, b.Key, &b.Done)
 	if err == nil {
 		b.Step = "done"
-		b.Email = emailOf(b.Service.elements(), values)
+		b.Email = emailOf(b.Service.Questions, values)
 		p.render(w, r, http.StatusOK, b)
 		return
 	}
 	p.refused(w, r, b, fault.From(err))
 }
 
-func emailOf(elements []web.Element, values map[string]json.RawMessage) (email string) {
-	for _, e := range elements {
-		if e.Target == "contact.email" {
-			_ = json.Unmarshal(values[e.ID], &email)
+func emailOf(questions []form.Question, values map[string]any) (email string) {
+	for _, q := range questions {
+		if q.Target == form.TargetEmail {
+			email, _ = values[q.ID].(string)
 		}
 	}
 	return email
@@ -224,10 +222,10 @@ func emailOf(elements []web.Element, values map[string]json.RawMessage) (email s
 // refused shows the details again with what was typed, and says what to do.
 func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *fault.Fault) {
 	t := p.Reader(r)
-	var params map[string]string
+	var wrong map[string]fault.Problem
 	switch {
 	case f.Code == "svc_invalid_param":
-		params = web.Params(f)
+		wrong = web.Problems(f)
 	case f.Code == "svc_slot_taken":
 		b.Notice.Title = t.T("taken")
 		b.Notice.Alternatives = p.alternatives(f)
@@ -257,7 +255,7 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *
 		}
 	}
 	title := b.Notice.Title
-	b.ask(t, r.PostForm, params)
+	b.ask(t, r.PostForm, wrong)
 	if title == "" && len(b.Notice.Errors) == 0 {
 		b.Notice.Title, b.Notice.Text = t.T("sorry"), t.T("refused")
 	}

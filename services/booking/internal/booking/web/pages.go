@@ -5,12 +5,12 @@ import (
 	"embed"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 )
@@ -35,8 +35,8 @@ type Desk struct {
 	Now func() time.Time
 	// Rules are those for changes by clients.
 	Rules func(ctx context.Context) (Rules, error)
-	// Field describes the custom field that a form's target names; false when it is not known.
-	Field func(target string) (Field, bool)
+	// Fields are the custom fields of now.
+	Fields func() form.Fields
 }
 
 // Rules say whether and until when clients change their appointments themselves.
@@ -44,12 +44,6 @@ type Rules struct {
 	ClientChanges     bool
 	CancelNoticeHours int
 	LateCancelText    string
-}
-
-// Field is a custom field as far as a form shows it.
-type Field struct {
-	Type, Label string
-	Options     []string
 }
 
 type pages struct {
@@ -182,36 +176,15 @@ func (p *pages) widgetData(all services) widgetData {
 	return widgetData{Site: p.WidgetSite(nil), Services: all.Items, Terms: all.TermsText}
 }
 
-// services are those that visitors can book, their forms with the kinds of custom fields.
+// services reads the services that visitors can book, with the questions of their details step.
 func (p *pages) services(r *http.Request) (services, error) {
 	all := services{Items: []service{}}
 	if err := p.Call(r, http.MethodGet, "/booking/services", nil, nil, "", &all); err != nil {
 		return all, err
 	}
-	for _, s := range all.Items {
-		if s.Form != nil {
-			p.describe(s.Form.Elements)
-		}
+	fields := p.desk.Fields()
+	for i := range all.Items {
+		all.Items[i].ask(fields)
 	}
 	return all, nil
-}
-
-func (p *pages) describe(elements []web.Element) {
-	for i := range elements {
-		e := &elements[i]
-		if e.Type != "field" {
-			continue
-		}
-		f, ok := p.desk.Field(e.Target)
-		if !ok {
-			continue
-		}
-		e.Kind = f.Type
-		if len(e.Options) == 0 {
-			e.Options = slices.Clone(f.Options)
-		}
-		if e.Label == "" {
-			e.Label = f.Label
-		}
-	}
 }

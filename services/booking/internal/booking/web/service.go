@@ -3,7 +3,7 @@ package web
 import (
 	"time"
 
-	"frontdesk/libs/web"
+	"frontdesk/libs/form"
 )
 
 // services is the answer of GET /booking/services.
@@ -43,7 +43,12 @@ type service struct {
 	LocationDetails string  `json:"location_details"`
 	Confirmation    string  `json:"confirmation"`
 	Staff           []staff `json:"staff"`
-	Form            *form   `json:"form"`
+	// Form is that of the API's answer, null when the plain details are asked.
+	Form *struct {
+		Elements []form.Element `json:"elements"`
+	} `json:"form,omitempty"`
+	// Questions are all that the details step asks, for pages and the widget.
+	Questions []form.Question `json:"questions"`
 }
 
 type staff struct {
@@ -51,26 +56,16 @@ type staff struct {
 	Name   string `json:"name"`
 }
 
-type form struct {
-	ID       int64         `json:"id"`
-	Elements []web.Element `json:"elements"`
-}
-
-// plain is what the details step asks when no form says otherwise.
-var plain = []web.Element{
-	{ID: "first_name", Type: "field", Target: "contact.first_name", Width: "half"},
-	{ID: "last_name", Type: "field", Target: "contact.last_name", Width: "half"},
-	{ID: "email", Type: "field", Target: "contact.email", Required: true},
-	{ID: "phone", Type: "field", Target: "contact.phone"},
-	{ID: "message", Type: "field", Target: "message"},
-}
-
-// elements are the questions of the details step.
-func (s service) elements() []web.Element {
+// ask works out the questions of the details step, against the custom fields of now.
+func (s *service) ask(fields form.Fields) {
+	elements := form.Details()
 	if s.Form != nil {
-		return s.Form.Elements
+		elements = s.Form.Elements
 	}
-	return plain
+	if s.LocationType == "client" {
+		elements = append([]form.Element{form.Location()}, elements...)
+	}
+	s.Form, s.Questions = nil, form.Shown(form.Ask(elements, fields))
 }
 
 // staffName is the name of a person who does the service, "" for anybody else.

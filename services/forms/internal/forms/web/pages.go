@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 	"frontdesk/services/forms/internal/definition"
@@ -31,6 +32,7 @@ type Form struct {
 	ID         int64
 	Name       string
 	Definition definition.Definition
+	Questions  []form.Question
 	Token      string
 }
 
@@ -70,7 +72,7 @@ func (p *pages) whileOn(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// find reads the form that the address names. It answers itself when there is none.
+// find reads the form that the address names. When there is none it has answered, and reports false.
 func (p *pages) find(w http.ResponseWriter, r *http.Request) (Form, bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {
@@ -133,7 +135,7 @@ func (p *pages) address(f Form, r *http.Request, sent bool) string {
 	return a
 }
 
-// send takes a form from a browser without script. What was typed comes back with whatever keeps it from being taken.
+// send submits a form for a browser without script. A refusal shows the form again, with all that was typed.
 func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	parsed := r.ParseForm()
@@ -141,7 +143,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	kept, values := typed(f, r.PostForm)
+	values := web.Answers(f.Questions, r.PostForm, answerPrefix)
 	in := map[string]any{"values": values, "token": r.PostFormValue("token"), "hp_url": r.PostFormValue("hp_url"), "page": r.PostFormValue("page")}
 	err := p.Call(r, http.MethodPost, "/forms/"+strconv.FormatInt(f.ID, 10)+"/submit", nil, in, "", nil)
 	if _, large := errors.AsType[*http.MaxBytesError](parsed); large {
@@ -156,8 +158,9 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		p.NotFound(w, r)
 		return
 	}
-	problem, wrong := say(f, p.Reader(r), refused)
-	v := p.view(r, f, kept, wrong)
+	since := consentsSince(r.PostFormValue("token"), f.Token)
+	problem, wrong := say(f, p.Reader(r), refused, since)
+	v := p.view(r, f, typed(f, r.PostForm, since), wrong)
 	v.Problem, v.Page = problem, r.PostFormValue("page")
 	if d := web.Wait(refused); d > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(d.Seconds())))

@@ -136,13 +136,13 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	require.Equal(t, 422, one.status)
 	kept(one)
 	require.Regexp(t, `id="svc-email"[^>]+value="ann@"[^>]+aria-invalid="true" autofocus`, one.body)
-	require.Contains(t, one.body, "Give an email address such as name@example.com.")
+	require.Contains(t, one.body, "Enter an email address such as name@example.com.")
 
 	two := s.do("POST", s.path, s.filled("values.email", "", "values.privacy", ""))
 	require.Equal(t, 422, two.status)
 	kept(two)
-	require.Contains(t, two.body, `<a href="#svc-email">Your &#34;email&#34;: Fill in this field.</a>`)
-	require.Contains(t, two.body, `<a href="#svc-privacy">You may keep this. Tick this box to go on.</a>`)
+	require.Contains(t, two.body, `<a href="#svc-email">Your &#34;email&#34;: Please fill this in.</a>`)
+	require.Contains(t, two.body, `<a href="#svc-privacy">You may keep this. Please tick this box to go on.</a>`)
 
 	old := s.filled()
 	s.Travel(13 * time.Hour)
@@ -186,7 +186,7 @@ func TestAFormSpeaksTheVisitorsLanguage(t *testing.T) {
 	sent := s.do("POST", s.path+"?lang=nl", s.filled())
 	require.Equal(t, s.path+"?lang=nl&sent=1", sent.header.Get("Location"))
 	wrong := s.do("POST", s.path+"?lang=nl", s.filled("values.email", "ann@"))
-	require.Contains(t, wrong.body, "Geef een e-mailadres")
+	require.Contains(t, wrong.body, "Geef een e-mailadres in")
 }
 
 func TestAFormThatLeadsOnSaysWhere(t *testing.T) {
@@ -216,7 +216,7 @@ func TestTheWidgetGetsTheFormAsThePageShowsIt(t *testing.T) {
 	require.Equal(t, "#123456", fragment.Site.Look.Vars["--svc-button-background"])
 	require.Contains(t, fragment.HTML, `lang="nl"`)
 	require.Contains(t, fragment.HTML, `data-field="email"`)
-	require.Contains(t, fragment.HTML, "niet verplicht")
+	require.Contains(t, fragment.HTML, "optioneel")
 	require.Regexp(t, `<button[^>]+><svg`, fragment.HTML, "the icon of the style")
 }
 

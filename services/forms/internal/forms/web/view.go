@@ -1,15 +1,17 @@
 package web
 
 import (
+	"encoding/json"
 	"html/template"
 	"net/http"
 	"net/url"
-	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/web"
-	"frontdesk/services/forms/internal/definition"
 )
 
 // answerPrefix and the element's id are the name of an answer in the HTML form.
@@ -33,18 +35,17 @@ type view struct {
 	Look  web.Look
 }
 
-// part is one element.
+// part is one question.
 type part struct {
-	definition.Element
+	form.Question
+
 	// Key is the id of the control, Name that of its value.
-	Key, Name     string
-	Kind, Caption string
-	Type          string
-	Autocomplete  string
-	Inputmode     string
-	Options       []string
-	Max           int
-	Half          bool
+	Key, Name    string
+	Caption      string
+	Control      string // type of the input element
+	Autocomplete string
+	Inputmode    string
+	Half         bool
 	// Note is ours, behind the help of the business.
 	Note string
 	// Optional says that the answer may be left out, "" when it may not.
@@ -81,54 +82,24 @@ func (p part) Value() string {
 	return p.Values[0]
 }
 
-// Has tells whether an option or box is ticked.
-func (p part) Has(value string) bool {
-	for _, v := range p.Values {
-		if v == value {
-			return true
-		}
-	}
-	return false
-}
-
-// fills is what browsers know to fill in, by target.
-var fills = map[string]string{
-	"contact.first_name": "given-name", "contact.last_name": "family-name", "contact.email": "email", "contact.phone": "tel",
-	"organization.name": "organization", "organization.website": "url", "organization.address_line": "street-address",
-	"organization.postal_code": "postal-code", "organization.city": "address-level2",
-}
+// Has reports whether an option or box is ticked.
+func (p part) Has(value string) bool { return slices.Contains(p.Values, value) }
 
 // newView is the form with these answers typed and errors found, both by element id.
 func newView(f Form, t *web.Reader, typed map[string][]string, wrong map[string]string) view {
 	v := view{Form: f, Reader: t}
-	for i := range f.Definition.Elements {
-		e := &f.Definition.Elements[i]
-		if e.Type == definition.TypeField && e.Gone() {
-			continue
-		}
-		p := part{Element: *e, Key: "svc-" + e.ID, Name: answerPrefix + e.ID, Kind: e.Kind(), Caption: e.Caption(), Options: e.Choices(),
-			Autocomplete: fills[e.Target], Max: e.Max(), Half: e.Width == "half", Values: typed[e.ID], Error: wrong[e.ID]}
-		if e.Marketing {
+	for _, q := range f.Questions {
+		control := web.Field{Kind: q.Kind}
+		p := part{Question: q, Key: "svc-" + q.ID, Name: answerPrefix + q.ID, Caption: t.LabelOf(q), Control: control.InputType(),
+			Inputmode: control.InputMode(), Autocomplete: web.Autocomplete(q.Target), Half: q.Width == "half", Values: typed[q.ID], Error: wrong[q.ID]}
+		if q.Marketing {
 			p.Note = t.T("form_confirm_note")
 		}
-		if !e.Required {
-			p.Optional = t.T("form_optional")
+		if !q.Required {
+			p.Optional = t.T("optional")
 		}
-		switch p.Kind {
-		case definition.KindEmail:
-			p.Type = "email"
-		case definition.KindPhone:
-			p.Type = "tel"
-		case definition.KindURL:
-			p.Type, p.Inputmode = "text", "url"
-		case definition.KindNumber:
-			p.Type, p.Inputmode = "text", "decimal"
-		case definition.KindDate:
-			p.Type = "date"
-		case definition.KindText:
-			p.Type = "text"
-		case "":
-			p.Level = max(2, min(e.Level, 4))
+		if q.Kind == "" {
+			p.Level = max(2, min(q.Level, 4))
 		}
 		v.Parts = append(v.Parts, p)
 		if p.Error != "" {
@@ -149,13 +120,13 @@ func (v view) ButtonIcon() template.HTML { return template.HTML(v.Look.Icon) } /
 // titled takes a heading that the form begins with out of it, to be that of the page; a form without one gives its name.
 func (v view) titled() view {
 	v.Title = v.Name
-	if len(v.Parts) > 0 && v.Parts[0].Element.Type == definition.TypeHeading {
+	if len(v.Parts) > 0 && v.Parts[0].Type == form.TypeHeading {
 		v.Title, v.Parts = v.Parts[0].Text, v.Parts[1:]
 	}
 	return v
 }
 
-// SubmitLabel is the words on the button.
+// SubmitLabel is the text of the button.
 func (v view) SubmitLabel() string {
 	if v.Definition.SubmitLabel != "" {
 		return v.Definition.SubmitLabel
@@ -163,53 +134,56 @@ func (v view) SubmitLabel() string {
 	return v.T("form_send")
 }
 
-// typed reads the answers of a form that was sent, as kept for showing it again and as the operation takes them.
-func typed(f Form, sent url.Values) (kept map[string][]string, values map[string]any) {
-	kept, values = map[string][]string{}, map[string]any{}
-	for i := range f.Definition.Elements {
-		e := &f.Definition.Elements[i]
-		got := sent[answerPrefix+e.ID]
-		if len(got) == 0 {
-			continue
-		}
-		kept[e.ID] = got
-		if len(got) == 1 && strings.TrimSpace(got[0]) == "" {
-			continue // a field that was left empty is no answer
-		}
-		switch e.Kind() {
-		case definition.KindChoices:
-			values[e.ID] = got
-		case definition.KindCheckbox, definition.KindConsent:
-			values[e.ID] = got[0] != ""
-		case definition.KindNumber:
-			values[e.ID] = decimal(got[0])
-		default:
-			values[e.ID] = got[0]
+// typed gives the controls of a form that was sent as they were filled in, by element id. Ticks under consents are left out
+// when the words have changed: they are given anew.
+func typed(f Form, sent url.Values, c consents) map[string][]string {
+	kept := map[string][]string{}
+	for _, q := range f.Questions {
+		if got := sent[answerPrefix+q.ID]; len(got) > 0 && (q.Kind != form.KindConsent || c == sameWords) {
+			kept[q.ID] = got
 		}
 	}
-	return kept, values
+	return kept
 }
 
-var decimalComma = regexp.MustCompile(`^\s*(-?[0-9]+),([0-9]+)\s*$`)
+// consents says whether the consents still stand in the words that the visitor saw.
+type consents bool
 
-// decimal is a number with a point, as most of our languages write it with a comma.
-func decimal(s string) string { return decimalComma.ReplaceAllString(s, "$1.$2") }
+const (
+	sameWords    consents = true
+	changedWords consents = false
+)
+
+// consentsSince compares the token of the form that was sent with that of the form of now: the part before a dot is the
+// version of the consents' words.
+func consentsSince(sent, now string) consents {
+	before, _, _ := strings.Cut(sent, ".")
+	after, _, has := strings.Cut(now, ".")
+	return consents(!has || before == after)
+}
 
 // say puts a refusal into words: one problem of the whole form, or one each for answers, by element id.
-func say(f Form, t *web.Reader, refused *fault.Fault) (problem string, wrong map[string]string) {
+func say(f Form, t *web.Reader, refused *fault.Fault, c consents) (problem string, wrong map[string]string) {
 	switch refused.Code {
 	case "svc_invalid_param":
+		problems := web.Problems(refused)
 		wrong = map[string]string{}
-		for name, why := range web.Params(refused) {
-			if e := elementOf(f, strings.TrimPrefix(name, "values.")); e != nil {
-				wrong[e.ID] = reason(t, e.Kind(), why)
+		for _, q := range f.Questions {
+			if p := web.ProblemOf(q, problems); !p.IsZero() {
+				wrong[q.ID] = t.Why(p, q.Kind)
 			}
 		}
-		if len(wrong) == 0 {
-			return t.T("form_again"), nil
+		switch p := problems["values"]; {
+		case len(wrong) > 0:
+			return "", wrong
+		case p.Code == "empty":
+			return t.Why(p, ""), nil
 		}
-		return "", wrong
+		return t.T("form_again"), nil
 	case "svc_invalid_token":
+		if c == changedWords {
+			return t.T("form_changed"), nil
+		}
 		return t.T("form_again"), nil
 	case "svc_rate_limited":
 		return wait(t, web.Wait(refused)), nil
@@ -219,14 +193,22 @@ func say(f Form, t *web.Reader, refused *fault.Fault) (problem string, wrong map
 	return t.T("form_failed"), nil
 }
 
-// elementOf finds an element by id or target.
-func elementOf(f Form, key string) *definition.Element {
-	for i := range f.Definition.Elements {
-		if e := &f.Definition.Elements[i]; e.ID == key || e.Target != "" && e.Target == key {
-			return e
-		}
+// wait says how long to wait, in minutes when that is long.
+func wait(t *web.Reader, d time.Duration) string {
+	seconds := int(d.Seconds())
+	if seconds > 90 {
+		return t.T("form_minutes", "n", (seconds+59)/60)
 	}
-	return nil
+	return t.T("form_seconds", "n", max(2, seconds))
+}
+
+// words are the texts of the script.
+func words(t *web.Reader) string {
+	b, err := json.Marshal(t.Texts("error_", "fix_", "form_"))
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return string(b)
 }
 
 // statusOf is what a page answers with when an operation refused: a page never asks for credentials.

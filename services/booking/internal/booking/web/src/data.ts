@@ -1,5 +1,5 @@
 import type { Site } from "@web/style"
-import type { Element } from "@web/fields"
+import type { Question } from "@web/fields"
 
 export interface Staff {
   user_id: number
@@ -16,7 +16,8 @@ export interface Service {
   location_details: string
   confirmation: "auto" | "review"
   staff: Staff[]
-  form: { id: number; elements: Element[] } | null
+  /** What the details step asks. */
+  questions: Question[]
 }
 
 /** What /_ui/booking/widget.json answers, and what our own page holds ready. */
@@ -48,12 +49,3 @@ export interface Booked {
   location_type: Service["location_type"]
   location: string
 }
-
-/** Without a form of the site's own. The same as in Go. */
-export const plain: Element[] = [
-  { id: "first_name", type: "field", target: "contact.first_name", width: "half" },
-  { id: "last_name", type: "field", target: "contact.last_name", width: "half" },
-  { id: "email", type: "field", target: "contact.email", required: true },
-  { id: "phone", type: "field", target: "contact.phone" },
-  { id: "message", type: "field", target: "message" },
-]

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { asFault, call, Fault, newKey } from "@web/api"
-import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Element, type Errors } from "@web/fields"
+import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Errors } from "@web/fields"
 import { Icon, Svg } from "@web/icon"
 import type { Look } from "@web/style"
 import { dayOf } from "@web/dates"
 import type { Around } from "./around"
-import { plain, type Booked, type Service, type Slot } from "./data"
+import type { Booked, Service, Slot } from "./data"
 import { fetchSlots } from "./slots"
 
 interface Props {
@@ -35,10 +35,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** The details step. What was typed stays through whatever happens. */
 export function Details({ a, look, service, staff, slot, token, terms, business, answers, setAnswers, instead, done }: Props) {
   const { t, f } = a
-  const elements: Element[] = [
-    ...(service.location_type === "client" ? [{ id: "location", type: "field", target: "location", label: t("your_address"), help: t("your_address_help"), required: true }] : []),
-    ...(service.form?.elements ?? plain),
-  ]
+  const questions = service.questions.map((q) => (q.id === "location" ? { ...q, label: t("your_address"), help: t("your_address_help") } : q))
   const [errors, setErrors] = useState<Errors>({})
   const [refusals, setRefusals] = useState(0)
   const [trouble, setTrouble] = useState<Trouble>()
@@ -78,7 +75,7 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
   }
 
   const send = async (): Promise<Booked> => {
-    const values = toSend(elements, answers)
+    const values = toSend(questions, answers)
     const location = values["location"]
     delete values["location"]
     const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap.current, page: window.location.href.split("#")[0]?.slice(0, 2048) }
@@ -99,18 +96,18 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
 
   const submit = async () => {
     if (busy || waiting > 0) return
-    const found = check(elements, answers, t)
+    const found = check(questions, answers, t)
     setTrouble(undefined)
     if (Object.keys(found).length > 0) return refuse(found)
     setErrors({})
     setBusy(true)
     try {
       const booked = await send()
-      const email = elements.find((e) => e.target === "contact.email")
+      const email = questions.find((e) => e.target === "contact.email")
       done(booked, email ? String(answers[email.id] ?? "") : "")
     } catch (e) {
       const fault = asFault(e)
-      const wrong = fault.code === "svc_invalid_param" ? errorsOf(fault.data["params"] ?? {}, elements, t) : undefined
+      const wrong = fault.code === "svc_invalid_param" ? errorsOf(fault.data["details"] ?? {}, questions, t) : undefined
       if (wrong) refuse(wrong)
       else if (fault.code === "svc_slot_taken") {
         const times = ((fault.data["alternatives"] ?? []) as { starts_at: string }[]).map((x) => x.starts_at)
@@ -167,8 +164,8 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
           </div>
         </div>
       )}
-      {Object.keys(errors).length > 1 && <Summary elements={elements} errors={errors} t={t} root={() => form.current} />}
-      <Fields elements={elements} answers={answers} errors={errors} t={t} set={answer} />
+      {Object.keys(errors).length > 1 && <Summary questions={questions} errors={errors} t={t} root={() => form.current} />}
+      <Fields questions={questions} answers={answers} errors={errors} t={t} set={answer} />
       <Trap set={(v) => (trap.current = v)} />
       {terms && <p class="small soft pre">{terms}</p>}
       <div>

@@ -2,4 +2,4 @@
 import { enhance } from "./send"
 
 const form = document.querySelector<HTMLFormElement>("form[data-form]")
-if (form) enhance(form, document, "/v1")
+if (form) enhance(form, document, "")

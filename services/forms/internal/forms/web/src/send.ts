@@ -1,18 +1,23 @@
 // Makes a form that the server rendered send itself without leaving the page. The words, the rules and the markup are the
-// server's; here is only what happens between the press of the button and the answer.
+// server's; this is the time between the press of the button and the answer.
 
 import { newKey } from "@web/api"
+import { keyOf, why, type Problems } from "@web/problem"
+import { reader } from "@web/text"
 
-interface Texts { [key: string]: string }
-interface Refusal { code?: string; data?: { params?: Record<string, string>; retry_after?: number } }
+interface Refusal { code?: string; data?: { details?: Problems; retry_after?: number } }
 
 const tokenAge = 3100 // the server takes no token that is younger than three seconds
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
-// enhance takes over a form inside root. api is the address before /forms/{id}/submit.
-export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api: string): void {
-  const text: Texts = JSON.parse(form.dataset.text ?? "{}")
+// The part of a time token before its dot changes with the words of the form's consents.
+const wordsOf = (token: string) => (token.includes(".") ? token.split(".")[0] : "")
+
+// enhance takes over a form inside root. origin is that of the API and of the form's own document.
+export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, origin: string): void {
+  const language = form.closest<HTMLElement>("[lang]")?.lang ?? "en"
+  const t = reader(JSON.parse(form.dataset.text ?? "{}"), language)
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]")!
   const label = button.querySelector<HTMLElement>(".label-text")!
   const problem = form.querySelector<HTMLElement>(".problem")!
@@ -48,7 +53,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     fields().forEach((f) => mark(f, ""))
   }
 
-  // One wrong answer is gone to; more are listed, and the list is gone to.
+  // One wrong answer takes focus; more are listed, and the list takes it.
   function point(wrong: Map<HTMLElement, string>) {
     const inOrder = [...fields()].filter((f) => wrong.has(f))
     inOrder.forEach((f) => mark(f, wrong.get(f)!))
@@ -62,6 +67,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
       item.append(link)
       return item
     }))
+    summary.querySelector("strong")!.textContent = t("fix", { n: inOrder.length })
     summary.hidden = false
     summary.focus()
   }
@@ -71,20 +77,15 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     const wrong = new Map<HTMLElement, string>()
     for (const f of fields()) {
       const all = controls(f)
-      const tick = all[0]?.type === "checkbox"
-      const filled = tick ? all.some((c) => c.checked) : all.some((c) => c.value.trim() !== "")
-      if (f.dataset.required !== undefined && !filled) {
-        wrong.set(f, text[missing(f)] ?? "")
-      } else if (all[0]?.type === "email" && all[0].validity.typeMismatch) {
-        wrong.set(f, text.email ?? "")
-      } else if (all[0]?.validity.badInput) {
-        wrong.set(f, text.date ?? "")
-      }
+      const first = all[0]
+      const filled = first?.type === "checkbox" ? all.some((c) => c.checked) : all.some((c) => c.value.trim() !== "")
+      const code = f.dataset.required !== undefined && !filled && !first?.validity.badInput ? "required"
+        : first?.type === "email" && first.validity.typeMismatch ? "email"
+        : first?.validity.badInput ? "date" : ""
+      if (code) wrong.set(f, why({ code }, f.dataset.kind!, t))
     }
     return wrong
   }
-
-  const missing = (f: HTMLElement) => ({ consent: "ticked", checkbox: "ticked", choices: "option", dropdown: "option" })[f.dataset.kind!] ?? "given"
 
   function values() {
     const out: Record<string, unknown> = {}
@@ -104,25 +105,50 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     return out
   }
 
-  const wait = (seconds: number) => seconds > 90
-    ? (text.minutes ?? "").replace("{n}", String(Math.ceil(seconds / 60)))
-    : (text.seconds ?? "").replace("{n}", String(Math.max(2, seconds)))
+  const wait = (seconds: number) => (seconds > 90 ? t("form_minutes", { n: Math.ceil(seconds / 60) }) : t("form_seconds", { n: Math.max(2, seconds) }))
 
   async function post(): Promise<Response> {
     await pause(tokenAge - (performance.now() - since))
     const trap = (form.elements.namedItem("hp_url") as HTMLInputElement).value
-    const body = JSON.stringify({ values: values(), token, hp_url: trap, page: location.href.split("#")[0] })
+    // The page may stand nowhere on the web, in a file or a frame of its own.
+    const page = /^https?:/.test(location.href) ? location.href.split("#")[0] : ""
+    const body = JSON.stringify({ values: values(), token, hp_url: trap, page })
     // The same words sent twice, because an answer was lost, count once.
     if (attempt.body !== body) attempt = { body, key: newKey() }
-    return fetch(`${api}/forms/${form.dataset.form}/submit`, {
+    return fetch(`${origin}/v1/forms/${form.dataset.form}/submit`, {
       method: "POST", credentials: "omit", body, headers: { "Content-Type": "application/json", "Idempotency-Key": attempt.key },
     })
   }
 
-  async function renew() {
-    const res = await fetch(`${api}/forms/${form.dataset.form}/token`, { credentials: "omit" })
+  // Takes a new token. Answers whether the consents still have the words that the visitor saw.
+  async function renew(): Promise<"same" | "changed" | undefined> {
+    const res = await fetch(`${origin}/v1/forms/${form.dataset.form}/token`, { credentials: "omit" })
+    if (!res.ok) return
+    const fresh: string = (await res.json()).token
+    const changed = wordsOf(fresh) !== wordsOf(token)
+    if (changed) return (await reload()) ? "changed" : undefined
+    token = fresh
+    since = performance.now()
+    return "same"
+  }
+
+  // Shows the questions of now, with the answers given so far. Consents are ticked anew.
+  async function reload() {
+    const res = await fetch(`${origin}/_ui/forms/form/${form.dataset.form}?lang=${language}`, { credentials: "omit" })
     if (!res.ok) return false
-    token = (await res.json()).token
+    const now = new DOMParser().parseFromString((await res.json()).html, "text/html").querySelector("form")!
+    const questions = document.adoptNode(now.querySelector<HTMLElement>(".fields")!)
+    // A page has the heading that a form begins with as its own.
+    if (root === document && questions.firstElementChild?.matches(".title")) questions.firstElementChild.remove()
+    const key = (c: HTMLInputElement) => c.name + (c.type === "checkbox" ? " " + c.value : "")
+    const given = new Map<string, HTMLInputElement>()
+    for (const f of fields()) if (f.dataset.kind !== "consent") controls(f).forEach((c) => given.set(key(c), c))
+    form.querySelector(".fields")!.replaceWith(questions)
+    for (const c of [...fields()].flatMap(controls)) {
+      const was = given.get(key(c))
+      if (was) c.type === "checkbox" ? (c.checked = was.checked) : (c.value = was.value)
+    }
+    token = (now.elements.namedItem("token") as HTMLInputElement).value
     since = performance.now()
     return true
   }
@@ -130,36 +156,35 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
   async function send() {
     let res = await post()
     let refusal: Refusal = res.ok ? {} : await res.json().catch(() => ({}))
-    if (refusal.code === "svc_invalid_token" && await renew()) {
-      res = await post()
-      refusal = res.ok ? {} : await res.json().catch(() => ({}))
+    if (refusal.code === "svc_invalid_token") {
+      const words = await renew()
+      if (words === "changed") return say(t("form_changed"))
+      if (words === "same") {
+        res = await post()
+        refusal = res.ok ? {} : await res.json().catch(() => ({}))
+      }
     }
     if (res.ok) return done((await res.json()).after_submit)
     if (res.status === 429) return say(wait(Number(res.headers.get("Retry-After") ?? refusal.data?.retry_after ?? 60)))
-    if (res.status === 404) return say(text.gone ?? "")
-    if (res.status === 413) return say(text.large ?? "")
-    if (refusal.code === "svc_invalid_token") return say(text.again ?? "")
+    if (res.status === 404) return say(t("form_gone"))
+    if (res.status === 413) return say(t("form_large"))
+    if (refusal.code === "svc_invalid_token") return say(t("form_again"))
     const wrong = new Map<HTMLElement, string>()
-    for (const [name, why] of Object.entries(refusal.data?.params ?? {})) {
-      const key = name.replace(/^values\./, "")
+    const problems = refusal.data?.details ?? {}
+    for (const [name, problem] of Object.entries(problems)) {
+      const key = keyOf(name)
       const f = [...fields()].find((f) => f.dataset.field === key || f.dataset.target === key)
-      if (f) wrong.set(f, why === "must be given" ? text[missing(f)] ?? "" : reason(why))
+      if (f) wrong.set(f, why(problem, f.dataset.kind!, t))
     }
     if (wrong.size > 0) return point(wrong)
-    say((res.status < 500 ? text.again : text.failed) ?? "")
-  }
-
-  // The server says what is wrong in English; the words of the visitor came with the form.
-  function reason(why: string) {
-    const long = /^must have at most (\d+) characters$/.exec(why)
-    return long ? (text.long ?? "").replace("{n}", long[1]!) : text["=" + why] ?? text.other ?? ""
+    say(problems.values?.code === "empty" ? why(problems.values, "", t) : t(res.status < 500 ? "form_again" : "form_failed"))
   }
 
   function done(after: { type: string; message: string; url: string }) {
     const away = after.type === "redirect" && /^https:\/\//.test(after.url)
     if (away) location.assign(after.url)
     const panel = form.querySelector<HTMLTemplateElement>("template.after")!.content.firstElementChild!.cloneNode(true) as HTMLElement
-    panel.querySelector("p")!.textContent = away ? text.onward ?? "" : after.message || (text.thanks ?? "")
+    panel.querySelector("p")!.textContent = away ? t("form_onward") : after.message || t("form_thanks")
     form.replaceWith(panel)
     panel.focus()
   }
@@ -172,11 +197,11 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, api:
     if (wrong.size > 0) return point(wrong)
     sending = true
     button.setAttribute("aria-disabled", "true")
-    label.textContent = text.sending ?? words
+    label.textContent = t("form_sending")
     try {
       await send()
     } catch {
-      say(text.failed ?? "")
+      say(t("form_failed"))
     } finally {
       sending = false
       button.removeAttribute("aria-disabled")

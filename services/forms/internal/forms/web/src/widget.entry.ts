@@ -53,7 +53,7 @@ class FormElement extends HTMLElement {
     const root = this.attachShadow({ mode: "open" })
     root.adoptedStyleSheets = [sheet]
     root.append(card)
-    enhance(card.querySelector("form")!, root, `${origin}/v1`)
+    enhance(card.querySelector("form")!, root, origin)
   }
 }
 

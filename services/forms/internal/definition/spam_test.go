@@ -1,0 +1,72 @@
+package definition
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/form"
+)
+
+func answers(t *testing.T, elements string, values map[string]any) form.Answers {
+	t.Helper()
+	var list []form.Element
+	require.NoError(t, json.Unmarshal([]byte("["+elements+"]"), &list))
+	a, err := form.Check(form.Ask(list, siteFields), values)
+	require.NoError(t, err, values)
+	return a
+}
+
+func TestSpam(t *testing.T) {
+	t.Parallel()
+	const elements = `{"id":"first","type":"field","target":"contact.first_name"},{"id":"last","type":"field","target":"contact.last_name"},
+		{"id":"org","type":"field","target":"organization.name"},{"id":"story","type":"field","target":"submission.fields.story"},
+		{"id":"free","type":"field","target":"submission.fields.free"},{"id":"gone","type":"field","target":"contact.fields.old"}`
+	for _, c := range []struct{ field, text, reason string }{
+		{"story", "See https://a.example, http://b.example and www.c.example", SpamLinks},
+		{"story", "HTTPS://a.example HTTPS://b.example HTTPS://c.example", SpamLinks},
+		{"story", "See https://www.a.example and https://www.b.example", ""},
+		{"story", `<A HREF="https://a.example">x</A>`, SpamMarkup},
+		{"story", "<a\nclass=x\nhref=y>", SpamMarkup},
+		{"story", "[URL=https://a.example]x[/URL]", SpamMarkup},
+		{"free", "XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X", SpamTest},
+		{"first", "Win www.a.example", SpamName},
+		{"last", "http://a.example", SpamName},
+		{"story", "An honest question about a<b and awww...", ""},
+		{"org", "www.acme.example", ""},
+		{"story", "pills.example, casino.example and then win.example/now", SpamLinks},
+		{"story", "Go to Spam.com or cheap-pills.co.uk, else bücher.de", SpamLinks},
+		{"story", "//a.example/x //b/y (//c)", SpamLinks},
+		{"story", "https://a.example,https://b.example,https://c.example", SpamLinks},
+		{"story", "ftp://a telnet://b whatever://c", SpamLinks},
+		{"story", "<a/href=//a.example>x</a>", SpamMarkup},
+		{"gone", "pills.example casino.example win.example", SpamLinks},
+		{"gone", `<a href="https://a.example">x</a>`, SpamMarkup},
+		{"first", "spam.com", SpamName},
+		{"last", "visit cheap-pills.example now", SpamName},
+		{"last", "//spam", SpamName},
+		{"story", "Mail ann@example.com, bob@example.com, and cas@example.org.", ""},
+		{"story", "See plan.pdf, photo.jpg and notes.txt, i.e. e.g. and/or 1//2. Thanks.Bye.So long", ""},
+		{"first", "Dr.med. Anna", ""},
+		{"first", "Dipl.Ing. Anna", ""},
+		{"last", "J.de Vries", ""},
+		{"last", "St.John", ""},
+	} {
+		t.Run(c.field+" "+c.text, func(t *testing.T) {
+			t.Parallel()
+			values := map[string]any{"free": "x"}
+			values[c.field] = c.text
+			require.Equal(t, c.reason, Spam(answers(t, elements, values)))
+		})
+	}
+	links := "https://a.example https://b.example"
+	require.Empty(t, Spam(answers(t, elements, map[string]any{"story": links, "free": links})), "two links in each of two answers are no sign")
+}
+
+func TestTheFormsOwnWordsAreNoSpam(t *testing.T) {
+	t.Parallel()
+	const words = "See https://a.example https://b.example https://c.example"
+	require.Empty(t, Spam(answers(t, `{"id":"n","type":"field","target":"contact.last_name"},{"id":"c","type":"consent","text":"`+words+`"}`, map[string]any{"n": "x", "c": true})))
+	require.Empty(t, Spam(answers(t, `{"id":"shop","type":"field","target":"submission.fields.shop","options":["`+words+`"]}`, map[string]any{"shop": words})))
+}
