@@ -97,7 +97,7 @@ type RouterView struct {
 	Priority            int
 }
 
-// forgotten is when an instance that left without a word is no longer shown.
+// forgotten is the age at which the page leaves out an instance that died without removing its presence.
 const forgotten = 5 * time.Minute
 
 // view describes the gateway as it is at now.

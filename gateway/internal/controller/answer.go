@@ -20,40 +20,32 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// Answers speaks for paths that no service answers: unknown ones and those of switched-off apps,
-// methods that none of the services behind a shared path takes, services that are down, and bodies
-// that are far too large. The shape is the one of every error of the API; browsers outside the API get
-// a small page.
+// Answers answers the requests that no service does: unknown paths and those of apps that are off (404), methods that none of
+// the services behind a shared path takes (405), services that are down (503), bodies that are far too large (413). The body
+// is an error of the API; browsers outside the API get a small page.
 type Answers struct {
-	table   atomic.Pointer[[]accepted]
-	ready   atomic.Bool
+	// paths are nil until the tables are read; every path is 503 until then.
+	paths   atomic.Pointer[[]accepted]
 	counted func(code string)
 }
 
-// NewAnswers starts out answering 503, since it does not know yet what exists. counted hears the code of
-// each answer.
-func NewAnswers(counted func(code string)) *Answers {
-	a := &Answers{counted: counted}
-	a.table.Store(&[]accepted{})
-	return a
-}
+// NewAnswers answers 503 until SetPaths is called. counted is called with the code of each answer.
+func NewAnswers(counted func(code string)) *Answers { return &Answers{counted: counted} }
 
-// Know tells which methods each path of the API takes.
-func (a *Answers) Know(table []accepted) {
-	a.table.Store(&table)
-	a.ready.Store(true)
-}
+// SetPaths replaces the paths of the API and their methods, from the most specific shape to the most general.
+func (a *Answers) SetPaths(paths []accepted) { a.paths.Store(&paths) }
 
-// The body of a refused request is read up to this size, so that its sender gets to read the answer.
+// drained is how much of a refused body is read, so that its sender reads the answer instead of a broken connection.
 const drained = 64 << 20
 
 func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, fromOutside := strings.CutPrefix(r.URL.Path, unknownPath)
+	paths := a.paths.Load()
 	switch {
-	case fromOutside && !a.ready.Load():
+	case fromOutside && paths == nil:
 		a.write(w, r, path, fault.Unavailable())
 	case fromOutside:
-		methods := methodsAt(*a.table.Load(), path)
+		methods := methodsAt(*paths, path)
 		if len(methods) > 0 && !slices.Contains(methods, r.Method) {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
 			a.write(w, r, path, fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed",
@@ -120,14 +112,14 @@ var (
 	answerStyle string
 
 	answerPage = template.Must(template.New("answer").Parse(strings.Replace(answerHTML, "STYLE", answerStyle, 1)))
-	// The one style sheet that the page's policy allows.
+	// answerStyleHash is the source of the only style sheet that the page's policy allows.
 	answerStyleHash = func() string {
 		sum := sha256.Sum256([]byte(answerStyle))
 		return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 	}()
 )
 
-// prefersHTML tells whether an Accept header ranks text/html above JSON.
+// prefersHTML reports whether an Accept header ranks text/html above JSON.
 func prefersHTML(accept string) bool {
 	html, json := 0.0, 0.0
 	for part := range strings.SplitSeq(accept, ",") {

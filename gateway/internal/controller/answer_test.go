@@ -19,7 +19,7 @@ func ask(t *testing.T, method, target string, headers ...string) *httptest.Respo
 	t.Helper()
 	a := NewAnswers(func(string) {})
 	_, table := plan(house(), off("booking"))
-	a.Know(table)
+	a.SetPaths(table)
 	r := httptest.NewRequest(method, target, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])

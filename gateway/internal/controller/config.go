@@ -23,7 +23,7 @@ type Options struct {
 	HTTPS bool
 }
 
-// Names in the configuration that no service can have, for a service's name has no upper case.
+// Names in the configuration that differ from every service's: a service's name has no upper case.
 const (
 	entryPoint  = "web"
 	answers     = "ANSWERS"
@@ -36,8 +36,8 @@ const (
 	marker      = "MARKER"
 )
 
-// Paths of the controller's answers, behind AnswersURL. No visitor reaches them as such: whatever comes
-// from outside has unknownPath before it.
+// Paths of the controller's answers, behind AnswersURL. Visitors cannot ask for them: Traefik puts unknownPath before every
+// path that comes from outside.
 const (
 	unknownPath     = "/unknown"
 	unavailablePath = "/unavailable"
@@ -52,23 +52,23 @@ const (
 	priorityMarker   = 100_001
 )
 
-// tooLargeRule holds for a body that is announced with 35 MB or more. The services refuse what exceeds
-// 1 MiB, or 32 MiB for imports, exactly; here the point is that such bodies do not travel at all.
+// tooLargeRule matches requests that announce a body of 35 MB or more, so that such bodies do not reach a service. The services
+// enforce the exact limits of 1 MiB, and 32 MiB for imports.
 const tooLargeRule = "HeaderRegexp(`Content-Length`, `^0*(?:[1-9][0-9]{8,}|[4-9][0-9]{7}|3[5-9][0-9]{6})$`)"
 
 var serviceName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// MarkerPath is where Traefik answers 200 while it serves the configuration of that hash.
+// MarkerPath is the path at which Traefik answers 200 while it serves the configuration with this hash.
 func MarkerPath(hash string) string { return "/_gateway/" + hash }
 
-// Config computes Traefik's whole dynamic configuration. It is the same for the same input, whatever
-// the order of the manifests. Manifests and routes that cannot be routed are left out.
+// Config computes Traefik's whole dynamic configuration. The same input gives the same configuration, in whatever order the
+// manifests come. Manifests and routes that cannot be routed are left out.
 func Config(manifests []*proto.Manifest, apps Apps, opts Options) *Configuration {
 	manifests = slices.DeleteFunc(slices.Clone(manifests), func(m *proto.Manifest) bool { return !serviceName.MatchString(m.GetService()) })
 	slices.SortFunc(manifests, func(a, b *proto.Manifest) int { return cmp.Compare(a.GetService(), b.GetService()) })
 
-	routes, _ := plan(manifests, apps)
-	c := &Configuration{HTTP: HTTP{
+	routes, paths := plan(manifests, apps)
+	c := &Configuration{paths: paths, HTTP: HTTP{
 		Routers:     map[string]Router{},
 		Middlewares: middlewares(opts),
 		Services: map[string]Service{
@@ -145,7 +145,7 @@ func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
 	}
 }
 
-// streaming is the service whose answers are passed on write by write.
+// streaming adds a twin of the service whose answers Traefik passes on write by write, and returns its name.
 func (c *Configuration) streaming(service string) string {
 	s := c.HTTP.Services[service]
 	s.LoadBalancer.ResponseForwarding = &ResponseForwarding{FlushInterval: "-1ns"}
@@ -153,8 +153,8 @@ func (c *Configuration) streaming(service string) string {
 	return service + "-STREAM"
 }
 
-// serversOf reads the base URLs of a service's replicas, separated by commas. What is not a plain http
-// address is left out.
+// serversOf reads the base URLs of a service's replicas, separated by commas. It leaves out all but plain http and https
+// addresses.
 func serversOf(baseURLs string) []Server {
 	var servers []Server
 	for u := range strings.SplitSeq(baseURLs, ",") {
@@ -173,9 +173,9 @@ func middlewares(opts Options) map[string]Middleware {
 	if opts.HTTPS {
 		scheme = "https"
 	}
-	// Whatever a visitor says of these is not true. X-Forwarded-For stays, for its last element is the
-	// peer that Traefik saw; and so do headers with a visitor's address, such as X-Real-Ip, for the
-	// general settings may name one that a proxy before Traefik sets.
+	// A visitor's values of these headers are removed. X-Forwarded-For stays, because its last element is the peer that Traefik
+	// saw; headers with a visitor's address such as X-Real-Ip stay too, because the general settings may name one that a proxy
+	// before Traefik sets.
 	request := map[string]string{
 		"X-Forwarded-Host": "", "X-Forwarded-Port": "", "X-Forwarded-Server": "", "X-Forwarded-Uri": "",
 		"X-Forwarded-Method": "", "X-Forwarded-Prefix": "",
@@ -214,8 +214,7 @@ func middlewares(opts Options) map[string]Middleware {
 			},
 			Encodings: []string{"zstd", "gzip", "br"},
 		}},
-		// Services never answer 502 or 504, so these come from Traefik: nobody listens there, or nobody
-		// answered in time.
+		// Services never answer 502 or 504. These come from Traefik: no process listens, or none answered in time.
 		outage: {Errors: &Errors{
 			Status: []string{"502", "504"}, StatusRewrites: map[string]int{"502": 503, "504": 503},
 			Service: answers, Query: unavailablePath + "?url={url}",
@@ -226,7 +225,7 @@ func middlewares(opts Options) map[string]Middleware {
 	}
 }
 
-// seal hashes the configuration and adds the marker by which we see that Traefik serves it.
+// seal hashes the configuration and adds the marker router, by which the controller sees that Traefik serves it.
 func (c *Configuration) seal() {
 	sum := sha256.Sum256(c.JSON())
 	c.Hash = hex.EncodeToString(sum[:8])

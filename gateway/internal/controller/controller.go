@@ -1,12 +1,11 @@
-// Package controller tells Traefik what to route. It learns the routes from the services' manifests and
-// the apps from settings, writes Traefik's dynamic configuration, sees to it that Traefik serves it, and
-// only then says so to the others.
+// Package controller configures Traefik. It reads the routes from the services' manifests and the apps from settings, writes
+// Traefik's dynamic configuration, waits until Traefik serves it, and only then publishes that the version of the apps is
+// in force.
 package controller
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,7 @@ import (
 	"frontdesk/proto"
 )
 
-// Controller is the process. Make it with New, start it with Run.
+// Controller is the process. New makes it, Run runs it.
 type Controller struct {
 	settings  Settings
 	bus       *bus.Bus
@@ -42,17 +41,17 @@ type Controller struct {
 	state state
 }
 
-// state is how far Traefik has followed.
+// state compares the configuration that Traefik should serve with the one that it serves.
 type state struct {
-	// wanted is what the tables say; inForce whether Traefik serves just that.
+	// wanted is made of the newest tables; inForce reports that Traefik serves it.
 	wanted  *Configuration
 	inForce bool
-	apps    int64
+	apps    int64 // the version in force
 	since   time.Time
-	problem string
+	problem string // the last one, for the page
 }
 
-// New makes a controller that has not begun to do anything.
+// New makes a controller. It connects to nothing before Run.
 func New(s Settings) *Controller {
 	b := bus.New(s.Brokers)
 	c := &Controller{settings: s, bus: b, changed: make(chan struct{}, 1), metrics: newMetrics(prometheus.NewRegistry())}
@@ -66,7 +65,7 @@ func New(s Settings) *Controller {
 	c.presence = bus.NewTable(b, proto.PresenceTopic, message[proto.Presence])
 	c.manifests.Watch(func(string, *proto.Manifest, bool) { c.wake() })
 	c.apps.Watch(func(string, Apps, bool) { c.wake() })
-	// The same after a restart, so that no dead instance of this gateway stays behind.
+	// The name is the same after a restart, which replaces the presence of an instance that died.
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
@@ -84,21 +83,18 @@ func message[T any, M interface {
 }
 
 func decodeApps(value []byte) (Apps, error) {
-	var e proto.Envelope
-	if err := protobuf.Unmarshal(value, &e); err != nil {
-		return Apps{}, err
-	}
 	var data struct {
 		Apps []App `json:"apps"`
 	}
-	err := json.Unmarshal(e.GetData(), &data)
+	e, err := bus.OpenEnvelope(value, &data)
 	return Apps{Version: e.GetVersion(), Items: data.Apps}, err
 }
 
 // appsKey is the only record of settings.apps.
 const appsKey = "apps"
 
-// Run serves and follows until ctx ends. template is the text of Traefik's static configuration.
+// Run writes Traefik's files, serves the controller's answers and keeps Traefik configured, until ctx ends. template is the
+// text of Traefik's static configuration. It returns an error if a file cannot be written or a port is taken.
 func (c *Controller) Run(ctx context.Context, template string) error {
 	if err := c.settings.WriteFiles(template); err != nil {
 		return err
@@ -112,7 +108,7 @@ func (c *Controller) Run(ctx context.Context, template string) error {
 	return errors.Join(err, c.bus.Close())
 }
 
-// serve runs a server until ctx ends, then lets its requests finish.
+// serve runs a server until ctx ends, then gives its requests 5 s to finish.
 func serve(ctx context.Context, g *errgroup.Group, addr string, h http.Handler) {
 	s := &http.Server{Addr: addr, Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
 	g.Go(func() error {
@@ -136,7 +132,7 @@ func (c *Controller) wake() {
 	}
 }
 
-// heartbeat is how often we look whether Traefik still serves what we wrote, and say so.
+// heartbeat is how often the controller checks that Traefik serves the configuration, and publishes its presence.
 const heartbeat = 2 * time.Second
 
 func (c *Controller) follow(ctx context.Context) {
@@ -176,7 +172,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tables is what the tables hold now.
+// tables returns the manifests and the apps as last read.
 func (c *Controller) tables() ([]*proto.Manifest, Apps) {
 	apps, _ := c.apps.Get(appsKey)
 	var manifests []*proto.Manifest
@@ -186,13 +182,12 @@ func (c *Controller) tables() ([]*proto.Manifest, Apps) {
 	return manifests, apps
 }
 
-// apply writes what the tables say, when it is new, waits until Traefik serves it, and announces that.
-// It returns early when the tables change in the meantime.
+// apply computes the configuration of the tables, writes it if it is new, waits until Traefik serves it, and publishes that.
+// It returns early if the tables change meanwhile.
 func (c *Controller) apply(ctx context.Context) {
 	manifests, apps := c.tables()
 	config := Config(manifests, apps, c.settings.Options())
-	_, table := plan(manifests, apps)
-	c.answers.Know(table)
+	c.answers.SetPaths(config.paths)
 
 	c.mu.Lock()
 	fresh := c.state.wanted == nil || c.state.wanted.Hash != config.Hash
@@ -225,8 +220,8 @@ func (c *Controller) apply(ctx context.Context) {
 	}
 }
 
-// confirm asks Traefik until it serves config. While Traefik is away, or has missed the change of the
-// file, the file is written again now and then: that is a change too.
+// confirm asks Traefik until it serves config; false if ctx ends or the tables change before. After a second, and every five
+// from then on, it writes the file again: Traefik may have missed the change.
 func (c *Controller) confirm(ctx context.Context, config *Configuration) bool {
 	wait, rewrite := 4*time.Millisecond, time.Now().Add(time.Second)
 	for ctx.Err() == nil {
@@ -247,7 +242,7 @@ func (c *Controller) confirm(ctx context.Context, config *Configuration) bool {
 		select {
 		case <-ctx.Done():
 		case <-c.changed:
-			// Put back for the loop, which begins anew with the newer tables.
+			// The signal is put back for follow, which applies the newer tables.
 			c.wake()
 			return false
 		case <-time.After(wait):
@@ -288,16 +283,16 @@ func (c *Controller) announce(ctx context.Context, version int64) error {
 	return c.bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: c.instance, Value: value}})
 }
 
-// leave removes our presence, so that nobody waits for us.
+// leave removes the presence, so that switching an app does not wait for this instance.
 func (c *Controller) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if err := c.bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: c.instance}}); err != nil {
-		slog.Warn("presence stays behind", "error", err)
+		slog.Warn("presence cannot be removed", "error", err)
 	}
 }
 
-// failed records a problem for the page. It is logged when it is new.
+// failed records a problem for the page, and logs it if it differs from the last one.
 func (c *Controller) failed(ctx context.Context, what string, err error) {
 	c.mu.Lock()
 	news := c.state.problem != what

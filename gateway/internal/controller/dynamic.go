@@ -1,15 +1,17 @@
 package controller
 
-// The part of Traefik's dynamic configuration that we write, field for field as Traefik's file
-// provider reads it; that provider refuses a file with a key it does not know. These few types stand
-// here because Traefik's own package brings Kubernetes' client, gRPC and an ACME client into the
-// process, and an older OpenTelemetry than the rest of this repository.
+// These types are the part of Traefik's dynamic configuration that the controller writes, field for field as Traefik's file
+// provider reads it: it refuses a file with an unknown key. They stand here because Traefik's own package brings Kubernetes'
+// client, gRPC and an ACME client into the process, and an older OpenTelemetry than the rest of this repository.
 
 // Configuration is one whole dynamic configuration.
 type Configuration struct {
 	HTTP HTTP `json:"http"`
 	// Hash names the configuration; Traefik answers at MarkerPath(Hash) while it serves it.
 	Hash string `json:"-"`
+
+	// paths are the paths of the API with their methods, for the controller's own answers.
+	paths []accepted
 }
 
 // HTTP holds everything by name.

@@ -29,8 +29,8 @@ func (s Settings) static(text string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// replace puts content at path in one step: a reader sees the old file or the new one. The unfinished
-// file stands in the gateway's folder, on the same volume but where Traefik does not watch.
+// replace puts content at path in one step: a reader sees the old file or the new one. The temporary file is in the gateway's
+// folder, which is on the same volume and which Traefik does not watch.
 func (s Settings) replace(path string, content []byte) error {
 	f, err := os.CreateTemp(s.dir(), ".new-*")
 	if err != nil {

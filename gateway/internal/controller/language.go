@@ -11,7 +11,7 @@ import (
 // words are what a person reads where no service answers.
 type words struct{ Language, NotFound, NotFoundText, Unavailable, UnavailableText string }
 
-// spoken are the words in each of lang.Languages.
+// spoken are the words in each of lang.Languages, in that order.
 var spoken = []words{
 	{"en", "This page does not exist", "The address may be misspelt, or what was here has moved.",
 		"We will be back in a moment", "This page is not available right now. Please try again shortly."},
@@ -23,11 +23,11 @@ var spoken = []words{
 		"Wir sind gleich wieder da", "Diese Seite ist gerade nicht erreichbar. Bitte versuchen Sie es gleich noch einmal."},
 }
 
-// wordsFor are those of the language that the address or the browser asks for.
+// wordsFor returns the words in the language that the address (lang) or else the browser asks for.
 func wordsFor(r *http.Request) words {
 	query := r.URL.Query()
 	if failed, err := url.Parse(query.Get("url")); err == nil && query.Has("url") {
-		query = failed.Query() // of the request that Traefik asks in the place of
+		query = failed.Query() // Traefik replaces a failed answer by a request of its own, and names the failed one
 	}
 	language := query.Get("lang")
 	if !slices.Contains(lang.Languages, language) {

@@ -25,7 +25,7 @@ type Apps struct {
 	Items   []App
 }
 
-// On tells whether the app's routes exist. The empty app and an app without record are on.
+// On reports whether the app's routes exist. The empty app and an app without a record are on.
 func (a Apps) On(id string) bool {
 	for _, app := range a.Items {
 		if app.ID == id {
@@ -35,7 +35,7 @@ func (a Apps) On(id string) bool {
 	return true
 }
 
-// orNewer is b unless its version is lower: an outbox may send what it has sent before.
+// orNewer is b unless its version is lower: an outbox may send a message again after a newer one.
 func (a Apps) orNewer(b Apps) Apps {
 	if b.Version < a.Version {
 		return a
@@ -52,8 +52,7 @@ const (
 	classAsset  = "asset"
 )
 
-// target is where a route leads: to one class of an app's routes in a service, or to us when the
-// service is empty.
+// target is where a route leads: to one class of an app's routes in a service, or to the controller if service is empty.
 type target struct {
 	service, app, class string
 }
@@ -62,12 +61,11 @@ func (t target) compare(o target) int {
 	return cmp.Or(cmp.Compare(t.service, o.service), cmp.Compare(t.app, o.app), cmp.Compare(t.class, o.class))
 }
 
-// route is a shape that leads to a target. Of two routes that hold a path, the one on the higher level
-// gets it.
+// route is a shape that leads to a target. Of two routes that match a path, the one on the higher level gets it.
 type route struct {
 	shape  shape
 	target target
-	// methods, when the shape leads elsewhere for others; nil for any.
+	// methods are those of this route if the shape leads elsewhere for others; nil for any.
 	methods []string
 	level   int
 }
@@ -76,13 +74,12 @@ type route struct {
 // there, which browsers allow only with CORS headers.
 const assetPrefix = "/_ui/"
 
-// plan reads the manifests: which paths lead where, and which methods each path of the API takes.
-// Where two services claim one path and method, the first by name gets it. What cannot be routed is
-// left out.
+// plan reads the manifests, which are sorted by service. It returns the routes, and the paths of the API with their methods.
+// If two services claim one path and method, the first gets it. A path that cannot be routed is left out.
 func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 	type place struct {
 		shape shape
-		// Methods by target; "" for all.
+		// targets have their methods; nil for all.
 		targets map[target][]string
 		methods []string
 		off     bool
@@ -97,7 +94,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 		return p
 	}
 
-	// Whatever is unknown under /v1 is ours, however general the pages of a service are.
+	// Unknown paths under /v1 lead to the controller, however general the pages of a service are.
 	api, _ := parseShape("/v1/")
 	at(api).off = true
 
@@ -159,8 +156,8 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 		case 1:
 			routes = append(routes, route{shape: p.shape, target: targets[0]})
 		default:
-			// Several share the path: each takes its methods. What is left gets 405, from the service
-			// when there is but one, else from us, for only we know all methods.
+			// Several targets share the path, each with its methods. Other methods are 405: from the service if it is the only
+			// one, else from the controller, which has the methods of all.
 			rest := targets[0]
 			for _, t := range targets {
 				if t.service != rest.service {
@@ -175,8 +172,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 	return levels(routes), table
 }
 
-// withImplied adds the methods that come with others: HEAD with GET, and for public routes the OPTIONS
-// that a browser asks with.
+// withImplied adds HEAD to GET, and for public routes OPTIONS, by which browsers ask before they send. The methods are sorted.
 func withImplied(methods []string, class string) []string {
 	methods = slices.Clone(methods)
 	if slices.Contains(methods, http.MethodGet) {
@@ -189,8 +185,8 @@ func withImplied(methods []string, class string) []string {
 	return slices.Compact(methods)
 }
 
-// levels orders the routes that share paths but not target. Routes to us that stand above nothing are
-// left out: what nobody takes comes to us anyway.
+// levels orders the routes that share paths but not the target. Routes to the controller that stand above no other are left
+// out: its catch-all router takes these paths anyway.
 func levels(routes []route) []route {
 	slices.SortStableFunc(routes, func(a, b route) int {
 		return cmp.Or(a.shape.compare(b.shape), cmp.Compare(len(a.methods), len(b.methods)))
@@ -209,8 +205,8 @@ func levels(routes []route) []route {
 	return kept
 }
 
-// disjoint tells whether two routes of one shape share no method. A more specific shape hides the other
-// whatever their methods.
+// disjoint reports that two routes have one shape and share no method. A more specific shape hides the other, whatever the
+// methods.
 func disjoint(a, b []string, of, than shape) bool {
 	if a == nil || b == nil || of.key() != than.key() {
 		return false
@@ -229,8 +225,8 @@ func accept(s shape, methods []string) accepted {
 	return accepted{s, regexp.MustCompile("^" + s.regexp() + "$"), withImplied(methods, classRest)}
 }
 
-// methodsAt gives the methods that a path takes, none when it does not exist. The table runs from the
-// most specific shape to the most general.
+// methodsAt returns the methods of a path, none if the path does not exist. The table runs from the most specific shape to the
+// most general.
 func methodsAt(table []accepted, path string) []string {
 	for _, a := range table {
 		if a.path.MatchString(path) {

@@ -106,7 +106,7 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(bad...)
 }
 
-// expand fills {port} and {port+n} in.
+// expand replaces {port} and {port+n} by numbers.
 func expand(fallback string, port int) string {
 	before, rest, ok := strings.Cut(fallback, "{port")
 	if !ok {
@@ -126,8 +126,8 @@ func (s Settings) dir() string         { return filepath.Join(s.DataDir, "gatewa
 func (s Settings) staticFile() string  { return filepath.Join(s.dir(), "traefik.yml") }
 func (s Settings) dynamicFile() string { return filepath.Join(s.dir(), "dynamic", "frontdesk.yml") }
 
-// WriteFiles writes Traefik's static configuration from the template, and, when there is no dynamic
-// one yet, one without any service. With these two Traefik can start.
+// WriteFiles writes Traefik's static configuration, made of the template, and a dynamic one without any service if there is
+// none yet. Traefik can start once it returns nil.
 func (s Settings) WriteFiles(template string) error {
 	if err := os.MkdirAll(filepath.Dir(s.dynamicFile()), 0o755); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// shape is a path pattern as Go's ServeMux reads it, without the names of its wildcards: segments that
-// are a text or any one segment, and perhaps any rest.
+// shape is a path pattern as Go's ServeMux reads it, without the names of its wildcards: each segment is a text or a wildcard,
+// and a rest of any length may follow.
 type shape struct {
 	segments []string
 	// rest: the pattern ended in "/" or "{name...}".
@@ -21,7 +21,8 @@ const anySegment = "/"
 var wildcard = regexp.MustCompile(`^\{[A-Za-z_][A-Za-z0-9_]*(?:\.\.\.)?\}$`)
 var literalSegment = regexp.MustCompile(`^[A-Za-z0-9._~!$&'()*+,;=:@%-]+$`)
 
-// parseShape reads "/contacts/{id}", "/f/", "/files/{path...}" or "/{$}".
+// parseShape reads patterns such as "/contacts/{id}", "/f/", "/files/{path...}" and "/{$}". The error says which segment cannot
+// be routed.
 func parseShape(pattern string) (shape, error) {
 	var s shape
 	path, ok := strings.CutPrefix(pattern, "/")
@@ -58,7 +59,7 @@ func (s shape) key() string {
 	return k
 }
 
-// regexp is the unanchored expression of the paths that the shape holds.
+// regexp is the expression of the paths that the shape matches, without anchors.
 func (s shape) regexp() string {
 	var b strings.Builder
 	for _, seg := range s.segments {
@@ -75,7 +76,7 @@ func (s shape) regexp() string {
 	return b.String()
 }
 
-// overlaps tells whether some path belongs to both shapes.
+// overlaps reports whether a path can match both shapes.
 func (s shape) overlaps(o shape) bool {
 	for i := 0; ; i++ {
 		sEnd, oEnd := i == len(s.segments), i == len(o.segments)
@@ -95,7 +96,7 @@ func (s shape) overlaps(o shape) bool {
 }
 
 // compare orders shapes from general to specific, by their first segment that differs: rest, any one
-// segment, text. A shape whose paths all belong to another is always after it.
+// segment, text. A shape stands behind every shape that matches all of its paths.
 func (s shape) compare(o shape) int {
 	for i := 0; ; i++ {
 		a, b := s.rank(i), o.rank(i)

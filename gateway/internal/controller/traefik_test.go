@@ -138,7 +138,7 @@ func (g *gateway) hash() string {
 func (g *gateway) switchApp(version int64, id string, on bool) time.Duration {
 	data, err := json.Marshal(map[string]any{"apps": []App{{ID: id, Name: id, Enabled: on}}})
 	require.NoError(g.t, err)
-	value, err := protobuf.Marshal(&proto.Envelope{Id: uuid.NewString(), Kind: "apps.updated", RecordId: "apps", Version: version, Data: data})
+	value, err := protobuf.Marshal(&proto.Envelope{Id: uuid.NewString(), Kind: proto.KindAppsUpdated, RecordId: "apps", Version: version, Data: data})
 	require.NoError(g.t, err)
 	start := time.Now()
 	require.NoError(g.t, g.bus.Send(context.Background(), []db.Message{{Topic: proto.AppsTopic, Key: "apps", Value: value}}))
