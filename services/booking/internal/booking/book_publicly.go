@@ -18,7 +18,7 @@ import (
 
 type publicBooking struct {
 	Service  uuid.UUID        `json:"service" required:"true"`
-	Staff    opt.Value[int64] `json:"staff,omitzero" minimum:"1"`
+	Staff    opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1"`
 	StartsAt time.Time        `json:"starts_at" required:"true"`
 	Values   map[string]any   `json:"values" doc:"Answers of the details step by element id or target."`
 	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
