@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 )
 
 func TestBadInputGetsTheErrorOfTheInterface(t *testing.T) {
@@ -40,4 +41,21 @@ func TestBadInputGetsTheErrorOfTheInterface(t *testing.T) {
 	visitor.post(t, "/forms/999999/submit", d.submission("forged", "a@example.com")).fails(404, "svc_not_found")
 	a.post(t, "/webhooks", `{"name":"x","url":"https://10.0.0.1/x","events":["contact.created"]}`).fails(400, "svc_invalid_param")
 	a.post(t, "/webhooks", `{"name":"x","url":"https://example.com/x","events":["nothing.happened"]}`).fails(400, "svc_invalid_param")
+}
+
+func TestTheGatewaysOwnHeadersAreNotThoseOfAProxy(t *testing.T) {
+	healthy(t)
+	a := setUp(t).admin
+	for name, c := range map[string]struct {
+		caller client
+		seen   []any
+	}{
+		"directly":                         {a, []any{}},
+		"through a proxy that appends":     {a.with("X-Forwarded-For", "203.0.113.7"), []any{"X-Forwarded-For"}},
+		"through one that names a visitor": {a.with("X-Real-IP", "203.0.113.7"), []any{"X-Real-IP"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.seen, c.caller.get(t, "/settings/general").is(200).field("ip_headers_seen"))
+		})
+	}
 }
