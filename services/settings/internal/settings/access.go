@@ -33,7 +33,7 @@ func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (APIAccess, error) 
 }
 
 func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
-	Roles opt.Value[[]string] `json:"roles,omitzero" nullable:"false" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
+	Roles opt.Value[[]string] `json:"roles,omitzero" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
 }) (APIAccess, error) {
 	var portal portalDoc
 	if _, err := lockDocument(ctx, tx, docPortal, &portal); err != nil {

@@ -91,7 +91,7 @@ func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (General
 
 // BusinessChange names what changes of the business; the rest stays.
 type BusinessChange struct {
-	Name        opt.Value[string] `json:"name,omitzero" nullable:"false" maxLength:"190"`
+	Name        opt.Value[string] `json:"name,omitzero" maxLength:"190"`
 	Email       opt.Value[string] `json:"email,omitzero" doc:"Read-only."`
 	VATNumber   opt.Value[string] `json:"vat_number,omitzero" maxLength:"30" nullable:"true"`
 	AddressLine opt.Value[string] `json:"address_line,omitzero" maxLength:"255" nullable:"true"`
@@ -128,7 +128,7 @@ func (c BusinessChange) apply(b *Business) fault.Problems {
 // updateGeneral changes the general settings; keys that are left out stay.
 func (s *service) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 	Business BusinessChange    `json:"business,omitzero"`
-	Currency opt.Value[string] `json:"currency,omitzero" nullable:"false" doc:"ISO 4217 code."`
+	Currency opt.Value[string] `json:"currency,omitzero" doc:"ISO 4217 code."`
 	Country  opt.Value[string] `json:"country,omitzero" enum:"BE,NL,FR,DE,AT,CH,GB," nullable:"true" doc:"Empty for none."`
 	IPHeader opt.Value[string] `json:"ip_header,omitzero" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
 }) (General, error) {

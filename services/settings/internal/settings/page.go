@@ -144,7 +144,7 @@ func (s *service) getPage(ctx context.Context, tx *db.Tx, in pageID) (Page, erro
 
 func (s *service) createPage(ctx context.Context, tx *db.Tx, in struct {
 	Title   string            `json:"title" required:"true" maxLength:"190"`
-	Slug    opt.Value[string] `json:"slug,omitzero" nullable:"false" maxLength:"100" doc:"Made from the title when left out."`
+	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100" doc:"Made from the title when left out."`
 	Status  string            `json:"status,omitempty" enum:"draft,publish" doc:"draft when left out."`
 	Content string            `json:"content,omitempty" maxLength:"200000"`
 }) (Page, error) {
@@ -185,9 +185,9 @@ func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug opt.Value
 
 func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 	pageID
-	Title   opt.Value[string] `json:"title,omitzero" nullable:"false" maxLength:"190"`
-	Slug    opt.Value[string] `json:"slug,omitzero" nullable:"false" maxLength:"100"`
-	Status  opt.Value[string] `json:"status,omitzero" nullable:"false" enum:"draft,publish"`
+	Title   opt.Value[string] `json:"title,omitzero" maxLength:"190"`
+	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100"`
+	Status  opt.Value[string] `json:"status,omitzero" enum:"draft,publish"`
 	Content opt.Value[string] `json:"content,omitzero" maxLength:"200000" nullable:"true"`
 }) (Page, error) {
 	if in.Slug.Set {

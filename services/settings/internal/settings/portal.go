@@ -134,13 +134,13 @@ func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc) (Port
 
 // updatePortal changes the portal's settings; keys that are left out stay. A path that belongs to something else is 409.
 func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
-	Path        opt.Value[string] `json:"path,omitzero" nullable:"false" doc:"Lower-case letters, digits and hyphens, at most 50."`
-	StaffOut    opt.Value[bool]   `json:"staff_out,omitzero" nullable:"false" doc:"People with only the role staff work in the portal."`
-	Require2FA  opt.Value[bool]   `json:"require_2fa,omitzero" nullable:"false" doc:"Everyone with a role in the service needs a second factor."`
-	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" nullable:"false" enum:"1,8,24"`
+	Path        opt.Value[string] `json:"path,omitzero" doc:"Lower-case letters, digits and hyphens, at most 50."`
+	StaffOut    opt.Value[bool]   `json:"staff_out,omitzero" doc:"People with only the role staff work in the portal."`
+	Require2FA  opt.Value[bool]   `json:"require_2fa,omitzero" doc:"Everyone with a role in the service needs a second factor."`
+	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" enum:"1,8,24"`
 	LogoID      opt.Value[int64]  `json:"logo_id,omitzero" minimum:"1" nullable:"true" doc:"null shows the business's name."`
-	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero" nullable:"false"`
-	BookingPage opt.Value[bool]   `json:"booking_page,omitzero" nullable:"false"`
+	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero"`
+	BookingPage opt.Value[bool]   `json:"booking_page,omitzero"`
 	Host        opt.Value[string] `json:"host,omitzero" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
 }) (Portal, error) {
 	var doc portalDoc

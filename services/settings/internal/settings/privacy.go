@@ -46,7 +46,7 @@ func getPrivacy(ctx context.Context, tx *db.Tx, _ op.None) (Privacy, error) {
 }
 
 func updatePrivacy(ctx context.Context, tx *db.Tx, in struct {
-	DeleteOnUninstall opt.Value[bool] `json:"delete_on_uninstall,omitzero" nullable:"false"`
+	DeleteOnUninstall opt.Value[bool] `json:"delete_on_uninstall,omitzero"`
 }) (Privacy, error) {
 	var doc privacyDoc
 	if _, err := lockDocument(ctx, tx, docPrivacy, &doc); err != nil {

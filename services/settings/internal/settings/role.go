@@ -118,8 +118,8 @@ func getRoles(ctx context.Context, tx *db.Tx, _ op.None) (Roles, error) {
 // the caller's own, 403 for permissions that the caller does not hold.
 func updateRole(ctx context.Context, tx *db.Tx, in struct {
 	Role         string              `json:"role" maxLength:"60"`
-	Capabilities opt.Value[[]string] `json:"capabilities,omitzero" nullable:"false" maxItems:"20" doc:"The whole list is replaced; an empty one removes the role from the service."`
-	Visibility   opt.Value[string]   `json:"visibility,omitzero" nullable:"false" enum:"all,own"`
+	Capabilities opt.Value[[]string] `json:"capabilities,omitzero" maxItems:"20" doc:"The whole list is replaced; an empty one removes the role from the service."`
+	Visibility   opt.Value[string]   `json:"visibility,omitzero" enum:"all,own"`
 }) (Roles, error) {
 	all, err := lockRoles(ctx, tx)
 	if err != nil {

@@ -20,8 +20,8 @@ func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) 
 }
 
 func updateSetup(ctx context.Context, tx *db.Tx, in struct {
-	Done      opt.Value[bool] `json:"done,omitzero" nullable:"false"`
-	Dismissed opt.Value[bool] `json:"dismissed,omitzero" nullable:"false"`
+	Done      opt.Value[bool] `json:"done,omitzero"`
+	Dismissed opt.Value[bool] `json:"dismissed,omitzero"`
 }) (Setup, error) {
 	var doc Setup
 	if _, err := lockDocument(ctx, tx, docSetup, &doc); err != nil {

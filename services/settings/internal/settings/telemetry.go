@@ -117,8 +117,8 @@ func (c ProfileChange) apply(to *ProfileData) {
 // updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by mail. A new address is
 // asked by a new link; the link of the one before ends, whoever asked for it.
 func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
-	Stats       opt.Value[bool] `json:"stats,omitzero" nullable:"false"`
-	Profile     opt.Value[bool] `json:"profile,omitzero" nullable:"false"`
+	Stats       opt.Value[bool] `json:"stats,omitzero"`
+	Profile     opt.Value[bool] `json:"profile,omitzero"`
 	ProfileData ProfileChange   `json:"profile_data,omitzero"`
 }) (Telemetry, error) {
 	var doc telemetryDoc
