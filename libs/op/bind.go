@@ -337,7 +337,7 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 		// To huma everything is null, so that only the object is asked.
 		schema = object
 	}
-	if _, ok := v.(string); ok && schema.Enum != nil && !slices.Contains(schema.Enum, v) {
+	if _, ok := v.(string); ok && schema.Type == huma.TypeString && schema.Enum != nil && !slices.Contains(schema.Enum, v) {
 		wrong.Add(f.name, notOneOf(schema.Enum))
 		return
 	}

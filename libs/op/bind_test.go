@@ -37,6 +37,7 @@ type everything struct {
 	Whole  opt.Value[child]     `json:"whole,omitzero"`
 	Colors opt.Value[string]    `json:"color,omitzero" enum:"red,green" nullable:"true"`
 	Count2 *int                 `json:"count2,omitempty"`
+	Hours  opt.Value[int]       `json:"hours,omitzero" enum:"1,8"`
 	Secret string               `json:"secret" ability:"-"`
 }
 
@@ -110,6 +111,23 @@ func TestEachKindOfFieldIsReadAndChecked(t *testing.T) {
 		err := e.bind(call([]byte(body)), &everything{})
 		require.Error(t, err, body)
 		require.Contains(t, fault.From(err).Data["params"], param, body)
+	}
+}
+
+func TestAValueOutsideItsListSaysWhatIsAllowed(t *testing.T) {
+	e := entryOf(t)
+	for body, text := range map[string]string{
+		`{"name":"a","color":"blue"}`: "must be one of red, green",
+		`{"name":"a","hours":2}`:      "must be one of 1, 8",
+		`{"name":"a","hours":"8"}`:    "must be integer",
+	} {
+		t.Run(body, func(t *testing.T) {
+			params := fault.From(e.bind(call([]byte(body)), &everything{})).Data["params"].(map[string]string)
+			require.Len(t, params, 1)
+			for _, said := range params {
+				require.Equal(t, text, said)
+			}
+		})
 	}
 }
 
