@@ -23,6 +23,9 @@ type APIAccess struct {
 	Available []string `json:"available" doc:"Roles that can be listed: those that hold a permission."`
 }
 
+// RecordID names the document in the audit log.
+func (APIAccess) RecordID() string { return docAccess }
+
 func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (APIAccess, error) {
 	var doc accessDoc
 	if _, err := readDocument(ctx, tx, docAccess, &doc); err != nil {

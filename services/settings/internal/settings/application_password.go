@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
@@ -67,8 +68,8 @@ func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
 	Assistant bool   `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
 }) (NewApplicationPassword, error) {
 	name := strings.TrimSpace(in.Name)
-	if name == "" {
-		return NewApplicationPassword{}, fault.Invalid("name", fault.Empty())
+	if problem := form.Name(name, 100); !problem.IsZero() {
+		return NewApplicationPassword{}, fault.Invalid("name", problem)
 	}
 	if _, err := lockPerson(ctx, tx, tx.Who.UserID); err != nil {
 		return NewApplicationPassword{}, err

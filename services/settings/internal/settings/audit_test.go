@@ -29,6 +29,7 @@ func TestTheAuditLogNamesWhoDidWhatThroughWhichChannel(t *testing.T) {
 	require.Equal(t, "done", entries[1]["outcome"])
 	require.Equal(t, "a key", entries[1]["actor_label"])
 	require.Equal(t, "api", entries[1]["channel"])
+	require.Equal(t, "general", entries[1]["record_id"])
 	require.NotEmpty(t, c.Get("/audit-log?action=sign-in").Is(200).Items())
 	require.NotEmpty(t, c.Get("/audit-log?action=svc/invite-staff&channel=app").Is(200).Items())
 	require.Empty(t, c.Get("/audit-log?channel=import").Is(200).Items())

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"strings"
+	"unicode"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/opt"
@@ -13,7 +14,9 @@ import (
 // title and that the page exists; a page that was deleted since gets no answer.
 func (s *service) embedInPage(ctx context.Context, tx *db.Tx, in *proto.EmbedInPage) error {
 	if in.GetPageId() == 0 {
-		p := page{Title: in.GetNewPageTitle(), Content: in.GetShortcode()}
+		// The sender can correct nothing any more: a title is made to fit instead of refused.
+		words := strings.FieldsFunc(in.GetNewPageTitle(), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+		p := page{Title: strings.Join(words, " "), Content: in.GetShortcode()}
 		if in.GetPublish() {
 			p.Status = statusPublish
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/mail"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
@@ -74,7 +75,8 @@ func (s *service) addAdministrator(ctx context.Context, tx *db.Tx) error {
 	if c.AdminLogin == "" || len(c.AdminPassword) < shortestPassword {
 		return errors.New("the first start needs SVC_ADMIN_LOGIN, and SVC_ADMIN_PASSWORD with at least 8 characters")
 	}
-	if !checkEmail(c.AdminEmail).IsZero() {
+	// It may be of a private network, which no address that people type here may be.
+	if a, err := mail.ParseAddress(c.AdminEmail); err != nil || a.Address != c.AdminEmail {
 		return errors.New("SVC_ADMIN_EMAIL is not an email address")
 	}
 	hash, err := s.hasher.hash(ctx, c.AdminPassword)

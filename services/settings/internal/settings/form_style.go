@@ -158,6 +158,9 @@ func (r styleRule) problem() fault.Problem {
 	return fault.NotOneOf(r.names...)
 }
 
+// RecordID names the document in the audit log.
+func (FormStyle) RecordID() string { return docFormStyle }
+
 func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
 	var doc FormStyle
 	version, err := readDocument(ctx, tx, docFormStyle, &doc)

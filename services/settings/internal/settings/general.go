@@ -69,6 +69,9 @@ type General struct {
 	WeekStart     int       `json:"week_start" doc:"ISO weekday, 1 is Monday."`
 }
 
+// RecordID names the document in the audit log.
+func (General) RecordID() string { return docGeneral }
+
 func (s *service) general(doc generalDoc, seen []string) General {
 	return General{Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
 		IPHeader: doc.IPHeader, IPHeaders: ipHeaders, IPHeadersSeen: seen, Timezone: s.Config.Timezone, WeekStart: 1}
@@ -108,19 +111,23 @@ func (c BusinessChange) apply(b *Business) fault.Problems {
 		wrong.Add("business.email", fault.NewProblem("read_only", "cannot be changed here"))
 	}
 	for _, f := range []struct {
+		name string
 		from opt.Value[string]
 		to   *string
-	}{{c.Name, &b.Name}, {c.VATNumber, &b.VATNumber}, {c.AddressLine, &b.AddressLine}, {c.PostalCode, &b.PostalCode},
-		{c.City, &b.City}, {c.Phone, &b.Phone}, {c.Website, &b.Website}} {
+	}{{"name", c.Name, &b.Name}, {"vat_number", c.VATNumber, &b.VATNumber}, {"address_line", c.AddressLine, &b.AddressLine},
+		{"postal_code", c.PostalCode, &b.PostalCode}, {"city", c.City, &b.City}, {"phone", c.Phone, &b.Phone}, {"website", c.Website, &b.Website}} {
 		if f.from.Set {
 			*f.to = strings.TrimSpace(f.from.V)
+			wrong.Add("business."+f.name, checkLine(*f.to))
 		}
 	}
 	if c.Name.Set && !strings.ContainsFunc(b.Name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		wrong.Add("business.name", fault.Empty())
 	}
-	if w := b.Website; w != "" && !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {
-		b.Website = "https://" + w
+	if c.Website.Set && b.Website != "" {
+		var problem fault.Problem
+		b.Website, problem = parseWebsite(b.Website)
+		wrong.Add("business.website", problem)
 	}
 	return wrong
 }

@@ -45,7 +45,7 @@ func (i Invited) StatusCode() int {
 func (i Invited) RecordID() string { return number(i.UserID) }
 
 // inviteStaff gives the user with the address one more role, or makes a user and mails a link to choose a password.
-// Errors: 400 for the address, 403 for a role or a user with more rights than the caller's.
+// Errors: 400 for the name and the address, 403 for a role or a user with more rights than the caller's.
 func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	Name  string `json:"name,omitempty" maxLength:"100" doc:"The address when left out."`
 	Email string `json:"email" required:"true" maxLength:"190"`
@@ -54,9 +54,13 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if in.Role == "" {
 		in.Role = roleStaff
 	}
-	email := strings.TrimSpace(in.Email)
-	if p := checkEmail(email); !p.IsZero() {
-		return Invited{}, fault.Invalid("email", p)
+	name := strings.Join(strings.Fields(in.Name), " ")
+	email, problem := parseEmail(in.Email)
+	wrong := fault.Problems{}
+	wrong.Add("email", problem)
+	wrong.Add("name", checkLine(name))
+	if err := wrong.Err(); err != nil {
+		return Invited{}, err
 	}
 	all, err := lockRoles(ctx, tx)
 	if err != nil {
@@ -77,7 +81,6 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if unlessRefused(err) != nil {
 		return Invited{}, err
 	}
-	name := strings.Join(strings.Fields(in.Name), " ")
 	if name == "" {
 		name = email
 	}

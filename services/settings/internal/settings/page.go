@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -155,12 +156,15 @@ func (s *service) createPage(ctx context.Context, tx *db.Tx, in struct {
 	return s.pageShown(p), s.publishPage(ctx, tx, proto.KindPageCreated, p, nil, nil)
 }
 
+// longestTitle in characters.
+const longestTitle = 190
+
 // newPage stores a page. Without a slug it gets a free one that resembles the title; a slug that is given
 // has to be free.
 func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug opt.Value[string]) (page, error) {
 	p.Title = strings.TrimSpace(p.Title)
-	if p.Title == "" {
-		return p, fault.Invalid("title", fault.Empty())
+	if problem := form.Name(p.Title, longestTitle); !problem.IsZero() {
+		return p, fault.Invalid("title", problem)
 	}
 	if p.Status == "" {
 		p.Status = statusDraft
@@ -201,8 +205,9 @@ func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 	}
 	before := p
 	if in.Title.Set {
-		if p.Title = strings.TrimSpace(in.Title.V); p.Title == "" {
-			return Page{}, fault.Invalid("title", fault.Empty())
+		p.Title = strings.TrimSpace(in.Title.V)
+		if problem := form.Name(p.Title, longestTitle); !problem.IsZero() {
+			return Page{}, fault.Invalid("title", problem)
 		}
 	}
 	if in.Slug.Set && in.Slug.V != p.Slug {

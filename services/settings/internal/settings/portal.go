@@ -65,6 +65,9 @@ type Portal struct {
 	HostActive      bool       `json:"host_active" doc:"The portal has moved to its host."`
 }
 
+// RecordID names the document in the audit log.
+func (Portal) RecordID() string { return docPortal }
+
 func (s *service) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *string) Portal {
 	p := Portal{Path: doc.Path, StaffOut: doc.StaffOut, Require2FA: doc.Require2FA, IdleHours: doc.IdleHours, LogoID: doc.LogoID,
 		PoweredBy: doc.PoweredBy, BookingPage: doc.BookingPage, Host: doc.Host, PrettyURLs: true, PathStatus: pathStatus,
@@ -83,7 +86,7 @@ func (s *service) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus
 }
 
 // reserved are the first segments of addresses that belong to the system.
-var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account", "book"}
+var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book"}
 
 var pathPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$`)
 

@@ -30,6 +30,9 @@ type Privacy struct {
 	Retention         Retention `json:"retention" doc:"Days."`
 }
 
+// RecordID names the document in the audit log.
+func (Privacy) RecordID() string { return docPrivacy }
+
 func publishPrivacy(ctx context.Context, tx *db.Tx, changed []string) error {
 	var doc privacyDoc
 	version, err := readDocument(ctx, tx, docPrivacy, &doc)

@@ -14,6 +14,9 @@ type Setup struct {
 	Dismissed bool `json:"dismissed"`
 }
 
+// RecordID names the document in the audit log.
+func (Setup) RecordID() string { return docSetup }
+
 func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) {
 	_, err = readDocument(ctx, tx, docSetup, &doc)
 	return doc, err

@@ -101,7 +101,10 @@ func TestThePortalPathIsFreeOrRefused(t *testing.T) {
 	c.Post("/pages", map[string]any{"title": "About us"}).Is(201)
 	status := func(path string) any { return c.Get("/settings/portal/path?path=" + path).Is(200).Field("status") }
 	require.Nil(t, status("crew"))
-	require.Equal(t, "reserved", status("v1"))
+	for _, path := range []string{"v1", "mcp", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book"} {
+		require.Equal(t, "reserved", status(path), path)
+		c.Post("/pages", map[string]any{"title": path, "slug": path}).Fails(409, "svc_conflict")
+	}
 	require.Equal(t, "invalid", status("Our%20Team"))
 	require.Equal(t, "in_use", status("about-us"))
 	c.Get("/settings/portal/path").Fails(400, "svc_invalid_param")

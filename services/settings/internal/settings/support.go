@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
 )
@@ -55,23 +56,24 @@ func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 	IncludeEnvironment bool   `json:"include_environment,omitempty"`
 }) (Done, error) {
 	subject, message := strings.TrimSpace(in.Subject), strings.TrimSpace(in.Message)
-	switch {
-	case subject == "":
-		return Done{}, fault.Invalid("subject", fault.Empty())
-	case strings.ContainsAny(subject, "\r\n"):
-		return Done{}, fault.Invalid("subject", fault.ControlCharacters(false))
-	case message == "":
-		return Done{}, fault.Invalid("message", fault.Empty())
+	wrong := fault.Problems{}
+	wrong.Add("subject", form.Name(subject, 150))
+	if message == "" {
+		wrong.Add("message", fault.Empty())
+	}
+	if err := wrong.Err(); err != nil {
+		return Done{}, err
 	}
 	p, err := personByID(ctx, tx, tx.Who.UserID)
 	if err != nil {
 		return Done{}, err
 	}
-	if in.ReplyTo == "" {
-		in.ReplyTo = p.Email
-	}
-	if p := checkEmail(in.ReplyTo); !p.IsZero() {
-		return Done{}, fault.Invalid("reply_to", p)
+	replyTo := p.Email
+	if in.ReplyTo != "" {
+		var problem fault.Problem
+		if replyTo, problem = parseEmail(in.ReplyTo); !problem.IsZero() {
+			return Done{}, fault.Invalid("reply_to", problem)
+		}
 	}
 	rows := []mail.Row{{Label: "Type", Value: in.Type}, {Label: "Version", Value: version}}
 	if in.IncludeEnvironment {
@@ -82,7 +84,7 @@ func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 		rows = append(rows, mail.Row{Label: "Go", Value: e.Go}, mail.Row{Label: "Postgres", Value: e.Postgres},
 			mail.Row{Label: "Zone", Value: e.Timezone}, mail.Row{Label: "Address", Value: e.URL}, mail.Row{Label: "Apps", Value: strings.Join(e.Apps, ", ")})
 	}
-	return Done{true}, s.mailBusiness(ctx, tx, mail.Content{Kind: "support.request", Subject: subject, Paragraphs: strings.Split(message, "\n\n"), Rows: rows, ReplyTo: in.ReplyTo})
+	return Done{true}, s.mailBusiness(ctx, tx, mail.Content{Kind: "support.request", Subject: subject, Paragraphs: strings.Split(message, "\n\n"), Rows: rows, ReplyTo: replyTo})
 }
 
 // deactivationFeedback mails the business why somebody leaves.

@@ -64,6 +64,9 @@ type Telemetry struct {
 	Payload     Payload     `json:"payload" doc:"Exactly what the statistics are."`
 }
 
+// RecordID names the document in the audit log.
+func (Telemetry) RecordID() string { return docTelemetry }
+
 // Payload is the weekly statistics.
 type Payload struct {
 	Version string          `json:"version"`
@@ -105,13 +108,27 @@ type ProfileChange struct {
 	TeamSize opt.Value[string] `json:"team_size,omitzero" maxLength:"50" nullable:"true"`
 }
 
-func (c ProfileChange) apply(to *ProfileData) {
-	c.Company.Apply(&to.Company)
-	c.Website.Apply(&to.Website)
-	c.Name.Apply(&to.Name)
-	c.Email.Apply(&to.Email)
-	c.Sector.Apply(&to.Sector)
-	c.TeamSize.Apply(&to.TeamSize)
+// apply writes the change into d, and says what is wrong with it.
+func (c ProfileChange) apply(d *ProfileData) fault.Problems {
+	wrong := fault.Problems{}
+	for _, f := range []struct {
+		name string
+		from opt.Value[string]
+		to   *string
+	}{{"company", c.Company, &d.Company}, {"name", c.Name, &d.Name}, {"sector", c.Sector, &d.Sector}, {"team_size", c.TeamSize, &d.TeamSize}} {
+		f.from.Apply(f.to)
+		wrong.Add("profile_data."+f.name, checkLine(f.from.V))
+	}
+	var problem fault.Problem
+	if c.Website.Apply(&d.Website); c.Website.V != "" {
+		d.Website, problem = parseWebsite(c.Website.V)
+		wrong.Add("profile_data.website", problem)
+	}
+	if c.Email.Apply(&d.Email); c.Email.V != "" {
+		d.Email, problem = parseEmail(c.Email.V)
+		wrong.Add("profile_data.email", problem)
+	}
+	return wrong
 }
 
 // updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by mail. A new address is
@@ -128,12 +145,13 @@ func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	before := doc
 	in.Stats.Apply(&doc.Stats)
 	in.Profile.Apply(&doc.Profile)
-	in.ProfileData.apply(&doc.ProfileData)
+	wrong := in.ProfileData.apply(&doc.ProfileData)
 	email := doc.ProfileData.Email
-	if email != "" || doc.Profile {
-		if p := checkEmail(email); !p.IsZero() {
-			return Telemetry{}, fault.Invalid("profile_data.email", p)
-		}
+	if doc.Profile && email == "" {
+		wrong.Add("profile_data.email", fault.Required())
+	}
+	if err := wrong.Err(); err != nil {
+		return Telemetry{}, err
 	}
 	if doc.Profile != before.Profile || email != before.ProfileData.Email {
 		doc.Confirmed, doc.Link = false, nil

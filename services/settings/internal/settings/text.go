@@ -2,11 +2,15 @@ package settings
 
 import (
 	"crypto/subtle"
-	netmail "net/mail"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 )
 
 // number is the id of a user or page as events and the audit log have it.
@@ -17,10 +21,34 @@ func unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 // sameText compares secrets in constant time.
 func sameText(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// checkEmail says what is wrong with the address of somebody who gets mail: a bare address, without a name.
-func checkEmail(email string) fault.Problem {
-	if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || a.Name != "" {
-		return fault.Email()
+// parseEmail gives the stored form of an address that a person typed, or says what is wrong with it: it cannot be empty.
+func parseEmail(typed string) (email string, wrong fault.Problem) {
+	email, err := address.Parse(typed)
+	if err != nil || email == "" {
+		return "", fault.Email()
+	}
+	return email, wrong
+}
+
+// parseWebsite gives the stored form of a web address, with https:// where it names no scheme, or says what is wrong with it.
+func parseWebsite(typed string) (site string, wrong fault.Problem) {
+	site, ok := form.Website(typed, "http", "https")
+	switch {
+	case !ok:
+		return "", fault.Website()
+	case utf8.RuneCountInString(site) > longestWebsite:
+		return "", fault.TooLong(longestWebsite)
+	}
+	return site, wrong
+}
+
+// longestWebsite in characters.
+const longestWebsite = 2048
+
+// checkLine says what is wrong with a text of one line, which may be empty.
+func checkLine(text string) fault.Problem {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return fault.ControlCharacters(false)
 	}
 	return fault.Problem{}
 }
