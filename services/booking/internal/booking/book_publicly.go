@@ -62,7 +62,9 @@ func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	return booked.public(), s.publish(ctx, tx, booked, booked.change(proto.KindAppointmentBooked, nil), v.commands(booked)...)
+	// Until contacts has the client, the appointment is found by the address.
+	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.client.email))}
+	return booked.public(), s.publish(ctx, tx, booked, booked.change(proto.KindAppointmentBooked, named), v.commands(booked)...)
 }
 
 // guard refuses what a program sends that has not opened the page first, or fills in every field, and a start that no

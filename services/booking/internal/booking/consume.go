@@ -43,7 +43,8 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	if e.Tombstone || e.Kind == proto.KindContactErased {
-		return s.eraseContact(ctx, tx, id)
+		_, err := forgetContacts(ctx, tx, []uuid.UUID{id})
+		return err
 	}
 	if string(e.Data) == "null" {
 		return nil // asked for, and not made: there is no record to keep
@@ -122,27 +123,6 @@ func (s *service) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, s
 		return err
 	}
 	return tx.EmitAll(ctx, []db.Event{found[0].change(proto.KindAppointmentUpdated, nil, changed)})
-}
-
-// eraseContact removes a person and everything of theirs here, for good.
-func (s *service) eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `delete from contact where id = $1`, id); err != nil {
-		return err
-	}
-	rows, err := tx.Query(ctx, `delete from appointment where contact_id = $1 returning id`, id)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return err
-	}
-	for _, a := range ids {
-		if err := tx.Tombstone(ctx, proto.AppointmentTopic, a.String()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // onOrganization keeps who owns which: a staff member who goes hands them over.

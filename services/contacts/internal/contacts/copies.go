@@ -49,7 +49,8 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
 			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
-			starts_at = excluded.starts_at, ends_at = excluded.ends_at, people = excluded.people
+			starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+			people = case when excluded.people = '{}' then a.people else excluded.people end -- only a visitor's booking names them
 		where a.version < excluded.version`,
 		pgx.NamedArgs{"id": a.ID, "version": e.Version, "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
 			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people})

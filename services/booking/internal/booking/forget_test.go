@@ -1,0 +1,59 @@
+package booking
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
+)
+
+// forget erases a person as contacts would ask for it, by ids and addresses.
+func (o *office) forget(ids []string, addresses ...string) {
+	o.t.Helper()
+	command := &proto.ForgetPerson{Ids: ids}
+	for _, a := range addresses {
+		command.Called = append(command.Called, o.Kit.Keys.Person(a))
+	}
+	o.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: uuid.NewString(), Data: command})
+	o.Settle()
+}
+
+func TestAPersonWhoIsErasedTakesAppointmentsAndStoredAnswersAlong(t *testing.T) {
+	o := open9to5(t, nil)
+	token := o.token(o.service)
+	ann, jann := o.visit(o.service, token, o.at(2, "10:00"), "ann@example.com"), o.visit(o.service, token, o.at(2, "11:00"), "jann@example.com")
+	visitor := func(v object) *apptest.Answer {
+		return o.Visitor().With("Idempotency-Key", v["starts_at"].(string)).Post("/booking/book", v)
+	}
+	visitor(ann).Is(201)
+	kept := visitor(jann).Is(201)
+	known := o.contact(0, "known@example.com")
+	body := object{"contact": known, "service": o.service, "starts_at": stamp(o.at(2, "12:00"))}
+	o.admin.With("Idempotency-Key", "by the team").Post("/appointments", body).Is(201)
+	items := o.admin.Get("/appointments").Is(200).Items()
+	require.Len(t, items, 3)
+
+	// Contacts has not heard of Ann yet: she is known by the address alone.
+	o.forget(nil, "ann@example.com")
+	o.forget([]string{known})
+	left := o.admin.Get("/appointments").Is(200).Items()
+	require.Len(t, left, 1)
+	require.Equal(t, items[1]["id"], left[0]["id"])
+	kinds := o.kinds(items[0]["id"].(string))
+	require.Equal(t, "tombstone", kinds[len(kinds)-1])
+	require.Equal(t, kept.Body, visitor(jann).Is(201).Body)
+	// The same POST is a new one, and names nobody who is gone.
+	o.admin.With("Idempotency-Key", "by the team").Post("/appointments", body).Fails(404, "svc_not_found")
+	require.Empty(t, visitor(ann).Is(201).Header.Get("Idempotent-Replayed"))
+}
+
+func TestAClientWhoBooksAgainAfterTheErasureIsKept(t *testing.T) {
+	o := open9to5(t, nil)
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "ann@example.com")).Is(201)
+	o.Travel(-1 << 36)
+	o.forget(nil, "ann@example.com")
+	require.Len(t, o.admin.Get("/appointments").Is(200).Items(), 1)
+}
