@@ -15,7 +15,7 @@ import (
 func (s *service) follows() []bus.Follow {
 	return []bus.Follow{
 		{Topic: proto.ContactTopic, Handle: onContact},
-		{Topic: proto.OrganizationTopic, Handle: onRecord},
+		{Topic: proto.OrganizationTopic, Handle: onOrganization},
 		{Topic: proto.AppointmentTopic, Handle: onRecord},
 		{Topic: proto.SubmissionTopic, Handle: onRecord},
 	}
@@ -46,6 +46,15 @@ func onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return queue(ctx, tx, e, b)
 }
 
+// onOrganization queues the event's deliveries. An organization that was merged into another ends in a tombstone; nobody was
+// erased, so what is stored about it stays.
+func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Tombstone {
+		return nil
+	}
+	return onRecord(ctx, tx, e)
+}
+
 // onRecord queues the event's deliveries. The end of a record removes it from stored bodies.
 func onRecord(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	record, err := recordID(e)
@@ -53,7 +62,7 @@ func onRecord(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	if e.Tombstone {
-		return scrubRecord(ctx, tx, e.Topic, record)
+		return scrubRecord(ctx, tx, record)
 	}
 	b, err := newBody(e, record)
 	if err != nil {
@@ -71,8 +80,8 @@ func recordID(e bus.Event) (uuid.UUID, error) {
 }
 
 // queue adds one delivery of the event for each active webhook that subscribed it, and wakes their lanes at commit. An
-// event that cannot be subscribed adds none, nor does spam, nor one that happened while its app was off. If its contact was
-// erased meanwhile, the body holds nothing but ids.
+// event that cannot be subscribed adds none, nor does spam, nor one that happened while its app was off. If its contact, or
+// somebody whose address it holds, was erased meanwhile, the body holds nothing but ids.
 func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 	if _, ok := eventNamed(e.Kind); !ok || e.AppOff || b.spam {
 		return nil
@@ -81,21 +90,18 @@ func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 	if err != nil {
 		return err
 	}
-	var bare *string
-	if b.contact != nil {
-		t, err := b.stripped().text()
-		if err != nil {
-			return err
-		}
-		bare = &t
+	bare, err := b.stripped().text()
+	if err != nil {
+		return err
 	}
 	_, err = tx.Exec(ctx, `
 		with subscribed as (
 			select id from webhook where active and events @> array[@event::text]
 		), stored as (
-			insert into message (id, event, record, contact, payload, scrubbed, created_at)
-			select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, @now
-			from (select @contact::uuid is not null and exists (select from erased where contact = @contact) as gone) as e
+			insert into message (id, event, record, contact, payload, scrubbed, people, created_at)
+			select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @now
+			from (select exists (select from erased where contact = @contact)
+				or exists (select from forgotten_person where called = any(@people::bytea[]) and at > @at) as gone) as e
 			where exists (select from subscribed)
 		), queued as (
 			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
@@ -105,7 +111,8 @@ func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 			insert into tally select webhook, 'queued', 1 from queued
 		)
 		`+notify+`from queued having count(*) > 0`,
-		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now, "channel": dueChannel})
+		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
+			"people": tx.PeopleNamed([]byte(text)), "at": e.At, "channel": dueChannel})
 	return err
 }
 

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
-	"frontdesk/proto"
+	"frontdesk/libs/erasure"
 )
 
 // blank is a body with nothing of its record but the id.
@@ -31,46 +33,92 @@ func blank(payload string) (string, error) {
 	return b.text()
 }
 
-// scrubContact takes a person out of all that is stored, of waiting deliveries too, and remembers the id for
-// events of other services that are still on their way.
+// scrubContact removes a person from all that is stored, waiting deliveries included, and keeps the id for events of other
+// services that arrive later.
 func scrubContact(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `insert into erased (contact) values ($1) on conflict do nothing`, contact); err != nil {
-		return err
-	}
-	return scrub(ctx, tx, `contact = $1`, contact)
+	_, err := scrubContacts(ctx, tx, []uuid.UUID{contact})
+	return err
 }
 
-// scrubRecord does the same for a record that has gone for good.
-func scrubRecord(ctx context.Context, tx *db.Tx, topic string, record uuid.UUID) error {
-	if topic == proto.ContactTopic {
-		return scrubContact(ctx, tx, record)
+// scrubContacts is scrubContact for several. It answers with the ids of the records whose bodies are blank now.
+func scrubContacts(ctx context.Context, tx *db.Tx, contacts []uuid.UUID) ([]uuid.UUID, error) {
+	if _, err := tx.Exec(ctx, `insert into erased (contact) select unnest($1::uuid[]) on conflict do nothing`, contacts); err != nil {
+		return nil, err
 	}
-	return scrub(ctx, tx, `record = $1`, record)
+	rows, err := tx.Query(ctx, `select id, payload from message where contact = any($1) order by id for update`, contacts)
+	if err != nil {
+		return nil, err
+	}
+	return rewrite(ctx, tx, rows, blank)
 }
 
-func scrub(ctx context.Context, tx *db.Tx, which string, id uuid.UUID) error {
-	rows, err := tx.Query(ctx, `select id, payload from message where `+which+` order by id for update`, id)
+// scrubRecord removes a record that has gone for good from all that is stored.
+func scrubRecord(ctx context.Context, tx *db.Tx, record uuid.UUID) error {
+	rows, err := tx.Query(ctx, `select id, payload from message where record = $1 order by id for update`, record)
 	if err != nil {
 		return err
 	}
-	var ids []uuid.UUID
+	_, err = rewrite(ctx, tx, rows, blank)
+	return err
+}
+
+// strike gives a body without the addresses of a person, as it is when it holds none or happened after the erasure.
+func strike(p *erasure.Person) func(string) (string, error) {
+	return func(payload string) (string, error) {
+		var b sent
+		if err := json.Unmarshal([]byte(payload), &b); err != nil {
+			return "", err
+		}
+		if at, err := time.Parse(time.RFC3339, b.OccurredAt); err == nil && !at.Before(p.At) {
+			return payload, nil
+		}
+		any := false
+		for key, value := range b.Data {
+			left, struck := p.StrikeFromJSON(value)
+			b.Data[key], any = left, any || struck
+		}
+		if !any {
+			return payload, nil
+		}
+		return b.text()
+	}
+}
+
+// rewrite replaces the bodies of locked messages and blanks the answers to those that change, because an answer may repeat
+// what was sent. It answers with the ids of their records.
+func rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change func(payload string) (string, error)) ([]uuid.UUID, error) {
+	var ids, named []uuid.UUID
 	var payloads []string
+	var people [][]byte // of the messages in named
 	var message uuid.UUID
 	var payload string
-	_, err = pgx.ForEachRow(rows, []any{&message, &payload}, func() error {
-		text, err := blank(payload)
-		ids, payloads = append(ids, message), append(payloads, text)
-		return err
-	})
-	if err != nil || len(ids) == 0 {
-		return err
+	if _, err := pgx.ForEachRow(rows, []any{&message, &payload}, func() error {
+		text, err := change(payload)
+		if err != nil {
+			return fmt.Errorf("webhooks: body of message %s: %w", message, err)
+		}
+		if text != payload {
+			ids, payloads = append(ids, message), append(payloads, text)
+			for _, hash := range tx.PeopleNamed([]byte(text)) {
+				named, people = append(named, message), append(people, hash)
+			}
+		}
+		return nil
+	}); err != nil || len(ids) == 0 {
+		return nil, err
 	}
-	_, err = tx.Exec(ctx, `update message m set scrubbed = true, payload = t.payload from unnest($1::uuid[], $2::text[]) as t(id, payload) where m.id = t.id`, ids, payloads)
+	changed, err := tx.Query(ctx, `update message m set scrubbed = true, payload = t.payload,
+			people = array(select called from unnest($3::uuid[], $4::bytea[]) as n(id, called) where n.id = m.id)
+		from unnest($1::uuid[], $2::text[]) as t(id, payload) where m.id = t.id returning m.record`, ids, payloads, named, people)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	records, err := pgx.CollectRows(changed, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, err
 	}
 	_, err = tx.Exec(ctx, `update attempt set response_body = '' where message = any($1) and response_body <> ''`, ids)
-	return err
+	return records, err
 }
 
 // follow makes the bodies about a contact that was merged those of the one that it went into, so that
