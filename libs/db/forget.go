@@ -112,8 +112,9 @@ func (tx *Tx) forgetMessages(ctx context.Context, p *erasure.Person, list, drop 
 	return err
 }
 
-// Mentions reports whether a message is about the person: keyed by one of their records, or with their id, address or
-// full name in it. Messages that ask settings for the end of a person's traces are not.
+// Mentions reports whether a message is about the person: keyed by one of their records, or with their id or address in it.
+// A full name counts where it stands alone: in an audit entry, and in a command that holds no address. With an address, or in
+// the record of somebody else, it is a namesake's.
 func Mentions(p *erasure.Person, m Message) bool {
 	if p.MentionedIn(m.Key) {
 		return true
@@ -122,29 +123,29 @@ func Mentions(p *erasure.Person, m Message) bool {
 	if err := protobuf.Unmarshal(m.Value, &env); err != nil {
 		return p.MentionedIn(string(m.Value))
 	}
-	if p.HasName(env.GetActor().GetLabel()) || p.InJSON(env.GetExtra()) {
+	if p.InJSON(env.GetExtra()) {
 		return true
 	}
-	if command := proto.CommandOf(env.GetKind()); command != nil && protobuf.Unmarshal(env.GetData(), command) == nil {
-		return mentionedIn(p, command)
+	command := proto.CommandOf(env.GetKind())
+	if command == nil || protobuf.Unmarshal(env.GetData(), command) != nil {
+		return p.MentionedInJSON(env.GetData())
 	}
-	return p.InJSON(env.GetData())
-}
-
-// mentionedIn looks through the texts of a message, and through bytes that are JSON.
-func mentionedIn(p *erasure.Person, m protobuf.Message) bool {
-	switch m := m.(type) {
+	switch c := command.(type) {
+	case *proto.Audit:
+		if p.HasName(env.GetActor().GetLabel()) {
+			return true
+		}
 	case *proto.EnsureContact:
-		if p.InJSON(m.GetFields()) || p.InJSON(m.GetOrganization()) || p.HasName(m.GetFirstName()+" "+m.GetLastName()) {
+		if p.InJSON(c.GetFields()) || p.InJSON(c.GetOrganization()) || c.GetEmail() == "" && p.HasName(c.GetFirstName()+" "+c.GetLastName()) {
 			return true
 		}
 	case *proto.RecordSubmission:
-		if p.InJSON(m.GetValues()) {
+		if p.InJSON(c.GetValues()) {
 			return true
 		}
 	}
-	raw, err := protojson.Marshal(m)
-	return err == nil && p.InJSON(raw)
+	raw, err := protojson.Marshal(command)
+	return err == nil && p.MentionedInJSON(raw)
 }
 
 // extraJSON encodes the further facts of an event: a message of proto/ by its field names, or anything that is JSON.

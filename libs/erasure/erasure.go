@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,34 +127,46 @@ func (p *Person) StrikeFrom(text string) (left string, struck bool) {
 	return b.String(), true
 }
 
-// InJSON reports whether a value anywhere in raw mentions the person or is their full name. What is no JSON is looked
-// at as text.
+// InJSON reports whether a value anywhere in raw mentions the person or, where raw holds no address at all, is their full
+// name: with an address of somebody else it is a namesake's.
 func (p *Person) InJSON(raw []byte) bool {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return p.MentionedIn(string(raw))
+	if p.MentionedInJSON(raw) {
+		return true
 	}
-	return p.in(v)
+	texts, _ := textsIn(raw)
+	return slices.ContainsFunc(texts, p.HasName) && !slices.ContainsFunc(texts, func(t string) bool { return len(addressesIn(t)) > 0 })
 }
 
-func (p *Person) in(v any) bool {
+// MentionedInJSON is MentionedIn for every text in raw. What is no JSON is looked at as text.
+func (p *Person) MentionedInJSON(raw []byte) bool {
+	texts, ok := textsIn(raw)
+	return !ok && p.MentionedIn(string(raw)) || slices.ContainsFunc(texts, p.MentionedIn)
+}
+
+// textsIn are the texts of a JSON value; false for what is no JSON.
+func textsIn(raw []byte) ([]string, bool) {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return nil, false
+	}
+	return appendTexts(nil, v), true
+}
+
+// appendTexts adds the texts in a decoded JSON value, those of objects in no order.
+func appendTexts(texts []string, v any) []string {
 	switch v := v.(type) {
 	case string:
-		return p.HasName(v) || p.MentionedIn(v)
+		return append(texts, v)
 	case []any:
 		for _, x := range v {
-			if p.in(x) {
-				return true
-			}
+			texts = appendTexts(texts, x)
 		}
 	case map[string]any:
 		for _, x := range v {
-			if p.in(x) {
-				return true
-			}
+			texts = appendTexts(texts, x)
 		}
 	}
-	return false
+	return texts
 }
 
 // StrikeFromJSON is StrikeFrom for every text in raw. raw that is no JSON comes back as it is.

@@ -36,6 +36,8 @@ func TestANameCountsAsAWholeValueOnly(t *testing.T) {
 	p := somebody()
 	require.True(t, p.InJSON([]byte(`{"contact": [{"name": "ann leaves"}]}`)))
 	require.False(t, p.InJSON([]byte(`{"contact": {"name": "Joann Leavesley"}, "n": 3, "note": "Ann Leaves early"}`)))
+	require.False(t, p.InJSON([]byte(`{"name": "Ann Leaves", "email": "namesake@b.example"}`)), "somebody else of that name")
+	require.True(t, p.InJSON([]byte(`{"name": "Ann Leaves", "email": "X@a.example"}`)))
 	require.True(t, p.InJSON([]byte(`not JSON about x@a.example`)))
 }
 

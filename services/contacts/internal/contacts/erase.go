@@ -169,7 +169,14 @@ func (l *leavers) learn(ctx context.Context, tx *db.Tx, c Contact) error {
 	if c.FirstName != "" && c.LastName != "" {
 		l.names = append(l.names, fullName{c.FirstName, c.LastName})
 	}
-	l.keys, l.labels = append(l.keys, keys...), append(l.labels, labels...)
+	l.keys = append(l.keys, keys...)
+	for _, label := range labels {
+		if strings.Contains(label, "@") {
+			l.keys = append(l.keys, address.Key(label)) // a visitor without a name is called by the address
+		} else {
+			l.labels = append(l.labels, label)
+		}
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
@@ -34,12 +35,13 @@ const auditColumns = `id, action, channel, actor_label, user_id, record_type, re
 func (s *service) insertAuditEntry(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Audit) error {
 	var visitor []byte
 	if e.Actor.UserID == 0 && e.Actor.Label != "" {
-		visitor = s.Keys.Person(e.Actor.Label)
+		// A visitor without a name is called by the address.
+		visitor = s.Keys.Person(address.Key(e.Actor.Label))
 	}
 	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`, person)
-		select @id::uuid, @action, @channel, case when f.person is null then @label else '' end, nullif(@user_id::bigint, 0),
-			@record_type, @record_id, @outcome, @at::timestamptz, case when f.person is null then @visitor::bytea end
-		from (select) x left join forgotten f on f.person = @visitor and f.at >= @at
+		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
+			@record_type, @record_id, @outcome, @at::timestamptz, case when f.called is null then @visitor::bytea end
+		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing`,
 		pgx.NamedArgs{"id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
 			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "outcome": a.GetOutcome(), "at": e.At.Truncate(time.Second), "visitor": visitor})

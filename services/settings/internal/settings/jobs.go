@@ -46,7 +46,6 @@ func (s *service) deleteOutdated(ctx context.Context) error {
 			{"audit entries", `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -retention.AuditLog)},
 			{"mails", `delete from mail where created_at < $1 and status in ('sent', 'failed')`, tx.Now.Add(-mailsKept)},
 			{"links", `delete from link where expires_at < $1`, tx.Now.Add(-linksKept)},
-			{"marks of erased people", `delete from forgotten where at < $1`, tx.Now.Add(-forgottenKept)},
 		} {
 			if _, err := tx.Exec(ctx, old.sql, old.before); err != nil {
 				return fmt.Errorf("delete outdated %s: %w", old.what, err)

@@ -36,12 +36,14 @@ func (s *service) enqueueMail(ctx context.Context, tx *db.Tx, e bus.Event, m *pr
 	if at := m.GetNotBefore(); at > 0 {
 		next = unix(at)
 	}
+	person := s.Keys.Person(address.Key(m.GetTo()))
+	people := append(tx.PeopleNamed([]byte(m.GetSubject()), []byte(m.GetText())), person)
 	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, next_at, created_at, person)
 		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @next::timestamptz, @at::timestamptz, @person::bytea
-		where not exists (select from forgotten where person = @person and at >= @at)
+		where not exists (select from forgotten_person where called = any(@people) and at > @at)
 		on conflict (id) do nothing`,
 		pgx.NamedArgs{"id": mailID, "message": e.Data, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": statusQueued,
-			"next": next, "at": e.At.Truncate(time.Second), "person": s.Keys.Person(address.Key(m.GetTo()))})
+			"next": next, "at": e.At.Truncate(time.Second), "person": person, "people": people})
 	if err != nil {
 		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
 	}
