@@ -28,7 +28,7 @@ func TestADeliveryHasSixAttemptsOfItsScheduleAndAnyNumberOfResends(t *testing.T)
 			r := result{job: j, ended: now}
 			r.Resent = rapid.Bool().Draw(t, "resent") || !waiting
 			if !rapid.Bool().Draw(t, "ok") {
-				r.reason = "no"
+				r.reason, r.unsigned = "no", rapid.IntRange(0, 5).Draw(t, "unsigned") == 0
 			}
 			row := r.settled()
 			require.Equal(t, j.Status, row.Was)
@@ -37,7 +37,7 @@ func TestADeliveryHasSixAttemptsOfItsScheduleAndAnyNumberOfResends(t *testing.T)
 				require.Equal(t, statusDelivered, row.Status)
 				require.Nil(t, row.Next)
 				require.Equal(t, now, *row.Delivered)
-			case r.Resent:
+			case r.Resent, r.unsigned:
 				require.Equal(t, j.Status, row.Status)
 				require.Equal(t, j.Failed, row.Failed)
 				require.Equal(t, j.Next, row.Next)

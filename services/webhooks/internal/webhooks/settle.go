@@ -121,10 +121,10 @@ func (r result) settled() settled {
 	switch {
 	case r.ok():
 		row.Status, row.Next, row.Delivered = statusDelivered, nil, &r.ended
-	case r.unsigned && r.Once:
-		row.Status, row.Next = statusFailed, nil
-	case r.unsigned, r.Resent:
+	case r.Resent, r.unsigned && !r.Once:
 		// Neither counts as an attempt of the schedule.
+	case r.unsigned:
+		row.Status, row.Next = statusFailed, nil
 	default:
 		row.Failed++
 		row.Status, row.Next = statusFailed, nil

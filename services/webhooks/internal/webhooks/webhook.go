@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -94,9 +95,6 @@ func oneWebhook(rows pgx.Rows, err error) (Webhook, error) {
 
 // createWebhook answers with the secret that the webhook's requests are signed with, which no later answer shows.
 func (s *service) createWebhook(ctx context.Context, tx *db.Tx, in newWebhook) (WithSecret, error) {
-	if in.Active.Null {
-		return WithSecret{}, fault.Invalid("active", fault.Null())
-	}
 	events, err := s.choose(in.Events, nil)
 	if err != nil {
 		return WithSecret{}, err
@@ -115,6 +113,9 @@ func (s *service) createWebhook(ctx context.Context, tx *db.Tx, in newWebhook) (
 func (s *service) check(w Webhook) error {
 	if w.Name == "" {
 		return fault.Invalid("name", fault.Empty())
+	}
+	if strings.ContainsFunc(w.Name, unicode.IsControl) {
+		return fault.Invalid("name", fault.ControlCharacters(false))
 	}
 	if err := fetch.CheckURL(w.URL, s.fetchOptions()); err != nil {
 		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
@@ -148,11 +149,6 @@ func (s *service) choose(names, kept []string) ([]string, error) {
 // updateWebhook changes the fields that are given. Switching a paused webhook on sets its failures to 0 and releases the
 // deliveries that waited.
 func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook, error) {
-	for name, null := range map[string]bool{"name": in.Name.Null, "url": in.URL.Null, "events": in.Events.Null, "active": in.Active.Null} {
-		if null {
-			return Webhook{}, fault.Invalid(name, fault.Null())
-		}
-	}
 	w, err := lockWebhook(ctx, tx, in.ID)
 	if err != nil {
 		return w, err
