@@ -34,18 +34,19 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	defer conn.Close(ctx)
 
 	template := "template_" + schema + "_" + fingerprint(t, migrations)
-	// Test binaries of several packages run at once.
-	_, err = conn.Exec(ctx, `select pg_advisory_lock(7341)`)
-	require.NoError(t, err)
-	var exists bool
-	require.NoError(t, conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, template).Scan(&exists))
-	if !exists {
-		prepare(ctx, t, conn, server, template, schema, migrations)
+	if !exists(ctx, t, conn, template) {
+		// Test binaries of several packages run at once; one of them makes the template.
+		_, err = conn.Exec(ctx, `select pg_advisory_lock(7341)`)
+		require.NoError(t, err)
+		if !exists(ctx, t, conn, template) {
+			prepare(ctx, t, conn, server, template, schema, migrations)
+		}
+		_, err = conn.Exec(ctx, `select pg_advisory_unlock(7341)`)
+		require.NoError(t, err)
 	}
 	name := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	_, err = conn.Exec(ctx, fmt.Sprintf(`create database %s template %s`, name, template))
-	require.NoError(t, err)
-	_, err = conn.Exec(ctx, `select pg_advisory_unlock(7341)`)
+	// Copying files costs a third of the default, which writes every page to the log.
+	_, err = conn.Exec(ctx, fmt.Sprintf(`create database %s template %s strategy file_copy`, name, template))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -68,6 +69,12 @@ func New(t testing.TB, schema string, migrations fs.FS) *db.DB {
 	d.Secret = []byte("a secret for the cursors of tests")
 	t.Cleanup(d.Close)
 	return d
+}
+
+func exists(ctx context.Context, t testing.TB, conn *pgx.Conn, database string) (found bool) {
+	t.Helper()
+	require.NoError(t, conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, database).Scan(&found))
+	return found
 }
 
 // prepare makes the template under another name first, so that a test run that is cut off leaves none
