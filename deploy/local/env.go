@@ -27,7 +27,7 @@ func withServers(ctx context.Context, args []string) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 
-	dir, err := os.MkdirTemp("", "frontdesk-test-")
+	dir, err := os.MkdirTemp(inMemory(4*gigabyte), "frontdesk-test-")
 	if err != nil {
 		return err
 	}
@@ -84,4 +84,15 @@ func withServers(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+}
+
+// inMemory is a folder that is kept in memory with so many bytes left, or empty if there is none: a test's database, which is
+// a copy of some 8 MB, is made there in a tenth of the time.
+func inMemory(need uint64) string {
+	const dir, tmpfs = "/dev/shm", 0x01021994
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil || fs.Type != tmpfs || fs.Bavail*uint64(fs.Bsize) < need {
+		return ""
+	}
+	return dir
 }
