@@ -93,7 +93,7 @@ func (e *entry) admit() endpoint.Middleware {
 				}
 			}
 			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
-				if e.method() != http.MethodPost || e.reads() || r.asAbility {
+				if !e.replays() || r.asAbility {
 					r.key = ""
 				} else if p := wrongKey(r.key); !p.IsZero() {
 					return nil, fault.Invalid("Idempotency-Key", p)

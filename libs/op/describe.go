@@ -178,7 +178,7 @@ func (e *entry) openAPI() map[string]any {
 			}
 		}
 	}
-	if e.method() == http.MethodPost && !e.reads() {
+	if e.replays() {
 		params = append(params, map[string]any{"name": "Idempotency-Key", "in": "header", "schema": map[string]any{"type": "string", "maxLength": 255}})
 	}
 	if params != nil {

@@ -316,6 +316,12 @@ func (o Op) method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
 func (o Op) path() string   { _, p, _ := strings.Cut(o.Route, " "); return p }
 func (o Op) reads() bool    { return o.Reads || o.method() == http.MethodGet }
 
+// replays reports whether a repeated Idempotency-Key gets the stored answer. Those of /auth/ are secrets and cookies, which
+// are never stored, so a client that repeats one would be left without.
+func (o Op) replays() bool {
+	return o.method() == http.MethodPost && !o.reads() && !strings.HasPrefix(o.path(), "/auth/")
+}
+
 // AbilityName is "svc/" and the ability's name, or empty for an operation that is none.
 func (o Op) AbilityName() string {
 	if name := o.ability(); name != "" && o.Perm != Public {

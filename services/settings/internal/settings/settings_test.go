@@ -68,6 +68,19 @@ func TestTheFirstAdministratorSignsInAndOut(t *testing.T) {
 	s.Visitor().Post("/auth/logout", nil).Fails(401, "svc_unauthorized")
 }
 
+func TestSigningInTwiceUnderOneKeyIsTwoSessions(t *testing.T) {
+	s := start(t)
+	once := s.Visitor().With("Idempotency-Key", "a key of the client's")
+	var cookies []string
+	for range 2 {
+		a := once.Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword}).Is(200)
+		require.Empty(t, a.Header.Get("Idempotent-Replayed"))
+		withCookie(s, a).Get("/me").Is(200)
+		cookies = append(cookies, a.Header.Get("Set-Cookie"))
+	}
+	require.NotEqual(t, cookies[0], cookies[1])
+}
+
 func TestAnApplicationPasswordWorksUntilItIsRevoked(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)

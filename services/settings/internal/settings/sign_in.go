@@ -30,9 +30,6 @@ type SignedIn struct {
 // Headers sets the session cookie.
 func (s SignedIn) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-// WithoutSecret is the answer to a repeated call: it has no cookie.
-func (s SignedIn) WithoutSecret() any { return s.Me }
-
 // Credentials are what a person signs in with.
 type Credentials struct {
 	Login    string `json:"login" required:"true" maxLength:"190" doc:"Login name or email address."`

@@ -80,9 +80,6 @@ type TwoFactorSecret struct {
 	OtpauthURL string `json:"otpauth_url" doc:"The same as an address, to show as a QR code."`
 }
 
-// WithoutSecret is the answer to a repeated call.
-func (TwoFactorSecret) WithoutSecret() any { return TwoFactorSecret{} }
-
 func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ op.None) (TwoFactorSecret, error) {
 	if _, err := currentSession(tx.Who); err != nil {
 		return TwoFactorSecret{}, err
@@ -120,9 +117,6 @@ func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ op.None) (Two
 type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recovery_codes" doc:"Shown only once."`
 }
-
-// WithoutSecret is the answer to a repeated call.
-func (RecoveryCodes) WithoutSecret() any { return RecoveryCodes{[]string{}} }
 
 // Code is a code of the second factor.
 type Code struct {
