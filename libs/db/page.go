@@ -43,6 +43,8 @@ type Cursor struct {
 	ID uuid.UUID
 	// Total is the count that the first page took.
 	Total int64
+	// Until ends a list of changes: set it on a first page with Tx.ChangesUntil, and the other pages have it too.
+	Until time.Time
 	// Limit is how many rows to fetch: one more than the page shows, to know whether there is a next.
 	Limit int
 
@@ -108,6 +110,13 @@ func (c *Cursor) open(text string) error {
 		return fault.InvalidCursor()
 	}
 	c.Total = int64(total)
+	if rest := payload[24+n:]; len(rest) > 0 {
+		until, n := binary.Uvarint(rest)
+		if n <= 0 {
+			return fault.InvalidCursor()
+		}
+		c.Until = time.Unix(int64(until), 0).UTC()
+	}
 	return nil
 }
 
@@ -115,6 +124,9 @@ func (c *Cursor) text(at time.Time, id uuid.UUID) string {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro()))
 	payload = append(payload, id[:]...)
 	payload = binary.AppendUvarint(payload, uint64(c.Total))
+	if !c.Until.IsZero() {
+		payload = binary.AppendUvarint(payload, uint64(c.Until.Unix()))
+	}
 	return base64.RawURLEncoding.EncodeToString(append(payload, c.mac(payload)...))
 }
 
