@@ -47,6 +47,9 @@ func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 	if err != nil {
 		return db.List[Contact]{}, err
 	}
+	if err := untilChanges(ctx, tx, page, in.UpdatedSince, "contact"); err != nil {
+		return db.List[Contact]{}, err
+	}
 	var contacts []Contact
 	switch {
 	case in.plain(tx):
@@ -57,6 +60,14 @@ func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 		contacts, err = s.countedPage(ctx, tx, in, page)
 	}
 	return db.Close(page, contacts, func(c Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
+}
+
+// untilChanges bounds a list of what changed since a time by what is known to have changed, and does nothing for other lists.
+func untilChanges(ctx context.Context, tx *db.Tx, page *db.Cursor, since time.Time, table string) (err error) {
+	if !since.IsZero() && page.First {
+		page.Until, err = tx.ChangesUntil(ctx, table)
+	}
+	return err
 }
 
 const newestFirst = ` order by c.created_at desc, c.id desc`
@@ -102,7 +113,7 @@ func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 
 // rowsOf reads a page behind the first, for conditions beside those in w.
 func (s *service) rowsOf(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, w *db.Where) ([]Contact, error) {
-	q.conditions(tx, w)
+	q.onPage(tx, w, page)
 	w.After(page, "c")
 	rows, err := tx.Query(ctx, `select `+shownContact+contactFrom+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 	if err != nil {
@@ -156,7 +167,7 @@ func (s *service) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, pa
 	if !page.First {
 		return s.rowsOf(ctx, tx, q, page, &w)
 	}
-	q.conditions(tx, &w)
+	q.onPage(tx, &w, page)
 	rows, err := tx.Query(ctx, `select `+shownContact+`, (select count(*) from contact c where `+w.String()+`) as total`+contactFrom+
 		` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 	if err != nil {

@@ -23,6 +23,14 @@ func (q ContactQuery) conditions(tx *db.Tx, w *db.Where) {
 	}
 }
 
+// onPage is conditions for a page of q.
+func (q ContactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
+	q.conditions(tx, w)
+	if !page.Until.IsZero() {
+		w.And("c.updated_at <= ?", page.Until)
+	}
+}
+
 // conditions narrows w to the contacts c that f selects.
 func (f ContactFilter) conditions(w *db.Where) {
 	if f.Search != "" {

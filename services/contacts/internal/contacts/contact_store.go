@@ -3,6 +3,8 @@ package contacts
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -53,20 +55,33 @@ const insertContactsSQL = `
 		owner_user_id, tags, fields, last_activity, created_at, updated_at
 	from jsonb_populate_recordset(null::contact, @contacts)
 	on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
-	returning id`
+	returning id, updated_at`
 
-// insertContacts inserts new contacts, and gives the ids of those whose address was free.
-func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]bool, error) {
+// insertContacts inserts new contacts, and gives those whose address was free, as the database stamped them.
+func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
 	rows, err := tx.Query(ctx, insertContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...)})
 	if err != nil {
 		return nil, err
 	}
-	ids, err := collectIDs(rows)
-	made := make(map[uuid.UUID]bool, len(ids))
-	for _, id := range ids {
-		made[id] = true
+	return stamped(rows, contacts)
+}
+
+// stamped gives the contacts that rows of id and updated_at name, with that time.
+func stamped(rows pgx.Rows, contacts []Contact) (map[uuid.UUID]Contact, error) {
+	times := make(map[uuid.UUID]time.Time, len(contacts))
+	var id uuid.UUID
+	var at time.Time
+	if _, err := pgx.ForEachRow(rows, []any{&id, &at}, func() error { times[id] = at; return nil }); err != nil {
+		return nil, err
 	}
-	return made, err
+	written := make(map[uuid.UUID]Contact, len(times))
+	for _, c := range contacts {
+		if at, ok := times[c.ID]; ok {
+			c.UpdatedAt = at
+			written[c.ID] = c
+		}
+	}
+	return written, nil
 }
 
 const updateContactsSQL = `
@@ -74,18 +89,27 @@ const updateContactsSQL = `
 		phone = n.phone, status = n.status, marketing = n.marketing, marketing_updated_at = n.marketing_updated_at, source = n.source,
 		owner_user_id = n.owner_user_id, tags = n.tags, fields = n.fields, deleted_at = n.deleted_at,
 		last_activity = greatest(c.last_activity, @now), updated_at = @now
-	from jsonb_populate_recordset(null::contact, @contacts) n where c.id = n.id`
+	from jsonb_populate_recordset(null::contact, @contacts) n where c.id = n.id
+	returning c.id, c.updated_at`
 
-// updateContacts stores locked contacts as their next versions. Their addresses stay as they were: see
-// updateContactAndAddress.
-func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) error {
-	_, err := tx.Exec(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...), "now": tx.Now})
-	return err
+// updateContacts stores locked contacts as their next versions, and gives them so, as the database stamped them. Their
+// addresses stay as they were: see updateContactAndAddress.
+func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
+	rows, err := tx.Query(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...), "now": tx.Now})
+	if err != nil {
+		return nil, err
+	}
+	next := slices.Clone(contacts)
+	for i := range next {
+		next[i].Version++
+	}
+	return stamped(rows, next)
 }
 
 // updateContact is updateContacts for one.
 func updateContact(ctx context.Context, tx *db.Tx, c Contact) error {
-	return updateContacts(ctx, tx, c)
+	_, err := updateContacts(ctx, tx, c)
+	return err
 }
 
 // updateContactAndAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when

@@ -64,7 +64,8 @@ func (s *service) createContact(ctx context.Context, tx *db.Tx, in NewContact) (
 	return made, err
 }
 
-// addressIsNew: no contact has the address, and its owner has not unsubscribed.
+// addressIsNew: no contact has the address, its owner has not unsubscribed, and the second of the transaction's time is not
+// over when the contact is stamped.
 const addressIsNew = db.Assumption("the address is new")
 
 // insertOptimistically writes a new contact with its timeline entry and event in the round trip of the commit, assuming
@@ -73,8 +74,8 @@ func (s *service) insertOptimistically(ctx context.Context, tx *db.Tx, c Contact
 	c = newContact(c, tx.Now)
 	tx.Defer(insertContactsSQL, pgx.NamedArgs{"contacts": contactRows(c)})
 	deferLog(tx, entry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
-	tx.Assume(addressIsNew, `exists (select from contact where id = $1) and not exists (select from unsubscribed where address_hash = $2)`,
-		c.ID, s.addressHash(address.Key(c.Email)))
+	tx.Assume(addressIsNew, `exists (select from contact where id = $1 and updated_at = $2) and not exists (select from unsubscribed where address_hash = $3)`,
+		c.ID, c.UpdatedAt, s.addressHash(address.Key(c.Email)))
 	return c, tx.Emit(ctx, contactEvent(proto.KindContactCreated, c, nil, nil))
 }
 
@@ -86,11 +87,12 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 		return c, err
 	}
 	made, err := insertContacts(ctx, tx, c)
-	if err == nil && !made[c.ID] {
-		err = errTaken
-	}
 	if err != nil {
 		return c, err
+	}
+	c, ok := made[c.ID]
+	if !ok {
+		return c, errTaken
 	}
 	deferLog(tx, entry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
 	return c, tx.Emit(ctx, contactEvent(proto.KindContactCreated, c, nil, nil))

@@ -326,14 +326,14 @@ func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []stri
 			continue
 		}
 		if c, ok := j.decide(tx, d, old, batchTag); ok {
-			out.update(tx, j.clean, old, c)
+			out.updates = append(out.updates, update{old, c})
 		}
 	}
 	taken, err := r.create(ctx, tx, j, batchTag, fresh, &out)
 	if err != nil {
 		return nil, fmt.Errorf("create contacts: %w", err)
 	}
-	if err := out.send(ctx, tx); err != nil {
+	if err := out.send(ctx, tx, j.clean); err != nil {
 		return nil, fmt.Errorf("store contacts: %w", err)
 	}
 	return append(taken, left...), nil
@@ -437,8 +437,9 @@ func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, batchTag []str
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range contacts {
-		if !made[c.ID] {
+	for i := range contacts {
+		c, ok := made[contacts[i].ID]
+		if !ok {
 			taken = append(taken, drafts[i])
 			continue
 		}
@@ -474,19 +475,13 @@ func (r *importer) unsubscribed(ctx context.Context, tx *db.Tx, drafts []draft) 
 
 // writes are what a round has to store beside new contacts.
 type writes struct {
-	updates []Contact
+	updates []update
 	entries []entry
 	events  []db.Event
 }
 
-// update notes that c takes the place of old.
-func (w *writes) update(tx *db.Tx, clean *cleaner, old, c Contact) {
-	diff := contactFields.Diff(old, c)
-	c.Version, c.UpdatedAt, c.LastActivity = old.Version+1, tx.Now, &tx.Now
-	w.updates = append(w.updates, c)
-	w.entries = append(w.entries, entry{contact: &c.ID, kind: entryUpdated, subject: "Contact imported again", data: diff})
-	w.events = append(w.events, contactEvent(proto.KindContactUpdated, clean.shown(c), diff.Names(), nil))
-}
+// update is a contact before and after a row.
+type update struct{ old, new Contact }
 
 // shown is a contact without the values of archived fields.
 func (c *cleaner) shown(contact Contact) Contact {
@@ -500,9 +495,9 @@ func (c *cleaner) shown(contact Contact) Contact {
 	return contact
 }
 
-func (w *writes) send(ctx context.Context, tx *db.Tx) error {
+func (w *writes) send(ctx context.Context, tx *db.Tx, clean *cleaner) error {
 	if len(w.updates) > 0 {
-		if err := updateContacts(ctx, tx, w.updates...); err != nil {
+		if err := w.sendUpdates(ctx, tx, clean); err != nil {
 			return err
 		}
 	}
@@ -516,6 +511,24 @@ func (w *writes) send(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	return tx.EmitAll(ctx, w.events)
+}
+
+func (w *writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *cleaner) error {
+	contacts := make([]Contact, len(w.updates))
+	for i, u := range w.updates {
+		contacts[i] = u.new
+		contacts[i].LastActivity = &tx.Now
+	}
+	written, err := updateContacts(ctx, tx, contacts...)
+	if err != nil {
+		return err
+	}
+	for _, u := range w.updates {
+		c, diff := written[u.new.ID], contactFields.Diff(u.old, u.new)
+		w.entries = append(w.entries, entry{contact: &c.ID, kind: entryUpdated, subject: "Contact imported again", data: diff})
+		w.events = append(w.events, contactEvent(proto.KindContactUpdated, clean.shown(c), diff.Names(), nil))
+	}
+	return nil
 }
 
 func userID(a db.Actor) *int64 {

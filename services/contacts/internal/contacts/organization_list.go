@@ -39,10 +39,13 @@ func (s *service) findOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 	if err != nil {
 		return db.List[Organization]{}, err
 	}
+	if err := untilChanges(ctx, tx, page, in.UpdatedSince, "organization"); err != nil {
+		return db.List[Organization]{}, err
+	}
 	narrow := func(w *db.Where) {
 		in.conditions(w)
 		if !in.UpdatedSince.IsZero() {
-			w.And("o.updated_at >= ?", in.UpdatedSince)
+			w.And("o.updated_at >= ? and o.updated_at <= ?", in.UpdatedSince, page.Until)
 		}
 	}
 	if page.First {
