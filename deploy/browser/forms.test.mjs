@@ -215,6 +215,101 @@ test("what stands in the way of sending is said, and nothing that was typed is l
   await v.end()
 })
 
+// The three ways to a form: the page with and without script, and the widget on somebody else's site.
+const ways = [
+  { name: "without script", options: { javaScriptEnabled: false } },
+  { name: "with script", options: {} },
+  { name: "in the widget", widget: true, options: {} },
+]
+
+async function open(way, id, lang) {
+  const site = way.widget && (await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-form form="${id}" lang="${lang}"><a href="/">form</a></svc-form>`))
+  const v = await visitor(browser, { ...way.options, hosts: site ? [...ours(), new URL(site.url).host] : ours() })
+  await v.page.goto(site ? site.url : `${address(id)}?lang=${lang}`)
+  await v.page.getByRole("button", { name: "Go" }).waitFor()
+  return { ...v, end: async () => (site?.close(), v.end()) }
+}
+
+for (const [i, way] of ways.entries()) {
+  test(`new words of a consent are shown before it is given, ${way.name}`, async () => {
+    const lang = ["nl", "fr", "de"][i]
+    const definition = (words) => ({ submit_label: "Go", after_submit: { type: "message", message: "Taken." }, elements: [
+      { id: "head", type: "heading", text: "Call me" },
+      { id: "email", type: "field", target: "contact.email", label: "Mail", required: true },
+      { id: "topics", type: "field", target: "submission.fields.topic", label: "Topic", options: ["Roses", "Oaks"] },
+      { id: "message", type: "field", target: "submission.fields.message", label: "Words" },
+      { id: "ok", type: "consent", text: words, required: true },
+    ] })
+    const made = await desk.admin.post("/forms", { name: "Consent", status: "publish", definition: definition("You may call me by day.") })
+    const v = await open(way, made.id, lang)
+    const email = somebody("consent" + i)
+    await v.page.getByLabel("Mail").fill(email)
+    await v.page.getByLabel("Topic").selectOption("Oaks")
+    await v.page.getByLabel("Words").fill("Twelve <oaks>")
+    await v.page.getByLabel("by day").check()
+    await desk.admin.patch("/forms/" + made.id, { definition: definition("You may call me by day and by night.") })
+    await pause(3100)
+    await v.page.getByRole("button", { name: "Go" }).click()
+    await v.page.getByText(["Het formulier is veranderd", "Le formulaire a changé", "Das Formular hat sich geändert"][i]).waitFor()
+    await check(v.page, "form consent changed " + way.name)
+    assert.equal(await v.page.getByRole("heading", { name: "Call me" }).count(), 1)
+    assert.equal(await v.page.getByLabel("Mail").inputValue(), email)
+    assert.equal(await v.page.getByLabel("Topic").inputValue(), "Oaks")
+    assert.equal(await v.page.getByLabel("Words").inputValue(), "Twelve <oaks>")
+    assert.equal(await v.page.getByLabel("by night").isChecked(), false)
+    assert.equal((await desk.admin.get("/submissions?form=" + made.id)).total, 0)
+    await v.page.getByLabel("by night").check()
+    await pause(3100)
+    await v.page.getByRole("button", { name: "Go" }).click()
+    await v.page.getByText("Taken.").waitFor()
+    const submission = (await desk.admin.get("/submissions?form=" + made.id)).items[0]
+    assert.deepEqual(submission.values, { email, topics: "Oaks", message: "Twelve <oaks>", ok: true })
+    await v.end()
+  })
+
+  test(`what the server refuses is said in the visitor's language, and nothing typed is lost, ${way.name}`, async () => {
+    const made = await desk.admin.post("/forms", { name: "Refusals", status: "publish", definition: { submit_label: "Go", elements: [
+      { id: "first", type: "field", target: "contact.first_name", label: "Name" },
+      { id: "email", type: "field", target: "contact.email" },
+      { id: "phone", type: "field", target: "contact.phone", label: "Number" },
+      { id: "site", type: "field", target: "organization.website" },
+      { id: "org", type: "field", target: "organization.name" },
+      { id: "news", type: "consent", text: "Mail me.", marketing: true },
+    ] } })
+    const v = await open(way, made.id, "nl")
+    const press = async () => {
+      await pause(3100)
+      await v.page.getByRole("button", { name: "Go" }).click()
+    }
+    await press()
+    await v.page.getByText("Beantwoord minstens één vraag.").waitFor()
+    await check(v.page, "form empty " + way.name)
+
+    await v.page.getByLabel("Name").fill("Ann")
+    await v.page.getByLabel("Number").fill("call me")
+    await v.page.getByLabel("Website").fill("javascript:alert(1)")
+    await v.page.getByLabel("Bedrijf", { exact: false }).first().fill("Acme & Sons")
+    await v.page.getByLabel("Mail me.").check()
+    await press()
+    await v.page.getByText("Geef een telefoonnummer in, zoals").first().waitFor()
+    await v.page.getByText("Geef een webadres in, zoals").first().waitFor()
+    await v.page.getByText("Geef uw e-mailadres in, zodat we u om bevestiging kunnen vragen.").first().waitFor()
+    await v.page.getByText("3 antwoorden vragen uw aandacht").waitFor()
+    await check(v.page, "form refused " + way.name)
+    assert.equal(await v.page.getByLabel("Name").inputValue(), "Ann")
+    assert.equal(await v.page.getByLabel("Number").inputValue(), "call me")
+    assert.equal(await v.page.getByLabel("Bedrijf").first().inputValue(), "Acme & Sons")
+    assert.equal(await v.page.getByLabel("Mail me.").isChecked(), true)
+
+    await v.page.getByLabel("Number").fill("+32 9 123 45 67")
+    await v.page.getByLabel("Website").fill("acme.example.com")
+    await v.page.getByLabel("E-mailadres").fill(somebody("refused" + i))
+    await press()
+    await v.page.getByText("Bedankt. We hebben uw antwoorden ontvangen.").waitFor()
+    await v.end()
+  })
+}
+
 test("a page of the site shows the form, or without script the way to it", async () => {
   const v = await visitor(browser, { hosts: ours() })
   await v.page.goto(`${desk.gateway}/${page.slug}`)

@@ -2,10 +2,13 @@ package web_test
 
 import (
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/lang"
 	"frontdesk/services/forms/internal/forms"
 )
 
@@ -163,6 +167,83 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	old.Set("token", fresh)
 	s.Travel(4 * time.Second)
 	require.Equal(t, 303, s.do("POST", s.path, old).status, "the same answers go through with the new token")
+}
+
+// change replaces the elements of the site's form.
+func (s site) change(elements string) {
+	s.t.Helper()
+	s.team.Patch("/forms"+strings.TrimPrefix(s.path, "/f"), map[string]any{"definition": json.RawMessage(`{"elements": ` + elements + `}`)}).Is(200)
+}
+
+// text is what the pages say in a language.
+func text(t *testing.T, folder, language, key string) string {
+	t.Helper()
+	raw, err := os.ReadFile(folder + "/text/" + language + ".json")
+	require.NoError(t, err)
+	var words map[string]string
+	require.NoError(t, json.Unmarshal(raw, &words))
+	require.NotEmpty(t, words[key])
+	return words[key]
+}
+
+func TestNewWordsOfAConsentAreShownFirst(t *testing.T) {
+	s := start(t)
+	for i, language := range lang.Languages {
+		t.Run(language, func(t *testing.T) {
+			posted := s.filled("values.news", "true")
+			words := "You may keep this, version " + strconv.Itoa(i) + "."
+			s.change(regexp.MustCompile(`You may keep this[^"]*`).ReplaceAllString(elements, words))
+			shown := s.do("POST", s.path+"?lang="+language, posted)
+			require.Equal(t, 422, shown.status)
+			require.Contains(t, html.UnescapeString(shown.body), text(t, "page", language, "form_changed"))
+			require.Contains(t, shown.body, words)
+			require.Contains(t, shown.body, `value="Ann"`)
+			require.Contains(t, shown.body, `<option selected>Evening</option>`)
+			require.NotContains(t, shown.body, " checked", "a consent is given anew")
+
+			posted.Set("token", tokenInput.FindStringSubmatch(shown.body)[1])
+			s.Travel(4 * time.Second)
+			require.Equal(t, 303, s.do("POST", s.path+"?lang="+language, posted).status)
+		})
+	}
+}
+
+func TestAPageSaysHowToPutEachAnswerRightInEveryLanguage(t *testing.T) {
+	s := start(t)
+	s.change(`[{"id": "email", "type": "field", "target": "contact.email"}, {"id": "phone", "type": "field", "target": "contact.phone"},
+		{"id": "site", "type": "field", "target": "organization.website"}, {"id": "org", "type": "field", "target": "organization.name"},
+		{"id": "when", "type": "field", "target": "submission.fields.when", "options": ["Morning"]}, {"id": "first", "type": "field", "target": "contact.first_name"},
+		{"id": "news", "type": "consent", "text": "Mail me.", "marketing": true}]`)
+	const libs = "../../../../../libs/web"
+	for _, language := range lang.Languages {
+		for _, c := range []struct{ field, value, folder, key string }{
+			{"email", "ann@", libs, "error_email"},
+			{"phone", "call me", libs, "error_phone"},
+			{"site", "javascript:alert(1)", libs, "error_url"},
+			{"when", "Never", libs, "error_not_one_of"},
+			{"first", strings.Repeat("x", 101), libs, "error_too_long"},
+			{"first", "a\nb", libs, "error_other"},
+			{"news", "true", libs + "/page", "error_address_needed"},
+			{"news", "", libs + "/page", "error_empty"},
+		} {
+			t.Run(language+" "+c.key, func(t *testing.T) {
+				m := tokenInput.FindStringSubmatch(s.do("GET", s.path, nil).body)
+				s.Travel(4 * time.Second)
+				v := url.Values{"token": {m[1]}, "hp_url": {""}, "page": {""}, "values." + c.field: {c.value}}
+				if c.key != "error_empty" {
+					v.Set("values.org", "Acme & Sons")
+				}
+				refused := s.do("POST", s.path+"?lang="+language, v)
+				require.Equal(t, 422, refused.status)
+				body := html.UnescapeString(refused.body)
+				require.Contains(t, body, strings.ReplaceAll(text(t, c.folder, language, c.key), "{max}", "100"))
+				require.Contains(t, body, text(t, libs, language, "label_contact_phone"), "the questions are in the visitor's language")
+				if c.key != "error_empty" {
+					require.Contains(t, refused.body, `value="Acme &amp; Sons"`)
+				}
+			})
+		}
+	}
 }
 
 func TestTooManyTriesAreToldHowLongToWait(t *testing.T) {
