@@ -45,10 +45,8 @@ func (q *Question) check(sent any) (answer any, wrong fault.Problem) {
 		}
 		return s, none
 	}
-	if q.Max > 0 {
-		if wrong := Text(s, q.Max, q.Kind == KindLongText); !wrong.IsZero() {
-			return nil, wrong
-		}
+	if wrong := q.checkText(s); !wrong.IsZero() {
+		return nil, wrong
 	}
 	switch q.Kind {
 	case KindEmail:
@@ -75,26 +73,39 @@ func (q *Question) check(sent any) (answer any, wrong fault.Problem) {
 	return s, none
 }
 
-// Text checks a text: at most most characters and no control characters besides tabs, with lines line ends too.
-func Text(s string, most int, lines bool) fault.Problem {
+func (q *Question) checkText(s string) fault.Problem {
 	switch {
-	case utf8.RuneCountInString(s) > most:
-		return fault.TooLong(most)
-	case !printable(s, lines):
-		return fault.ControlCharacters(lines)
+	case q.Max == 0:
+		return none
+	case q.Kind == KindLongText:
+		return Text(s, q.Max)
 	}
-	return none
+	return OneLine(s, q.Max)
 }
 
-// Name checks a name that somebody gives to a record: Text of one line, without tabs, and not blank.
+// OneLine checks a text of one line: at most most characters, and no control characters besides tabs.
+func OneLine(s string, most int) fault.Problem { return text(s, most, "\t") }
+
+// Text checks a text that may have several lines: at most most characters, and no control characters besides tabs and
+// line ends.
+func Text(s string, most int) fault.Problem { return text(s, most, "\t\r\n") }
+
+// Name checks a name that somebody gives to a record: not blank, at most most characters, and no control characters.
 func Name(s string, most int) fault.Problem {
 	if strings.TrimSpace(s) == "" {
 		return fault.Empty()
 	}
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		return fault.ControlCharacters(false)
+	return text(s, most, "")
+}
+
+func text(s string, most int, allowed string) fault.Problem {
+	if utf8.RuneCountInString(s) > most {
+		return fault.TooLong(most)
 	}
-	return Text(s, most, false)
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune(allowed, r) }) {
+		return fault.ControlCharacters(strings.Contains(allowed, "\n"))
+	}
+	return none
 }
 
 // Page checks the address of the page that something was sent from: empty, or http or https.
@@ -107,15 +118,6 @@ func Page(s string) fault.Problem {
 		return fault.Website()
 	}
 	return none
-}
-
-func printable(s string, lines bool) bool {
-	for _, r := range s {
-		if unicode.IsControl(r) && r != '\t' && !(lines && (r == '\n' || r == '\r')) {
-			return false
-		}
-	}
-	return true
 }
 
 func notAnOption() fault.Problem { return fault.NewProblem("not_one_of", "must be one of the options") }
@@ -225,7 +227,7 @@ func storable(sent any) fault.Problem {
 		_, wrong := checkNumber(v)
 		return wrong
 	case string:
-		return Text(v, MaxLongText, true)
+		return Text(v, MaxLongText)
 	case []any:
 		if len(v) > MaxOptions {
 			return fault.TooMany(MaxOptions)
@@ -235,7 +237,7 @@ func storable(sent any) fault.Problem {
 			if !ok {
 				return fault.Type("an array of options")
 			}
-			if wrong := Text(s, MaxOption, false); !wrong.IsZero() {
+			if wrong := OneLine(s, MaxOption); !wrong.IsZero() {
 				return wrong
 			}
 		}

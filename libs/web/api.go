@@ -39,7 +39,7 @@ func handCookies(w http.ResponseWriter, header http.Header) {
 	}
 }
 
-// call leaves who signed in behind unless cookies tell it.
+// call sends no session of the visitor but the one in cookies.
 func (u *UI) call(r *http.Request, cookies []*http.Cookie, method, path string, query url.Values, in any, key string, out any) (http.Header, error) {
 	var body io.Reader = http.NoBody
 	if in != nil {
@@ -102,7 +102,7 @@ func (a *recorded) Header() http.Header         { return a.header }
 func (a *recorded) Write(b []byte) (int, error) { return a.body.Write(b) }
 func (a *recorded) WriteHeader(status int)      { a.status = status }
 
-// Wait is how long a refused call asks to wait; zero when it does not.
+// Wait is the pause that a refusal asks for, zero when it asks for none.
 func Wait(f *fault.Fault) time.Duration {
 	s, _ := f.Data["retry_after"].(float64)
 	return time.Duration(s) * time.Second

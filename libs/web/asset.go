@@ -24,7 +24,7 @@ type asset struct {
 // hashed names never change their content.
 var hashed = regexp.MustCompile(`-[A-Z0-9]{8}\.[a-z0-9]+$`)
 
-// readAssets takes dist of each folder and our style sheets; later folders win.
+// readAssets reads dist and css of each folder. A file of a later folder wins.
 func (u *UI) readAssets(folders ...fs.FS) {
 	for _, folder := range folders {
 		for _, root := range []string{"dist", "css"} {
@@ -44,7 +44,7 @@ func (u *UI) readAssets(folders ...fs.FS) {
 	u.nameFonts("page.css")
 }
 
-// nameFonts makes a style sheet ask for fonts under the very addresses that pages preload.
+// nameFonts writes the addresses that pages preload into a style sheet, so that a browser loads each font once.
 func (u *UI) nameFonts(sheet string) {
 	a := u.assets[sheet]
 	a.body = fontURL.ReplaceAllFunc(a.body, func(m []byte) []byte {
@@ -90,7 +90,7 @@ func (u *UI) Asset(name string) string {
 	return u.prefix() + name + "?v=" + a.hash
 }
 
-// Assets serves /_ui/<service>/: what the build made, style sheets, fonts, the site's form style as style.css and as
+// Assets serves /_ui/<service>/: the build, style sheets, fonts, the site's form style as style.css and as
 // site.json. Names with a hash, and addresses that Asset gave, are kept for ever; entries for five minutes.
 func (u *UI) Assets() http.Handler {
 	mux := http.NewServeMux()
@@ -127,7 +127,7 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
 }
 
-// JSON answers with v, for widgets on any site. It is not kept: it is what the site says now.
+// JSON answers with v, for widgets on any site. Caches ask again each time.
 func (u *UI) JSON(w http.ResponseWriter, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -44,7 +44,7 @@ async function bundle(entries, outdir, options) {
   console.log("built", relative(root, outdir))
 }
 
-// esbuild looks at one expression at a time; what terser finds beside that is worth the second look in what every visitor loads.
+// esbuild shortens one expression at a time. Terser also shortens across expressions, in the files that every visitor loads.
 async function shorter(text) {
   const { code } = await minify(text, { module: true, ecma: 2022, compress: { passes: 4, keep_fargs: false, reduce_funcs: false, unsafe_arrows: true, unsafe_methods: true, unsafe_comps: true } })
   return code
@@ -56,14 +56,14 @@ const minifiedCSS = {
   setup(b) {
     b.onLoad({ filter: /\.css$/ }, async (args) => {
       const out = await build({ entryPoints: [args.path], minify: true, write: false, loader: { ".css": "css" }, target: ["chrome123", "firefox120", "safari17.5"] })
-      // esbuild leaves what a custom property holds as it is.
+      // esbuild does not shorten the values of custom properties.
       const short = out.outputFiles[0].text.trim().replaceAll(".svc ", "").replaceAll(", ", ",").replace(/(--[\w-]+): /g, "$1:").replace(/#(\w)\1(\w)\2(\w)\3\b/g, "#$1$2$3")
       return { contents: short, loader: "text" }
     })
   },
 }
 
-// What all icons have alike is in the style sheet.
+// Attributes that all icons share are in the style sheet.
 const bareSVG = {
   name: "bare-svg",
   setup(b) {

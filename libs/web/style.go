@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Look is a form style as CSS: what a visitor's browser needs of it.
+// Look is a form style in the shape that a browser applies.
 type Look struct {
 	// Vars are custom properties with their values, "--svc-size": "16px".
 	Vars map[string]string `json:"vars"`
@@ -151,10 +151,10 @@ func (l Look) CSS() string {
 	return b.String()
 }
 
-// Query is what the address of the style sheet carries: the properties that differ from the site's.
+// Query is the query of the style sheet's address: the properties that differ from the site's.
 func (l Look) Query() string { return l.override.Encode() }
 
-// styleSheet serves the form style. It is asked for anew with each page: it is small, and a change counts at once.
+// styleSheet serves the form style. Browsers ask for it with each page: it is small, and a change counts at once.
 func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/css; charset=utf-8")
@@ -163,7 +163,7 @@ func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(u.look(r.URL.Query()).CSS()))
 }
 
-// WidgetSite is what a widget needs of the site around it.
+// WidgetSite is the part of the settings that a widget uses.
 type WidgetSite struct {
 	Look     Look   `json:"look"`
 	Business string `json:"business"`
@@ -174,7 +174,7 @@ type WidgetSite struct {
 	Timezone string `json:"timezone"`
 }
 
-// WidgetSite reads it; style goes over the site's form style.
+// WidgetSite reads the settings. Properties of style replace those of the site's form style.
 func (u *UI) WidgetSite(style map[string]any) WidgetSite {
 	l := u.Look(style)
 	b := u.Business()

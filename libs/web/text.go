@@ -38,8 +38,8 @@ func readTexts(folders ...fs.FS) map[string]texts {
 	return all
 }
 
-// T is the text under key with {name} replaced by the value that follows the name. A key without text is a mistake of
-// ours and shows as itself.
+// T is the text under key with {name} replaced by the value that follows the name. A key without text is
+// shown as itself; a test keeps that from happening.
 func (t *Reader) T(key string, pairs ...any) string {
 	s, ok := t.texts[key]
 	if !ok {

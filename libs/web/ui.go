@@ -18,17 +18,17 @@ import (
 //go:embed css/*.css css/favicon.svg icon/*.svg icon/LICENSE text/*.json page/*.html page/text/*.json all:dist
 var own embed.FS
 
-// Site is what pages need to know of the site they stand on.
+// Site gives pages the settings of the site and its public API.
 type Site struct {
 	// Read decodes the site document under key into v, as app.Site does.
 	Read func(key string, v any)
-	// On tells whether an app is switched on.
+	// On reports whether an app is switched on.
 	On func(app string) bool
 	// PublicURL is the address of the site, without a slash at its end.
 	PublicURL string
 	// Zone is that of the business.
 	Zone *time.Location
-	// API serves /v1: pages call its public operations and so keep every rule of theirs.
+	// API serves /v1. Pages act through its public operations, so that limits, audit and refusals are the same.
 	API http.Handler
 }
 
@@ -42,7 +42,7 @@ type UI struct {
 }
 
 // New makes the UI of a service from its folder web: page/*.html (each defines "main"), text/*.json and page/text/*.json
-// (both optional), dist (what the build made of its src). A folder that does not fit is a panic: it was compiled in.
+// (both optional), dist (the build of its src). It panics on a folder that does not fit, because folders are compiled in.
 func New(service string, site Site, folder fs.FS) *UI {
 	u := &UI{Site: site, service: service, assets: map[string]asset{}, pages: map[string]*template.Template{}}
 	u.texts = readTexts(own, folder)
@@ -63,7 +63,7 @@ func New(service string, site Site, folder fs.FS) *UI {
 	return u
 }
 
-// Page is one page on its way to a visitor.
+// Page is one page for a visitor.
 type Page struct {
 	// Title stands in the browser's tab, before the name of the business.
 	Title string
@@ -135,7 +135,7 @@ func (u *UI) functions() template.FuncMap {
 	}
 }
 
-// Render answers with the page called name. Pages are never kept by caches: what they show changes.
+// Render answers with the page called name. No cache keeps it, because its content changes.
 func (u *UI) Render(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
 	v := view{Page: p, Reader: u.Reader(r), Look: u.Look(p.Style), ui: u}
 	t := u.pages[name]
@@ -173,7 +173,7 @@ func policy(framed bool) string {
 	return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
 }
 
-// Message is a page with a heading, a sentence and perhaps a link: what states without anything to do look like.
+// Message is a page that only says something: a heading, a sentence and perhaps a link.
 type Message struct {
 	Icon, Tone    string // tone: good, bad or soft
 	Title, Text   string
@@ -185,19 +185,19 @@ func (u *UI) Message(w http.ResponseWriter, r *http.Request, status int, m Messa
 	u.Render(w, r, status, "message", Page{Title: m.Title, Narrow: true, Data: m})
 }
 
-// NotFound answers with the page for addresses that do not exist.
+// NotFound answers 404 with a page.
 func (u *UI) NotFound(w http.ResponseWriter, r *http.Request) {
 	t := u.Reader(r)
 	u.Message(w, r, http.StatusNotFound, Message{Icon: "search-x", Tone: "soft", Title: t.T("not_found"), Text: t.T("not_found_text")})
 }
 
-// Business is what general settings say of the business.
+// Business is the business as the general settings have it.
 type Business struct {
 	Name, Email, Phone, Website string
 	Country, Currency           string
 }
 
-// Business reads it.
+// Business reads the general settings. The name is never empty.
 func (u *UI) Business() Business {
 	var g struct {
 		Business struct{ Name, Email, Phone, Website string }

@@ -11,10 +11,10 @@ export class Fault extends Error {
   }
 }
 
-/** What was thrown, as a fault: what is none comes from having no connection. */
+/** An error as a fault. An error of another kind means that there was no connection. */
 export const asFault = (e: unknown) => (e instanceof Fault ? e : new Fault("offline", 0))
 
-// What the embedded script asked for while the widget was on its way.
+// Requests that the embedded script sent while the widget was loading.
 const early: Map<string, Promise<Response>> = ((globalThis as any).svcEarly ??= new Map())
 
 export async function call<A>(url: string, body?: unknown, key?: string): Promise<A> {

@@ -1,6 +1,6 @@
 // The token of a link in a mail stands behind the # of the address, so that it reaches no log. This moves it into the forms of
-// the page, where without script a person copies it. What the page says only to who came with a token, or only to who came
-// without one, is marked data-with-token and data-without-token.
+// the page, where without script a person copies it. Parts for visitors with a token, or without one, are
+// marked data-with-token and data-without-token.
 export function takeToken(): boolean {
   const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? ""
   for (const field of document.querySelectorAll<HTMLElement>("[data-code]")) {

@@ -4,7 +4,7 @@ const origin = new URL(import.meta.url).origin
 const widgets: Record<string, string> = { "svc-booking": "booking", "svc-form": "forms" }
 const asked = new Set<string>()
 
-// What a widget will ask first is asked now, while its code is on its way; api.ts takes it from here.
+// The widget's first request is sent now, while its code is loading. api.ts takes the answer over.
 const early: Map<string, Promise<Response>> = ((globalThis as any).svcEarly ??= new Map())
 function askEarly(url: string) {
   const answer = fetch(url, { credentials: "omit" })

@@ -44,7 +44,7 @@ func Parse(raw json.RawMessage, env Env) (Definition, error) {
 	}
 	d := Definition{
 		Elements:    readElements(o, env.Fields),
-		SubmitLabel: o.text("submit_label", maxSubmitLabel, false),
+		SubmitLabel: o.line("submit_label", maxSubmitLabel),
 		AfterSubmit: readAfterSubmit(o),
 		Notify:      readNotify(o, env),
 		NewContacts: readNewContacts(o, env),
@@ -130,18 +130,18 @@ var keysOf = map[string][]string{
 
 func readElement(o object, fields form.Fields) form.Element {
 	e := form.Element{
-		ID:          o.text("id", maxID, false),
+		ID:          o.line("id", maxID),
 		Type:        o.oneOf("type", "", form.TypeField, form.TypeHeading, form.TypeParagraph, form.TypeConsent),
-		Target:      o.text("target", maxTarget, false),
-		Label:       o.text("label", maxLabel, false),
-		Help:        o.text("help", maxHelp, true),
-		Required:    o.flag("required", false),
+		Target:      o.line("target", maxTarget),
+		Label:       o.line("label", maxLabel),
+		Help:        o.lines("help", maxHelp),
+		Required:    o.flag("required"),
 		Options:     o.texts("options", form.MaxOptions, form.MaxOption),
-		Placeholder: o.text("placeholder", maxPlaceholder, false),
+		Placeholder: o.line("placeholder", maxPlaceholder),
 		Width:       o.oneOf("width", "full", "full", "half"),
-		Text:        o.text("text", maxParagraph, true),
-		Marketing:   o.flag("marketing", false),
-		Purpose:     o.text("purpose", maxPurpose, false),
+		Text:        o.lines("text", maxParagraph),
+		Marketing:   o.flag("marketing"),
+		Purpose:     o.line("purpose", maxPurpose),
 	}
 	if len(e.Options) == 0 {
 		e.Options = nil
@@ -189,7 +189,7 @@ func (o object) requireText(text string, max int) {
 	if text == "" {
 		o.found.add(o.at("text"), fault.Empty())
 	}
-	o.found.text(o.at("text"), text, max, true)
+	o.found.text(o.at("text"), text, max, form.Text)
 }
 
 // readTarget checks the target of a field element, and its options against those that the target takes.
@@ -240,8 +240,8 @@ func readAfterSubmit(o object) AfterSubmit {
 	a := readObject(o.found, o.at("after_submit"), o.values["after_submit"], "type", "message", "url")
 	out := AfterSubmit{
 		Type:    a.oneOf("type", "message", "message", "redirect"),
-		Message: a.text("message", maxMessage, true),
-		URL:     a.text("url", form.MaxURL, false),
+		Message: a.lines("message", maxMessage),
+		URL:     a.line("url", form.MaxURL),
 	}
 	switch {
 	case out.URL == "" && out.Type == "redirect":
@@ -256,7 +256,7 @@ func readAfterSubmit(o object) AfterSubmit {
 
 func readNotify(o object, env Env) Notify {
 	n := readObject(o.found, o.at("notify"), o.values["notify"], "emails", "owner")
-	out := Notify{Emails: []string{}, Owner: n.flag("owner", false)}
+	out := Notify{Emails: []string{}, Owner: n.flag("owner")}
 	for i, email := range n.texts("emails", maxEmails, form.MaxEmail) {
 		at := n.at("emails") + "[" + strconv.Itoa(i) + "]"
 		same := func(other string) bool { return strings.EqualFold(email, other) }
@@ -282,9 +282,9 @@ func readNotify(o object, env Env) Notify {
 func readNewContacts(o object, env Env) NewContacts {
 	n := readObject(o.found, o.at("new_contacts"), o.values["new_contacts"], "create", "status", "source", "owner_user_id", "tags")
 	out := NewContacts{
-		Create: n.flag("create", true),
+		Create: n.flag("create") || !n.has("create"),
 		Status: n.oneOf("status", "lead", "lead", "customer", "inactive"),
-		Source: n.text("source", MaxSource, false),
+		Source: n.line("source", MaxSource),
 		Tags:   n.texts("tags", maxTags, maxTag),
 	}
 	if owner, given := n.integer("owner_user_id", 1, maxUser); given {

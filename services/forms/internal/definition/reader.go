@@ -55,8 +55,14 @@ func (o object) at(key string) string { return o.path + "." + key }
 
 func (o object) has(key string) bool { return !isNull(o.values[key]) }
 
-// text is a string of at most max characters, trimmed, of one line unless lines is true.
-func (o object) text(key string, max int, lines bool) string {
+// check says what is wrong with a text of at most max characters: form.OneLine or form.Text.
+type check func(s string, max int) fault.Problem
+
+// line is a trimmed string of one line with at most max characters, lines one that may have several.
+func (o object) line(key string, max int) string  { return o.text(key, max, form.OneLine) }
+func (o object) lines(key string, max int) string { return o.text(key, max, form.Text) }
+
+func (o object) text(key string, max int, wrong check) string {
 	raw := o.values[key]
 	if isNull(raw) {
 		return ""
@@ -66,22 +72,23 @@ func (o object) text(key string, max int, lines bool) string {
 		o.found.add(o.at(key), fault.Type("a string"))
 		return ""
 	}
-	return o.found.text(o.at(key), s, max, lines)
+	return o.found.text(o.at(key), s, max, wrong)
 }
 
-func (p problems) text(path, s string, max int, lines bool) string {
+func (p problems) text(path, s string, max int, wrong check) string {
 	s = strings.TrimSpace(s)
-	if wrong := form.Text(s, max, lines); !wrong.IsZero() {
-		p.add(path, wrong)
+	if problem := wrong(s, max); !problem.IsZero() {
+		p.add(path, problem)
 		return ""
 	}
 	return s
 }
 
-func (o object) flag(key string, otherwise bool) bool {
+// flag is false when it is absent.
+func (o object) flag(key string) bool {
 	raw := o.values[key]
 	if isNull(raw) {
-		return otherwise
+		return false
 	}
 	var b bool
 	if json.Unmarshal(raw, &b) != nil {
@@ -91,7 +98,7 @@ func (o object) flag(key string, otherwise bool) bool {
 }
 
 func (o object) oneOf(key, otherwise string, allowed ...string) string {
-	s := o.text(key, 100, false)
+	s := o.line(key, 100)
 	if s == "" {
 		return otherwise
 	}
@@ -143,7 +150,7 @@ func (o object) texts(key string, count, max int) []string {
 			o.found.add(path, fault.Type("a string"))
 			continue
 		}
-		s = o.found.text(path, s, max, false)
+		s = o.found.text(path, s, max, form.OneLine)
 		switch {
 		case s == "":
 			o.found.add(path, fault.Empty())

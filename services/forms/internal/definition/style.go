@@ -74,7 +74,7 @@ func readStyle(found problems, path string, raw json.RawMessage) map[string]any 
 			}
 			continue
 		}
-		s := o.text(name, 100, false)
+		s := o.line(name, 100)
 		switch {
 		case s == "":
 		case slices.Contains(p.names, s):

@@ -76,11 +76,12 @@ func mergedID(e bus.Event) (uuid.UUID, error) {
 	return id, nil
 }
 
+// keepContact stores a version of a contact, unless the copy has a newer one.
 func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error {
 	var organization *uuid.UUID
 	if c.Organization != nil {
 		organization = &c.Organization.ID
-		// Its own topic may bring the name later, or never when the organization stays as it is.
+		// The event of the organization may come later, or never while it stays as it is.
 		_, err := tx.Exec(ctx, `insert into organization (id, version, name) values ($1, 0, $2) on conflict (id) do nothing`,
 			c.Organization.ID, c.Organization.Name)
 		if err != nil {
@@ -95,7 +96,7 @@ func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error
 	return err
 }
 
-// contactEnsured completes the submission that asked for the contact.
+// contactEnsured completes the submission that asked for the contact, publishes form.submitted and mails the owner.
 func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	var x proto.Ensured
 	if err := e.DecodeExtra(&x); err != nil {
@@ -109,7 +110,7 @@ func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) er
 		return fmt.Errorf("origin_id of %s: %w", e.Kind, err)
 	}
 	contact := optionalID(x.GetContactId())
-	// The contact may have been merged away meanwhile: the event of that can be ahead of this one.
+	// contact.merged can be consumed before this event: then the submission is the surviving contact's.
 	var form int64
 	var toOwner bool
 	err = tx.QueryRow(ctx, `update submission s set result = $2, version = s.version + 1,
@@ -129,7 +130,7 @@ func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) er
 	return s.notifyOwner(ctx, tx, form, sub)
 }
 
-// mergeContact hands the submissions of a contact that was merged away to the one that is left.
+// mergeContact moves the submissions of a contact that was merged away to the surviving one.
 func mergeContact(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
 	for _, q := range []string{
 		`update contact_alias set contact_id = $1 where contact_id = $2`,

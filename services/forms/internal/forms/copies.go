@@ -13,7 +13,7 @@ import (
 	"frontdesk/proto"
 )
 
-// fieldTable is the copy of the custom fields.
+// fieldTable is the copy of the custom fields. revision says whether something worked out with them is out of date.
 type fieldTable struct {
 	*bus.Table[form.Field]
 	// revision grows with each change.
@@ -49,7 +49,7 @@ type page struct {
 	Status    string
 	Published bool
 	Gone      bool
-	// Forms are the ids of those that it shows.
+	// Forms are the ids of the forms that the page shows.
 	Forms []int64
 	// Embedded says which request the newest change answers; empty when it answers none.
 	Embedded *proto.PageEmbedded

@@ -47,7 +47,7 @@ type Embedded struct {
 	Created bool   `json:"created"`
 }
 
-// StatusCode tells a new page from one that was there.
+// StatusCode is 201 for a new page, else 200.
 func (e Embedded) StatusCode() int {
 	if e.Created {
 		return http.StatusCreated
@@ -61,7 +61,8 @@ const (
 	pageIsChanged = 8 * time.Second
 )
 
-// embedInPage has settings, which owns the pages, add the form to one, and waits for the page as it is then.
+// embedInPage asks settings, which owns the pages, to add the form to one. It answers with the page as settings publishes it,
+// and with 503 svc_unavailable when that takes longer than pageIsChanged; the page changes all the same.
 func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {
@@ -87,7 +88,7 @@ func (s *service) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (Em
 		if err != nil {
 			return err
 		}
-		// One order for all that changes one page.
+		// Commands for one page keep their order.
 		key := request
 		if in.PageID != 0 {
 			key = strconv.FormatInt(in.PageID, 10)

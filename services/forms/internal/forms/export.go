@@ -27,7 +27,7 @@ type exportedRow struct {
 	Answers               []form.Line
 }
 
-// column is one answer that a form asks for, in any of its versions.
+// column is the column of one question, over all versions of the forms that ask it.
 type column struct{ Key, Label string }
 
 // exportSubmissions writes the submissions that the actor may see, newest first, with a column for each answer
@@ -70,7 +70,7 @@ func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d
 	return rows.Err()
 }
 
-// columnsOf are the columns of one form, or of all with 0, in the order in which they first came up.
+// columnsOf reads the columns of one form, or of all with 0, in the order in which they were first asked.
 func columnsOf(ctx context.Context, tx *db.Tx, form int64) ([]column, error) {
 	rows, err := tx.Query(ctx, `select key, (array_agg(label order by seq desc))[1] as label from form_column
 		where $1 = 0 or form_id = $1 group by key order by min(seq)`, form)
@@ -80,7 +80,7 @@ func columnsOf(ctx context.Context, tx *db.Tx, form int64) ([]column, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByName[column])
 }
 
-// headings are the labels, with the key behind those that stand there twice.
+// headings are the labels of columns, with the key behind a label that two columns have.
 func headings(columns []column) []string {
 	times := map[string]int{}
 	for _, c := range columns {

@@ -194,7 +194,7 @@ func (s *service) changeForm(ctx context.Context, tx *db.Tx, f Form, changed []s
 	return f, emitForm(ctx, tx, proto.KindFormUpdated, f, changed)
 }
 
-// deleteForm moves a form to the trash: it is gone for everybody, its submissions stay.
+// deleteForm moves a form to the trash. From then on it is 404 for everybody; its submissions stay.
 func deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
 	f, err := lockForm(ctx, tx, in.ID)
 	if err != nil {
@@ -210,7 +210,7 @@ func deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
 
 const copySuffix = " (copy)"
 
-// duplicateForm makes a draft of the same definition, notification addresses included.
+// duplicateForm creates a draft with the same definition, notification addresses included.
 func (s *service) duplicateForm(ctx context.Context, tx *db.Tx, in formID) (Form, error) {
 	f, err := readForm(ctx, tx, in.ID)
 	if err != nil {

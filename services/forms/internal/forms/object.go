@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// object is a JSON object as it was sent; what is in it is checked later. Empty when left out.
+// object is a JSON object as it was sent, unchecked. Empty when left out.
 type object []byte
 
 // Schema is that of any object.
@@ -21,7 +21,7 @@ func (o *object) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// MarshalJSON gives back what was sent.
+// MarshalJSON gives the object as it was sent.
 func (o object) MarshalJSON() ([]byte, error) { return o.text(), nil }
 
 func (o object) given() bool { return len(o) > 0 }

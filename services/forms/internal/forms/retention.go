@@ -6,7 +6,7 @@ import (
 	"frontdesk/libs/db"
 )
 
-// expireSpam deletes spam that is older than the privacy settings let it be kept.
+// expireSpam deletes spam older than the days that the privacy settings allow; 0 keeps it.
 func (s *service) expireSpam(ctx context.Context) error {
 	var privacy struct {
 		Retention struct {

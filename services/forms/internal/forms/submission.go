@@ -15,7 +15,7 @@ import (
 	"frontdesk/proto"
 )
 
-// The states of a submission, and what can become of its contact besides what contacts says.
+// The states of a submission, and the results that contacts does not give: of one that waits for it, or never asks.
 const (
 	statusReceived = "received"
 	statusSpam     = "spam"
@@ -109,7 +109,7 @@ func ownSubmissions(tx *db.Tx) *db.Where {
 	return w
 }
 
-// readSubmission reads one that the actor may see; 404 svc_not_found otherwise.
+// readSubmission reads a submission that the actor may see; 404 svc_not_found otherwise.
 func readSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) (Submission, error) {
 	w := ownSubmissions(tx)
 	w.And("s.id = ?", id)

@@ -23,7 +23,7 @@ func deleteSubmission(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, erro
 	return op.None{}, removeSubmission(ctx, tx, in.ID)
 }
 
-// lockSubmission locks one that the actor may see and reads it.
+// lockSubmission locks and reads a submission that the actor may see; 404 svc_not_found otherwise.
 func lockSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) (Submission, error) {
 	_, err := tx.Exec(ctx, `select from submission where id = $1 for update`, id)
 	if err != nil {
@@ -32,7 +32,8 @@ func lockSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) (Submission, e
 	return readSubmission(ctx, tx, id)
 }
 
-// removeSubmission deletes a submission here and in what was sent of it.
+// removeSubmission deletes a submission, if it is still there, and publishes that unless it was spam: submission.deleted, then a
+// tombstone.
 func removeSubmission(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	gone := struct {
 		ID   uuid.UUID `json:"id"`

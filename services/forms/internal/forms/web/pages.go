@@ -7,6 +7,7 @@ import (
 	"errors"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -107,7 +108,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 
 func (p *pages) view(r *http.Request, f Form, kept map[string][]string, wrong map[string]string) view {
 	v := newView(f, p.Reader(r), kept, wrong)
-	v.Action = p.address(f, r, false)
+	v.Action = p.address(f, r, nil)
 	v.Look, v.Words = p.Look(f.Definition.Style), words(v.Reader)
 	return v
 }
@@ -119,14 +120,12 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, v vie
 	p.Render(w, r, status, "form", page)
 }
 
-// address is the form's own, in the language that the visitor chose.
-func (p *pages) address(f Form, r *http.Request, sent bool) string {
+// address is the form's own, in the language that the visitor chose, with more in its query.
+func (p *pages) address(f Form, r *http.Request, more url.Values) string {
 	q := url.Values{}
+	maps.Copy(q, more)
 	if lang := p.Reader(r).Chosen; lang != "" {
 		q.Set("lang", lang)
-	}
-	if sent {
-		q.Set("sent", "1")
 	}
 	a := "/f/" + strconv.FormatInt(f.ID, 10)
 	if len(q) > 0 {
@@ -150,7 +149,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		err = fault.TooLarge(maxForm)
 	}
 	if err == nil {
-		http.Redirect(w, r, p.address(f, r, true), http.StatusSeeOther)
+		http.Redirect(w, r, p.address(f, r, url.Values{"sent": {"1"}}), http.StatusSeeOther)
 		return
 	}
 	refused := fault.From(err)

@@ -1,4 +1,4 @@
-// The page of a form: what the server rendered is there; this lets it send itself.
+// The page of a form: sends it without leaving the page.
 import { enhance } from "./send"
 
 const form = document.querySelector<HTMLFormElement>("form[data-form]")

@@ -10,7 +10,7 @@ const origin = new URL(import.meta.url).origin
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(css)
 
-// What there is to say before the server has said anything.
+// The text for a form that the server does not have.
 const gone: Record<string, string> = {
   en: "This form is not available at the moment.",
   nl: "Dit formulier is op dit moment niet beschikbaar.",
