@@ -13,8 +13,12 @@ import (
 	"frontdesk/services/booking/internal/slots"
 )
 
-// open are the statuses that take time.
+// open are the statuses that take time, and those that the constraint appointment_overlap is about.
 const open = `('pending', 'confirmed', 'pending_payment')`
+
+// takesTime is the condition that an appointment takes time at @now: while it is open, and to its end when it was completed
+// before that.
+const takesTime = `(status in ` + open + ` or status = 'completed' and ends_at > @now)`
 
 // agenda is everything that decides which times of some people are free.
 type agenda struct {
@@ -95,7 +99,7 @@ func (s *service) readAgenda(ctx context.Context, tx *db.Tx, r reading) (agenda,
 		return err
 	})
 	begin, end := s.busyWithin(r.from, r.to)
-	b.Queue(selectBusy, r.users, begin, end, r.except).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(selectBusy, pgx.NamedArgs{"users": r.users, "begin": begin, "end": end, "except": r.except, "now": tx.Now}).Query(func(rows pgx.Rows) (err error) {
 		busy, err = collectBusy(rows)
 		return err
 	})
@@ -136,9 +140,9 @@ func collectExceptions(rows pgx.Rows) (exceptions, error) {
 	return all, err
 }
 
-// selectBusy is the time that appointments of the users $1 take from $2 to $3, without the appointment $4.
+// selectBusy is the time that appointments of @users take which start from @begin to @end, without the appointment @except.
 const selectBusy = `select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
-	where user_id = any($1) and status in ` + open + ` and starts_at >= $2 and starts_at < $3 and id <> $4`
+	where user_id = any(@users) and ` + takesTime + ` and starts_at >= @begin and starts_at < @end and id <> @except`
 
 func collectBusy(rows pgx.Rows) (map[int64][]slots.Busy, error) {
 	busy := map[int64][]slots.Busy{}

@@ -75,11 +75,16 @@ type Appointment struct {
 // appointment is a row of the table with what it shows of others.
 type appointment struct {
 	Appointment
-	address  string // of the service, when it was booked
-	place    place
-	client   client
-	sequence int
-	version  int64
+	address   string // of the service, when it was booked
+	staffLink string // the fixed meeting link of the staff member
+	place     place
+	client    client
+	language  string // of the client's mails; empty for that of the business's country
+	// timedAt is when the time was last set or became certain. A reminder that was due before then is not sent.
+	timedAt    time.Time
+	remindedAt *time.Time
+	sequence   int // of the calendar file: counts the changes that the client's calendar shows
+	version    int64
 }
 
 // place is where an appointment takes place, as it was set: empty texts stand for the service's address
@@ -115,7 +120,9 @@ type appointmentRow struct {
 	StartsAt, EndsAt                    time.Time
 	LocationType, Location, MeetingURL  string
 	Notes, Source, CancelReason         string
-	CreatedAt, UpdatedAt                time.Time
+	CreatedAt, UpdatedAt, TimedAt       time.Time
+	RemindedAt                          *time.Time
+	Language                            string
 	Sequence                            int
 	Version                             int64
 }
@@ -124,7 +131,7 @@ const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name
 	a.user_id, s.name as staff_name, s.meeting_url as staff_link, a.contact_id,
 	coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, coalesce(c.email, '') as email, coalesce(c.phone, '') as phone,
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
-	a.created_at, a.updated_at, a.sequence, a.version
+	a.created_at, a.updated_at, a.timed_at, a.reminded_at, a.language, a.sequence, a.version
 	from appointment a join staff s using (user_id) left join contact c on c.id = a.contact_id `
 
 // queryAppointments reads the appointments that the rest of a statement behind selectAppointments chooses.
@@ -145,7 +152,7 @@ func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string
 }
 
 func (s *service) appointment(r appointmentRow) appointment {
-	a := appointment{address: r.ServiceAddress, place: place{r.LocationType, r.Location, r.MeetingURL},
+	a := appointment{address: r.ServiceAddress, staffLink: r.StaffLink, language: r.Language, timedAt: r.TimedAt, remindedAt: r.RemindedAt, place: place{r.LocationType, r.Location, r.MeetingURL},
 		client: client{r.FirstName, r.LastName, r.Email, r.Phone}, sequence: r.Sequence, version: r.Version,
 		Appointment: Appointment{ID: r.ID, Status: r.Status, Service: Ref{r.ServiceID, r.ServiceName}, Staff: StaffRef{r.UserID, s.staffName(r.UserID, r.StaffName)},
 			Contact: ContactRef{ID: r.ContactID}, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Notes: r.Notes, Source: r.Source,
@@ -154,12 +161,12 @@ func (s *service) appointment(r appointmentRow) appointment {
 		a.Submission = opt.Of(SubmissionRef{*r.SubmissionID})
 	}
 	a.Contact.Name = a.client.label()
-	a.show(r.StaffLink)
+	a.show()
 	return a
 }
 
 // show fills in where it takes place, from what stands for empty texts.
-func (a *appointment) show(staffLink string) {
+func (a *appointment) show() {
 	a.LocationType, a.Location, a.MeetingURL = a.place.kind, a.place.location, ""
 	switch a.place.kind {
 	case "in_person":
@@ -172,7 +179,7 @@ func (a *appointment) show(staffLink string) {
 		}
 	case "online":
 		if a.MeetingURL = a.place.meetingURL; a.MeetingURL == "" {
-			a.MeetingURL = staffLink
+			a.MeetingURL = a.staffLink
 		}
 	}
 }
@@ -209,15 +216,11 @@ func (a appointment) change(kind string, extra any, changed ...string) db.Event 
 }
 
 // publish emits the event of a change, what else belongs to it, and the mail that the client gets for it.
-func (s *service) publish(ctx context.Context, tx *db.Tx, a appointment, change db.Event, more ...db.Event) error {
+func (s *service) publish(ctx context.Context, tx *db.Tx, a appointment, settings Settings, change db.Event, more ...db.Event) error {
 	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
 		return err
 	}
-	m, err := s.letter(ctx, tx, a, change.Kind)
-	if err != nil || m == nil {
-		return err
-	}
-	return tx.Mail(ctx, m)
+	return s.notify(ctx, tx, a, change.Kind, settings)
 }
 
 // find reads one appointment that the caller may see.

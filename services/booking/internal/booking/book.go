@@ -70,14 +70,25 @@ func (s *service) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointm
 	if err != nil {
 		return Appointment{}, err
 	}
+	if err := p.reachable(who.MeetingURL); err != nil {
+		return Appointment{}, err
+	}
 	a, err := s.insert(tx, w, who, b)
 	if err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), s.publish(ctx, tx, a, a.change(proto.KindAppointmentBooked, nil))
+	return a.whole(), s.publish(ctx, tx, a, agenda.settings, a.change(proto.KindAppointmentBooked, nil))
 }
 
-// checked tells what is wrong with a place, and tidies it.
+// reachable refuses a place online that has no link: neither its own nor the fixed one of the staff member.
+func (p place) reachable(staffLink string) error {
+	if p.kind == "online" && p.meetingURL == "" && staffLink == "" {
+		return fault.Conflict("no_meeting_link", "An appointment online needs a meeting link. Give one, or set the fixed link of the staff member.")
+	}
+	return nil
+}
+
+// checked is the place as it is stored. It refuses a client's place without an address, and a meeting link that is no link.
 func (p place) checked() (place, error) {
 	p.location, p.meetingURL = strings.TrimSpace(p.location), strings.TrimSpace(p.meetingURL)
 	if p.kind == "client" && p.location == "" {
@@ -110,6 +121,7 @@ type booking struct {
 	source     string
 	status     string
 	submission *uuid.UUID
+	language   string
 }
 
 // insert writes a new appointment at the wanted time of a person whose calendar is held, with the commit. It is the one
@@ -119,26 +131,26 @@ func (s *service) insert(tx *db.Tx, w wish, who staffRow, b booking) (appointmen
 	if err != nil {
 		return appointment{}, err
 	}
-	a := appointment{address: w.terms.LocationDetails, place: b.place, client: b.client, version: 1, Appointment: Appointment{
+	a := appointment{address: w.terms.LocationDetails, staffLink: who.MeetingURL, language: b.language, timedAt: tx.Now, place: b.place, client: b.client, version: 1, Appointment: Appointment{
 		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{who.UserID, s.staffName(who.UserID, who.Name)},
 		Contact: ContactRef{ID: b.contact, Name: b.client.label()}, StartsAt: w.start, EndsAt: w.start.Add(time.Duration(w.terms.DurationMin) * time.Minute),
 		Notes: b.notes, Source: b.source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}
 	if b.submission != nil {
 		a.Submission = opt.Of(SubmissionRef{*b.submission})
 	}
-	a.show(who.MeetingURL)
+	a.show()
 	if b.newClient {
 		tx.Defer(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
 			b.contact, b.client.firstName, b.client.lastName, b.client.email, address.Key(b.client.email), b.client.phone)
 	}
 	tx.Explain = overlap
 	tx.Defer(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
-		location_type, location, meeting_url, notes, source, submission_id, version, timed_at, created_at, updated_at)
+		location_type, location, meeting_url, notes, source, submission_id, language, version, timed_at, created_at, updated_at)
 		values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
-		@location_type, @location, @meeting_url, @notes, @source, @submission, @version, @now, @now, @now)`, pgx.NamedArgs{
+		@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @now, @now, @now)`, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "service": b.service, "terms": terms, "user": who.UserID, "contact": b.contact, "starts_at": a.StartsAt,
 		"ends_at": a.EndsAt, "buffer_before": w.terms.BufferBefore, "buffer_after": w.terms.BufferAfter, "location_type": b.place.kind,
-		"location": b.place.location, "meeting_url": b.place.meetingURL, "notes": b.notes, "source": b.source, "submission": b.submission,
+		"location": b.place.location, "meeting_url": b.place.meetingURL, "notes": b.notes, "source": b.source, "submission": b.submission, "language": b.language,
 		"version": a.version, "now": tx.Now})
 	return a, nil
 }

@@ -24,6 +24,7 @@ type publicBooking struct {
 	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
 	Token    string           `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
 	HpURL    string           `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
+	Language string           `json:"language" enum:"en,nl,fr,de" doc:"Language of the page, and so of the mails; that of the business's country when left out."`
 	Page     string           `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
 }
 
@@ -64,7 +65,7 @@ func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking)
 	}
 	// Until contacts has the client, the appointment is found by the address.
 	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.client.email))}
-	return booked.public(), s.publish(ctx, tx, booked, booked.change(proto.KindAppointmentBooked, named), v.commands(booked)...)
+	return booked.public(), s.publish(ctx, tx, booked, c.settings, booked.change(proto.KindAppointmentBooked, named), v.commands(booked)...)
 }
 
 // guard refuses what a program sends that has not opened the page first, or fills in every field, and a start that no
@@ -90,6 +91,7 @@ type visit struct {
 	form       int64
 	submission *uuid.UUID // of the answers to form, when one was asked
 	page       string
+	language   string
 }
 
 // newVisit refuses what cannot be had at any time: 404 for a service that visitors cannot book, 400 for answers, a place or
@@ -105,8 +107,11 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking) (visit, erro
 		return visit{}, err
 	}
 	at := place{kind: b.LocationType}
-	if b.LocationType == "client" {
+	switch b.LocationType {
+	case "client":
 		at.location = in.Location
+	case "phone":
+		at.location = given.client.phone
 	}
 	if at, err = at.checked(); err != nil {
 		return visit{}, err
@@ -116,7 +121,7 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking) (visit, erro
 		return visit{}, err
 	}
 	v := visit{wish: wish{terms: b.terms(), users: users, start: in.StartsAt.UTC(), offered: toVisitors}, service: b.ID, given: given, place: at,
-		status: statusConfirmed, maxOpen: c.settings.MaxOpenBookings, page: in.Page}
+		status: statusConfirmed, maxOpen: c.settings.MaxOpenBookings, page: in.Page, language: in.Language}
 	if b.Confirmation == "review" {
 		v.status = statusPending
 	}
@@ -159,12 +164,12 @@ func (s *service) loadFacts(ctx context.Context, tx *db.Tx, c *catalog, v visit)
 	}
 	if len(v.users) == 1 {
 		b.Queue(holdSavepoint)
-		b.Queue(`select taken, case when not taken then pg_advisory_xact_lock($3)::text end from (select exists (select from appointment where user_id = $1
-			and status in `+open+` and starts_at > $2::timestamptz - interval '1 day' and starts_at <= $2 and ends_at > $2) as taken offset 0) x`,
-			v.users[0], v.start, db.LockKey(calendarLock, v.users[0])).QueryRow(func(row pgx.Row) error { return row.Scan(&f.taken, nil) })
+		b.Queue(`select taken, case when not taken then pg_advisory_xact_lock(@lock)::text end from (select exists (select from appointment
+			where user_id = @user and `+takesTime+` and starts_at > @start::timestamptz - interval '1 day' and starts_at <= @start and ends_at > @start) as taken offset 0) x`,
+			pgx.NamedArgs{"lock": db.LockKey(calendarLock, v.users[0]), "user": v.users[0], "start": v.start, "now": tx.Now}).QueryRow(func(row pgx.Row) error { return row.Scan(&f.taken, nil) })
 	}
 	begin, end := s.busyWithin(day, day)
-	b.Queue(selectBusy, v.users, begin, end, v.moving).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(selectBusy, pgx.NamedArgs{"users": v.users, "begin": begin, "end": end, "except": v.moving, "now": tx.Now}).Query(func(rows pgx.Rows) (err error) {
 		busy, err = collectBusy(rows)
 		return err
 	})
@@ -193,7 +198,7 @@ func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 // booking is the appointment to write: for the contact that has the address, else for a new one.
 func (v visit) booking(f facts, channel string) booking {
 	b := booking{service: v.service, contact: f.contact, client: f.client, place: v.place, notes: v.given.message, source: channel,
-		status: v.status, submission: v.submission}
+		status: v.status, submission: v.submission, language: v.language}
 	if f.contact == uuid.Nil {
 		b.contact, b.client, b.newClient = db.NewID(), v.given.client, true
 	}

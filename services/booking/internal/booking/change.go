@@ -21,9 +21,10 @@ func (s *service) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Ap
 	if err != nil {
 		return Appointment{}, err
 	}
+	if a.Notes == in.Notes {
+		return a.whole(), nil
+	}
 	a.Notes = in.Notes
-	// The calendar of the client knows nothing of notes.
-	a.sequence--
 	if err := save(ctx, tx, &a); err != nil {
 		return Appointment{}, err
 	}
@@ -55,14 +56,22 @@ func (s *service) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (
 	if err := a.must(statusPending, statusConfirmed); err != nil {
 		return Appointment{}, err
 	}
+	if p == a.place {
+		return a.whole(), nil
+	}
+	if err := p.reachable(a.staffLink); err != nil {
+		return Appointment{}, err
+	}
 	a.place = p
-	if err := save(ctx, tx, &a); err != nil {
+	a.sequence++
+	if a, err = s.resave(ctx, tx, a); err != nil {
 		return Appointment{}, err
 	}
-	if a, err = s.find(ctx, tx, a.ID); err != nil {
+	settings, err := readSettings(ctx, tx)
+	if err != nil {
 		return Appointment{}, err
 	}
-	return a.whole(), s.publish(ctx, tx, a, a.change(proto.KindAppointmentPlaceChanged, nil, changedNames(in)...))
+	return a.whole(), s.publish(ctx, tx, a, settings, a.change(proto.KindAppointmentPlaceChanged, nil, changedNames(in)...))
 }
 
 func changedNames(in changedPlace) []string {

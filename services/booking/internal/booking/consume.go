@@ -53,7 +53,11 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&c); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into contact as c (id, version, first_name, last_name, email, email_key, phone, owner_user_id, trashed)
+	// Another address ends the links that went to the one before, which may be a stranger's.
+	_, err = tx.Exec(ctx, `with before as (select from contact where id = @id and version < @version and email_key not in ('', @email_key)),
+		ended as (update manage_token set ended = true where not ended and exists (select from before)
+			and appointment_id in (select id from appointment where contact_id = @id))
+		insert into contact as c (id, version, first_name, last_name, email, email_key, phone, owner_user_id, trashed)
 		values (@id, @version, @first_name, @last_name, @email, @email_key, @phone, @owner, @trashed)
 		on conflict (id) do update set version = excluded.version, first_name = excluded.first_name, last_name = excluded.last_name,
 			email = excluded.email, email_key = excluded.email_key, phone = excluded.phone, owner_user_id = excluded.owner_user_id, trashed = excluded.trashed
@@ -105,24 +109,19 @@ func (s *service) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) er
 		return err
 	}
 	for _, id := range ids {
-		if err := s.touch(ctx, tx, id, "contact", `contact_id = $2`, to); err != nil {
+		a, err := s.lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		a.Contact.ID = to
+		if a, err = s.resave(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := tx.Emit(ctx, a.change(proto.KindAppointmentUpdated, nil, "contact")); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// touch changes one column of a locked appointment and tells of it; the client's calendar stays as it is.
-func (s *service) touch(ctx context.Context, tx *db.Tx, id uuid.UUID, changed, set string, value any) error {
-	_, err := tx.Exec(ctx, `update appointment set version = version + 1, updated_at = $3, `+set+` where id = $1`, id, value, tx.Now)
-	if err != nil {
-		return overlap(err)
-	}
-	found, err := s.queryAppointments(ctx, tx, `where a.id = $1`, id)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	return tx.EmitAll(ctx, []db.Event{found[0].change(proto.KindAppointmentUpdated, nil, changed)})
 }
 
 // onOrganization keeps who owns which: a staff member who goes hands them over.

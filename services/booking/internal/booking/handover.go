@@ -43,6 +43,10 @@ func (s *service) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (
 	case in.Successor != 0 && !s.Identity.OnTeam(in.Successor):
 		return StaffRemoval{}, fault.Conflict("successor", "The successor must be on the team.")
 	}
+	// Before any calendar: a visitor's booking that holds the catalog waits for calendars.
+	if _, err := tx.Exec(ctx, `select from catalog for update`); err != nil {
+		return StaffRemoval{}, err
+	}
 	appointments, err := comingAppointments(ctx, tx, in.User)
 	if err != nil {
 		return StaffRemoval{}, err
@@ -135,16 +139,32 @@ func (s *service) handOver(ctx context.Context, tx *db.Tx, from, to int64) error
 		return err
 	}
 	var overlapping bool
-	err = tx.QueryRow(ctx, `select exists (select from appointment a join appointment b on b.user_id = $2 and b.period && a.period and b.status in `+open+`
-		where a.id = any($1))`, ids, to).Scan(&overlapping)
+	err = tx.QueryRow(ctx, `select exists (select from appointment a join (select period from appointment where user_id = @to and `+takesTime+`) b
+		on b.period && a.period where a.id = any(@ids))`, pgx.NamedArgs{"to": to, "ids": ids, "now": tx.Now}).Scan(&overlapping)
 	if err != nil {
 		return err
 	}
 	if overlapping {
 		return fault.Conflict("overlap", "One of the appointments falls on one of the successor's.")
 	}
+	settings, err := readSettings(ctx, tx)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
-		if err := s.touch(ctx, tx, id, "staff", `user_id = $2`, to); err != nil {
+		a, err := s.lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		a.Staff.UserID = to
+		a.sequence++
+		if a, err = s.resave(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := tx.Emit(ctx, a.change(proto.KindAppointmentUpdated, nil, "staff")); err != nil {
+			return err
+		}
+		if err := s.notify(ctx, tx, a, mailHandedOver, settings); err != nil {
 			return err
 		}
 	}

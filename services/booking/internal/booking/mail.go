@@ -1,145 +1,170 @@
 package booking
 
 import (
+	"cmp"
 	"context"
+	"embed"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/ics"
+	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/web"
 	"frontdesk/proto"
 )
 
-// wording is what the mail about a change says.
-type wording struct {
-	subject string
-	text    string
-	// manage puts the link in, and so a new token.
-	manage bool
-	method ics.Method
+//go:embed text/*.json
+var texts embed.FS
+
+// readers gives the texts of mails in a language.
+var readers = web.Readers(texts)
+
+// Kinds of mails that no event of this name causes.
+const (
+	mailHandedOver = "appointment.handed_over"
+	mailReminder   = "appointment.reminder"
+)
+
+// letter is what the mail about a change has beside its words.
+type letter struct {
+	// link leads to the manage page. The links of the mails before end with every change, not with a reminder.
+	link     bool
+	reminder bool
+	// calendar is what the file asks the client's calendar for; nothing while the appointment is a request.
+	calendar ics.Method
 }
 
-// mailReminder is the kind of the one mail that no event causes.
-const mailReminder = "appointment.reminder"
-
-// wordingFor chooses it by what happened and the status that the appointment has now; false when the client
-// is told nothing.
-func wordingFor(kind, status string) (wording, bool) {
-	asked := status == statusPending
-	switch {
-	case kind == proto.KindAppointmentBooked && asked:
-		return wording{"We received your request", "Thank you for your request. We will confirm the time as soon as we can; you will get another mail then.", true, ""}, true
-	case kind == proto.KindAppointmentBooked:
-		return wording{"Your appointment is confirmed", "Thank you for booking. We look forward to seeing you.", true, ics.Request}, true
-	case kind == proto.KindAppointmentConfirmed:
-		return wording{"Your appointment is confirmed", "Your request has been confirmed. We look forward to seeing you.", true, ics.Request}, true
-	case kind == proto.KindAppointmentDeclined:
-		return wording{"Your request could not be accepted", "Unfortunately we cannot offer you the time that you asked for. You are welcome to choose another.", false, ""}, true
-	case kind == proto.KindAppointmentCancelled:
-		return wording{"Your appointment is cancelled", "The appointment below has been cancelled.", false, ics.Cancel}, true
-	case kind == proto.KindAppointmentRescheduled && asked:
-		return wording{"Your request has a new time", "Your request now is for the time below. We still have to confirm it.", true, ""}, true
-	case kind == proto.KindAppointmentRescheduled:
-		return wording{"Your appointment has a new time", "Your appointment has been moved to the time below.", true, ics.Request}, true
-	case kind == proto.KindAppointmentPlaceChanged && asked:
-		return wording{"Your request has a new place", "The place of what you asked for has changed. We still have to confirm the time.", true, ""}, true
-	case kind == proto.KindAppointmentPlaceChanged:
-		return wording{"Your appointment has a new place", "The place of your appointment has changed.", true, ics.Request}, true
-	case kind == mailReminder:
-		return wording{"Reminder of your appointment", "This is a reminder of your appointment.", false, ""}, true
-	}
-	return wording{}, false
+// letters are the mails that clients get, by kind.
+var letters = map[string]letter{
+	proto.KindAppointmentBooked:       {link: true, calendar: ics.Request},
+	proto.KindAppointmentConfirmed:    {link: true, calendar: ics.Request},
+	proto.KindAppointmentRescheduled:  {link: true, calendar: ics.Request},
+	proto.KindAppointmentPlaceChanged: {link: true, calendar: ics.Request},
+	mailHandedOver:                    {link: true, calendar: ics.Request},
+	proto.KindAppointmentDeclined:     {},
+	proto.KindAppointmentCancelled:    {calendar: ics.Cancel},
+	mailReminder:                      {link: true, reminder: true},
 }
 
-// letter is the mail that tells the client of an event, with a new link where it has one. It is nil for a
-// client without an address, and for a mail that could never be sent: neither holds anything up.
-func (s *service) letter(ctx context.Context, tx *db.Tx, a appointment, kind string) (*proto.Mail, error) {
-	l, wanted := wordingFor(kind, a.Status)
-	if !wanted || a.client.email == "" {
-		return nil, nil
+// notify mails the client of a change, with a new link where there is something to change, and ends the links of the mails
+// before. There is no mail about what is over, for a client without an address, and for one that could never be sent:
+// none of these keeps the change from being made.
+func (s *service) notify(ctx context.Context, tx *db.Tx, a appointment, kind string, settings Settings) error {
+	l, wanted := letters[kind]
+	if !wanted {
+		return nil
 	}
+	if l.link && !l.reminder && a.version > 1 {
+		endLinks(tx, a.ID)
+	}
+	if a.client.email == "" || !a.EndsAt.After(tx.Now) {
+		return nil
+	}
+	m, err := s.write(ctx, tx, a, kind, l, settings)
+	if errors.Is(err, mail.ErrContent) {
+		slog.WarnContext(ctx, "mail cannot be sent", "appointment", a.ID, "kind", kind, "error", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("mail %s: %w", kind, err)
+	}
+	return tx.Mail(ctx, m)
+}
+
+func (s *service) write(ctx context.Context, tx *db.Tx, a appointment, kind string, l letter, settings Settings) (*proto.Mail, error) {
 	site := s.site()
+	t := readers(cmp.Or(a.language, lang.OfCountry(site.Country)), site.Country, s.Config.Zone)
+	key := strings.TrimPrefix(kind, "appointment.")
+	if a.Status == statusPending {
+		key, l.calendar = key+"_request", ""
+	}
 	c := mail.Content{
-		Kind: kind, To: mail.Person{Name: a.client.name(), Address: address.Key(a.client.email)},
-		Business: site.Business.Name, Subject: l.subject + ": " + a.Service.Name, Greeting: greeting(a.client),
-		Paragraphs: []string{l.text}, Rows: s.facts(a),
-		Footer: []string{"You get this mail because you have an appointment with " + site.Business.Name + "."},
+		Kind: kind, To: mail.Person{Name: a.client.typed(), Address: address.Key(a.client.email)}, Language: t.Language,
+		Business: site.Business.Name, Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.client),
+		Paragraphs: []string{t.T(key+"_text", "staff", a.Staff.Name)}, Rows: s.rows(t, a),
+		Footer: []string{t.T("why", "business", site.Business.Name)},
 	}
-	if l.manage {
-		token := newToken(tx, a)
-		c.Buttons = []mail.Link{{Text: "Change or cancel", URL: s.Config.PublicURL + "/manage#token=" + token}}
+	manage := mail.Link{Text: t.T("see")}
+	if l.link {
+		manage.URL = s.Config.PublicURL + "/manage#token=" + newLink(tx, a.ID)
+		if settings.refuseChange(a, tx.Now) == nil {
+			manage.Text = t.T("change")
+		}
+		c.Buttons = []mail.Link{manage}
 	}
-	if l.method != "" {
-		file, err := s.calendarFile(tx.Now, a, l.method, site)
+	if l.calendar != "" {
+		file, err := s.calendarFile(tx.Now, t, a, l.calendar, manage, site)
 		if err != nil {
 			slog.WarnContext(ctx, "mail goes without its calendar file", "appointment", a.ID, "error", err)
 		} else {
-			c.Calendar = &mail.Calendar{File: file, Method: l.method}
+			c.Calendar = &mail.Calendar{File: file, Method: l.calendar}
 		}
 	}
-	m, err := mail.Render(c)
-	if errors.Is(err, mail.ErrContent) {
-		slog.WarnContext(ctx, "mail cannot be sent", "appointment", a.ID, "kind", c.Kind, "error", err)
-		return nil, nil
-	}
-	return m, err
+	return mail.Render(c)
 }
 
-func greeting(c client) string {
-	if n := c.name(); n != "" {
-		return "Hello " + n + ","
+// typed is the client's name for a mail: whoever books may have typed anything, and somebody else's address.
+func (c client) typed() string { return mail.Unlinked(c.name()) }
+
+func greeting(t *web.Reader, c client) string {
+	if name := c.typed(); name != "" {
+		return t.T("hello", "name", name)
 	}
-	return "Hello,"
+	return t.T("hello_nobody")
 }
 
-func (s *service) facts(a appointment) []mail.Row {
-	where := a.Location
-	if a.LocationType == "online" {
+// rows are the facts of an appointment.
+func (s *service) rows(t *web.Reader, a appointment) []mail.Row {
+	label, where := t.T("where"), a.Location
+	switch a.LocationType {
+	case "online":
 		// A link is of no use before the time is certain.
-		if where = "Online"; a.Status == statusConfirmed && a.MeetingURL != "" {
+		if where = t.T("online"); a.Status == statusConfirmed && a.MeetingURL != "" {
 			where = a.MeetingURL
 		}
+	case "phone":
+		label = t.T("we_call")
+	case "client":
+		where = mail.Unlinked(where)
 	}
-	label := "Where"
-	if a.LocationType == "phone" {
-		label = "We call you at"
-	}
-	start, end := a.StartsAt.In(s.Config.Zone), a.EndsAt.In(s.Config.Zone)
 	return []mail.Row{
-		{Label: "What", Value: a.Service.Name},
-		{Label: "When", Value: start.Format("Monday 2 January 2006, 15:04") + " – " + endText(start, end) + " (" + zoneText(start) + ")"},
-		{Label: "With", Value: a.Staff.Name},
+		{Label: t.T("what"), Value: a.Service.Name},
+		{Label: t.T("when"), Value: when(t, a.StartsAt, a.EndsAt)},
+		{Label: t.T("with"), Value: a.Staff.Name},
 		{Label: label, Value: where},
 	}
 }
 
-func endText(start, end time.Time) string {
-	if start.YearDay() == end.YearDay() && start.Year() == end.Year() {
-		return end.Format("15:04")
+// when names the zone with its offset, since an hour can come twice.
+func when(t *web.Reader, start, end time.Time) string {
+	until := t.Clock(end)
+	if t.Date(start) != t.Date(end) {
+		until = t.Date(end) + ", " + until
 	}
-	return end.Format("Monday 2 January, 15:04")
-}
-
-// zoneText names the zone with its offset, since an hour can come twice.
-func zoneText(t time.Time) string {
-	return t.Location().String() + ", UTC" + t.Format("-07:00")
+	from := t.In(start)
+	return t.Date(start) + ", " + t.Clock(start) + " – " + until + " (" + from.Location().String() + ", UTC" + from.Format("-07:00") + ")"
 }
 
 // calendarFile writes the file that puts the appointment into the client's calendar or takes it out.
-func (s *service) calendarFile(now time.Time, a appointment, method ics.Method, site siteInfo) ([]byte, error) {
-	organizer := site.Business.Email
-	if organizer == "" {
-		organizer = s.Config.MailFrom
-	}
+func (s *service) calendarFile(now time.Time, t *web.Reader, a appointment, method ics.Method, manage mail.Link, site siteInfo) ([]byte, error) {
 	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
-		Summary: a.Service.Name + " – " + site.Business.Name, Description: "With " + a.Staff.Name,
-		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: organizer},
-		Attendee: ics.Person{Name: a.client.name(), Email: address.Key(a.client.email)}}
-	if a.LocationType == "online" && e.Location == "" {
-		e.Location = "Online"
+		Summary: a.Service.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.Staff.Name,
+		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, s.Config.MailFrom)},
+		Attendee: ics.Person{Name: a.client.typed(), Email: address.Key(a.client.email)}}
+	if manage.URL != "" {
+		e.Description += "\n" + manage.Text + ": " + manage.URL
+	}
+	if a.LocationType == "online" {
+		e.Location = cmp.Or(a.MeetingURL, t.T("online"))
+	}
+	if a.LocationType == "client" {
+		e.Location = mail.Unlinked(a.Location)
 	}
 	return e.File()
 }

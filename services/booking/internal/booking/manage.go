@@ -23,17 +23,19 @@ type withToken struct {
 // manageFor is how long after its end an appointment can still be looked at through its link.
 const manageFor = 30 * 24 * time.Hour
 
-// newToken makes the appointment's one live token; those before it end.
-func newToken(tx *db.Tx, a appointment) string {
+// newLink makes a token that opens an appointment, beside those that are live.
+func newLink(tx *db.Tx, appointment uuid.UUID) string {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	hash := sha256.Sum256([]byte(token))
-	if a.version > 1 {
-		tx.Defer(`update manage_token set ended = true where appointment_id = $1 and not ended`, a.ID)
-	}
-	tx.Defer(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], a.ID)
+	tx.Defer(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], appointment)
 	return token
+}
+
+// endLinks ends the tokens of an appointment that were made before.
+func endLinks(tx *db.Tx, appointment uuid.UUID) {
+	tx.Defer(`update manage_token set ended = true where appointment_id = $1 and not ended`, appointment)
 }
 
 // behind is the appointment of a live token. A token that was replaced or whose appointment is long
@@ -82,7 +84,7 @@ type manageCancel struct {
 }
 
 func (s *service) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (PublicAppointment, error) {
-	a, _, err := s.changeable(ctx, tx, in.Token)
+	a, err := s.changeable(ctx, tx, in.Token)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
@@ -100,7 +102,7 @@ func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageResc
 	if err := checkStart(in.StartsAt); err != nil {
 		return PublicAppointment{}, err
 	}
-	a, _, err := s.changeable(ctx, tx, in.Token)
+	a, err := s.changeable(ctx, tx, in.Token)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
@@ -109,24 +111,31 @@ func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageResc
 }
 
 // changeable locks the appointment of a token for a change by its client, who must be allowed and in time.
-func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (appointment, Settings, error) {
+func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (appointment, error) {
 	a, err := s.behind(ctx, tx, token, "for no key update")
 	if err != nil {
-		return a, Settings{}, err
+		return a, err
 	}
 	tx.Who.Label = a.client.label()
-	if err := a.must(manageable...); err != nil {
-		return a, Settings{}, err
-	}
 	settings, err := readSettings(ctx, tx)
-	switch {
-	case err != nil:
-	case !settings.ClientChanges:
-		err = fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
-	case tx.Now.After(a.StartsAt.Add(-time.Duration(settings.CancelNoticeHours) * time.Hour)):
-		err = fault.Conflict("too_late", settings.lateText())
+	if err != nil {
+		return a, err
 	}
-	return a, settings, err
+	return a, settings.refuseChange(a, tx.Now)
+}
+
+// refuseChange is nil while the client may change the appointment: svc_invalid_status, or svc_conflict with the reason
+// changes_off or too_late, in this order.
+func (s Settings) refuseChange(a appointment, now time.Time) error {
+	switch {
+	case a.must(manageable...) != nil:
+		return a.must(manageable...)
+	case !s.ClientChanges:
+		return fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
+	case now.After(a.StartsAt.Add(-time.Duration(s.CancelNoticeHours) * time.Hour)):
+		return fault.Conflict("too_late", s.lateText())
+	}
+	return nil
 }
 
 // lateText is what a client reads when it is too late to change anything.

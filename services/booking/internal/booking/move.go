@@ -30,26 +30,34 @@ func (s *service) rescheduleAppointment(ctx context.Context, tx *db.Tx, in moved
 	return a.whole(), err
 }
 
-// move takes a locked appointment to another free time, and to another person when one is named. It keeps
-// the length, the buffers and the status that it has.
+// move takes a locked appointment to another free time, and to another person when one is named (staff is not 0). It keeps
+// the length, the buffers and the status, and changes nothing when time and person are those it has. The errors are
+// svc_invalid_status, svc_slot_taken and those of candidates.
 func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, offered audience) (appointment, error) {
 	if err := a.must(statusPending, statusConfirmed); err != nil {
 		return a, err
 	}
-	w := wish{start: start.UTC(), users: []int64{a.Staff.UserID}, offered: offered, moving: a.ID}
+	if staff == 0 {
+		staff = a.Staff.UserID
+	}
+	if staff == a.Staff.UserID && start.Equal(a.StartsAt) {
+		return a, nil
+	}
+	w := wish{start: start.UTC(), users: []int64{staff}, offered: offered, moving: a.ID}
 	if err := tx.QueryRow(ctx, `select terms from appointment where id = $1`, a.ID).Scan(&w.terms); err != nil {
 		return a, err
 	}
-	if staff != 0 && staff != a.Staff.UserID {
-		bookable, err := getService(ctx, tx, op.ByID{ID: a.Service.ID})
+	w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
+	if staff != a.Staff.UserID {
+		b, err := getService(ctx, tx, op.ByID{ID: a.Service.ID})
 		if err != nil {
 			return a, err
 		}
-		if w.users, err = s.candidates(tx, bookable, staff); err != nil {
+		if w.users, err = s.candidates(tx, b, staff); err != nil {
 			return a, err
 		}
 	}
-	if w.terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute); !s.Identity.OnTeam(w.users[0]) {
+	if !s.Identity.OnTeam(staff) {
 		w.users = nil
 	}
 	agenda, err := s.readSeat(ctx, tx, w)
@@ -60,19 +68,35 @@ func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time
 	if err != nil {
 		return a, err
 	}
+	if offered != toVisitors && staff != a.Staff.UserID {
+		if err := a.place.reachable(who.MeetingURL); err != nil {
+			return a, err
+		}
+	}
 	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
-	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), who.UserID
-	if err := save(ctx, tx, &a); err != nil {
-		return a, err
+	kind, changed := proto.KindAppointmentRescheduled, []string{}
+	if by := w.start.Sub(a.StartsAt); by != 0 {
+		changed = append(changed, "starts_at", "ends_at")
+		a.timedAt = tx.Now
+		if by.Abs() > time.Duration(agenda.settings.ReminderHours)*time.Hour {
+			a.remindedAt = nil
+		}
 	}
-	if a, err = s.find(ctx, tx, a.ID); err != nil {
-		return a, err
-	}
-	changed := []string{"starts_at", "ends_at"}
-	if a.Staff.UserID != was.Staff.UserID {
+	if staff != a.Staff.UserID {
 		changed = append(changed, "staff")
 	}
-	return a, s.publish(ctx, tx, a, a.change(proto.KindAppointmentRescheduled, map[string]any{"from": was}, changed...))
+	a.StartsAt, a.EndsAt, a.Staff.UserID = w.start, w.start.Add(a.EndsAt.Sub(a.StartsAt)), staff
+	a.sequence++
+	if a, err = s.resave(ctx, tx, a); err != nil {
+		return a, err
+	}
+	if err := tx.EmitAll(ctx, []db.Event{a.change(kind, map[string]any{"from": was}, changed...)}); err != nil {
+		return a, err
+	}
+	if a.StartsAt.Equal(was.StartsAt) {
+		kind = mailHandedOver
+	}
+	return a, s.notify(ctx, tx, a, kind, agenda.settings)
 }
 
 type movedFrom struct {

@@ -149,10 +149,12 @@ func (o *office) exec(sql string, args ...any) {
 	require.NoError(o.t, err)
 }
 
-// remind runs the reminder job, as its timer would.
-func (o *office) remind() {
+// run runs a job by its name, as its timer would.
+func (o *office) run(job string) {
 	o.t.Helper()
-	require.NoError(o.t, o.Parts.Jobs[0].Run(db.WithActor(o.t.Context(), db.Actor{Channel: db.ChannelSystem})))
+	i := slices.IndexFunc(o.Parts.Jobs, func(j app.Job) bool { return j.Name == job })
+	require.GreaterOrEqual(o.t, i, 0, "no job %s", job)
+	require.NoError(o.t, o.Parts.Jobs[i].Run(db.WithActor(o.t.Context(), db.Actor{Channel: db.ChannelSystem})))
 }
 
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }

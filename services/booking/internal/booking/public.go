@@ -96,10 +96,15 @@ type PublicAppointment struct {
 // RecordID is what the audit log names.
 func (p PublicAppointment) RecordID() string { return p.id.String() }
 
+// public is the appointment as a visitor gets to see it. Nothing in it is read from the contact: whoever booked may have
+// given somebody else's address.
 func (a appointment) public() PublicAppointment {
 	p := PublicAppointment{Status: a.Status, StartsAt: a.StartsAt, EndsAt: a.EndsAt, Service: a.Service, Staff: a.Staff, LocationType: a.LocationType,
 		Location: a.Location, id: a.ID}
-	if a.LocationType == "online" && a.Status == statusConfirmed {
+	switch {
+	case a.LocationType == "phone":
+		p.Location = a.place.location
+	case a.LocationType == "online" && a.Status == statusConfirmed:
 		p.Location = a.MeetingURL
 	}
 	return p

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -57,13 +56,13 @@ func (s *service) remindOne(ctx context.Context, id uuid.UUID) error {
 		if err := tx.QueryRow(ctx, `select exists (select `+fromDue+` and a.id = $2)`, tx.Now, id).Scan(&still); err != nil || !still {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `update appointment set reminded_at = $2 where id = $1`, id, tx.Now.Truncate(time.Second)); err != nil {
+		if _, err := tx.Exec(ctx, `update appointment set reminded_at = $2 where id = $1`, id, tx.Now); err != nil {
 			return err
 		}
-		m, err := s.letter(ctx, tx, a, mailReminder)
-		if err != nil || m == nil {
+		settings, err := readSettings(ctx, tx)
+		if err != nil {
 			return err
 		}
-		return tx.Mail(ctx, m)
+		return s.notify(ctx, tx, a, mailReminder, settings)
 	})
 }

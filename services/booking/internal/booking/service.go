@@ -48,5 +48,8 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 }
 
 func (s *service) jobs() []app.Job {
-	return []app.Job{{Name: "reminders", Every: 20 * time.Second, Run: s.remind}}
+	return []app.Job{
+		{Name: "reminders", Every: 20 * time.Second, Run: s.remind},
+		{Name: "requests", Every: time.Minute, Run: s.expireRequests},
+	}
 }

@@ -28,10 +28,11 @@ type Settings struct {
 	ClientChanges       bool   `json:"client_changes"`
 	MaxOpenBookings     int    `json:"max_open_bookings"`
 	FormID              *int64 `json:"form_id"`
+	RequestExpiresHours int    `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
 }
 
 const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
-	terms_text, default_confirmation, client_changes, max_open_bookings, form_id from settings`
+	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours from settings`
 
 func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
 	return readSettings(ctx, tx)
@@ -66,6 +67,7 @@ type changedSettings struct {
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero"`
 	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50"`
 	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1"`
+	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them."`
 }
 
 func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
@@ -74,7 +76,7 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 		"slot_step": in.SlotStep.Null, "min_notice_min": in.MinNoticeMin.Null, "max_advance_days": in.MaxAdvanceDays.Null,
 		"cancel_notice_hours": in.CancelNoticeHours.Null, "late_cancel_text": in.LateCancelText.Null, "reminder_enabled": in.ReminderEnabled.Null,
 		"reminder_hours": in.ReminderHours.Null, "terms_text": in.TermsText.Null, "default_confirmation": in.DefaultConfirmation.Null,
-		"client_changes": in.ClientChanges.Null, "max_open_bookings": in.MaxOpenBookings.Null,
+		"client_changes": in.ClientChanges.Null, "max_open_bookings": in.MaxOpenBookings.Null, "request_expires_hours": in.RequestExpiresHours.Null,
 	} {
 		if null {
 			found.Add(name, fault.Null())
@@ -105,16 +107,19 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 	in.ClientChanges.Apply(&v.ClientChanges)
 	in.MaxOpenBookings.Apply(&v.MaxOpenBookings)
 	in.FormID.ApplyPtr(&v.FormID)
+	in.RequestExpiresHours.Apply(&v.RequestExpiresHours)
 	v.LateCancelText, v.TermsText = strings.TrimSpace(v.LateCancelText), strings.TrimSpace(v.TermsText)
 	var version int64
 	err = tx.QueryRow(ctx, `update settings set slot_step = @slot_step, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
 		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
 		reminder_hours = @reminder_hours, terms_text = @terms_text, default_confirmation = @default_confirmation,
-		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id, version = version + 1
+		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id,
+		request_expires_hours = @request_expires_hours, version = version + 1
 		returning version`, pgx.NamedArgs{
 		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
 		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "terms_text": v.TermsText,
 		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
+		"request_expires_hours": v.RequestExpiresHours,
 	}).Scan(&version)
 	if err != nil {
 		return v, err

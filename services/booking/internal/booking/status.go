@@ -76,14 +76,23 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 	if err := a.must(from...); err != nil {
 		return a, err
 	}
+	if a.Status == statusPending && to == statusConfirmed {
+		// The time is certain only now: a reminder that would have been due is not sent.
+		a.timedAt = tx.Now
+	}
 	a.Status = to
 	if reason = strings.TrimSpace(reason); reason != "" {
 		a.CancelReason = reason
 	}
+	a.sequence++
 	if err := save(ctx, tx, &a); err != nil {
 		return a, err
 	}
-	return a, s.publish(ctx, tx, a, a.change(kindOf[to], nil, "status"))
+	settings, err := readSettings(ctx, tx)
+	if err != nil {
+		return a, err
+	}
+	return a, s.publish(ctx, tx, a, settings, a.change(kindOf[to], nil, "status"))
 }
 
 // must refuses what the status does not allow.
@@ -97,14 +106,20 @@ func (a appointment) must(allowed ...string) error {
 // save writes a locked appointment under its next version. The error is svc_slot_taken when it overlaps another one.
 func save(ctx context.Context, tx *db.Tx, a *appointment) error {
 	a.version++
-	a.sequence++
 	a.UpdatedAt = tx.Now
 	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
-		timed_at = case when starts_at = @starts_at then timed_at else @now end, location_type = @location_type, location = @location,
-		meeting_url = @meeting_url, notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = @now
-		where id = @id`, pgx.NamedArgs{
+		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
+		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = @now where id = @id`, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
-		"location_type": a.place.kind, "location": a.place.location, "meeting_url": a.place.meetingURL, "notes": a.Notes,
-		"cancel_reason": a.CancelReason, "sequence": a.sequence, "version": a.version, "now": a.UpdatedAt})
+		"timed_at": a.timedAt, "reminded_at": a.remindedAt, "location_type": a.place.kind, "location": a.place.location,
+		"meeting_url": a.place.meetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.sequence, "version": a.version, "now": a.UpdatedAt})
 	return overlap(err)
+}
+
+// resave is save, and the appointment as it is then: with the staff member and the client that it has now.
+func (s *service) resave(ctx context.Context, tx *db.Tx, a appointment) (appointment, error) {
+	if err := save(ctx, tx, &a); err != nil {
+		return a, err
+	}
+	return s.find(ctx, tx, a.ID)
 }

@@ -363,7 +363,7 @@ func TestServicesAreChangedFieldByField(t *testing.T) {
 func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	o := open9to5(t, nil)
 	before := o.staff.Get("/settings/booking").Is(200).Map()
-	require.Len(t, before, 12)
+	require.Len(t, before, 13)
 	after := o.admin.Patch("/settings/booking", object{"slot_step": 15, "late_cancel_text": " Ring us. "}).Is(200).Map()
 	before["slot_step"], before["late_cancel_text"] = float64(15), "Ring us."
 	require.Equal(t, before, after)
@@ -400,27 +400,27 @@ func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
 		}
 		clients[name] = o.book(o.contact(0, name+"@example.com"), start, body).Is(201).Text("id")
 	}
-	o.remind()
+	o.run("reminders")
 	require.Zero(t, mailed("kept@example.com"))
 	require.Zero(t, mailed("soon@example.com"), "booked when it would have been due")
 	o.Travel(o.at(3, "14:00").Sub(o.Now()))
 	o.admin.Post("/appointments/"+clients["gone"]+"/cancel", nil).Is(200)
 	o.SetApp(appID, false)
-	o.remind()
+	o.run("reminders")
 	require.Zero(t, mailed("kept@example.com"))
 	o.SetApp(appID, true)
 	o.admin.Patch("/settings/booking", object{"reminder_enabled": false}).Is(200)
-	o.remind()
+	o.run("reminders")
 	require.Zero(t, mailed("kept@example.com"))
 	o.admin.Patch("/settings/booking", object{"reminder_enabled": true}).Is(200)
 	done := make(chan struct{})
 	for range 4 {
-		go func() { o.remind(); done <- struct{}{} }()
+		go func() { o.run("reminders"); done <- struct{}{} }()
 	}
 	for range 4 {
 		<-done
 	}
-	o.remind()
+	o.run("reminders")
 	require.Equal(t, 1, mailed("kept@example.com"))
 	require.Zero(t, mailed("gone@example.com")+mailed("asked@example.com"))
 }
