@@ -15,7 +15,7 @@ const ours = () => [new URL(desk.gateway).host]
 const somebody = (name) => `${name}-${Date.now().toString(36)}@example.com`
 const invite = (email) => desk.admin.post("/staff", { name: "Bea Maes", email, role: "staff" })
 
-// Ends a browser that signed in: only there may a cookie be.
+// Ends a browser that signed in, which may have a cookie.
 async function signedIn(v, email) {
   const [cookie, ...others] = await v.context.cookies()
   assert.equal(cookie.name, "svc_session")
@@ -45,7 +45,7 @@ const signIn = async (page, email, password) => {
   await page.getByRole("button", { name: "Sign in" }).click()
 }
 
-// From one's account to a second factor, with a wrong code in between.
+// Sets up a second factor from the account page, with a wrong code first.
 async function setUpFactor(page) {
   await page.goto(desk.gateway + "/account")
   await page.getByRole("link", { name: "Set up a second factor" }).click()
@@ -84,7 +84,7 @@ test("an invitation is accepted, and its owner signs in, forgets the password an
   await v.page.getByRole("button", { name: "Accept the invitation" }).click()
   await v.page.getByRole("heading", { name: "You are part of the team" }).waitFor()
   await check(v.page, "invitation accepted")
-  await v.page.goto("about:blank") // what differs in the fragment alone is not loaded again
+  await v.page.goto("about:blank") // a change of the fragment alone loads nothing
   await v.page.goto(link)
   await v.page.getByLabel("New password").fill("long enough 2")
   await v.page.getByRole("button", { name: "Accept the invitation" }).click()
@@ -144,7 +144,7 @@ test("a second factor is set up, asked for and turned off, without script too", 
   await v.page.getByRole("button", { name: "Continue" }).click()
   await v.page.getByText("This code is not right.").waitFor()
   await check(v.page, "second factor wrong")
-  // No code counts twice, and the next one counts already.
+  // A code is valid once, and the next one is valid already.
   await v.page.getByLabel("Code", { exact: true }).fill(totp(secret, Date.now() + 30000))
   await v.page.getByRole("button", { name: "Continue" }).click()
   await v.page.waitForURL(/\/team\/calendar$/)
@@ -212,7 +212,7 @@ for (const [way, options] of Object.entries({ "with script": {}, "without script
   for (const part of ["Carl Peeters-Vandenbroucke", email, "Manager", "Off"]) assert.ok(text.includes(part), `${part} in ${text}`)
   await check(page, `account ${way}`)
 
-  // Who is signed in is not asked again.
+  // Somebody who is signed in is not asked again.
   await page.goto(desk.gateway + "/account/sign-in")
   await page.waitForURL(/\/account$/)
   await page.getByRole("link", { name: "Change your password" }).click()
@@ -245,7 +245,7 @@ test("whoever a company profile names confirms it by the mail's link, once", asy
   await press(page)
   await page.getByRole("heading", { name: "Thank you, your profile is confirmed" }).waitFor()
   await check(page, "telemetry confirmed")
-  await page.goto("about:blank") // what differs in the fragment alone is not loaded again
+  await page.goto("about:blank") // a change of the fragment alone loads nothing
   await page.goto(link)
   await press(page)
   await page.getByRole("heading", { name: "This link no longer works" }).waitFor()

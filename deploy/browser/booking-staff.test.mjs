@@ -22,7 +22,7 @@ after(() => browser?.close())
 const address = (name) => `${name}-${Date.now().toString(36)}@example.com`
 const gatewayHost = () => new URL(desk.gateway).host
 
-// Somebody who accepted the invitation to the team, and works at the same hours every day.
+// A colleague who accepted the invitation and works at the same hours every day: the user id.
 async function join(name, hours) {
   const email = address("team")
   const { user_id } = await desk.admin.post("/staff", { name, email, role: "staff" })
@@ -33,7 +33,7 @@ async function join(name, hours) {
   return user_id
 }
 
-// Whose calendar has the appointment that was booked from this address.
+// The user id of whoever has the appointment of this address.
 const whose = async (email) => {
   const contact = await until("the contact", async () => (await desk.admin.get("/contacts?search=" + encodeURIComponent(email))).items[0])
   return (await until("the appointment", async () => (await desk.admin.get("/appointments?contact=" + contact.id)).items[0])).staff.user_id
@@ -48,7 +48,7 @@ async function timesNextMonth(page) {
   await page.locator(".time").filter({ visible: true }).first().waitFor()
   return seen(page, ".time")
 }
-// The page's own HTML stays below the widget, unseen.
+// The page's own HTML stays below the widget, hidden.
 const person = (page) => page.getByLabel("With", { exact: true }).filter({ visible: true })
 const seen = (page, what) => page.locator(what).filter({ visible: true }).allTextContents()
 const by = (page, name) => person(page).selectOption({ label: name })
@@ -87,7 +87,7 @@ test("a visitor chooses a person, sees their times and gets them; with anyone, w
   await check(page, "staff done")
   assert.equal(await whose(named), bea)
 
-  // Whoever books once more chooses anew.
+  // A second booking begins with no choice.
   await page.getByRole("button", { name: "Book another" }).click()
   await page.getByRole("heading", { name: "Choose a day and time" }).waitFor()
   assert.equal(await person(page).inputValue(), "0")

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
-import { mailLink, mails, pause, setUp, until } from "./system.mjs"
+import { Client, mailLink, mails, pause, setUp, until } from "./system.mjs"
 
 let browser, desk
 before(async () => {
@@ -25,7 +25,7 @@ for (const [way, options] of Object.entries({ "switched off": { javaScriptEnable
   await check(page, "plain services")
   await page.getByRole("link", { name: desk.intake.name }).click()
   await check(page, "plain times")
-  await page.getByRole("link", { name: "Next month" }).click() // what begins in a moment cannot be moved any more
+  await page.getByRole("link", { name: "Next month" }).click() // an appointment that begins soon cannot be moved
   await page.locator("a.time").first().click()
   await check(page, "plain details")
   await pause(3100)
@@ -38,7 +38,7 @@ for (const [way, options] of Object.entries({ "switched off": { javaScriptEnable
   await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
   await check(page, "plain done")
 
-  // Without script the link's fragment reaches nobody; it is pasted.
+  // Without script nothing reads the link's fragment, so the visitor pastes the link.
   const link = await mailLink(email, "/manage")
   await page.goto(link)
   await check(page, "plain manage")
@@ -151,13 +151,12 @@ test("on somebody else's site, under a strict policy and at 320 pixels, in Dutch
   }
 })
 
-// Books through the API, as somebody did who is not under test.
-async function book(email, service = desk.intake) {
-  const { Client } = await import("./system.mjs")
-  const free = await new Client().get(`/booking/slots?service=${service.id}`)
+// Books the intake through the API, as somebody who is not under test: by default at a time far from the first and the last.
+async function book(email, choose = (times) => times[Math.floor(times.length / 2)]) {
+  const free = await new Client().get(`/booking/slots?service=${desk.intake.id}`)
   await pause(3100)
-  const slot = free.items[Math.floor(free.items.length / 2)]
-  return new Client().post("/booking/book", { service: service.id, starts_at: slot.starts_at, token: free.token, hp_url: "", page: "", values: { email, first_name: "Ada" } })
+  const { starts_at } = choose(free.items)
+  await new Client().post("/booking/book", { service: desk.intake.id, starts_at, token: free.token, hp_url: "", page: "", values: { email, first_name: "Ada" } })
 }
 
 const inside = "globalThis.deep = () => { let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; return e }"
@@ -206,7 +205,7 @@ test("what keeps a visitor from booking is said, and nothing typed is lost", asy
   await page.getByText("You already have several bookings ahead").waitFor()
   await kept("trouble max open")
 
-  // A token that is refused is fetched anew, once and silently.
+  // The widget replaces a refused token once, and says nothing.
   let tries = 0
   await page.route("**/v1/booking/book", (route) => (++tries === 1 ? route.fulfill({ status: 400, json: { code: "svc_invalid_token", message: "", data: {} } }) : route.fulfill({ status: 503, json: { code: "svc_unavailable", message: "", data: {} } })), { times: 2 })
   await press()
@@ -215,7 +214,7 @@ test("what keeps a visitor from booking is said, and nothing typed is lost", asy
 
   // Somebody else takes the time that is on the screen.
   const chosen = await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)
-  await takeFirst()
+  await book(address("faster"), (times) => times[0])
   await press()
   await page.getByText("That time was just taken").waitFor()
   await kept("trouble taken")
@@ -226,14 +225,6 @@ test("what keeps a visitor from booking is said, and nothing typed is lost", asy
   await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
   await v.end()
 })
-
-// Takes the first free time of the intake.
-async function takeFirst() {
-  const { Client } = await import("./system.mjs")
-  const free = await new Client().get(`/booking/slots?service=${desk.intake.id}`)
-  await pause(3100)
-  await new Client().post("/booking/book", { service: desk.intake.id, starts_at: free.items[0].starts_at, token: free.token, hp_url: "", page: "", values: { email: address("faster") } })
-}
 
 test("a link whose appointment cannot be changed shows why and whom to ask", async () => {
   const email = address("late")
@@ -338,7 +329,7 @@ test("without a connection a widget's link stays, and the widget comes with the 
   await upgraded(page)
   assert.equal(await page.getByRole("link", { name: "Book online" }).isVisible(), false)
 
-  // Later on, a month that does not come can be asked for again.
+  // A month that fails to load can be asked for again.
   await page.route("**/v1/booking/slots*", (route) => route.abort(), { times: 1 })
   await page.getByRole("button", { name: "Next month" }).click()
   await page.getByText("The free times could not be loaded.").waitFor()
@@ -366,7 +357,7 @@ test("while the app is off its pages are gone, and a widget says so in one line"
   await plain.page.getByLabel("Email address").fill(email)
   await desk.admin.patch("/apps/booking", { enabled: false })
   try {
-    // Whoever was at it is told, and nothing typed is lost.
+    // A visitor at the details step is told, and nothing typed is lost.
     await page.getByRole("button", { name: "Book", exact: true }).click()
     await page.getByText("Online booking is not available right now.").waitFor()
     assert.equal(await page.getByLabel("Email address").inputValue(), email)

@@ -1,4 +1,4 @@
-// A visitor's browser, and what holds for every state that it sees.
+// A visitor's browser, and the checks of every state of a page.
 import assert from "node:assert/strict"
 import { existsSync, mkdirSync } from "node:fs"
 import { createServer } from "node:http"
@@ -7,7 +7,7 @@ import { chromium } from "playwright-core"
 
 const places = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
 
-/** Starts the browser. BROWSER_BIN names one that stands elsewhere. */
+/** Starts the browser: the one that BROWSER_BIN names, or the first that is installed. */
 export function launch() {
   const executablePath = process.env.BROWSER_BIN ?? places.find((p) => existsSync(p))
   if (!executablePath) throw new Error("There is no Chromium: install chromium-headless-shell, or name one in BROWSER_BIN.")
@@ -16,7 +16,10 @@ export function launch() {
 
 const noScript = new WeakSet()
 
-/** A page of a new visitor, who minds errors, refused resources, cookies and requests to other hosts than allowed ones. */
+/**
+ * A page of a new visitor. end() fails after an error, a refused resource, a cookie, or a request to a host that is not in hosts.
+ * delays lets answers come in any order; with scripts off no script loads.
+ */
 export async function visitor(browser, options = {}) {
   const { delays = false, scripts = true, hosts = [], ...rest } = options
   const context = await browser.newContext({ locale: "en-GB", timezoneId: "Europe/Brussels", viewport: { width: 1100, height: 900 }, ...rest })
@@ -34,7 +37,6 @@ export async function visitor(browser, options = {}) {
   })
   if (!scripts) await page.route(/\.js(\?|$)/, (route) => route.abort())
   if (delays) {
-    // Answers come in any order: what depends on their order shows itself.
     await page.route(/\/v1\/|\/_ui\//, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
       await route.continue().catch(() => {})
@@ -53,10 +55,10 @@ export async function visitor(browser, options = {}) {
   }
 }
 
-/** Nothing is inaccessible in the page's present state, and nothing is wider than it. */
+/** Checks the page's present state: axe finds nothing, and nothing is wider than the window. */
 export async function check(page, name) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script
-  await page.waitForTimeout(150) // colours that change slowly are measured when they are there
+  await page.evaluate(still) // axe measures the colours of this moment
   const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze()
   const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
   assert.deepEqual(said, [], `axe in ${name}`)
@@ -65,14 +67,23 @@ export async function check(page, name) {
   await shot(page, name)
 }
 
-/** A picture for people to look at, where SHOTS names a folder. */
+/** Waits, in the page, until what was just changed is drawn and every transition and finite animation has ended. */
+async function still() {
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
+  const roots = [document]
+  for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot)
+  const moving = roots.flatMap((root) => root.getAnimations()).filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
+  await Promise.allSettled(moving.map((a) => a.finished))
+}
+
+/** Keeps a picture of the page, if SHOTS names a folder. */
 export async function shot(page, name) {
   if (!process.env.SHOTS) return
   mkdirSync(process.env.SHOTS, { recursive: true })
   await page.screenshot({ path: `${process.env.SHOTS}/${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`, fullPage: true })
 }
 
-/** A site of somebody else, with a policy that allows our script and nothing of its own. */
+/** Starts a site of somebody else, whose policy allows our script and none of its own. close() ends it. */
 export async function host(gateway, html) {
   const server = createServer((_, answer) => {
     answer.setHeader("Content-Type", "text/html; charset=utf-8")

@@ -19,7 +19,7 @@ after(() => browser?.close())
 
 const forced = (options = {}) => visitor(browser, { forcedColors: "active", hosts: [new URL(desk.gateway).host], ...options })
 
-// How what has focus, or a part of the page, looks.
+// The colours of the element with focus, or of a part of the page.
 const look = (page, selector) => page.evaluate((selector) => {
   const roots = [document, ...[...document.querySelectorAll("svc-booking, svc-form")].map((e) => e.shadowRoot).filter(Boolean)]
   let e = document.activeElement
@@ -30,7 +30,7 @@ const look = (page, selector) => page.evaluate((selector) => {
     border: s.borderTopWidth + " " + s.borderTopStyle, edge: s.borderTopColor, background: s.backgroundColor, colour: s.color, around: getComputedStyle(document.body).backgroundColor }
 }, selector)
 
-// Goes on by keyboard as far as times says; focus is seen at every stop.
+// Presses Tab so many times; the focus is visible at every stop.
 async function stops(page, times, where) {
   for (let n = 1; n <= times; n++) {
     await page.keyboard.press("Tab")
@@ -92,7 +92,7 @@ test("in forced colours a form is filled in and sent, with script and without", 
     await page.getByLabel("Email").fill(`forced-${Date.now().toString(36)}@example.com`)
     await page.getByLabel("Your question").fill("Is this readable?")
     await page.getByLabel("You may keep my details").check()
-    if (!scripts) await pause(3100) // without script nobody waits for a form that comes too fast
+    if (!scripts) await pause(3100) // without script nothing delays a form that would be sent too fast
     await page.getByRole("button", { name: "Send" }).click()
     await page.getByText("Thank you, we will answer.").waitFor()
     await check(page, name("sent"))

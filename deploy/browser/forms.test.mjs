@@ -206,7 +206,7 @@ test("what stands in the way of sending is said, and nothing that was typed is l
   await press()
   await until("focus on the email", async () => (await field(v.page)) === "svc-email")
 
-  // A token that is too old is replaced without a word.
+  // The widget replaces a token that is too old, and says nothing.
   answers.push({ status: 400, code: "svc_invalid_token" })
   await press()
   await said(v.page).waitFor()
@@ -369,7 +369,7 @@ test("while the app is off there is no form, and the widget says so in one line"
   await desk.admin.patch("/apps/forms", { enabled: false })
   try {
     await until("the page to go", async () => (await fetch(address())).status === 404)
-    // Whoever was at it is told; what was typed can still be copied.
+    // A visitor who was typing is told, and can still copy the text.
     await v.page.getByRole("button", { name: "Send my request" }).click()
     await v.page.getByRole("alert").filter({ hasText: "not available" }).or(v.page.getByText("no longer")).first().waitFor()
     assert.equal(await v.page.getByLabel("What do you have in mind?").inputValue(), "Roses & <b>thorns</b>")

@@ -32,7 +32,7 @@ test("the mail's links confirm and unsubscribe with one press, and opening them 
   await v.page.getByRole("heading", { name: "You are subscribed" }).waitFor()
   await check(v.page, "marketing confirmed")
   assert.equal(await state(), "subscribed")
-  await v.page.goto("about:blank") // what differs in the fragment alone is not loaded again
+  await v.page.goto("about:blank") // a change of the fragment alone loads nothing
   await v.page.goto(link)
   await v.page.getByRole("button", { name: "Yes, send me news" }).click()
   await v.page.getByRole("heading", { name: "This link no longer works" }).waitFor()
@@ -81,7 +81,7 @@ test("a mail program unsubscribes with one click, by what the mail's headers say
   assert.deepEqual(headers["List-Unsubscribe-Post"], ["List-Unsubscribe=One-Click"])
   const link = new URL(/^<(.+)>$/.exec(headers["List-Unsubscribe"][0])[1])
   const address = desk.gateway + link.pathname + link.search
-  // Scanners open every address of a mail; that is no click.
+  // Mail scanners open every address of a mail; opening confirms nothing.
   for (const method of ["HEAD", "GET"]) assert.equal((await fetch(address, { method })).status, 200)
   assert.equal(await state(), "subscribed")
   for (const sent of ["once", "and once more"]) {

@@ -1,5 +1,5 @@
 // Runs every *.test.mjs beside this file. Two systems at once take one file after the other, the longest first: most of the
-// time a test waits for its page. Files share no system that another file uses meanwhile, so they may switch apps off.
+// time a test waits for its page. A system runs one file at a time, so a file may switch apps off.
 import { spawn } from "node:child_process"
 import { readdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -21,7 +21,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   })
 }
 
-/** Runs one file, prints what it said when it has ended, and answers its exit code. */
+/** Runs one file against the system of a data folder, prints its report at the end, and answers its exit code. */
 async function run(file, dir) {
   const args = ["--test", "--test-reporter=spec", ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
   const tests = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, E2E_DATA_DIR: dir } })
@@ -34,6 +34,7 @@ async function run(file, dir) {
   return code
 }
 
+/** Runs files until there are none left, and stops the system: 0, or the last exit code that was not 0. */
 async function lane({ dir, stop }) {
   let code = 0
   try {

@@ -1,4 +1,4 @@
-// The system under test: the processes that `make run` starts, and what an administrator sets up on the first day.
+// The system under test: the processes that `make run` starts, calls of its API, its mails, and a business that is set up.
 import { spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,6 +9,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../..")
 export const password = "correct horse battery staple"
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** The first answer of ok() that is not false or empty. It throws if there is none within so many seconds. */
 export async function until(what, ok, seconds = 20) {
   for (const end = Date.now() + seconds * 1000; ; await pause(50)) {
     const found = await ok()
@@ -21,7 +22,7 @@ export async function until(what, ok, seconds = 20) {
 export async function start() {
   if (process.env.E2E_DATA_DIR) return { dir: process.env.E2E_DATA_DIR, stop: async () => {} }
   const dir = mkdtempSync(join(tmpdir(), "frontdesk-browser-"))
-  chmodSync(dir, 0o755) // PostgreSQL runs as another user and has to get through
+  chmodSync(dir, 0o755) // PostgreSQL runs as another user and must enter it
   const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0" }
   delete env.DATABASE_URL
   delete env.KAFKA_BROKERS
@@ -44,10 +45,10 @@ export async function start() {
   return { dir, stop }
 }
 
-/** What run.json says. */
+/** The content of run.json. */
 export const state = (dir = process.env.E2E_DATA_DIR) => JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))
 
-/** Calls of the API as somebody. */
+/** Calls the API with these headers. An answer that is not ok throws an error with its status. */
 export class Client {
   constructor(headers = {}) {
     this.headers = headers
@@ -64,7 +65,7 @@ export class Client {
   patch = async (path, body) => (await this.call("PATCH", path, body)).json
 }
 
-/** A business that is set up: an administrator with a key (admin) and in a browser (person), services, hours, the booking page. */
+/** Sets up a business: clients of its administrator with a key (admin) and in a browser (person), three services, hours, the booking page. */
 export async function setUp() {
   const visitor = new Client()
   const login = await visitor.call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || process.env.SVC_ADMIN_PASSWORD || password })
@@ -96,10 +97,10 @@ const stamp = () => Date.now().toString(36).slice(-4) + (count++).toString(36)
 /** The mails to an address, newest first. */
 export const mails = async (to) => (await (await fetch(state().mail_page + "/api/mails?to=" + encodeURIComponent(to))).json()).items
 
-/** The newest mail to an address whose text has a link to that path. */
+/** The link to path in the newest mail to an address, once n mails have one. It leads to this system's gateway. */
 export const mailLink = async (to, path, n = 1) =>
   until(`mail ${n} with ${path} to ${to}`, async () => {
-    const links = (await mails(to)).map((m) => new RegExp(`https?://[^\\s]*${path}[^\\s]*`).exec(m.Text ?? m.text)?.[0]).filter(Boolean)
+    const links = (await mails(to)).map((m) => new RegExp(`https?://[^\\s]*${path}[^\\s]*`).exec(m.text)?.[0]).filter(Boolean)
     if (links.length < n) return undefined
     const link = new URL(links[0])
     return state().gateway + link.pathname + link.search + link.hash
