@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -287,7 +288,9 @@ func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppoin
 	if in.Staff != 0 {
 		where.And("a.user_id = ?", in.Staff)
 	}
-	if len(in.Status) > 0 {
+	if slices.Equal(in.Status, []string{statusPending}) {
+		where.And("a.status = 'pending'") // what the index of requests is for
+	} else if len(in.Status) > 0 {
 		where.And("a.status = any(?)", in.Status)
 	}
 	if in.Contact != uuid.Nil {
@@ -296,7 +299,12 @@ func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppoin
 	by := byStart
 	if !in.UpdatedSince.IsZero() {
 		by = byUpdate
-		where.And("a.updated_at >= ?", in.UpdatedSince)
+		if c.First {
+			if c.Until, err = tx.ChangesUntil(ctx, "appointment"); err != nil {
+				return none, err
+			}
+		}
+		where.And("a.updated_at >= ? and a.updated_at <= ?", in.UpdatedSince, c.Until)
 	}
 	if c.First {
 		if err := tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&c.Total); err != nil {

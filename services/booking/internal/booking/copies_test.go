@@ -2,6 +2,7 @@ package booking
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -113,4 +114,27 @@ func TestEverythingSentLooksAsItsSampleSays(t *testing.T) {
 	o.admin.Patch(path("/staff/%d", o.staff.UserID), object{"name": "Dr. Wouters", "meeting_url": "https://meet.example.com/w"}).Is(200)
 	o.admin.Delete(path("/staff/%d", o.staff.UserID), object{"successor": o.admin.UserID}).Is(200)
 	o.Sample(proto.StaffTopic)
+}
+
+func TestWhoAsksOnWithTheNewestTimeSeesWhatWasCommittedLate(t *testing.T) {
+	o := open9to5(t, nil)
+	contact := o.contact(0)
+	late := o.book(contact, o.at(2, "10:00")).Is(201).Text("id")
+	soon := o.book(contact, o.at(2, "11:00")).Is(201).Text("id")
+	seen := func(since string) (ids []any, newest string) {
+		for _, a := range o.admin.Get("/appointments?updated_since=" + since).Is(200).Items() {
+			ids, newest = append(ids, a["id"]), a["updated_at"].(string)
+		}
+		return ids, newest
+	}
+	tx, err := o.Kit.DB.Pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `update appointment set notes = 'late', updated_at = null where id = $1`, late)
+	require.NoError(t, err)
+	time.Sleep(1100 * time.Millisecond)
+	o.admin.Patch("/appointments/"+soon, object{"notes": "soon"}).Is(200)
+	_, newest := seen(stamp(time.Now().Add(-time.Hour)))
+	require.NoError(t, tx.Commit(t.Context()))
+	ids, _ := seen(newest)
+	require.Subset(t, ids, []any{late, soon})
 }

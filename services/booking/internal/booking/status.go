@@ -106,13 +106,12 @@ func (a appointment) must(allowed ...string) error {
 // save writes a locked appointment under its next version. The error is svc_slot_taken when it overlaps another one.
 func save(ctx context.Context, tx *db.Tx, a *appointment) error {
 	a.version++
-	a.UpdatedAt = tx.Now
-	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
+	err := tx.QueryRow(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
 		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
-		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = @now where id = @id`, pgx.NamedArgs{
+		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = null where id = @id returning updated_at`, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"timed_at": a.timedAt, "reminded_at": a.remindedAt, "location_type": a.place.kind, "location": a.place.location,
-		"meeting_url": a.place.meetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.sequence, "version": a.version, "now": a.UpdatedAt})
+		"meeting_url": a.place.meetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.sequence, "version": a.version}).Scan(&a.UpdatedAt)
 	return overlap(err)
 }
 

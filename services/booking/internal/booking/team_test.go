@@ -315,10 +315,11 @@ func TestAppointmentsAreFoundByPeriodContactAndChange(t *testing.T) {
 	require.Equal(t, ids, walked)
 	o.staff.Get("/appointments?per_page=2&contact="+ann+"&cursor="+o.admin.Get("/appointments?per_page=2&contact="+ann).Is(200).Text("next_cursor")).Fails(400, "svc_invalid_cursor")
 
-	o.Travel(time.Hour)
-	since := stamp(o.Now())
+	// Changes are stamped by the clock of the database, which does not travel.
+	time.Sleep(1100 * time.Millisecond)
+	since := stamp(time.Now())
 	o.admin.Post("/appointments/"+ids[3]+"/cancel", nil).Is(200)
-	o.Travel(time.Minute)
+	time.Sleep(1100 * time.Millisecond)
 	o.admin.Patch("/appointments/"+ids[0], object{"notes": "x"}).Is(200)
 	changed := o.admin.Get("/appointments?updated_since=" + since).Is(200).Items()
 	require.Equal(t, []any{ids[3], ids[0]}, []any{changed[0]["id"], changed[1]["id"]})
