@@ -193,7 +193,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	location, asked := values[form.TargetLocation]
 	delete(values, form.TargetLocation)
 	in := map[string]any{"service": b.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": b.Token,
-		"hp_url": r.PostFormValue("hp_url"), "page": p.PublicURL + r.URL.Path}
+		"hp_url": r.PostFormValue("hp_url"), "language": p.Reader(r).Language, "page": p.PublicURL + r.URL.Path}
 	if asked {
 		in["location"] = location
 	}

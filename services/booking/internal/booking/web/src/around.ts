@@ -12,6 +12,8 @@ export interface Around {
   zone: string
   zoneName: string
   locale: string
+  /** That of the texts, and so of the mails. */
+  language: string
   /** A moment on the visitor's clock, when that differs and the visitor will not come here; else "". */
   yours: (moment: string, service: Pick<Service, "location_type">) => string
   price: (amount: string) => string
@@ -35,6 +37,7 @@ export function around(mount: Mount, data: WidgetData): Around {
     zone,
     zoneName: city(zone),
     locale,
+    language: mount.language,
     yours: (moment, service) => (["phone", "online"].includes(service.location_type) && differs(moment, zone, mine) ? t("your_time", { time: clock(moment) }) : ""),
     price: (amount) => new Intl.NumberFormat(locale, { style: "currency", currency: site.currency || "EUR", minimumFractionDigits: amount.includes(".") ? 2 : 0 }).format(Number(amount)),
     duration: (m) => [m >= 60 && t("hours_short", { n: Math.floor(m / 60) }), m % 60 > 0 && t("minutes_short", { n: m % 60 })].filter(Boolean).join(" "),

@@ -78,7 +78,7 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     const values = toSend(questions, answers)
     const location = values["location"]
     delete values["location"]
-    const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap.current, page: window.location.href.split("#")[0]?.slice(0, 2048) }
+    const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap.current, language: a.language, page: window.location.href.split("#")[0]?.slice(0, 2048) }
     if (staff) body["staff"] = staff
     if (location !== undefined) body["location"] = location
     const post = () => call<Booked>(`${a.origin}/v1/booking/book`, { ...body, token: live.current }, key.current)
