@@ -40,6 +40,7 @@ func (s *service) website(ops *op.Set) http.Handler {
 	return web.Pages(web.Desk{
 		Site:   ui.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()},
 		Now:    s.DB.Now,
+		Key:    s.Keys.For("manage page"),
 		Fields: s.fields.named,
 		Rules: func(ctx context.Context) (rules web.Rules, err error) {
 			err = s.DB.Read(ctx, func(tx *db.Tx) error {

@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"encoding/base64"
 	"html"
 	"io"
 	"net/http"
@@ -228,4 +229,83 @@ func TestTheWidgetGetsServicesAndStyleFromAnySite(t *testing.T) {
 	b.SetSite("form-style", object{"button_background": "#0a7a5a", "font": "svc:lora"})
 	b.get("/_ui/booking/widget.json").is(200).says(`"--svc-button-background":"#0a7a5a"`, `"name":"Intake"`, `"timezone":"Europe/Brussels"`)
 	b.get("/_ui/booking/style.css").is(200).says("--svc-button-background:#0a7a5a")
+}
+
+// managed books as a visitor, and gives the token of the mail.
+func (b browser) managed(email string) string {
+	b.t.Helper()
+	form := b.get(b.get("/team/book?lang=en").link("at=")).form()
+	b.Travel(4 * time.Second)
+	form.Set("v.email", email)
+	b.post("/team/book", form).is(200)
+	return linkIn(b.t, b.lastMail(email))
+}
+
+func TestTheManagePageShowsOnlyWhatItHeldItselfForThisLink(t *testing.T) {
+	b := website(t, nil)
+	token, other := b.managed("bea@example.com"), b.managed("bob@example.com")
+	held := b.post("/manage", url.Values{"token": {token}}).is(200).form().Get("held")
+	require.NotEmpty(t, held)
+	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"status":"confirmed","service":{"name":"Pay at evil.example"}}`))
+	swapped := []byte(held)
+	swapped[len(swapped)-9] ^= 1
+	for name, c := range map[string]struct {
+		token, held string
+		status      int
+	}{
+		"its own":             {token, held, 200},
+		"of another link":     {other, held, 200}, // looked up anew
+		"of no link":          {"nonsense", held, 400},
+		"written by somebody": {"nonsense", forged, 400},
+		"changed":             {"nonsense", string(swapped), 400},
+		"too short":           {"nonsense", "AAAA", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := b.post("/manage", url.Values{"token": {c.token}, "held": {c.held}, "do": {"cancel"}}).is(c.status)
+			require.NotContains(t, page.text, "evil")
+		})
+	}
+	b.admin.Patch("/settings/booking", object{"cancel_notice_hours": 0}).Is(200)
+	b.Travel(31 * time.Minute)
+	b.exec(`update manage_token set ended = true`)
+	b.post("/manage", url.Values{"token": {token}, "held": {held}, "do": {"cancel"}}).is(410)
+}
+
+func TestFormsOfOtherSitesDoNotReachTheManagePage(t *testing.T) {
+	b := website(t, nil)
+	token := url.Values{"token": {b.managed("bea@example.com")}, "do": {"cancel-now"}}
+	for language, says := range map[string]string{"en": "did not come from our own page", "nl": "niet van onze eigen pagina", "fr": "notre propre page", "de": "unserer eigenen Seite"} {
+		t.Run(language, func(t *testing.T) {
+			token.Set("lang", language)
+			b.header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+			b.post("/manage", token).is(403).says(says)
+			b.header = http.Header{"Origin": {"https://evil.example"}}
+			b.post("/manage", token).is(403).says(says)
+		})
+	}
+	require.Equal(t, "confirmed", b.admin.Get("/appointments").Is(200).Text("items.0.status"))
+	b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
+	b.post("/manage", token).is(200)
+}
+
+func TestAReasonOfFiveHundredCharactersMayHaveLines(t *testing.T) {
+	b := website(t, nil)
+	token := b.managed("bea@example.com")
+	reason := strings.Repeat("I am ill.\n", 50)
+	require.Len(t, reason, 500)
+	b.post("/manage", url.Values{"token": {token}, "do": {"cancel-now"}, "reason": {strings.ReplaceAll(reason, "\n", "\r\n")}}).is(200)
+	require.Equal(t, strings.TrimSpace(reason), b.admin.Get("/appointments/"+b.admin.Get("/appointments").Is(200).Text("items.0.id")).Is(200).Text("cancel_reason"))
+}
+
+func TestTheMailIsInTheLanguageOfThePage(t *testing.T) {
+	b := website(t, nil)
+	for language, subject := range map[string]string{"en": "Your appointment is confirmed", "nl": "Uw afspraak is bevestigd", "fr": "Votre rendez-vous est confirmé", "de": "Ihr Termin ist bestätigt"} {
+		t.Run(language, func(t *testing.T) {
+			form := b.get(b.get("/team/book?lang=" + language).link("at=")).form()
+			b.Travel(4 * time.Second)
+			form.Set("v.email", language+"@example.com")
+			b.post("/team/book", form).is(200)
+			require.Contains(t, b.lastMail(language+"@example.com").GetSubject(), subject)
+		})
+	}
 }

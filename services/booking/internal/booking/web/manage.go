@@ -1,11 +1,14 @@
 package web
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"frontdesk/libs/fault"
@@ -44,21 +47,21 @@ func (p *pages) manage(w http.ResponseWriter, r *http.Request) {
 	if r.PostForm.Has("back") {
 		do = ""
 	}
-	if !m.held() {
+	if !p.held(&m) {
 		// Steps between show and act need no second look at the appointment: it is passed along, and counts for nothing.
 		err := p.Call(r, http.MethodPost, "/booking/manage", nil, map[string]any{"token": m.Token}, "", &m.Appointment)
 		if err != nil {
 			p.refuseManage(w, r, m, fault.From(err))
 			return
 		}
-		m.hold()
+		p.hold(&m)
 	}
 	switch do {
 	case "cancel":
 		m.Step = "cancel"
 		p.renderManage(w, r, http.StatusOK, m)
 	case "cancel-now":
-		err := p.Call(r, http.MethodPost, "/booking/manage/cancel", nil, map[string]any{"token": m.Token, "reason": r.PostFormValue("reason")}, "", &m.Appointment)
+		err := p.Call(r, http.MethodPost, "/booking/manage/cancel", nil, map[string]any{"token": m.Token, "reason": oneKindOfBreak(r.PostFormValue("reason"))}, "", &m.Appointment)
 		if err != nil {
 			p.refuseManage(w, r, m, fault.From(err))
 			return
@@ -75,16 +78,49 @@ func (p *pages) manage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hold keeps the appointment in the page's form, held takes it back.
-func (m *managePage) hold() {
-	if raw, err := json.Marshal(m.Appointment); err == nil {
-		m.Held = base64.RawURLEncoding.EncodeToString(raw)
-	}
+// oneKindOfBreak is what was typed into a field of several lines as the visitor counted it: a form sends each break as two
+// characters.
+func oneKindOfBreak(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// heldFor is how long a page's form vouches for the appointment that it shows.
+const heldFor = 30 * time.Minute
+
+// note is what a page's form carries from one step to the next.
+type note struct {
+	Appointment appointment
+	Until       time.Time
 }
 
-func (m *managePage) held() bool {
-	raw, err := base64.RawURLEncoding.DecodeString(m.Held)
-	return err == nil && m.Held != "" && json.Unmarshal(raw, &m.Appointment) == nil
+// hold puts the appointment into the page's form, signed for its token and for a while.
+func (p *pages) hold(m *managePage) {
+	raw, err := json.Marshal(note{m.Appointment, p.desk.Now().Add(heldFor)})
+	if err != nil {
+		return
+	}
+	m.Held = base64.RawURLEncoding.EncodeToString(append(p.sign(m.Token, raw), raw...))
+}
+
+// held takes the appointment back, and reports whether it is one that hold put there for this token a while ago.
+func (p *pages) held(m *managePage) bool {
+	signed, err := base64.RawURLEncoding.DecodeString(m.Held)
+	if err != nil || len(signed) < sha256.Size {
+		return false
+	}
+	mac, raw := signed[:sha256.Size], signed[sha256.Size:]
+	var n note
+	if !hmac.Equal(mac, p.sign(m.Token, raw)) || json.Unmarshal(raw, &n) != nil || p.desk.Now().After(n.Until) {
+		return false
+	}
+	m.Appointment = n.Appointment
+	return true
+}
+
+func (p *pages) sign(token string, raw []byte) []byte {
+	mac := hmac.New(sha256.New, p.desk.Key)
+	mac.Write([]byte(token))
+	mac.Write([]byte{0})
+	mac.Write(raw)
+	return mac.Sum(nil)
 }
 
 func (p *pages) showAppointment(w http.ResponseWriter, r *http.Request, m managePage) {

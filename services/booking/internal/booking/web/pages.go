@@ -33,6 +33,8 @@ type Desk struct {
 	web.Site
 	// Now is the clock.
 	Now func() time.Time
+	// Key signs what a page's form carries from one step to the next; all replicas have the same.
+	Key []byte
 	// Rules are those for changes by clients.
 	Rules func(ctx context.Context) (Rules, error)
 	// Fields are the custom fields of now.
@@ -60,7 +62,7 @@ func Pages(d Desk) http.Handler {
 	mux.Handle("GET /book", p.onBookingPage(p.show))
 	mux.Handle("POST /book", p.onBookingPage(p.send))
 	mux.Handle("GET /manage", p.whileOn(p.open))
-	mux.Handle("POST /manage", p.whileOn(p.manage))
+	mux.Handle("POST /manage", p.whileOn(p.sameSite(p.manage)))
 	mux.HandleFunc("GET /_ui/booking/widget.json", p.widget)
 	mux.Handle("/_ui/booking/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
@@ -82,6 +84,20 @@ func (p *pages) whileOn(h http.HandlerFunc) http.Handler {
 		}
 		h(w, r)
 	})
+}
+
+var crossOrigin = http.NewCrossOriginProtection()
+
+// sameSite refuses forms that another site sends in the visitor's name.
+func (p *pages) sameSite(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if crossOrigin.Check(r) != nil {
+			t := p.Reader(r)
+			p.Message(w, r, http.StatusForbidden, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("sorry"), Text: t.T("elsewhere")})
+			return
+		}
+		h(w, r)
+	}
 }
 
 // onBookingPage lets through what asks for the booking page where it stands now.
