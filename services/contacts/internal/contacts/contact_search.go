@@ -43,9 +43,7 @@ func (f ContactFilter) conditions(w *db.Where) {
 		w.And("c.marketing = ?", f.Marketing)
 	}
 	if f.Tag != "" {
-		w.And("c.tags @> array(select name from tag where slug = ?)", slug(f.Tag))
-		// A tag that does not exist would be no condition at all.
-		w.And("exists (select from tag where slug = ?)", slug(f.Tag))
+		w.And("c.tags @> array["+tagNamed+"]", f.Tag, f.Tag, f.Tag)
 	}
 	if f.Owner != 0 {
 		w.And("c.owner_user_id = ?", f.Owner)
@@ -151,7 +149,8 @@ func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery) (*se
 	l := &selection{query: q.directoryQuery(tx)}
 	b := &pgx.Batch{}
 	if words := strings.Fields(q.Search); len(words) > 0 || q.Tag != "" {
-		b.Queue(`select array(select fold(w) from unnest($1::text[]) w), (select name from tag where slug = $2)`, words, slug(q.Tag)).QueryRow(func(row pgx.Row) error {
+		var w db.Where
+		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tagNamed, words, q.Tag, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
 			var tag *string
 			err := row.Scan(&l.query.Words, &tag)
 			if tag != nil {

@@ -1,10 +1,12 @@
 package contacts
 
 import (
+	"cmp"
 	"context"
-	"maps"
+	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,6 +16,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/record"
 )
 
@@ -33,8 +36,8 @@ func (t Tag) RecordID() string { return t.Slug }
 
 var latin = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ð", "d", "þ", "th", "ł", "l", "đ", "d", "ı", "i")
 
-// slug is the lower-case kebab of a name: letters and digits without accents, with - between words. A
-// name without any keeps its characters, so that two such names stay two.
+// slug is the lower-case kebab of a name: letters and digits without accents, with - between words. A name without any keeps
+// its characters.
 func slug(name string) string {
 	folded := strings.Map(func(r rune) rune {
 		switch {
@@ -51,79 +54,89 @@ func slug(name string) string {
 	return strings.Join(strings.Fields(name), "-")
 }
 
-// tagNames makes the tags that do not exist yet and gives the names under which they are known, in the
-// order given, each once. Empty ones are left out.
+// tagNamed is the name of the tag that a text names, by its name or its slug; null when there is none.
+const tagNamed = `(select name from tag where key = tag_key(?) or slug = lower(?) order by key = tag_key(?) desc limit 1)`
+
+// tagNames makes the tags that do not exist yet and gives the names under which they are known, in the order given, each
+// once. Empty ones are left out.
 func tagNames(ctx context.Context, tx *db.Tx, given []string) ([]string, error) {
-	names := map[string]string{} // by slug, as given first
-	var slugs []string
-	for _, name := range given {
-		name = strings.Join(strings.Fields(name), " ")
-		if name == "" {
-			continue
-		}
-		if k := slug(name); names[k] == "" {
-			names[k] = name
-			slugs = append(slugs, k)
-		}
+	typed := record.Names{}
+	for _, t := range given {
+		typed[t] = true
 	}
-	if len(slugs) == 0 {
-		return []string{}, nil
-	}
-	known, err := knownTags(ctx, tx, slugs)
+	named, err := tagsByName(ctx, tx, typed)
 	if err != nil {
 		return nil, err
 	}
-	if len(known) < len(slugs) {
-		sorted := slices.Sorted(slices.Values(slugs))
-		fresh := make([]string, len(sorted))
-		for i, k := range sorted {
-			fresh[i] = names[k]
-		}
-		if _, err := tx.Exec(ctx, `insert into tag (slug, name, created_at) select *, $3 from unnest($1::text[], $2::text[]) on conflict do nothing`,
-			sorted, fresh, tx.Now); err != nil {
-			return nil, err
-		}
-		if known, err = knownTags(ctx, tx, slugs); err != nil {
-			return nil, err
-		}
-	}
-	out := make([]string, len(slugs))
-	for i, k := range slugs {
-		out[i] = known[k]
-	}
-	return out, nil
+	return named(given), nil
 }
 
 // tagsByName is tagNames for the tags of many records at once: named gives those of one record.
 func tagsByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func([]string) []string, err error) {
-	names, err := tagNames(ctx, tx, slices.Sorted(maps.Keys(typed)))
-	if err != nil {
-		return nil, err
+	var names []string
+	for t := range typed {
+		if t = person.Name(t); t != "" {
+			names = append(names, t)
+		}
 	}
-	known := make(map[string]string, len(names))
-	for _, n := range names {
-		known[slug(n)] = n
+	known := map[string]string{}
+	if len(names) > 0 {
+		if known, err = knownTags(ctx, tx, names); err != nil {
+			return nil, err
+		}
+	}
+	// In the order of slugs, so that two transactions wait for each other and never in a circle.
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(strings.Compare(slug(a), slug(b)), strings.Compare(a, b)) })
+	for _, name := range names {
+		if known[name] == "" {
+			t, err := makeTag(ctx, tx, name)
+			if err != nil {
+				return nil, err
+			}
+			known[name] = t.Name
+		}
 	}
 	return func(tags []string) []string {
 		out := make([]string, 0, len(tags))
 		for _, t := range tags {
-			if n := known[slug(t)]; n != "" {
-				out = append(out, n)
+			if name := known[person.Name(t)]; name != "" {
+				out = append(out, name)
 			}
 		}
 		return record.Union(out, nil)
 	}, nil
 }
 
-func knownTags(ctx context.Context, tx *db.Tx, slugs []string) (map[string]string, error) {
-	rows, err := tx.Query(ctx, `select slug, name from tag where slug = any($1)`, slugs)
+// knownTags gives the names under which tags are known, by what was typed.
+func knownTags(ctx context.Context, tx *db.Tx, typed []string) (map[string]string, error) {
+	rows, err := tx.Query(ctx, `select typed, name from unnest($1::text[]) typed join tag on key = tag_key(typed)`, typed)
 	if err != nil {
 		return nil, err
 	}
 	known := map[string]string{}
-	var k, name string
-	_, err = pgx.ForEachRow(rows, []any{&k, &name}, func() error { known[k] = name; return nil })
+	var t, name string
+	_, err = pgx.ForEachRow(rows, []any{&t, &name}, func() error { known[t] = name; return nil })
 	return known, err
+}
+
+// makeTag makes a tag, or finds the one of the same name. Its slug gets a number when another tag has it.
+func makeTag(ctx context.Context, tx *db.Tx, name string) (Tag, error) {
+	base := slug(name)
+	for n := 1; ; n++ {
+		t := Tag{Name: name, Slug: base, status: http.StatusCreated}
+		if n > 1 {
+			t.Slug = base + "-" + strconv.Itoa(n)
+		}
+		done, err := tx.Exec(ctx, `insert into tag (slug, key, name, created_at) values ($1, tag_key($2), $2, $3) on conflict do nothing`, t.Slug, name, tx.Now)
+		if err != nil || done.RowsAffected() == 1 {
+			return t, err
+		}
+		t.status = http.StatusOK
+		err = tx.QueryRow(ctx, `select name, slug from tag where key = tag_key($1)`, name).Scan(&t.Name, &t.Slug)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return t, err
+		}
+	}
 }
 
 // listTags lists every tag by name.
@@ -141,17 +154,11 @@ type NewTag struct {
 	Name string `json:"name" required:"true" maxLength:"100"`
 }
 
-// createTag makes a tag, or finds the one with the same slug.
+// createTag makes a tag, or finds the one of the same name.
 func (s *service) createTag(ctx context.Context, tx *db.Tx, in NewTag) (Tag, error) {
-	name := strings.Join(strings.Fields(in.Name), " ")
+	name := person.Name(in.Name)
 	if name == "" {
 		return Tag{}, fault.Invalid("name", fault.Empty())
 	}
-	t := Tag{Name: name, Slug: slug(name), status: http.StatusCreated}
-	done, err := tx.Exec(ctx, `insert into tag (slug, name, created_at) values ($1, $2, $3) on conflict do nothing`, t.Slug, t.Name, tx.Now)
-	if err != nil || done.RowsAffected() == 1 {
-		return t, err
-	}
-	t.status = http.StatusOK
-	return t, tx.QueryRow(ctx, `select name from tag where slug = $1`, t.Slug).Scan(&t.Name)
+	return makeTag(ctx, tx, name)
 }
