@@ -147,9 +147,12 @@ func (s *service) unsubscribeContact(ctx context.Context, tx *db.Tx, in op.ByID)
 	return readContact(ctx, tx, c.ID)
 }
 
-// leave unsubscribes a locked contact and remembers its address. Links that were mailed to confirm are
-// worth nothing from now on.
+// leave unsubscribes a locked contact and remembers its address. Links that were mailed to confirm are worth nothing from now
+// on, also where the contact counts as unsubscribed already.
 func (s *service) leave(ctx context.Context, tx *db.Tx, c Contact) error {
+	if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
+		return err
+	}
 	if key := address.Key(c.Email); key != "" {
 		if err := remember(ctx, tx, s.addressHash(key)); err != nil {
 			return err
@@ -158,15 +161,16 @@ func (s *service) leave(ctx context.Context, tx *db.Tx, c Contact) error {
 	if c.Marketing == marketingUnsubscribed {
 		return nil
 	}
-	if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
-		return err
-	}
 	return s.setMarketing(ctx, tx, c, marketingUnsubscribed, "Unsubscribed from marketing mails", nil)
 }
 
+// remember keeps that the owner of an address has unsubscribed. A link to confirm that was mailed to the address before is
+// worth nothing from now on, whichever contact has it.
 func remember(ctx context.Context, tx *db.Tx, hash []byte) error {
-	_, err := tx.Exec(ctx, `insert into unsubscribed (address_hash, created_at) values ($1, $2) on conflict do nothing`, hash, tx.Now)
-	return err
+	b := &pgx.Batch{}
+	b.Queue(`insert into unsubscribed (address_hash, created_at) values ($1, $2) on conflict do nothing`, hash, tx.Now)
+	b.Queue(`update marketing_link set ended_at = $2 where address_hash = $1 and kind = 'confirm' and ended_at is null`, hash, tx.Now)
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // Token is what a link in a mail carries.
