@@ -46,6 +46,10 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 		return fmt.Errorf("read what %s %s says about a contact: %w", m.GetOrigin(), m.GetOriginId(), err)
 	}
 	answer := &proto.Ensured{Origin: m.GetOrigin(), OriginId: m.GetOriginId(), RequestedId: m.GetContactId(), Result: ensuredNone}
+	// The id may come to mean another contact: ids are locked before contacts.
+	if err := pinAlone(ctx, tx, requested); err != nil {
+		return err
+	}
 	c, result, err := s.findOrMake(ctx, tx, requested, given, m.GetCreate())
 	if err != nil {
 		return fmt.Errorf("find or make contact %s: %w", requested, err)

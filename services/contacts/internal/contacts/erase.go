@@ -26,7 +26,7 @@ func (s *service) personal() app.Personal {
 		"unsubscribed", "import", "import_error", "appointment", "submission"} {
 		holds[table] = app.People
 	}
-	for _, table := range []string{"organization", "organization_distinct", "tag", "field_group", "field", "hand_over"} {
+	for _, table := range []string{"organization", "organization_distinct", "tag", "field_group", "field", "hand_over", "organization_news"} {
 		holds[table] = app.Nobody
 	}
 	return app.Personal{Holds: holds, Forget: func(context.Context, *db.Tx, *erasure.Person) ([]uuid.UUID, error) { return nil, nil }}
@@ -57,11 +57,7 @@ func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuer
 	if tx.Who.Own {
 		w.And("owner_user_id = ?", tx.Who.UserID)
 	}
-	rows, err := tx.Query(ctx, `select id from contact where `+w.String()+` order by id for update`, w.Args...)
-	if err != nil {
-		return Erased{}, err
-	}
-	ids, err := collectIDs(rows)
+	ids, err := lockToErase(ctx, tx, `select id from contact where `+w.String()+` order by id`, w.Args...)
 	if err != nil {
 		return Erased{}, err
 	}
@@ -76,6 +72,30 @@ func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuer
 		l.keys = append(l.keys, key)
 	}
 	return Erased{len(ids)}, l.forget(ctx, tx)
+}
+
+// lockToErase locks the contacts whose ids a query gives, sorted, and gives those that are still there. Whoever files
+// something under an id locks the id first, then the contact; so does this.
+func lockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := collectIDs(rows)
+	if err != nil {
+		return nil, err
+	}
+	b := &pgx.Batch{}
+	for _, id := range ids {
+		db.QueueLock(b, aliasLock, id)
+	}
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	if rows, err = tx.Query(ctx, `select id from contact where id = any($1) order by id for update`, ids); err != nil {
+		return nil, err
+	}
+	return collectIDs(rows)
 }
 
 // leavers are the people whom one transaction erases: by their ids, addresses and full names, all of which go to the
@@ -95,12 +115,9 @@ func (s *service) newLeavers(tx *db.Tx) *leavers {
 	return &leavers{Person: erasure.New(s.Keys.Person, tx.Now.Add(time.Second), nil, nil)}
 }
 
-// erase removes a locked contact and everything that is linked with it. What names the person elsewhere is left to forget,
+// erase removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to forget,
 // which is called once for all.
 func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	if err := pinAlone(ctx, tx, id); err != nil {
-		return err
-	}
 	c, err := readContact(ctx, tx, id)
 	if err != nil {
 		return err
@@ -285,12 +302,8 @@ func (s *service) emptyTrash(ctx context.Context) error {
 			if err := holdImports(ctx, tx); err != nil {
 				return err
 			}
-			rows, err := tx.Query(ctx, `select id from contact where deleted_at < $1 order by id limit $2 for update skip locked`,
+			ids, err := lockToErase(ctx, tx, `select id from contact where deleted_at < $1 order by id limit $2`,
 				tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts), trashSlice)
-			if err != nil {
-				return err
-			}
-			ids, err := collectIDs(rows)
 			if err != nil {
 				return err
 			}

@@ -2,10 +2,13 @@ package contacts
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
@@ -19,16 +22,16 @@ func (s *service) mergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	if in.ID == in.OtherID {
 		return Contact{}, fault.Invalid("other_id", sameRecord("contact"))
 	}
+	// Nothing is filed under the loser any more while it goes. Whoever files something locks the id first, then the contact.
+	if err := pinAlone(ctx, tx, in.OtherID); err != nil {
+		return Contact{}, err
+	}
 	winner, loser, err := lockPair(ctx, tx, in, lockContact)
 	if err != nil {
 		return winner, err
 	}
 	if winner.DeletedAt != nil {
 		return winner, inTrash("contact")
-	}
-	// Nothing arrives for the loser any more while it goes.
-	if err := pinAlone(ctx, tx, loser.ID); err != nil {
-		return winner, err
 	}
 	c := mergedContact(winner, loser)
 	if err := s.moveContact(ctx, tx, winner, loser); err != nil {
@@ -41,6 +44,9 @@ func (s *service) mergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 		c.MarketingUpdatedAt = &tx.Now
 	}
 	if err := updateContactAndAddress(ctx, tx, c); err != nil {
+		if errors.Is(err, errTaken) {
+			return winner, duplicateContact(ctx, tx, address.Key(c.Email))
+		}
 		return winner, err
 	}
 	diff := contactFields.Diff(winner, c)
@@ -190,13 +196,8 @@ func (s *service) mergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryMerged, subject: "Merged with " + loser.Name, data: data}); err != nil {
 		return winner, err
 	}
-	for _, id := range moved {
-		if _, err := tx.Exec(ctx, `update contact set version = version + 1, updated_at = $2 where id = $1`, id, tx.Now); err != nil {
-			return winner, err
-		}
-		if _, err := emitContact(ctx, tx, proto.KindContactUpdated, id, []string{"organization"}, nil); err != nil {
-			return winner, err
-		}
+	if err := publishLinked(ctx, tx, moved); err != nil {
+		return winner, fmt.Errorf("publish people: %w", err)
 	}
 	if err := emitOrganization(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
 		return winner, err
@@ -216,33 +217,30 @@ func mergedOrganization(winner, other Organization) Organization {
 	return o
 }
 
-// moveOrganization moves people and timeline of loser to winner, deletes loser, and gives the people that
-// moved.
+// moveOrganization moves people and timeline of loser to winner, deletes loser, and gives the people whose link changed.
 func moveOrganization(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) ([]uuid.UUID, error) {
 	// Who is linked with both keeps the winner's link, as the main one if either was.
-	if _, err := tx.Exec(ctx, `
+	rows, err := tx.Query(ctx, `
 		with both_sides as (delete from contact_organization l using contact_organization w
 			where l.organization_id = $2 and w.organization_id = $1 and w.contact_id = l.contact_id returning l.contact_id, l.is_primary, l.role)
 		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
-			from both_sides b where w.organization_id = $1 and w.contact_id = b.contact_id`, winner, loser); err != nil {
+			from both_sides b where w.organization_id = $1 and w.contact_id = b.contact_id returning w.contact_id`, winner, loser)
+	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `update contact_organization set organization_id = $1 where organization_id = $2 returning contact_id`, winner, loser)
+	joined, err := collectIDs(rows)
 	if err != nil {
+		return nil, err
+	}
+	if rows, err = tx.Query(ctx, `update contact_organization set organization_id = $1 where organization_id = $2 returning contact_id`, winner, loser); err != nil {
 		return nil, err
 	}
 	moved, err := collectIDs(rows)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(moved, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	for _, q := range []string{
-		`update activity set organization_id = $1 where organization_id = $2`,
-		`delete from organization where id = $2 and $1 <> $2`,
-	} {
-		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
-			return nil, err
-		}
-	}
-	return moved, nil
+	b := &pgx.Batch{}
+	b.Queue(`update activity set organization_id = $1 where organization_id = $2`, winner, loser)
+	b.Queue(`delete from organization where id = $1`, loser)
+	return append(moved, joined...), tx.SendBatch(ctx, b).Close()
 }

@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -48,6 +49,11 @@ func (s *service) getOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (O
 
 // updateOrganization changes an organization: fills what is empty, or overwrites.
 func (s *service) updateOrganization(ctx context.Context, tx *db.Tx, in OrganizationChange) (Organization, error) {
+	if in.Name.Set && in.Mode == modeOverwrite {
+		if err := lockPeople(ctx, tx, in.ID); err != nil {
+			return Organization{}, err
+		}
+	}
 	old, err := lockLiveOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
@@ -68,11 +74,19 @@ func (s *service) updateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 	if _, err := saveOrganization(ctx, tx, old, o, "Organization changed"); err != nil {
 		return old, err
 	}
+	if o.Name != old.Name {
+		if err := publishPeople(ctx, tx, o.ID); err != nil {
+			return old, fmt.Errorf("publish people: %w", err)
+		}
+	}
 	return organizationByID(ctx, tx, o.ID)
 }
 
 // deleteOrganization moves an organization to the trash; its people stay.
 func (s *service) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	if err := lockPeople(ctx, tx, in.ID); err != nil {
+		return op.None{}, err
+	}
 	o, err := lockLiveOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
@@ -84,11 +98,17 @@ func (s *service) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID)
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryDeleted, subject: "Organization moved to the trash"}); err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, emitOrganization(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil)
+	if err := emitOrganization(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
+		return op.None{}, err
+	}
+	return op.None{}, publishPeople(ctx, tx, o.ID)
 }
 
 // restoreOrganization takes an organization out of the trash, with its people.
 func (s *service) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
+	if err := lockPeople(ctx, tx, in.ID); err != nil {
+		return Organization{}, err
+	}
 	o, err := lockOrganization(ctx, tx, in.ID)
 	if err != nil {
 		return o, err
@@ -105,6 +125,9 @@ func (s *service) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID
 	}
 	if err := emitOrganization(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
 		return o, err
+	}
+	if err := publishPeople(ctx, tx, o.ID); err != nil {
+		return o, fmt.Errorf("publish people: %w", err)
 	}
 	return organizationByID(ctx, tx, o.ID)
 }
