@@ -52,7 +52,11 @@ func (s *Set) abilities(routes router) {
 		// An ability that is off is a record that does not exist, to callers who are signed in: see abilityCaller.
 		always := func() bool { return true }
 		routes.add(http.MethodGet, path, always, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, err := s.abilityCaller(r, e); err != nil {
+			actor, err := s.abilityCaller(r, e)
+			if err == nil {
+				err = secondFactorGiven(actor)
+			}
+			if err != nil {
 				writeFault(r.Context(), err, w)
 				return
 			}
@@ -90,7 +94,7 @@ func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
 		return actor, fault.Unauthorized("Sign in, or use an application password.")
 	}
 	actor.Channel = db.ChannelAbility
-	return actor, secondFactorGiven(actor)
+	return actor, nil
 }
 
 func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *entry) (json.RawMessage, error) {

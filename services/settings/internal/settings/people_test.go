@@ -281,6 +281,8 @@ func TestASiteThatRequiresASecondFactorHoldsSessionsBack(t *testing.T) {
 	require.NoError(t, err)
 	c.Post("/auth/two-factor/confirm", map[string]any{"code": code}).Is(200)
 	within(t, 2*time.Second, func() bool { return c.Get("/apps").Status == 200 })
+	s.Settle()
+	require.Equal(t, "refused", c.Get("/audit-log?action=list-apps&channel=ability").Is(200).Text("items.0.outcome"))
 	other.Post("/auth/logout", nil).Is(204)
 }
 
