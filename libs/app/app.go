@@ -96,7 +96,7 @@ func Main(s Service) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("service", s.Name))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	collect()
+	tuneGC()
 	if err := Run(ctx, cfg, s); err != nil {
 		slog.Error("stopped", "error", err)
 		os.Exit(1)

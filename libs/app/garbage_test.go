@@ -10,16 +10,16 @@ import (
 )
 
 func TestGarbageIsCollectedByHowMuchThereIsOfIt(t *testing.T) {
-	require.Equal(t, 400, collectAt(0))
-	require.Equal(t, 400, collectAt(1<<20))
-	require.Equal(t, 100, collectAt(garbage))
-	require.Equal(t, 20, collectAt(5*garbage))
-	require.Equal(t, 10, collectAt(1<<40))
+	require.Equal(t, 400, percentFor(0))
+	require.Equal(t, 400, percentFor(1<<20))
+	require.Equal(t, 100, percentFor(garbage))
+	require.Equal(t, 20, percentFor(5*garbage))
+	require.Equal(t, 10, percentFor(1<<40))
 
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 	t.Setenv("GOGC", "")
-	collect()
+	tuneGC()
 	percent := func() int {
 		now := debug.SetGCPercent(-1)
 		debug.SetGCPercent(now)

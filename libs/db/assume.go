@@ -11,27 +11,27 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// Assumption names something that work takes for granted instead of reading it first: that an address is new, or that
-// a remembered form is still the published one.
+// Assumption names a condition that a transaction expects to hold and does not read first: an address is new, a cached form
+// is still the published one. It saves the round trip of reading.
 type Assumption string
 
 // WrongAssumption is the error of a transaction whose assumption does not hold. Do runs the work again on it, so
-// callers see it only when the work went on assuming.
+// callers see it only when the work assumes without asking Trusts.
 type WrongAssumption struct{ Assumption Assumption }
 
 func (w *WrongAssumption) Error() string {
 	return "db: the assumption does not hold: " + string(w.Assumption)
 }
 
-// Unwrap lets the error count as an outage that may pass, which is what it is for callers.
+// Unwrap makes the error svc_unavailable for callers, as other errors that may pass.
 func (w *WrongAssumption) Unwrap() error {
 	return &pgconn.PgError{Code: fault.WrongAssumption, Message: string(w.Assumption)}
 }
 
 // Assume lets the work go on as if condition, a boolean SQL expression over args ($1, $2, …), were true. The condition
-// is checked in the round trip of the commit, behind all that was deferred; when the work returns an error, the
-// condition is checked before that error is believed. If it does not hold, everything is rolled back and Do runs the
-// work again, with Trusts(name) false.
+// is checked in the round trip of the commit, behind all that was deferred. An error of the work is believed only when
+// the condition holds, or when the error came from a statement, after which the transaction takes no other. If the
+// condition does not hold, everything is rolled back and Do runs the work again, with Trusts(name) false.
 func (tx *Tx) Assume(name Assumption, condition string, args ...any) {
 	tx.assumed = append(tx.assumed, assumed{name, condition, args})
 }
@@ -76,7 +76,7 @@ func (tx *Tx) verify(ctx context.Context) error {
 	return nil
 }
 
-// disproved is the assumption that err tells of, or empty.
+// disproved is the assumption that err names, or empty.
 func disproved(err error) Assumption {
 	if w, ok := errors.AsType[*WrongAssumption](err); ok {
 		return w.Assumption

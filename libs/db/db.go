@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/exaring/otelpgx"
@@ -34,7 +35,7 @@ type DB struct {
 	// AppOff reports whether the app that the service is is off; nil if it cannot be switched. Events carry the answer.
 	AppOff func() bool
 
-	poke chan struct{}
+	woken chan struct{} // wakes the relay
 }
 
 // Open connects to url. The schema has to exist, see Migrate for its tables.
@@ -47,7 +48,7 @@ func Open(ctx context.Context, url, schema string) (*DB, error) {
 	params["search_path"] = schema + ", ext"
 	params["timezone"] = "UTC"
 	params["application_name"] = schema
-	// A statement nobody waits for any more must not hold locks.
+	// A transaction whose client is gone must not hold its locks.
 	params["idle_in_transaction_session_timeout"] = "30s"
 	params["lock_timeout"] = "10s"
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
@@ -65,7 +66,7 @@ func Open(ctx context.Context, url, schema string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{Pool: pool, Schema: schema, Now: time.Now, poke: make(chan struct{}, 1)}, nil
+	return &DB{Pool: pool, Schema: schema, Now: time.Now, woken: make(chan struct{}, 1)}, nil
 }
 
 // Close gives the connections back.
@@ -75,7 +76,7 @@ func (d *DB) Close() { d.Pool.Close() }
 type Tx struct {
 	pgx.Tx
 	Who Actor
-	// Now is the time of the work, UTC, whole seconds as the interface shows them.
+	// Now is the time of the transaction, UTC, whole seconds as the interface shows them.
 	Now time.Time
 	// Explain turns an error of the commit, and of the statements deferred to it, into what callers are told.
 	Explain func(error) error
@@ -100,8 +101,8 @@ func (tx *Tx) Defer(sql string, args ...any) { tx.deferred.Queue(sql, args...) }
 // remembers of the transaction; f must not block.
 func (tx *Tx) AfterCommit(f func()) { tx.committed = append(tx.committed, f) }
 
-// Relax lets a commit not wait for the disk. It is for work that is done again when a crash takes it back, and
-// has no effect on a transaction that emits: what the relay has sent must be there.
+// Relax makes the commit return before it is on disk. It is for work that is repeated when a crash loses it. It has no effect
+// on a transaction that emits, because the relay must not send what a crash may lose.
 func (tx *Tx) Relax() { tx.relaxed = true }
 
 const attempts = 4
@@ -121,15 +122,12 @@ func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) err
 	var wrong []Assumption
 	for attempt := 1; ; attempt++ {
 		err := d.attempt(ctx, opts, wrong, f)
-		if attempt == attempts {
-			return err
-		}
-		if name := disproved(err); name != "" {
-			// The transaction asked for this run itself, so no back-off is needed.
+		if name := disproved(err); name != "" && !slices.Contains(wrong, name) {
+			// The transaction asked for this retry itself, so no back-off is needed.
 			wrong = append(wrong, name)
 			continue
 		}
-		if !collided(err) {
+		if attempt >= attempts || !collided(err) {
 			return err
 		}
 		slog.DebugContext(ctx, "transaction runs again", "attempt", attempt, "cause", err)
@@ -177,16 +175,16 @@ const (
 	deadlock             = "40P01"
 )
 
-// collided reports whether err is between this transaction and others: it may pass when the work runs again.
+// collided reports whether err is a conflict with other transactions, which a retry may not meet.
 func collided(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == serializationFailure || pg.Code == deadlock)
 }
 
-// wake tells the relay that there is something to send.
+// wake makes the relay look for messages now instead of at its next tick.
 func (d *DB) wake() {
 	select {
-	case d.poke <- struct{}{}:
+	case d.woken <- struct{}{}:
 	default:
 	}
 }
@@ -194,7 +192,7 @@ func (d *DB) wake() {
 // NewID makes a UUIDv7: ids of later records sort after those of earlier ones.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// Violates tells whether err breaks the named constraint or unique index.
+// Violates reports whether err is the violation of the named constraint or unique index.
 func Violates(err error, constraint string) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.ConstraintName == constraint

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,9 +31,9 @@ type Answer struct {
 	About []uuid.UUID
 }
 
-// Claim takes the key in the transaction of the change. It answers with what the first call answered,
-// or nil when this is the first; while the first runs it waits. Another request under the same key is
-// 409 svc_idempotency_conflict.
+// Claim takes the key in the transaction of the change. It returns the stored answer of the first call, or nil when this is
+// the first; while the first call runs it waits. Another request under the same key is 409 svc_idempotency_conflict, and a
+// key that changes hands again and again is svc_unavailable.
 func (tx *Tx) Claim(ctx context.Context, r Request) (*Answer, error) {
 	for range 3 {
 		tag, err := tx.Exec(ctx, `
@@ -68,7 +69,8 @@ func (tx *Tx) stored(ctx context.Context, r Request) (*Answer, error) {
 	return &a, nil
 }
 
-// Keep stores the answer of a claimed request, and of whom it tells, so that it goes when one of them is erased.
+// Keep stores the answer of a claimed request, with the records and people that it names: it is deleted when one of them is
+// erased.
 func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error {
 	about := slices.Clone(a.About)
 	var people [][]byte
@@ -79,11 +81,15 @@ func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error {
 	}
 	_, err := tx.Exec(ctx, `update idempotency set status = $4, answer = $5, about = coalesce($6::uuid[], '{}'), people = coalesce($7::bytea[], '{}') where (caller, op, key) = ($1, $2, $3)`,
 		r.Caller, r.Op, r.Key, a.Status, a.Body, about, people)
-	return err
+	if err != nil {
+		return fmt.Errorf("store the answer of %s: %w", r.Op, err)
+	}
+	return nil
 }
 
-// Exclusive runs f while this request alone runs, across replicas, and without a transaction: for
-// operations that talk to the network. A second call waits, and finds the answer that f stored.
+// Exclusive runs f outside a transaction, for operations that use the network, and stores its answer. It returns nil then.
+// Of several calls with one request, across replicas, one runs; the others wait and return the stored answer. An error of
+// f stores nothing.
 func (d *DB) Exclusive(ctx context.Context, r Request, f func() (Answer, error)) (*Answer, error) {
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {

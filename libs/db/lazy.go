@@ -7,22 +7,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// lazyTx is a transaction that begins with its first statement, in the same round trip. One that is never
-// used costs nothing.
+// lazyTx is a transaction that begins in the round trip of its first statement, which saves one round trip. Without a
+// statement it makes none.
 type lazyTx struct {
 	conn *pgx.Conn
 	opts pgx.TxOptions
 	tx   pgx.Tx // nil before the first statement
 }
 
-// first sends a statement behind the one that begins the transaction, whose result it takes.
+// first sends statements behind the one that begins the transaction, and reads the result of that one. The caller reads the
+// results of rest and closes.
 func (l *lazyTx) first(ctx context.Context, rest ...*pgx.QueuedQuery) pgx.BatchResults {
 	b := &pgx.Batch{}
 	b.BeginTx(l.opts)
 	b.QueuedQueries = append(b.QueuedQueries, rest...)
 	results := l.conn.SendBatch(ctx, b)
 	l.tx = results.Tx()
-	// An error here is the error of all that follows.
+	// An error here is also the error of each statement in rest.
 	_, _ = results.Exec()
 	return results
 }
@@ -67,7 +68,7 @@ func (l *lazyTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return l.first(ctx, b.QueuedQueries...)
 }
 
-// begun is the transaction for what cannot be sent together with its beginning.
+// begun begins the transaction in a round trip of its own, for operations that cannot share one.
 func (l *lazyTx) begun(ctx context.Context) (pgx.Tx, error) {
 	if l.tx != nil {
 		return l.tx, nil

@@ -8,21 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// LockKey is the key of a named advisory lock, for SQL that takes it itself. Names are those of the service and of what
-// is locked, "booking.calendar"; key tells one calendar from another, "" where there is one only.
+// LockKey is the number of a named advisory lock, for SQL that takes the lock itself. A name is the service and the locked
+// thing, "booking.calendar"; key tells one calendar from another, "" where there is one only. Two locks that hash to one
+// number only wait for each other.
 func LockKey(name string, key any) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x1f%v", name, key)
 	return int64(h.Sum64())
 }
 
-// Lock takes a named advisory lock until the transaction ends, and waits for whoever has it.
+// Lock takes a named advisory lock until the transaction ends, and waits until it is free, at most the pool's lock_timeout.
 func (tx *Tx) Lock(ctx context.Context, name string, key any) error {
 	_, err := tx.Exec(ctx, lockSQL, LockKey(name, key))
 	return err
 }
 
-// LockShared is Lock for those who may hold it at the same time; Lock waits for all of them.
+// LockShared is Lock for transactions that may hold the lock at the same time; Lock waits for all of them.
 func (tx *Tx) LockShared(ctx context.Context, name string, key any) error {
 	_, err := tx.Exec(ctx, lockSharedSQL, LockKey(name, key))
 	return err

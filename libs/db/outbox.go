@@ -16,7 +16,7 @@ import (
 	"frontdesk/proto"
 )
 
-// Event is a change of a record, or a command, as it goes to the other services.
+// Event is a change of a record, or a command, as it is published to the other services.
 type Event struct {
 	Topic string
 	Kind  string
@@ -42,7 +42,7 @@ func (tx *Tx) Emit(ctx context.Context, e Event) error {
 	return tx.EmitMessage(e.Topic, e.Key, env)
 }
 
-// EmitAll is Emit for several events.
+// EmitAll is Emit for several events, in their order.
 func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 	for _, e := range events {
 		if err := tx.Emit(ctx, e); err != nil {
@@ -52,8 +52,8 @@ func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 	return nil
 }
 
-// Up to maxInserted rows go into the outbox with the commit, in one round trip. More are copied first: that takes the
-// server less time than one statement with so many values.
+// maxInserted is how many outbox rows are inserted in the commit's round trip. More are copied before: for so many rows,
+// copying takes the server less time than one statement.
 const maxInserted = 50
 
 // commit runs the deferred statements, writes the outbox, checks the assumptions and ends the transaction.
@@ -109,11 +109,11 @@ func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 	return env, nil
 }
 
-// maxMessage is what brokers take in one message as they are delivered, with room for its header.
+// maxMessage is the size in bytes that brokers accept by default, less room for the header.
 const maxMessage = 1_000_000
 
 // EmitMessage is Emit for a bare message, for table topics that carry no envelope. One that no broker would
-// take is 413 svc_too_large: in the outbox it would hold up all others for good.
+// take is 413 svc_too_large: in the outbox it would block all others for good.
 func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 	value, err := protobuf.Marshal(m)
 	if err == nil && len(value) > maxMessage {
@@ -126,8 +126,8 @@ func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 	return nil
 }
 
-// Tombstone erases a record from its topic: what earlier transactions left waiting for the relay goes, and
-// compaction takes the rest. What this transaction has emitted of the record is sent before the tombstone. A record with a
+// Tombstone erases a record from its topic: messages of earlier transactions that wait for the relay are deleted, and
+// compaction removes the others. What this transaction has emitted of the record is sent before the tombstone. A record with a
 // UUID never comes back, so its tombstone is sent a second time after eight days, see Clean.
 func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
 	tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key})
@@ -157,14 +157,14 @@ type Message struct {
 
 const (
 	relayBatch = 500
-	// A relay that has much to do takes it in larger portions: each costs it and the broker as much as many
-	// messages do. It waits by how many there were, relayPause at most.
+	// Under load the relay sends larger batches, because a batch costs it and the broker as much as many messages. It
+	// pauses pausePerSent for each message of the last batch, relayPause at most.
 	relayPause   = 15 * time.Millisecond
 	pausePerSent = 2 * time.Millisecond
 )
 
-// Relay sends the outbox until ctx ends: send gets messages in order and returns when the broker has
-// them all. One replica sends at a time.
+// Relay sends the outbox until ctx ends: send gets messages in order and returns once the broker has them all. failed gets
+// each error, after which the relay tries again. One replica sends at a time. A message may be sent twice after a crash.
 func (d *DB) Relay(ctx context.Context, send func(context.Context, []Message) error, failed func(error)) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
@@ -187,7 +187,7 @@ func (d *DB) Relay(ctx context.Context, send func(context.Context, []Message) er
 		}
 		select {
 		case <-ctx.Done():
-		case <-d.poke:
+		case <-d.woken:
 		case <-tick.C:
 		}
 	}
@@ -200,7 +200,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Flush sends what is waiting once, for a stop.
+// Flush sends all that waits in the outbox, before the process stops.
 func (d *DB) Flush(ctx context.Context, send func(context.Context, []Message) error) error {
 	for {
 		n, err := d.relayOnce(ctx, send)
@@ -222,9 +222,9 @@ func (d *DB) relayOnce(ctx context.Context, send func(context.Context, []Message
 	var batch []Message
 	take := &pgx.Batch{}
 	take.BeginTx(pgx.TxOptions{})
-	// Rows that come back after a crash are sent again, so the commit need not wait for the disk.
+	// A crash may bring deleted rows back. They are sent again, so the commit need not wait for the disk.
 	take.Queue(`set local synchronous_commit = off`)
-	// Wait for a relay that is at work: it may not have seen the row that woke this one.
+	// Wait for a relay that is sending: it may not have seen the row that woke this one.
 	QueueLock(take, d.Schema+".outbox", "")
 	take.Queue(`select seq, topic, key, value from outbox order by seq limit $1`, relayBatch).Query(func(rows pgx.Rows) error {
 		var seq int64

@@ -56,6 +56,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 // PID is the process id of the server.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
+// Log is the end of what the server has written to its log: about 4,000 characters.
+func (s *Server) Log() string {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return string(s.log.kept)
+}
+
 // Stop stops the server in good order, and by force when that takes more than ten seconds. It may be called twice.
 func (s *Server) Stop() {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL} {
