@@ -170,7 +170,7 @@ func (e *entry) openAPI() map[string]any {
 		case f.inPath:
 			params = append(params, map[string]any{"name": f.name, "in": "path", "required": true, "schema": f.schema})
 		case query:
-			params = append(params, map[string]any{"name": f.name, "in": "query", "required": f.required, "schema": f.schema, "description": f.schema.Description})
+			params = append(params, map[string]any{"name": f.name, "in": "query", "required": f.required, "schema": f.inQuery(), "description": f.schema.Description})
 		default:
 			body.Properties[f.name] = f.schema
 			if f.required {
@@ -189,6 +189,17 @@ func (e *entry) openAPI() map[string]any {
 	}
 	o["responses"] = e.responses()
 	return o
+}
+
+// inQuery is the field's schema as a query parameter: an empty value is the same as none.
+func (f *field) inQuery() *huma.Schema {
+	s := f.schema
+	words := s.Type == huma.TypeString && s.Format == "" && s.Enum == nil && s.MinLength == nil && s.Pattern == ""
+	if f.required || words || s.Type == huma.TypeArray {
+		return s
+	}
+	none := 0
+	return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: huma.TypeString, MaxLength: &none}}}
 }
 
 func (e *entry) responses() map[string]any {
