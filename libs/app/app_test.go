@@ -149,7 +149,7 @@ type exportedNotes struct {
 
 func exportNotes(ctx context.Context, tx *db.Tx, in exportedNotes, d *op.Download) error {
 	if in.Search == "fail" {
-		return fault.Param("search", "must not be that")
+		return fault.Invalid("search", fault.NewProblem("unwelcome", "must not be that"))
 	}
 	d.Start("notes.csv", in.Separator)
 	return d.Row([]string{"id", "text"})

@@ -460,7 +460,7 @@ func (c *Consumer) Parked(ctx context.Context) ([]Parked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Parked])
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Parked])
 }
 
 // Replay handles a parked message again and forgets it when that works.

@@ -66,11 +66,11 @@ func TestAnErasedRecordLeavesNothingInTheOutboxButItsEnd(t *testing.T) {
 		}
 	}
 	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
-		emit(tx, "contact.updated", "a", "b", "a")
+		emit(tx, proto.KindContactUpdated, "a", "b", "a")
 		return nil
 	}))
 	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
-		emit(tx, "contact.erased", "a")
+		emit(tx, proto.KindContactErased, "a")
 		return tx.Tombstone(t.Context(), proto.ContactTopic, "a")
 	}))
 	var left []string

@@ -22,7 +22,7 @@ func TestEventsEmittedTogetherKeepTheirOrder(t *testing.T) {
 			for i := range n {
 				key := fmt.Sprint("k", (i*7)%n)
 				want = append(want, key)
-				events = append(events, db.Event{Topic: proto.ContactTopic, Kind: "contact.updated", Key: key, Data: i})
+				events = append(events, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: key, Data: i})
 			}
 			return tx.EmitAll(t.Context(), events)
 		}))

@@ -65,7 +65,7 @@ func TestATransactionIsWholeWhateverItsFirstStatementIs(t *testing.T) {
 				if err := first(ctx, tx); err != nil {
 					return err
 				}
-				return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: "contact.updated", Key: "a"})
+				return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "a"})
 			}
 			stop := errors.New("changed my mind")
 			require.ErrorIs(t, d.Do(ctx, func(tx *db.Tx) error {
@@ -95,7 +95,7 @@ func TestATransactionThatDoesNothingAsksNothing(t *testing.T) {
 	d := dbtest.New(t, "desk", nil)
 	require.NoError(t, d.Do(t.Context(), func(*db.Tx) error { return nil }))
 	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
-		return tx.Emit(t.Context(), db.Event{Topic: proto.ContactTopic, Kind: "contact.updated", Key: "a"})
+		return tx.Emit(t.Context(), db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "a"})
 	}))
 	var n int
 	require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) from outbox`).Scan(&n))

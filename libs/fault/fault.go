@@ -67,24 +67,6 @@ func New(status int, code, message string, facts ...any) *Fault {
 	return f
 }
 
-// Param refuses one parameter with the code "invalid".
-//
-// Deprecated: use Invalid, with the code of what is wrong.
-func Param(name, format string, args ...any) *Fault {
-	return Invalid(name, NewProblem("invalid", fmt.Sprintf(format, args...)))
-}
-
-// Params refuses several parameters at once with the code "invalid".
-//
-// Deprecated: use Problems.
-func Params(params map[string]string) *Fault {
-	all := Problems{}
-	for name, text := range params {
-		all[name] = NewProblem("invalid", text)
-	}
-	return all.fault()
-}
-
 // InvalidToken refuses a token, time token or honeypot: 400 svc_invalid_token.
 func InvalidToken(message string) *Fault {
 	return New(http.StatusBadRequest, "svc_invalid_token", message)

@@ -21,8 +21,8 @@ func TestTheBodyHasTheOneShape(t *testing.T) {
 }
 
 func TestOneParameterIsNamedInTheMessage(t *testing.T) {
-	require.Equal(t, "email must be an address.", Param("email", "must be %s", "an address").Message)
-	require.Contains(t, Params(map[string]string{"b": "x", "a": "y"}).Message, "a, b")
+	require.Equal(t, "email is required.", Invalid("email", Required()).Message)
+	require.Contains(t, Problems{"b": Null(), "a": Empty()}.Err().Error(), "a, b")
 }
 
 func TestAWaitIsRoundedUp(t *testing.T) {

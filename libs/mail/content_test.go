@@ -12,13 +12,14 @@ import (
 
 	"frontdesk/libs/ics"
 	"frontdesk/libs/mail"
+	"frontdesk/proto"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func confirmation() mail.Content {
 	return mail.Content{
-		Kind: "appointment.confirmed", To: mail.Person{Name: "Ann Peeters", Address: "ann@example.com"},
+		Kind: proto.KindAppointmentConfirmed, To: mail.Person{Name: "Ann Peeters", Address: "ann@example.com"},
 		Business: "Salon Lumière", Subject: "Your appointment is confirmed", Greeting: "Hello Ann,",
 		Paragraphs: []string{"We look forward to seeing you.", "Two things:\nbring a towel,\nring twice."},
 		Rows:       []mail.Row{{"What", "Haircut"}, {"When", "Friday 3 April 2026, 10:00"}, {"Where", ""}},
@@ -55,7 +56,7 @@ func TestTheMessageCarriesWhatTheSenderNeeds(t *testing.T) {
 	require.Equal(t, "ann@example.com", m.To)
 	require.Equal(t, "Ann Peeters", m.ToName)
 	require.Equal(t, "salon@example.com", m.ReplyTo)
-	require.Equal(t, "appointment.confirmed", m.Kind)
+	require.Equal(t, proto.KindAppointmentConfirmed, m.Kind)
 	require.Equal(t, "REQUEST", m.CalendarMethod)
 	require.Equal(t, int64(1775030400), m.NotBefore)
 	again, err := mail.Render(confirmation())

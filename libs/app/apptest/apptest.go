@@ -240,7 +240,7 @@ func (s *Service) Send(e Event) {
 // SetSite publishes a document of the site settings and waits until it is in force.
 func (s *Service) SetSite(key string, doc any) {
 	s.t.Helper()
-	s.Send(Event{Topic: proto.SiteTopic, Kind: "site.updated", Key: key, Version: 1, Data: doc})
+	s.Send(Event{Topic: proto.SiteTopic, Kind: proto.KindSiteUpdated, Key: key, Version: 1, Data: doc})
 	want, err := json.Marshal(doc)
 	require.NoError(s.t, err)
 	s.Eventually(func() bool { got, ok := s.Kit.Site.Table.Get(key); return ok && string(got) == string(want) })

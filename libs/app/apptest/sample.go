@@ -29,17 +29,6 @@ type sample struct {
 	Extra   json.RawMessage `json:"extra,omitempty"`
 }
 
-// commands are the kinds whose data is a message, not JSON.
-var commands = map[string]func() protobuf.Message{
-	"ensure_contact":    func() protobuf.Message { return &proto.EnsureContact{} },
-	"ensure_fields":     func() protobuf.Message { return &proto.EnsureFields{} },
-	"record_submission": func() protobuf.Message { return &proto.RecordSubmission{} },
-	"mail":              func() protobuf.Message { return &proto.Mail{} },
-	"audit":             func() protobuf.Message { return &proto.Audit{} },
-	"embed_in_page":     func() protobuf.Message { return &proto.EmbedInPage{} },
-	"session_seen":      func() protobuf.Message { return &proto.SessionSeen{} },
-}
-
 func samplePath(name string) string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "../../../proto/samples", name+".json")
@@ -57,8 +46,7 @@ func (s *Service) Sample(topic string) {
 		seen[e.GetKind()] = true
 		got := sample{Kind: e.GetKind(), Key: e.GetRecordId(), Version: e.GetVersion(), Changed: e.GetChanged(),
 			Channel: e.GetActor().GetChannel(), Label: e.GetActor().GetLabel(), Data: e.GetData(), Extra: e.GetExtra()}
-		if m, ok := commands[e.GetKind()]; ok {
-			msg := m()
+		if msg := proto.CommandOf(e.GetKind()); msg != nil {
 			require.NoError(s.t, protobuf.Unmarshal(e.GetData(), msg))
 			raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(msg)
 			require.NoError(s.t, err)
@@ -119,8 +107,7 @@ func (s *Service) SendSample(name string, change func(e *Event)) {
 	require.NoError(s.t, json.Unmarshal(raw, &have))
 	e := Event{Topic: filepath.Dir(name), Kind: have.Kind, Key: have.Key, Version: have.Version, Changed: have.Changed,
 		Actor: &proto.Actor{Channel: have.Channel, Label: have.Label}}
-	if m, ok := commands[have.Kind]; ok {
-		msg := m()
+	if msg := proto.CommandOf(have.Kind); msg != nil {
 		require.NoError(s.t, protojson.Unmarshal(have.Data, msg))
 		e.Data = msg
 	} else {

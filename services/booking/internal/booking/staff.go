@@ -329,7 +329,7 @@ func replaceServices(ctx context.Context, tx *db.Tx, user int64, before, after [
 		if err := setSkills(ctx, tx, id, s.Staff); err != nil {
 			return err
 		}
-		if _, err := saveService(ctx, tx, s, "service.updated"); err != nil {
+		if _, err := saveService(ctx, tx, s, proto.KindServiceUpdated); err != nil {
 			return err
 		}
 	}

@@ -84,10 +84,10 @@ func TestWhatOthersSentLosesAnErasedAddressAndNothingElse(t *testing.T) {
 	left := d.only()
 	require.Equal(t, m{"first": "Bob", "email": "jann@example.com", "message": "ask , not jann@example.com"}, left["values"])
 	require.Equal(t, "https://example.com/?from=", left["page"])
-	require.Equal(t, []string{"form.submitted", "submission.updated"}, d.Kinds(proto.SubmissionTopic, id))
+	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated}, d.Kinds(proto.SubmissionTopic, id))
 	require.NotContains(t, d.admin.Get("/exports/submissions.csv").Is(200).Body, " ann@example.com")
 	d.forget(nil, "ann@example.com")
-	require.Equal(t, []string{"form.submitted", "submission.updated"}, d.Kinds(proto.SubmissionTopic, id), "twice is once")
+	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated}, d.Kinds(proto.SubmissionTopic, id), "twice is once")
 }
 
 func TestSubmissionsFromBeforeAreFoundByTheirAddresses(t *testing.T) {
@@ -107,7 +107,7 @@ func TestSubmissionsFromBeforeAreFoundByTheirAddresses(t *testing.T) {
 	var people [][]byte
 	require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select people from submission`).Scan(&people))
 	require.Equal(t, [][]byte{d.Kit.Keys.Person("bob@example.com")}, people)
-	require.Equal(t, []string{"form.submitted", "submission.updated"}, d.Kinds(proto.SubmissionTopic, id))
+	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated}, d.Kinds(proto.SubmissionTopic, id))
 }
 
 func TestDetailsThatArriveAfterTheErasureOfTheirClientAreNotKept(t *testing.T) {

@@ -12,13 +12,15 @@ import (
 
 // personal declares what the tables hold about people: bodies of events show them, answers of receivers may repeat them.
 // River's jobs hold ids of webhooks.
-var personal = app.Personal{
-	Holds: map[string]app.Holds{
-		"message": app.People, "delivery": app.People, "attempt": app.People, "erased": app.People,
-		"webhook": app.Nobody, "lease": app.Nobody, "tally": app.Nobody, "removed": app.Nobody,
-		"river_job": app.Nobody, "river_leader": app.Nobody, "river_migration": app.Nobody, "river_notification": app.Nobody, "river_queue": app.Nobody,
-	},
-	Forget: forgetPerson,
+func (s *service) personal() app.Personal {
+	return app.Personal{
+		Holds: map[string]app.Holds{
+			"message": app.People, "delivery": app.People, "attempt": app.People, "erased": app.People,
+			"webhook": app.Nobody, "lease": app.Nobody, "tally": app.Nobody, "removed": app.Nobody,
+			"river_job": app.Nobody, "river_leader": app.Nobody, "river_migration": app.Nobody, "river_notification": app.Nobody, "river_queue": app.Nobody,
+		},
+		Forget: forgetPerson,
+	}
 }
 
 // forgetPerson blanks the bodies about a person's records, and strikes their addresses from bodies about others.

@@ -40,7 +40,7 @@ func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 	return &app.Parts{
 		Ops:      s.ops(),
 		Follows:  s.follows(),
-		Personal: personal,
+		Personal: s.personal(),
 		Run:      []func(context.Context){s.engine.run},
 		Jobs:     s.jobs(),
 	}, s, nil

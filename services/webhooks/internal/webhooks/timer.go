@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +20,8 @@ import (
 // timers wake lanes when a retry is due. They are jobs of River in the service's own schema. A lane that is woken reads
 // the delivery rows, so a timer that is lost or fires twice does no harm.
 type timers struct {
-	client *river.Client[pgx.Tx]
+	client   *river.Client[pgx.Tx]
+	stopping *atomic.Bool
 }
 
 // timer is a moment at which a webhook has something due.
@@ -55,10 +56,11 @@ func newTimers(ctx context.Context, k *app.Kit, e *engine) (*timers, error) {
 		return nil
 	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweep]) error { return e.sweep(ctx) }))
+	stopping := new(atomic.Bool)
 	cfg := &river.Config{
 		Schema:  k.DB.Schema,
 		Workers: workers,
-		Logger:  slog.New(quiet{slog.Default().Handler()}),
+		Logger:  slog.New(quiet{slog.Default().Handler(), stopping}),
 		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 10}},
 		// The deliveries hold everything that a completed job could show.
 		CompletedJobRetentionPeriod: time.Hour,
@@ -69,12 +71,12 @@ func newTimers(ctx context.Context, k *app.Kit, e *engine) (*timers, error) {
 		cfg.Test.Time = clock(k.Config.Now)
 	}
 	client, err := river.NewClient(driver, cfg)
-	return &timers{client}, err
+	return &timers{client, stopping}, err
 }
 
 // migrateRiver applies River's migrations, on one replica at a time.
 func migrateRiver(ctx context.Context, d *db.DB, driver *riverpgxv5.Driver) error {
-	m, err := rivermigrate.New(driver, &rivermigrate.Config{Schema: d.Schema, Logger: slog.New(quiet{slog.Default().Handler()})})
+	m, err := rivermigrate.New(driver, &rivermigrate.Config{Schema: d.Schema, Logger: slog.New(quiet{slog.Default().Handler(), new(atomic.Bool)})})
 	if err != nil {
 		return err
 	}
@@ -107,6 +109,7 @@ func (t *timers) run(ctx context.Context) {
 		}
 	}
 	<-ctx.Done()
+	t.stopping.Store(true)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	if err := t.client.StopAndCancel(stop); err != nil {
@@ -141,16 +144,14 @@ type clock func() time.Time
 func (c clock) Now() time.Time       { return c() }
 func (c clock) NowOrNil() *time.Time { now := c(); return &now }
 
-// quiet passes on River's warnings and errors, except those that a stop causes.
-type quiet struct{ slog.Handler }
+// quiet passes on River's warnings and errors, until stopping: from then on they are about work that the stop cuts off.
+type quiet struct {
+	slog.Handler
+	stopping *atomic.Bool
+}
 
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {
-	stopped := false
-	r.Attrs(func(a slog.Attr) bool {
-		stopped = strings.Contains(a.Value.String(), context.Canceled.Error())
-		return !stopped
-	})
-	if stopped {
+	if q.stopping.Load() {
 		return nil
 	}
 	return q.Handler.Handle(ctx, r)
