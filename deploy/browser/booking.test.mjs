@@ -311,6 +311,49 @@ test("every kind of question is asked, answered and checked", async () => {
   await v.end()
 })
 
+for (const [way, options, lang, said] of [
+  ["without script", { javaScriptEnabled: false }, "fr", "Le texte à accepter a changé"],
+  ["in the widget", {}, "de", "Der Text zur Zustimmung hat sich geändert"],
+]) test(`new words of a consent are shown before it is given, ${way}`, async () => {
+  const definition = (words) => ({ elements: [
+    { id: "email", type: "field", target: "contact.email", label: "Mail", required: true },
+    { id: "why", type: "field", target: "submission.fields.why", label: "Why" },
+    { id: "ok", type: "consent", text: words, purpose: "privacy", required: true },
+  ] })
+  const shown = (words) => until("the form at booking", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(words))
+  const form = await desk.admin.post("/forms", { name: "Consent " + Date.now(), status: "publish", definition: definition("Call me by day.") })
+  await until("the form's place", () => desk.admin.patch("/services/" + desk.intake.id, { form_id: form.id }).catch(() => undefined))
+  await shown("Call me by day.")
+  const v = await visitor(browser, { ...options, hosts: [gatewayHost()] })
+  const { page } = v
+  try {
+    await page.goto(onPage(desk.intake, "&lang=" + lang))
+    if (options.javaScriptEnabled !== false) await upgraded(page)
+    await page.locator(".time:visible").first().click()
+    const email = address("consent")
+    await page.getByLabel("Mail").fill(email)
+    await page.getByLabel("Why").fill("Oaks & <roses>")
+    await page.getByLabel("by day").check()
+    await desk.admin.patch("/forms/" + form.id, { definition: definition("Call me by day and by night.") })
+    await shown("by night")
+    await pause(3100)
+    await page.locator("button.button--wide").click()
+    await page.getByText(said).waitFor()
+    await check(page, "booking consent changed " + way)
+    assert.equal(await page.getByLabel("Mail").inputValue(), email)
+    assert.equal(await page.getByLabel("Why").inputValue(), "Oaks & <roses>")
+    assert.equal(await page.getByLabel("by night").isChecked(), false)
+    await page.getByLabel("by night").check()
+    await pause(3100)
+    await page.locator("button.button--wide").click()
+    await mailLink(email, "/manage")
+    await v.end()
+  } finally {
+    await desk.admin.patch("/services/" + desk.intake.id, { form_id: null })
+    await until("the plain details", async () => !(await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes("by night"))
+  }
+})
+
 const snippet = () => `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.intake.id}"><a href="${desk.bookPage}">Book online</a></svc-booking>`
 
 test("without a connection a widget's link stays, and the widget comes with the connection", async () => {

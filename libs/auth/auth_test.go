@@ -3,6 +3,7 @@ package auth
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,15 +86,33 @@ func TestTheAddressIsThePeerUnlessAProxyHeaderIsChosen(t *testing.T) {
 	require.Equal(t, "198.51.100.2", a.Address(r))
 }
 
-func TestATimeTokenIsGoodForItsSubjectAndItsTime(t *testing.T) {
+func TestATimeTokenIsGoodForItsSubjectItsWordsAndItsTime(t *testing.T) {
 	token, now := NewTimeToken([]byte("key")), time.Now()
-	text := token.Make("form 1", now)
-	require.NoError(t, token.Check("form 1", text, now.Add(4*time.Second)))
-	require.NoError(t, token.Check("form 1", text, now.Add(11*time.Hour)))
-	for _, err := range []error{token.Check("form 1", text, now.Add(2*time.Second)), token.Check("form 1", text, now.Add(13*time.Hour)),
-		token.Check("form 2", text, now.Add(time.Minute)), token.Check("form 1", "", now), token.Check("form 1", text+"A", now.Add(time.Minute)),
-		NewTimeToken([]byte("other")).Check("form 1", text, now.Add(time.Minute))} {
-		require.Equal(t, "svc_invalid_token", fault.From(err).Code)
+	for _, words := range []string{"", "v1"} {
+		text := token.Make("form 1", words, now)
+		for _, later := range []time.Duration{4 * time.Second, 11 * time.Hour} {
+			seen, err := token.Check("form 1", text, now.Add(later))
+			require.NoError(t, err)
+			require.Equal(t, words, seen)
+		}
+		for name, check := range map[string]func() (string, error){
+			"too soon":        func() (string, error) { return token.Check("form 1", text, now.Add(2*time.Second)) },
+			"too late":        func() (string, error) { return token.Check("form 1", text, now.Add(13*time.Hour)) },
+			"another subject": func() (string, error) { return token.Check("form 2", text, now.Add(time.Minute)) },
+			"other words": func() (string, error) {
+				return token.Check("form 1", "v2"+strings.TrimPrefix(text, words), now.Add(time.Minute))
+			},
+			"nothing": func() (string, error) { return token.Check("form 1", "", now) },
+			"more":    func() (string, error) { return token.Check("form 1", text+"A", now.Add(time.Minute)) },
+			"another key": func() (string, error) {
+				return NewTimeToken([]byte("other")).Check("form 1", text, now.Add(time.Minute))
+			},
+		} {
+			t.Run(words+" "+name, func(t *testing.T) {
+				_, err := check()
+				require.Equal(t, "svc_invalid_token", fault.From(err).Code)
+			})
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"frontdesk/libs/fault"
@@ -22,32 +23,43 @@ const (
 	timeTokenUntil = 12 * time.Hour
 )
 
-// Make is a token for subject (a form, a service), given out now.
-func (t TimeToken) Make(subject string, now time.Time) string {
+// Make makes a token for subject (a form, a service), given out now. words is the version of words that the visitor sees and
+// agrees to; the token then begins with it and a dot, so that a page can tell whether it shows those of now.
+func (t TimeToken) Make(subject, words string, now time.Time) string {
 	at := binary.BigEndian.AppendUint64(nil, uint64(now.UnixMilli()))
-	return base64.RawURLEncoding.EncodeToString(append(at, t.mac(subject, at)...))
+	token := base64.RawURLEncoding.EncodeToString(append(at, t.mac(subject, words, at)...))
+	if words == "" {
+		return token
+	}
+	return words + "." + token
 }
 
-// Check refuses a token that is not of subject, younger than three seconds or older than twelve hours:
-// svc_invalid_token.
-func (t TimeToken) Check(subject, token string, now time.Time) error {
-	b, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(b) != 24 || !hmac.Equal(b[8:], t.mac(subject, b[:8])) {
-		return fault.InvalidToken("The form's token is not valid. Load the form again.")
+// Check refuses a token that is not of subject, younger than three seconds or older than twelve hours: svc_invalid_token.
+// It gives the words that the token was made with: the caller refuses words that are out of date.
+func (t TimeToken) Check(subject, token string, now time.Time) (words string, err error) {
+	words, signed, dotted := strings.Cut(token, ".")
+	if !dotted {
+		words, signed = "", token
+	}
+	b, err := base64.RawURLEncoding.DecodeString(signed)
+	if err != nil || len(b) != 24 || !hmac.Equal(b[8:], t.mac(subject, words, b[:8])) {
+		return "", fault.InvalidToken("The form's token is not valid. Load the form again.")
 	}
 	age := now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(b))))
 	if age < timeTokenFrom {
-		return fault.InvalidToken("The form was sent too quickly. Try again in a moment.")
+		return "", fault.InvalidToken("The form was sent too quickly. Try again in a moment.")
 	}
 	if age > timeTokenUntil {
-		return fault.InvalidToken("The form was open for too long. Load it again.")
+		return "", fault.InvalidToken("The form was open for too long. Load it again.")
 	}
-	return nil
+	return words, nil
 }
 
-func (t TimeToken) mac(subject string, at []byte) []byte {
+func (t TimeToken) mac(subject, words string, at []byte) []byte {
 	m := hmac.New(sha256.New, t.key)
 	m.Write([]byte(subject))
+	m.Write([]byte{0})
+	m.Write([]byte(words))
 	m.Write([]byte{0})
 	m.Write(at)
 	return m.Sum(nil)[:16]

@@ -90,6 +90,18 @@ func (t *Reader) Why(p fault.Problem, kind string) string {
 	return t.T(key, facts...)
 }
 
+// WordsChanged reports whether a page with the time token shown had consents in other words than those of the token now.
+// The part of a token before its dot is the version of the words.
+func WordsChanged(shown, now string) bool { return wordsOf(shown) != wordsOf(now) }
+
+func wordsOf(token string) string {
+	words, _, dotted := strings.Cut(token, ".")
+	if !dotted {
+		return ""
+	}
+	return words
+}
+
 // FieldError is one entry of the summary of errors.
 type FieldError struct{ ID, Label, Text string }
 

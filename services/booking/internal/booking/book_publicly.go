@@ -31,14 +31,15 @@ type publicBooking struct {
 // bookPublicly takes a free time for a visitor, in two round trips when the time has one candidate: one that reads behind
 // locks, and the commit. Whoever comes when the time is taken waits for no lock.
 func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (PublicAppointment, error) {
-	if err := s.guard(in); err != nil {
+	seen, err := s.guard(in)
+	if err != nil {
 		return PublicAppointment{}, err
 	}
 	c, err := s.newestCatalog(ctx, tx)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
-	v, err := s.newVisit(tx, c, in)
+	v, err := s.newVisit(tx, c, in, seen)
 	if err != nil {
 		return PublicAppointment{}, err
 	}
@@ -69,15 +70,15 @@ func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking)
 }
 
 // guard refuses what a program sends that has not opened the page first, or fills in every field, and a start that no
-// calendar can show.
-func (s *service) guard(in publicBooking) error {
+// calendar can show. It gives the version of the consents that the visitor saw.
+func (s *service) guard(in publicBooking) (seen string, err error) {
 	if in.HpURL != "" {
-		return fault.InvalidToken("The booking was not accepted.")
+		return "", fault.InvalidToken("The booking was not accepted.")
 	}
-	if err := s.timeToken.Check(tokenSubject(in.Service), in.Token, s.DB.Now()); err != nil {
-		return err
+	if seen, err = s.timeToken.Check(tokenSubject(in.Service), in.Token, s.DB.Now()); err != nil {
+		return "", err
 	}
-	return checkStart(in.StartsAt)
+	return seen, checkStart(in.StartsAt)
 }
 
 // visit is what a visitor asks for, checked against the catalog.
@@ -95,11 +96,14 @@ type visit struct {
 }
 
 // newVisit refuses what cannot be had at any time: 404 for a service that visitors cannot book, 400 for answers, a place or
-// a person that do not fit.
-func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking) (visit, error) {
+// a person that do not fit. Consents in other words than those that the visitor saw are svc_invalid_token.
+func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking, seen string) (visit, error) {
 	b, ok := c.service(in.Service)
 	if !ok {
 		return visit{}, fault.NotFound("service")
+	}
+	if now := c.consents(b); now != "" && now != seen {
+		return visit{}, fault.InvalidToken("The words of the form have changed. Load it again.")
 	}
 	asks, asked := c.forms.of(b, c.settings)
 	given, err := readDetails(asks, s.fields.named(), in.Values)

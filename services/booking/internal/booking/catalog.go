@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/form"
 	"frontdesk/services/booking/internal/slots"
 )
 
@@ -36,6 +37,15 @@ func (s *service) newestCatalog(ctx context.Context, tx *db.Tx) (*catalog, error
 	}
 	if _, err := tx.Exec(ctx, `select from catalog for share`); err != nil {
 		return nil, fmt.Errorf("lock the catalog: %w", err)
+	}
+	return s.readCatalog(ctx, tx)
+}
+
+// shownCatalog is newestCatalog for reading: it keeps no change waiting.
+func (s *service) shownCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
+	if c := s.catalog.Load(); c != nil && tx.Trusts(catalogIsNewest) {
+		tx.Assume(catalogIsNewest, `(select revision from catalog) = $1`, c.revision)
+		return c, nil
 	}
 	return s.readCatalog(ctx, tx)
 }
@@ -80,6 +90,12 @@ func (c *catalog) service(id uuid.UUID) (BookableService, bool) {
 		return BookableService{}, false
 	}
 	return c.services[i], true
+}
+
+// consents is the version of the consents that the details step of a service asks for.
+func (c *catalog) consents(b BookableService) string {
+	asks, _ := c.forms.of(b, c.settings)
+	return form.ConsentVersion(asks.Elements)
 }
 
 // reach is how many days beside its own a time may depend on.

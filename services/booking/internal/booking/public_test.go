@@ -237,6 +237,33 @@ func TestADetailsFormIsAskedAndItsAnswersGoToForms(t *testing.T) {
 	o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "11:00"), "b@example.com")).Is(201)
 }
 
+func TestConsentIsGivenToTheWordsThatTheClientSaw(t *testing.T) {
+	o := open9to5(t, nil)
+	version := int64(0)
+	form := func(label, words string) {
+		version++
+		o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormUpdated, Key: "7", Version: version, Data: object{"id": 7, "status": "publish",
+			"definition": object{"elements": []object{
+				{"id": "email", "type": "field", "target": "contact.email", "required": true, "label": label},
+				{"id": "ok", "type": "consent", "text": words, "required": true, "purpose": "privacy"}}}}})
+		o.Settle()
+	}
+	form("Email", "You may call me.")
+	o.admin.Patch("/settings/booking", object{"form_id": 7}).Is(200)
+	book := func(token, at string) *apptest.Answer {
+		visit := o.visit(o.service, token, o.at(2, at), "")
+		visit["values"] = object{"email": "a@example.com", "ok": true}
+		return o.Visitor().Post("/booking/book", visit)
+	}
+	token := o.token(o.service)
+	book(token, "10:00").Is(201)
+	form("Your address", "You may call me.")
+	book(token, "11:00").Is(201) // other words may change
+	form("Your address", "You may call me day and night.")
+	book(token, "12:00").Fails(400, "svc_invalid_token")
+	book(o.token(o.service), "12:00").Is(201)
+}
+
 func TestARepeatedBookingWithItsKeyIsMadeOnce(t *testing.T) {
 	o := open9to5(t, nil)
 	visit := o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "a@example.com")

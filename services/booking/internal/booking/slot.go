@@ -48,24 +48,19 @@ func (s *service) teamSlots(ctx context.Context, tx *db.Tx, in findSlots) (Slots
 }
 
 func (s *service) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (PublicSlots, error) {
-	bookable, err := onlineService(ctx, tx, in.Service)
+	c, err := s.shownCatalog(ctx, tx)
 	if err != nil {
 		return PublicSlots{}, err
 	}
+	bookable, ok := c.service(in.Service)
+	if !ok {
+		return PublicSlots{}, fault.NotFound("service")
+	}
 	found, err := s.findSlots(ctx, tx, in, bookable, toVisitors)
-	return PublicSlots{found, s.timeToken.Make(tokenSubject(bookable.ID), s.DB.Now())}, err
+	return PublicSlots{found, s.timeToken.Make(tokenSubject(bookable.ID), c.consents(bookable), s.DB.Now())}, err
 }
 
 func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
-
-// onlineService is a service that visitors can book.
-func onlineService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService, error) {
-	s, err := getService(ctx, tx, op.ByID{ID: id})
-	if err == nil && (s.Archived || !s.BookableOnline) {
-		err = fault.NotFound("service")
-	}
-	return s, err
-}
 
 func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable BookableService, to audience) (Slots, error) {
 	out := Slots{Timezone: s.Config.Timezone, Items: []Slot{}}

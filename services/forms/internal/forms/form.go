@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -183,26 +182,17 @@ func (s *service) newPublished(id, version int64, name string, raw []byte) (publ
 
 // newToken makes a time token for the form with the consents of now.
 func (s *service) newToken(p published) string {
-	token := s.token.Make(p.tokenSubject(), s.DB.Now())
-	if p.consents == "" {
-		return token
-	}
-	return p.consents + "." + token
+	return s.token.Make(formKey(p.id), p.consents, s.DB.Now())
 }
 
-// checkToken refuses a token that newToken did not make for this form, or for consents in other words.
+// checkToken refuses a token that newToken did not make for this form, or made for consents in other words than those of now.
 func (s *service) checkToken(p published, token string) error {
-	if p.consents != "" {
-		consents, rest, _ := strings.Cut(token, ".")
-		if consents != p.consents {
-			return fault.InvalidToken("The words of the form have changed. Load it again.")
-		}
-		token = rest
+	seen, err := s.token.Check(formKey(p.id), token, s.DB.Now())
+	if err == nil && p.consents != "" && seen != p.consents {
+		err = fault.InvalidToken("The words of the form have changed. Load it again.")
 	}
-	return s.token.Check(p.tokenSubject(), token, s.DB.Now())
+	return err
 }
-
-func (p published) tokenSubject() string { return formKey(p.id) + " " + p.consents }
 
 // formCache keeps published forms, worked out.
 type formCache struct {

@@ -223,6 +223,7 @@ func emailOf(questions []form.Question, values map[string]any) (email string) {
 func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *fault.Fault) {
 	t := p.Reader(r)
 	var wrong map[string]fault.Problem
+	var stale string
 	switch {
 	case f.Code == "svc_invalid_param":
 		wrong = web.Problems(f)
@@ -239,7 +240,7 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *
 		b.Notice = notice{Title: t.T("slow_down"), Text: t.T("rate", "wait", t.Wait(web.Wait(f)))}
 	case f.Code == "svc_invalid_token":
 		b.Notice = notice{Title: t.T("once_more"), Text: t.T("once_more_text")}
-		b.Token = ""
+		stale, b.Token = b.Token, ""
 	case f.Status == http.StatusNotFound:
 		p.NotFound(w, r)
 		return
@@ -254,12 +255,25 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *
 			b.Token = found.Token
 		}
 	}
+	if stale != "" && web.WordsChanged(stale, b.Token) {
+		b.Notice = notice{Title: t.T("once_more"), Text: t.T("words_changed")}
+		untick(b.Service.Questions, r.PostForm)
+	}
 	title := b.Notice.Title
 	b.ask(t, r.PostForm, wrong)
 	if title == "" && len(b.Notice.Errors) == 0 {
 		b.Notice.Title, b.Notice.Text = t.T("sorry"), t.T("refused")
 	}
 	p.render(w, r, f.Status, b)
+}
+
+// untick takes back the consents among what was posted: they are given anew to the words of now.
+func untick(questions []form.Question, posted url.Values) {
+	for _, q := range questions {
+		if q.Kind == form.KindConsent {
+			posted.Del("v." + q.ID)
+		}
+	}
 }
 
 func (p *pages) alternatives(f *fault.Fault) (all []alternative) {

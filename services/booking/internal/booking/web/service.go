@@ -49,6 +49,8 @@ type service struct {
 	} `json:"form,omitempty"`
 	// Questions are all that the details step asks, for pages and the widget.
 	Questions []form.Question `json:"questions"`
+	// Words is the version of the consents among them, as time tokens have it.
+	Words string `json:"words"`
 }
 
 type staff struct {
@@ -65,7 +67,7 @@ func (s *service) ask(fields form.Fields) {
 	if s.LocationType == "client" {
 		elements = append([]form.Element{form.Location()}, elements...)
 	}
-	s.Form, s.Questions = nil, form.Shown(form.Ask(elements, fields))
+	s.Form, s.Questions, s.Words = nil, form.Shown(form.Ask(elements, fields)), form.ConsentVersion(elements)
 }
 
 // staffName is the name of a person who does the service, "" for anybody else.

@@ -157,7 +157,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		p.NotFound(w, r)
 		return
 	}
-	since := consentsSince(r.PostFormValue("token"), f.Token)
+	since := consents(!web.WordsChanged(r.PostFormValue("token"), f.Token))
 	problem, wrong := say(f, p.Reader(r), refused, since)
 	v := p.view(r, f, typed(f, r.PostForm, since), wrong)
 	v.Problem, v.Page = problem, r.PostFormValue("page")

@@ -154,14 +154,6 @@ const (
 	changedWords consents = false
 )
 
-// consentsSince compares the token of the form that was sent with that of the form of now: the part before a dot is the
-// version of the consents' words.
-func consentsSince(sent, now string) consents {
-	before, _, _ := strings.Cut(sent, ".")
-	after, _, has := strings.Cut(now, ".")
-	return consents(!has || before == after)
-}
-
 // say puts a refusal into words: one problem of the whole form, or one each for answers, by element id.
 func say(f Form, t *web.Reader, refused *fault.Fault, c consents) (problem string, wrong map[string]string) {
 	switch refused.Code {

@@ -18,6 +18,8 @@ export interface Service {
   staff: Staff[]
   /** What the details step asks. */
   questions: Question[]
+  /** The version of the consents among them, as time tokens have it. */
+  words: string
 }
 
 /** What /_ui/booking/widget.json answers, and what our own page holds ready. */

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks"
-import { asFault, call, Fault, newKey } from "@web/api"
+import { asFault, call, Fault, newKey, wordsOf } from "@web/api"
 import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Errors } from "@web/fields"
 import { Icon, Svg } from "@web/icon"
 import type { Look } from "@web/style"
 import { dayOf } from "@web/dates"
 import type { Around } from "./around"
-import type { Booked, Service, Slot } from "./data"
+import type { Booked, Service, Slot, WidgetData } from "./data"
 import { fetchSlots } from "./slots"
 
 interface Props {
@@ -35,7 +35,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** The details step. What was typed stays through whatever happens. */
 export function Details({ a, look, service, staff, slot, token, terms, business, answers, setAnswers, instead, done }: Props) {
   const { t, f } = a
-  const questions = service.questions.map((q) => (q.id === "location" ? { ...q, label: t("your_address"), help: t("your_address_help") } : q))
+  const [asked, setAsked] = useState(service)
+  const questions = asked.questions.map((q) => (q.id === "location" ? { ...q, label: t("your_address"), help: t("your_address_help") } : q))
   const [errors, setErrors] = useState<Errors>({})
   const [refusals, setRefusals] = useState(0)
   const [trouble, setTrouble] = useState<Trouble>()
@@ -83,12 +84,20 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     if (location !== undefined) body["location"] = location
     const post = () => call<Booked>(`${a.origin}/v1/booking/book`, { ...body, token: live.current }, key.current)
     try {
+      if (wordsOf(live.current) !== asked.words) throw new Fault("svc_invalid_token", 0)
       return await post()
     } catch (e) {
       if (!(e instanceof Fault) || e.code !== "svc_invalid_token" || trap.current) throw e
       // The step was open too briefly or too long: a token counts from three seconds on.
       const day = dayOf(slot.starts_at, a.zone)
       live.current = (await fetchSlots(a.origin, service.id, staff, day, day)).token
+      if (wordsOf(live.current) !== asked.words) {
+        // Consents are given anew, to the words of now.
+        const now = (await call<WidgetData>(`${a.origin}/_ui/booking/widget.json`)).services.find((s) => s.id === service.id) ?? asked
+        setAsked(now)
+        setAnswers(Object.fromEntries(Object.entries(answers).filter(([id]) => now.questions.some((q) => q.id === id && q.kind !== "consent"))))
+        throw new Fault("words_changed", 0)
+      }
       await pause(3300)
       return await post()
     }
@@ -116,7 +125,8 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
       else if (fault.code === "svc_rate_limited") {
         setWaiting(Number(fault.data["retry_after"]) || 60)
         setTrouble({ title: a.explain(fault) })
-      } else setTrouble({ title: a.explain(fault), retry: fault.code === "offline" || fault.status >= 500 })
+      } else if (fault.code === "words_changed") setTrouble({ title: t(fault.code) })
+      else setTrouble({ title: a.explain(fault), retry: fault.code === "offline" || fault.status >= 500 })
     } finally {
       setBusy(false)
     }

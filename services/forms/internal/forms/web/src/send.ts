@@ -1,7 +1,7 @@
 // Makes a form that the server rendered send itself without leaving the page. The words, the rules and the markup are the
 // server's; this is the time between the press of the button and the answer.
 
-import { newKey } from "@web/api"
+import { newKey, wordsOf } from "@web/api"
 import { keyOf, why, type Problems } from "@web/problem"
 import { reader } from "@web/text"
 
@@ -10,9 +10,6 @@ interface Refusal { code?: string; data?: { details?: Problems; retry_after?: nu
 const tokenAge = 3100 // the server takes no token that is younger than three seconds
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
-
-// The part of a time token before its dot changes with the words of the form's consents.
-const wordsOf = (token: string) => (token.includes(".") ? token.split(".")[0] : "")
 
 // enhance takes over a form inside root. origin is that of the API and of the form's own document.
 export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, origin: string): void {
