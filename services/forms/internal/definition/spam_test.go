@@ -2,6 +2,7 @@ package definition
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,4 +70,13 @@ func TestTheFormsOwnWordsAreNoSpam(t *testing.T) {
 	const words = "See https://a.example https://b.example https://c.example"
 	require.Empty(t, Spam(answers(t, `{"id":"n","type":"field","target":"contact.last_name"},{"id":"c","type":"consent","text":"`+words+`"}`, map[string]any{"n": "x", "c": true})))
 	require.Empty(t, Spam(answers(t, `{"id":"shop","type":"field","target":"submission.fields.shop","options":["`+words+`"]}`, map[string]any{"shop": words})))
+}
+
+func BenchmarkSpam(b *testing.B) {
+	text := strings.Repeat("Good morning, I would like to know more. ", 5)
+	a := form.Answers{Lines: []form.Line{{Target: form.TargetEmail, Kind: form.KindEmail, Text: "v0000001.12345678@example.com"}, {Kind: form.KindLongText, Text: text}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		Spam(a)
+	}
 }
