@@ -1,4 +1,4 @@
-// Command webhooks tells other systems what happened: one signed request per event and subscriber.
+// Command webhooks sends the events of the other services: one signed request per event and subscriber.
 package main
 
 import (
