@@ -33,6 +33,10 @@ browser: ui launcher deploy/browser/node_modules/.package-lock.json ## run the t
 	@deploy/browser/chromium
 	node deploy/browser/run.mjs $(ONLY)
 
+.PHONY: schemathesis
+schemathesis: launcher ## call every operation as the OpenAPI document allows and forbids, on a system of its own
+	@deploy/schemathesis/run
+
 deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
 	cd deploy/browser && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error

@@ -197,6 +197,7 @@ create table seen (id text not null, who text not null);
 }
 
 func TestACallIsCheckedInTheOrderOfTheInterface(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	editor, viewer := s.As("site_admin"), func() *apptest.Client {
 		s.Role("viewer", "all", auth.ViewContacts)
@@ -237,6 +238,7 @@ func TestACallIsCheckedInTheOrderOfTheInterface(t *testing.T) {
 }
 
 func TestTheMostSpecificPathAnswersWhateverTheMethod(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	for route, allow := range map[string]string{
@@ -257,6 +259,7 @@ func TestTheMostSpecificPathAnswersWhateverTheMethod(t *testing.T) {
 }
 
 func TestAMalformedQueryIsRefusedAndASemicolonIsACharacter(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	c.Post("/notes", `{"text":"a;b"}`).Is(201)
@@ -282,6 +285,7 @@ func TestAMalformedQueryIsRefusedAndASemicolonIsACharacter(t *testing.T) {
 }
 
 func TestAnExportTakesEitherSeparatorHoweverItIsTyped(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	for query, header := range map[string]string{"": "id,text\n", "?separator=": "id,text\n", "?separator=,": "id,text\n", "?separator=%2C": "id,text\n",
@@ -294,6 +298,7 @@ func TestAnExportTakesEitherSeparatorHoweverItIsTyped(t *testing.T) {
 }
 
 func TestTextIsWholeCharactersWhereverItStands(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	require.Equal(t, "\ufffd!", c.Post("/notes", `{"text":"\ud800!"}`).Is(201).Text("text"))
@@ -309,6 +314,7 @@ func TestTextIsWholeCharactersWhereverItStands(t *testing.T) {
 }
 
 func TestAnInternalErrorShowsNothingOfTheInside(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	for _, text := range []string{"fail", "panic"} {
 		res := s.As("site_admin").Raw("POST /notes", `{"text":"`+text+`"}`).Fails(500, "svc_internal")
@@ -317,6 +323,7 @@ func TestAnInternalErrorShowsNothingOfTheInside(t *testing.T) {
 }
 
 func TestAPatchTellsAbsentFromNull(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	id := c.Post("/notes", `{"text":"one","color":"red"}`).Is(201).Text("id")
@@ -327,6 +334,7 @@ func TestAPatchTellsAbsentFromNull(t *testing.T) {
 }
 
 func TestAListPagesWithItsTotalAndRefusesForeignCursors(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	for range 5 {
@@ -363,6 +371,7 @@ func TestAListPagesWithItsTotalAndRefusesForeignCursors(t *testing.T) {
 }
 
 func TestARepeatedPostWithItsKeyIsDoneOnce(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	admin := s.As("site_admin")
 	c := admin.With("Idempotency-Key", "k1")
@@ -392,6 +401,7 @@ func TestARepeatedPostWithItsKeyIsDoneOnce(t *testing.T) {
 }
 
 func TestEachChangeAndRefusalIsAuditedInItsTransaction(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	id := c.Post("/notes", `{"text":"one"}`).Is(201).Text("id")
@@ -412,6 +422,7 @@ func TestEachChangeAndRefusalIsAuditedInItsTransaction(t *testing.T) {
 }
 
 func TestVisitorsAreLimitedByAddressAndKnownToNobody(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk, func(c *app.Config) { c.RateFactor = 1 })
 	v := s.Visitor().With("X-Forwarded-For", "10.0.0.1, 192.0.2.7")
 	v.Post("/notes/leave", `{"text":"a"}`).Is(201)
@@ -422,6 +433,7 @@ func TestVisitorsAreLimitedByAddressAndKnownToNobody(t *testing.T) {
 }
 
 func TestACredentialCountsAsSoonAsItIsKnownAndNoLonger(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	person := s.AsSession("svc_admin")
 	person.Get("/notes").Is(200)
@@ -441,6 +453,7 @@ func TestACredentialCountsAsSoonAsItIsKnownAndNoLonger(t *testing.T) {
 }
 
 func TestAnAppThatIsOffDoesNotExist(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	id := c.Post("/notes", `{"text":"one"}`).Is(201).Text("id")
@@ -452,6 +465,7 @@ func TestAnAppThatIsOffDoesNotExist(t *testing.T) {
 }
 
 func TestAnEventCarriesWhetherItsAppWasOffWhenItHappened(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	c := s.As("site_admin")
 	for _, on := range []bool{true, false, true} {
@@ -467,6 +481,7 @@ func TestAnEventCarriesWhetherItsAppWasOffWhenItHappened(t *testing.T) {
 }
 
 func TestAbilitiesRunTheSameFunctionsForAssistants(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	a := s.AsAssistant("site_admin")
 	a.Get("/notes").Fails(403, "svc_forbidden")
@@ -483,6 +498,7 @@ func TestAbilitiesRunTheSameFunctionsForAssistants(t *testing.T) {
 }
 
 func TestEventsTakeEffectOnceAndPoisonIsParked(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, desk)
 	who := &proto.Actor{Label: "Ann", Channel: "booking"}
 	id := db.NewID().String()
@@ -510,5 +526,6 @@ func TestEventsTakeEffectOnceAndPoisonIsParked(t *testing.T) {
 }
 
 func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	t.Parallel()
 	apptest.Start(t, desk).CheckNulls(t)
 }

@@ -77,7 +77,7 @@ func (s *service) profiles(ctx context.Context, tx *db.Tx, where string, args ..
 // team lists the people who are or were staff members and may be seen by the caller, by user id: those
 // with a permission, and those booking knows who still have an account.
 func (s *service) team(ctx context.Context, tx *db.Tx) ([]profile, error) {
-	known, err := s.profiles(ctx, tx, `where $1 = 0 or user_id = $1`, ownUser(tx))
+	known, err := s.profiles(ctx, tx, `where $1::bigint = 0 or user_id = $1`, ownUser(tx))
 	if err != nil {
 		return nil, err
 	}

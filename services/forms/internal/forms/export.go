@@ -73,7 +73,7 @@ func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d
 // columnsOf reads the columns of one form, or of all with 0, in the order in which they were first asked.
 func columnsOf(ctx context.Context, tx *db.Tx, form int64) ([]column, error) {
 	rows, err := tx.Query(ctx, `select key, (array_agg(label order by seq desc))[1] as label from form_column
-		where $1 = 0 or form_id = $1 group by key order by min(seq)`, form)
+		where $1::bigint = 0 or form_id = $1 group by key order by min(seq)`, form)
 	if err != nil {
 		return nil, err
 	}

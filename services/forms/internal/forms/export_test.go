@@ -37,6 +37,7 @@ func TestAnExportHasAColumnForEachAnswerOverAllVersions(t *testing.T) {
 	require.Equal(t, []string{"", "bob@example.com", "", "Red, Blue", "'=1+1", "Yes"}, rows[1][8:])
 	require.Equal(t, []string{"", "ann@example.com", "First\nversion", "", "", ""}, rows[2][8:])
 
+	require.Len(t, d.export("?form=9007199254740991", ','), 1, "no form has this id")
 	all := d.export("?separator=%3B&status=received", ';')
 	require.Len(t, all, 4)
 	require.Equal(t, "Phone", all[0][len(all[0])-1])
