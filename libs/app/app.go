@@ -30,18 +30,18 @@ import (
 	"frontdesk/proto"
 )
 
-// Service is what makes a process one of the five.
+// Service is one of the five services: its name, schema and parts.
 type Service struct {
 	Name string
 	// Port is where it listens when SVC_LISTEN is empty; the admin port is ten higher.
 	Port int
 	// Migrations holds migrations/*.sql.
 	Migrations fs.FS
-	// Build makes the parts from the kit. Nothing runs yet, the schema is up to date.
+	// Build makes the parts. The schema is up to date by then; nothing runs yet.
 	Build func(ctx context.Context, k *Kit) (*Parts, error)
 }
 
-// Kit is what Run gives to a service.
+// Kit holds the means that Run gives to a service: configuration, keys, database, bus, and copies of what settings publishes.
 type Kit struct {
 	Service  string
 	Config   Config
@@ -57,7 +57,7 @@ type Kit struct {
 // Parts are what a service is made of.
 type Parts struct {
 	Ops *op.Set
-	// Follows are the topics it takes in.
+	// Follows are the topics that it consumes.
 	Follows []bus.Follow
 	Jobs    []Job
 	// Run are long-running parts beside these; each returns when its context ends.
@@ -75,7 +75,7 @@ type Parts struct {
 	Personal Personal
 }
 
-// Job is work that comes round. Of several replicas one does it at a time.
+// Job is periodic work. Of several replicas one runs it at a time. It runs once at the start.
 type Job struct {
 	Name  string
 	Every time.Duration
@@ -117,7 +117,7 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	if cfg.AdminListen == "" {
 		cfg.AdminListen = fmt.Sprintf("127.0.0.1:%d", s.Port+10)
 	}
-	// Listen first: a port that is taken is said at once.
+	// Listen first, so that a port in use is reported at once.
 	api, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return err
@@ -188,8 +188,8 @@ func (k *Kit) ipHeader() string {
 	return g.IPHeader
 }
 
-// seen tells settings that a session is in use, so that it does not end as an idle one. Nobody waits for
-// it: a report that is lost is made again by the next request but a few minutes later.
+// seen reports to settings that a session is in use, so that it does not end as idle. No request waits for the report. A lost
+// one is repeated a few minutes later.
 func (k *Kit) seen(s *proto.Session) {
 	data, err := protobuf.Marshal(&proto.SessionSeen{Hash: s.GetHash()})
 	if err != nil {
@@ -199,7 +199,7 @@ func (k *Kit) seen(s *proto.Session) {
 		OccurredAt: timestamppb.New(k.DB.Now()), Actor: &proto.Actor{Channel: db.ChannelSystem}, Data: data}
 	go func() {
 		if err := sendMessage(context.Background(), k.Bus, proto.SettingsCommandTopic, e.GetRecordId(), e); err != nil {
-			slog.Debug("use of a session is not known", "error", err)
+			slog.Debug("reporting a session in use failed", "error", err)
 		}
 	}()
 }
@@ -249,7 +249,7 @@ type runner struct {
 // run starts every part and stops them in order.
 func (r *runner) run(ctx context.Context, api net.Listener) error {
 	k := r.kit
-	// What runs beside requests goes on until requests are finished.
+	// Background work goes on until the last request is answered.
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var running sync.WaitGroup
@@ -292,7 +292,7 @@ func (r *runner) run(ctx context.Context, api net.Listener) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(api) }()
 	r.readiness.Store("serving", true)
-	// What starting took, such as describing all operations, is not needed again.
+	// Give the memory of the start back, such as that of describing all operations.
 	settled := time.AfterFunc(5*time.Second, debug.FreeOSMemory)
 	defer settled.Stop()
 	slog.Info("ready to serve", "listen", api.Addr().String(), "instance", r.instance)
@@ -320,7 +320,7 @@ func (r *runner) run(ctx context.Context, api net.Listener) error {
 	return err
 }
 
-// ready tells whether the service can do its work.
+// ready reports whether the service can work.
 func (r *runner) ready() bool {
 	if _, ok := r.readiness.Load("serving"); !ok {
 		return false
@@ -355,7 +355,7 @@ func (r *runner) applied(version int64) {
 			return
 		default:
 		}
-		// Only the newest matters.
+		// Replace the older version.
 		select {
 		case <-c:
 		default:
@@ -368,7 +368,7 @@ func (r *runner) versions() chan int64 {
 	return r.version
 }
 
-// presence says every two seconds, and at once after an app was switched, that this instance is there.
+// presence publishes every two seconds, and at once after an app was switched, that this instance runs.
 func (r *runner) presence(ctx context.Context) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -376,7 +376,7 @@ func (r *runner) presence(ctx context.Context) {
 	for {
 		m := &proto.Presence{Instance: r.instance, Service: r.Name, At: timestamppb.Now(), AppsVersion: version}
 		if err := sendMessage(ctx, r.kit.Bus, proto.PresenceTopic, r.instance, m); err != nil && ctx.Err() == nil {
-			slog.Warn("presence is not known", "error", err)
+			slog.Warn("publishing the presence failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -27,7 +27,7 @@ type Auth struct {
 	PerMinute int
 	// IPHeader names the proxy header that carries the visitor's address; empty is the direct one.
 	IPHeader func() string
-	// Seen is told of a session in use, at most every few minutes.
+	// Seen is called for a session in use, at most every five minutes for each.
 	Seen func(s *proto.Session)
 	// Now is the clock.
 	Now func() time.Time
@@ -44,8 +44,8 @@ func New(i *Identity) *Auth {
 		seen: map[string]time.Time{}, IPHeader: func() string { return "" }}
 }
 
-// Authenticate tells who is behind r: an application password over Basic, a browser session, or nobody.
-// Credentials that are not valid are 401, never nobody.
+// Authenticate returns the actor of r: by an application password over Basic or by a browser session, else the zero actor.
+// Credentials that are not valid are 401, never the zero actor; too many calls of an application password are 429.
 func (a *Auth) Authenticate(ctx context.Context, r *http.Request) (db.Actor, error) {
 	login, password, basic := r.BasicAuth()
 	if basic {
@@ -123,8 +123,8 @@ func (a *Auth) session(ctx context.Context, token string) (db.Actor, error) {
 		TwoFactorMissing: access.GetRequireTwoFactor() && len(r.capabilities) > 0 && !s.GetTwoFactor()}, nil
 }
 
-// settle waits a moment for a credential that was made just now and may still be on its way. Only so
-// many may wait, so that guesses cost little.
+// settle waits up to 0.4 s for a credential that was just made and may not have arrived over Kafka yet. Few may wait at the
+// same time, so that guesses cost little.
 func (a *Auth) settle(ctx context.Context, known func() bool) bool {
 	select {
 	case a.waiting <- struct{}{}:
@@ -144,7 +144,7 @@ func (a *Auth) limit(key string) time.Duration {
 	a.mu.Lock()
 	l := a.limiters[key]
 	if l == nil {
-		// Keys come and go: a full bucket that is forgotten is a full bucket again.
+		// A bucket that is dropped starts full again, which only helps its caller.
 		if len(a.limiters) >= remembered {
 			clear(a.limiters)
 		}
@@ -179,15 +179,15 @@ func (a *Auth) touch(s *proto.Session, now time.Time) {
 		return
 	}
 	a.mu.Lock()
-	told := now.Sub(a.seen[string(s.GetHash())]) < seenEvery
-	if !told {
+	reported := now.Sub(a.seen[string(s.GetHash())]) < seenEvery
+	if !reported {
 		if len(a.seen) >= remembered {
 			clear(a.seen)
 		}
 		a.seen[string(s.GetHash())] = now
 	}
 	a.mu.Unlock()
-	if !told {
+	if !reported {
 		a.Seen(s)
 	}
 }

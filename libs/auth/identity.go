@@ -1,4 +1,4 @@
-// Package auth tells who calls: from a service's own copy of the identity topic, without asking anyone.
+// Package auth authenticates callers by the service's own copy of the identity topic, without a call to another service.
 package auth
 
 import (
@@ -48,7 +48,7 @@ func NewIdentity(b *bus.Bus) *Identity {
 		var m proto.Identity
 		return &m, protobuf.Unmarshal(value, &m)
 	})
-	i.Table.Watch(i.take)
+	i.Table.Watch(i.apply)
 	return i
 }
 
@@ -61,13 +61,13 @@ func SessionKey(hash []byte) string { return "session/" + hex.EncodeToString(has
 // AccessKey is the key of the one access record.
 const AccessKey = "access"
 
-func (i *Identity) take(key string, m *proto.Identity, gone bool) {
+func (i *Identity) apply(key string, m *proto.Identity, gone bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch r := m.GetRecord().(type) {
 	case *proto.Identity_User:
 		if old := i.users[r.User.GetId()]; old != nil {
-			i.forget(old)
+			i.drop(old)
 		}
 		if !gone {
 			i.users[r.User.GetId()] = r.User
@@ -102,7 +102,7 @@ func (i *Identity) take(key string, m *proto.Identity, gone bool) {
 	}
 }
 
-func (i *Identity) forget(u *proto.User) {
+func (i *Identity) drop(u *proto.User) {
 	delete(i.users, u.GetId())
 	for _, name := range []string{strings.ToLower(u.GetEmail()), strings.ToLower(u.GetLogin())} {
 		if i.logins[name] == u.GetId() {
@@ -133,13 +133,13 @@ func (i *Identity) Team() []*proto.User {
 	return slices.DeleteFunc(i.Users(), func(u *proto.User) bool { return len(i.Rights(u.GetId())) == 0 })
 }
 
-// OnTeam tells whether the user exists and holds a permission.
+// OnTeam reports whether the user exists and holds a permission.
 func (i *Identity) OnTeam(id int64) bool { return len(i.Rights(id)) > 0 }
 
 // Rights are the permissions that a user's roles add up to. The map must not be changed.
 func (i *Identity) Rights(id int64) map[string]bool { return i.rightsOf(id).capabilities }
 
-// Own tells whether the user sees only records of their own.
+// Own reports whether the user sees only records of their own.
 func (i *Identity) Own(id int64) bool { return i.rightsOf(id).own }
 
 // Access is the API access as it is set.

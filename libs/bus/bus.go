@@ -1,5 +1,5 @@
-// Package bus is the only user of Kafka: it sends the outbox, follows topics with the position kept in
-// the transaction of the effect, parks what cannot be handled, and holds small topics as tables.
+// Package bus is the only user of Kafka. It sends the outbox, follows topics with the position stored in the transaction of
+// the effect, parks messages that cannot be handled, and keeps small topics in memory as tables.
 package bus
 
 import (
@@ -48,8 +48,8 @@ func New(brokers string) *Bus {
 // Close flushes and disconnects.
 func (b *Bus) Close() error { return b.writer.Close() }
 
-// Send writes messages and returns when the brokers have acknowledged all of them. After an error any
-// of them may have been written; the same messages are then sent again.
+// Send writes messages and returns when the brokers have acknowledged all of them. After an error any of them may have been
+// written; the caller sends the same messages again.
 func (b *Bus) Send(ctx context.Context, batch []db.Message) error {
 	messages := make([]kafka.Message, len(batch))
 	for i, m := range batch {
@@ -167,6 +167,5 @@ func (b *Bus) reader(topic string, partition int, offset int64) (*kafka.Reader, 
 	return r, r.SetOffset(offset)
 }
 
-// leave lets a reader go without waiting for the fetch that it has at the broker: nothing that comes
-// back from it is looked at.
+// leave closes a reader without waiting for its fetch at the broker, whose result is dropped.
 func leave(r *kafka.Reader) { go func() { _ = r.Close() }() }

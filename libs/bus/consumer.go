@@ -26,38 +26,39 @@ import (
 	"frontdesk/proto"
 )
 
-// Handler is the effect of an event. It runs in one transaction with the position in the topic, as the
-// actor who caused the event, and at most once per event id.
+// Handler applies an event. It runs in one transaction with the position in the topic, with the actor who caused the event
+// as tx.Who, and takes effect at most once per event id. Its error rolls the transaction back: one that fault.Transient
+// reports is retried until it passes, any other a few times before the message is parked.
 type Handler func(ctx context.Context, tx *db.Tx, e Event) error
 
-// Follow binds a topic to its handler. Kinds that a handler does not know it ignores.
+// Follow binds a topic to its handler. A handler ignores kinds that it does not know.
 type Follow struct {
 	Topic  string
 	Handle Handler
 }
 
-// Consumer follows topics for one service. Of several replicas one follows a partition at a time; when
-// it dies another takes over at once, because the claim is a lock of its database connection.
+// Consumer follows topics for one service. Of several replicas one follows a partition at a time. Its claim is a lock of its
+// database connection, so when it dies another replica takes over at once.
 type Consumer struct {
 	Bus     *Bus
 	DB      *db.DB
 	Follows []Follow
-	// Retries of a message that fails for its own sake before it is parked; waits between them.
+	// Retries are the waits before each retry of a message that fails by itself; after the last it is parked.
 	Retries []time.Duration
 
 	delay metric.Float64Histogram
 }
 
-// DefaultRetries keep a poison message for a few seconds before it is parked.
+// DefaultRetries retry a message for about four seconds before it is parked.
 var DefaultRetries = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 3 * time.Second}
 
 const (
 	batchSize = 100
-	// A consumer that has work all the time takes it in larger portions: what a transaction costs is shared.
+	// Under load a consumer waits between batches, so that more messages share the cost of a transaction.
 	batchPause = 15 * time.Millisecond
 )
 
-// Run follows all topics until ctx ends. It outlives brokers and databases that go and come back.
+// Run follows all topics until ctx ends. It goes on after outages of brokers and databases.
 func (c *Consumer) Run(ctx context.Context) {
 	if c.Retries == nil {
 		c.Retries = DefaultRetries
@@ -73,16 +74,17 @@ func (c *Consumer) Run(ctx context.Context) {
 	}
 }
 
-// AtOnce is how many transactions of a topic a consumer works on at once: as many as the machine can make use of.
+// AtOnce is how many transactions of a topic a consumer runs at the same time: half of the processors, at least one.
 func AtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// lead holds one connection whose locks are the claims, and follows what it could claim.
+// lead holds one connection whose locks are the claims, and follows the partitions that it could claim. Every two seconds it
+// tries to claim the others.
 func (c *Consumer) lead(ctx context.Context) error {
 	conn, err := c.DB.Pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	// The locks must not go back to the pool with the connection.
+	// A connection in the pool must not hold these locks.
 	held := conn.Hijack()
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -130,7 +132,7 @@ func (c *Consumer) lead(ctx context.Context) error {
 				}
 			}
 		}
-		// A dead connection has lost its locks: notice it soon.
+		// A dead connection has lost its locks: notice within half a second.
 		for range 4 {
 			sleep(ctx, 500*time.Millisecond)
 			if ctx.Err() != nil {
@@ -148,7 +150,7 @@ type line struct {
 	*Consumer
 	follow Follow
 	runs   bool
-	// more tells that a partition was claimed since the readers were started.
+	// more signals that a partition was claimed since the readers were started.
 	more chan struct{}
 
 	mu         sync.Mutex
@@ -186,7 +188,7 @@ type offsets map[int]int64
 // read handles messages until one of the readers fails or another partition is claimed.
 func (l *line) read(ctx context.Context) error {
 	select {
-	case <-l.more: // about those that are claimed by now
+	case <-l.more: // the partitions that it signals are read below
 	default:
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -258,7 +260,8 @@ func fetch(ctx context.Context, r *kafka.Reader, into chan<- kafka.Message) erro
 	}
 }
 
-// position is the offset to go on from.
+// position is the offset of the next message to handle. It is the first that the topic keeps when the service is new or the
+// stored position lies outside the topic.
 func (c *Consumer) position(ctx context.Context, topic string, partition int) (next int64, err error) {
 	first, end, err := c.Bus.bounds(ctx, topic, partition)
 	if err != nil {
@@ -275,7 +278,7 @@ func (c *Consumer) position(ctx context.Context, topic string, partition int) (n
 		if next >= first && next <= end {
 			return nil
 		}
-		// The topic was made anew, or kept less than we were away. The inbox knows what was handled.
+		// The topic was recreated, or has deleted messages that were not handled yet. The inbox skips those that were.
 		slog.WarnContext(ctx, "position is outside the topic", "topic", topic, "partition", partition, "position", next, "first", first, "end", end)
 		next = first
 		_, err = tx.Exec(ctx, `update position set next = $3 where (topic, partition) = ($1, $2)`, topic, partition, next)
@@ -284,8 +287,8 @@ func (c *Consumer) position(ctx context.Context, topic string, partition int) (n
 	return next, err
 }
 
-// handle runs the effects of batch and moves next, the positions, behind it. A batch that fails is taken one
-// by one, so that one bad message costs the others nothing but time.
+// handle applies batch and moves next, the positions, behind it. A batch that fails is handled again message by message, so
+// that one bad message only delays the others.
 func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []kafka.Message) error {
 	to := offsets{}
 	for _, m := range batch {
@@ -309,7 +312,7 @@ func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []k
 		if ctx.Err() != nil || errors.Is(err, errMoved) {
 			return err
 		}
-		// An outage is not the message's fault: it is waited out.
+		// The message did not cause an outage, so that is not counted as a retry.
 		if fault.Transient(err) {
 			sleep(ctx, 200*time.Millisecond)
 		} else {
@@ -356,8 +359,8 @@ func aboutSomebodyErased(ctx context.Context, tx *db.Tx, m kafka.Message) (bool,
 
 var errMoved = errors.New("bus: another replica has moved on")
 
-// move is a compare-and-set: a replica that has lost its claim without noticing changes nothing. Statements in
-// more share its round trip.
+// move sets the positions from one offset to another, and fails with errMoved when one is not where it was: another replica
+// has taken the partition over. Statements in more share its round trip.
 func move(ctx context.Context, tx *db.Tx, topic string, from, to offsets, more *pgx.Batch) error {
 	partitions := slices.Sorted(maps.Keys(to)) // rows are locked in one order
 	before, after := make([]int64, len(partitions)), make([]int64, len(partitions))
@@ -391,7 +394,7 @@ func (c *Consumer) effect(ctx context.Context, f Follow, from, to offsets, batch
 		events[i] = e
 	}
 	err := c.DB.Do(ctx, func(tx *db.Tx) error {
-		// What a crash of the database takes back, the position included, is done again.
+		// A crash that loses the effect loses the position with it, so the messages are handled again.
 		tx.Relax()
 		fresh := map[uuid.UUID]bool{}
 		if err := move(ctx, tx, f.Topic, from, to, inbox(events, fresh)); err != nil {
@@ -407,7 +410,7 @@ func (c *Consumer) effect(ctx context.Context, f Follow, from, to offsets, batch
 	return err
 }
 
-// inbox remembers events, and notes in fresh which were not known yet.
+// inbox stores the ids of events and adds those that are new to fresh.
 func inbox(events []Event, fresh map[uuid.UUID]bool) *pgx.Batch {
 	ids := make([]uuid.UUID, len(events))
 	for i, e := range events {
@@ -444,7 +447,7 @@ func apply(ctx context.Context, tx *db.Tx, f Follow, events []Event, fresh map[u
 	return nil
 }
 
-// Parked is a message that could not be handled.
+// Parked is a message that failed after all retries.
 type Parked struct {
 	ID       int64     `json:"id"`
 	Topic    string    `json:"topic"`
@@ -454,7 +457,7 @@ type Parked struct {
 	ParkedAt time.Time `json:"parked_at"`
 }
 
-// Parked lists what waits for somebody to look, oldest first, at most 100.
+// Parked lists the oldest 100 parked messages.
 func (c *Consumer) Parked(ctx context.Context) ([]Parked, error) {
 	rows, err := c.DB.Pool.Query(ctx, `select id, topic, "offset", key, error, parked_at from parked order by id limit 100`)
 	if err != nil {
@@ -463,7 +466,7 @@ func (c *Consumer) Parked(ctx context.Context) ([]Parked, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByName[Parked])
 }
 
-// Replay handles a parked message again and forgets it when that works.
+// Replay handles a parked message again and deletes it when that succeeds; else it stays. An unknown id is 404.
 func (c *Consumer) Replay(ctx context.Context, id int64) error {
 	return c.DB.Do(ctx, func(tx *db.Tx) error {
 		var m kafka.Message

@@ -11,8 +11,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Table is a compacted topic of one partition held in memory: the newest value of each key. It goes on
-// serving what it holds while the brokers are away.
+// Table is a compacted topic of one partition in memory: the newest value of each key. While the brokers are down it serves
+// the values that it has.
 type Table[T any] struct {
 	bus    *Bus
 	topic  string
@@ -25,7 +25,7 @@ type Table[T any] struct {
 	ready   atomic.Bool
 }
 
-// NewTable makes a table; Run fills it. A value that decode refuses is logged and left out.
+// NewTable makes an empty table, which Run fills. A value that decode refuses is logged, and the key keeps its value before.
 func NewTable[T any](b *Bus, topic string, decode func(key string, value []byte) (T, error)) *Table[T] {
 	return &Table[T]{bus: b, topic: topic, decode: decode, rows: map[string]T{}, changed: make(chan struct{})}
 }
@@ -38,10 +38,11 @@ func NewRecordTable[T any](b *Bus, topic string) *Table[T] {
 	})
 }
 
-// Watch calls f for each change, in order, from the first on. Call it before Run.
+// Watch makes f be called for each change, in their order, with the value that is gone for a deletion. f must not call the
+// table. Call Watch before Run.
 func (t *Table[T]) Watch(f func(key string, value T, gone bool)) { t.watch = append(t.watch, f) }
 
-// Ready tells whether the table has caught up with the topic since the start.
+// Ready reports whether the table has read every message that the topic had when Run began.
 func (t *Table[T]) Ready() bool { return t.ready.Load() }
 
 // Get is the value of key.
@@ -59,7 +60,7 @@ func (t *Table[T]) All() map[string]T {
 	return maps.Clone(t.rows)
 }
 
-// Wait returns when ok holds, or with false when ctx ends before. ok is asked again after each change.
+// Wait returns true once ok does, or false when ctx ends before. ok is called at once and after each change.
 func (t *Table[T]) Wait(ctx context.Context, ok func() bool) bool {
 	for {
 		t.mu.RLock()
@@ -76,7 +77,7 @@ func (t *Table[T]) Wait(ctx context.Context, ok func() bool) bool {
 	}
 }
 
-// Put sets a value without the topic: for tests and for a service's own writes.
+// Put sets a value that did not come from the topic: in tests, and for a service's own writes.
 func (t *Table[T]) Put(key string, value T) { t.set(key, value, false) }
 
 // Run follows the topic until ctx ends.
@@ -111,14 +112,14 @@ func (t *Table[T]) read(ctx context.Context, next *int64) error {
 		if err != nil {
 			return err
 		}
-		t.take(ctx, m)
+		t.apply(ctx, m)
 		if *next = m.Offset + 1; *next >= end {
 			t.ready.Store(true)
 		}
 	}
 }
 
-func (t *Table[T]) take(ctx context.Context, m kafka.Message) {
+func (t *Table[T]) apply(ctx context.Context, m kafka.Message) {
 	key := string(m.Key)
 	var v T
 	if m.Value != nil {

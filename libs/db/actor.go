@@ -33,16 +33,16 @@ type Actor struct {
 	Session bool
 	// Credential identifies the key or session without revealing it.
 	Credential string
-	// TwoFactorMissing tells that the site asks for a second factor that this session was not given.
+	// TwoFactorMissing is true when the site asks for a second factor that this session was not given.
 	TwoFactorMissing bool
 	// Address of the visitor, for rate limits.
 	Address string
 }
 
-// Can tells whether the actor holds the permission.
+// Can reports whether the actor holds the permission.
 func (a Actor) Can(permission string) bool { return a.Capabilities[permission] }
 
-// SignedIn tells whether a user is behind the request.
+// SignedIn reports whether the actor is a user.
 func (a Actor) SignedIn() bool { return a.UserID != 0 }
 
 type actorKey struct{}

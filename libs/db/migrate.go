@@ -15,7 +15,7 @@ import (
 //go:embed migrations/*.sql
 var mechanism embed.FS
 
-// Mechanism is the migrations of this package.
+// Mechanism holds the migrations of this package, under migrations/.
 var Mechanism fs.FS = mechanism
 
 // Migrate brings the schema up to date: first the tables of this package, then the service's own from

@@ -36,7 +36,7 @@ func All[T any](items []T) List[T] {
 
 // Cursor is an opened page: where it starts and how long it is.
 type Cursor struct {
-	// First tells that the list starts here, so that its total has to be counted.
+	// First is true for the first page: its total has to be counted.
 	First bool
 	// At and ID are the sort key of the last record of the page before; microseconds are kept.
 	At time.Time

@@ -14,8 +14,8 @@ type Limit struct {
 	Per time.Duration
 }
 
-// Allow counts one call against the limits of key, across replicas. It answers zero, or how long to
-// wait when one of them is used up; a refused call does not count.
+// Allow counts one call against the limits of key, across replicas. It returns zero when the call may be made, or how long to
+// wait when a limit is used up. A refused call does not count. Each limit is multiplied by factor; 0 is no limit.
 func (d *DB) Allow(ctx context.Context, key string, factor float64, limits ...Limit) (wait time.Duration, err error) {
 	if factor == 0 {
 		return 0, nil

@@ -1,7 +1,7 @@
 // Package fault is the one error that callers see: a code, a message, facts and a status.
 //
-// Handlers return faults for everything that a caller did or met; any other error is a bug or an
-// outage, is logged with the request id and shown as svc_internal or svc_unavailable.
+// Handlers return faults for everything that a caller can act on. Any other error is a bug or an outage: it is logged with
+// the request id and shown as svc_internal or svc_unavailable.
 package fault
 
 import (
@@ -152,8 +152,8 @@ func Unavailable() *Fault {
 	return New(http.StatusServiceUnavailable, "svc_unavailable", "The service is not available at the moment. Try again shortly.")
 }
 
-// From returns the fault inside err. An outage of the database is svc_unavailable, everything else
-// svc_internal; neither says more.
+// From returns the fault inside err. An error that Transient reports becomes svc_unavailable, every other svc_internal, both
+// without its text.
 func From(err error) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {
@@ -168,8 +168,8 @@ func From(err error) *Fault {
 // WrongAssumption is the SQLSTATE of a commit whose assumptions do not hold, see db.Tx.Assume.
 const WrongAssumption = "FD001"
 
-// Transient tells whether err is an outage that may pass: a lost or refused connection, a deadline, a
-// deadlock or a server that is shutting down.
+// Transient reports whether err is an outage that may pass: a lost or refused connection, a deadline, a deadlock, a wrong
+// assumption or a server that is shutting down.
 func Transient(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return true

@@ -21,7 +21,7 @@ const maxURL = 2048
 var guard = ssrf.New(ssrf.WithPorts(443),
 	ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
 
-// CheckURL tells whether the client would try the address at all. Names are not looked up here: what
+// CheckURL returns nil if the client would try the address. Names are not looked up here: what
 // they stand for can change, and is checked when connecting. The error completes a sentence that begins
 // with the name of the parameter, and says nothing about the network.
 func CheckURL(raw string, o Options) error {

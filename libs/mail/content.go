@@ -1,7 +1,7 @@
 // Package mail renders the branded mail with its plain-text twin, and hands mails to an SMTP server.
 //
 // A service fills in a Content, renders it and puts the result into its outbox (db.Tx.Mail), in the
-// transaction of the change that the mail tells of. The settings service alone sends, with Send.
+// transaction of the change that the mail is about. The settings service alone sends, with Send.
 package mail
 
 import (

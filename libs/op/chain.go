@@ -25,8 +25,8 @@ import (
 	"frontdesk/proto"
 )
 
-// observe opens a span named after the operation, times it by outcome and channel, and is the last to
-// see an error whole: callers get no more than a fault.
+// observe opens a span named after the operation and measures its time by outcome and channel. It logs the whole of an
+// internal error; callers get its fault only.
 func (e *entry) observe() endpoint.Middleware {
 	tracer := otel.Tracer("frontdesk")
 	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.op.seconds", metric.WithUnit("s"),
@@ -62,8 +62,8 @@ func (e *entry) observe() endpoint.Middleware {
 	}
 }
 
-// admit decides whether the caller may make this call at all, before anything of it is read: app (404),
-// who (401), permission (403), rate (429).
+// admit checks, before the request is read, whether the caller may make it: app (404), credential (401), permission (403),
+// rate (429).
 func (e *entry) admit() endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, req any) (any, error) {
@@ -123,8 +123,8 @@ func wrongKey(key string) fault.Problem {
 
 func (e *entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.AppOn(e.App) }
 
-// who authenticates. A public operation does not care who calls: a stale cookie must not keep a visitor
-// from booking.
+// who authenticates the caller. A public operation ignores credentials, because a stale cookie must not keep a visitor from
+// booking.
 func (e *entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 	visitor := db.Actor{Channel: e.Channel, Address: e.set.Auth.Address(r)}
 	if visitor.Channel == "" {

@@ -14,7 +14,8 @@ import (
 	"frontdesk/proto"
 )
 
-// Manifest is what the gateway and settings need to know of the service; the caller adds the rest.
+// Manifest is the service's entry for the gateway and settings: routes, abilities and OpenAPI. The caller adds BaseUrl, App
+// and Pages.
 func (s *Set) Manifest() (*proto.Manifest, error) {
 	m := &proto.Manifest{Service: s.Service}
 	for _, e := range s.ops {
@@ -88,7 +89,7 @@ func (e *entry) inputSchema(asAbility bool) *huma.Schema {
 	return s
 }
 
-// inline resolves references, for readers that get a schema alone.
+// inline is a schema with its references replaced, for readers who get no components.
 func inline(s *huma.Schema, reg huma.Registry) any {
 	if s == nil {
 		return map[string]any{"type": "null"}
@@ -243,7 +244,7 @@ var ErrorSchema = map[string]any{
 	},
 }
 
-// Operations are the ids of all operations, sorted, with what a rule test compares: see proto/operations.json.
+// Operations are all operations by route.
 func (s *Set) Operations() map[string]Op {
 	m := map[string]Op{}
 	for _, e := range s.ops {

@@ -20,7 +20,7 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// Handler serves every operation under /v1, the abilities beside them, and our error shape for all else.
+// Handler serves all operations under /v1 and the abilities beside them. Everything else is an error in the one shape.
 func (s *Set) Handler() http.Handler {
 	routes := router{}
 	for _, e := range s.ops {
@@ -56,7 +56,7 @@ func (e *entry) server() http.Handler {
 	return httptransport.NewServer(e.call, e.decode, e.encode, httptransport.ServerErrorEncoder(writeFault))
 }
 
-// decode hands the request on unread: whether it may be read is decided first.
+// decode passes the request on unread, because the permission is checked first.
 func (e *entry) decode(ctx context.Context, r *http.Request) (any, error) {
 	if accept := r.Header.Get("Accept"); !accepts(accept, e.csv) {
 		return nil, fault.New(http.StatusNotAcceptable, "svc_not_acceptable", "This answers with JSON.")
@@ -116,7 +116,7 @@ func write(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	// A client that has gone is no failure of ours.
+	// The error is the client's: it has closed the connection.
 	_, _ = w.Write(body)
 	return nil
 }
@@ -134,7 +134,7 @@ func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
 	if f.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "2")
 	}
-	// A browser would ask for a password in a window of its own, where a page wants to ask itself.
+	// With this header a browser asks for the password itself. Pages ask on their own.
 	if f.Status == http.StatusUnauthorized && Header(ctx).Get("Sec-Fetch-Mode") == "" {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Frontdesk", charset="UTF-8"`)
 	}
@@ -172,8 +172,8 @@ func (d *Download) Start(fileName string, separator Separator) {
 	}
 }
 
-// Row writes one row, with no cell that a spreadsheet would run. A hundred rows go out at once, so that
-// memory stays flat.
+// Row writes one row and neutralises cells that a spreadsheet would run. It flushes every hundred rows, so memory does not
+// grow with the file.
 func (d *Download) Row(cells []string) error {
 	d.cells = d.cells[:0]
 	for _, cell := range cells {

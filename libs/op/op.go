@@ -33,9 +33,9 @@ type Op struct {
 	App string
 	// Status of success when the answer does not say: 200 when zero.
 	Status int
-	// Also is another status of success, for answers that tell their own with StatusCode.
+	// Also is another status of success, for answers with a method StatusCode.
 	Also int
-	// Doc is one sentence for the OpenAPI description and for assistants.
+	// Doc is one or two sentences for the OpenAPI description and for assistants. It begins with a verb: "Book …".
 	Doc string
 	// Ability is the name without svc/; empty means ID, "-" means none. Several operations may share
 	// one: the first declared is the one that runs.
@@ -47,7 +47,7 @@ type Op struct {
 	Reads bool
 	// Audited marks a read that is recorded in the audit log, as exports are.
 	Audited bool
-	// Unaudited marks a write that is none of the team's doing and keeps its own record.
+	// Unaudited marks a write that the team did not make and that has a record of its own.
 	Unaudited bool
 	// PersonOnly refuses application passwords and assistants.
 	PersonOnly bool
@@ -94,7 +94,7 @@ type Set struct {
 	Service string
 	DB      *db.DB
 	Auth    *auth.Auth
-	// AppOn tells whether an app is switched on; nil means that all are.
+	// AppOn reports whether an app is switched on; nil means that all are.
 	AppOn func(app string) bool
 	// RateFactor multiplies every limit; 0 is none.
 	RateFactor float64
@@ -189,8 +189,8 @@ func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (
 	})
 }
 
-// AddDownload is Add for an answer that is a CSV file, written while it is read. An error before the
-// first byte is answered as ever; after it the connection is cut, so that no half file passes for one.
+// AddDownload is Add for an answer that is a CSV file, written while it is read. An error before the first byte is answered
+// as usual. After it the connection is cut, so that nobody takes a part of the file for the whole.
 func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
 	e := newEntry[In, None](s, o)
 	e.csv = true
@@ -296,7 +296,7 @@ func (e *entry) status(out any) int {
 	return http.StatusOK
 }
 
-// Encoded is implemented by answers that are JSON already and too large to go through the encoder again.
+// Encoded is implemented by answers that are JSON already and too large to be encoded again.
 type Encoded interface{ EncodedJSON() []byte }
 
 func encode(v any) ([]byte, error) {

@@ -23,7 +23,7 @@ func Of[T any](v T) Value[T] { return Value[T]{V: v, Set: true} }
 // Null is a key that was given as null.
 func Null[T any]() Value[T] { return Value[T]{Set: true, Null: true} }
 
-// Given tells whether there is a value other than null.
+// Given reports whether there is a value other than null.
 func (o Value[T]) Given() bool { return o.Set && !o.Null }
 
 // Or is the value, or otherwise when it is absent or null.
