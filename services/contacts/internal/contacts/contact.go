@@ -35,8 +35,8 @@ type Contact struct {
 	Version int64 `json:"-"`
 }
 
-// contactFields are the fields of a contact that its timeline shows. Whatever fills, overwrites, merges or compares
-// contacts follows this list.
+// contactFields are the fields of a contact that its timeline shows. Filling, overwriting, merging
+// and comparing contacts follow this list.
 var contactFields = record.Fields[Contact]{
 	record.Text("first_name", func(c *Contact) *string { return &c.FirstName }),
 	record.Text("last_name", func(c *Contact) *string { return &c.LastName }),

@@ -157,7 +157,7 @@ func (s *service) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, 
 	return contacts, nil
 }
 
-// countedPage is for conditions that only the database knows.
+// countedPage answers conditions that the directory cannot.
 func (s *service) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
 	var w db.Where
 	q, err := s.narrowed(ctx, tx, q, &w)

@@ -43,35 +43,28 @@ func (s *service) exportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 	if len(in.IDs) > 0 {
 		w.And("c.id = any(?)", in.IDs)
 	}
-	rows, err := tx.Query(ctx, `select c.id, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source, c.owner_user_id,
-		array_to_string(c.tags, ', '), coalesce(po.name, ''), coalesce(case when po.id is not null then p.role end, ''),
+	// Cells come in the order of the header, but for those that are not text in the database.
+	rows, err := tx.Query(ctx, `select array[c.id::text, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source], c.owner_user_id,
+		array[array_to_string(c.tags, ', '), coalesce(po.name, ''), case when po.id is null then '' else p.role end],
 		c.last_activity, c.created_at, c.updated_at, c.fields`+contactFrom+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
 	names := s.ownerNames()
-	cells := make([]string, len(header)+len(fields))
-	var id uuid.UUID
+	var cells, own, linked []string
 	var owner *int64
 	var active *time.Time
 	var created, updated time.Time
 	var values []byte
-	to := []any{&id, &cells[1], &cells[2], &cells[3], &cells[4], &cells[5], &cells[6], &cells[7], &owner, &cells[9], &cells[10], &cells[11],
-		&active, &created, &updated, &values}
-	for rows.Next() {
-		if err := rows.Scan(to...); err != nil {
+	_, err = pgx.ForEachRow(rows, []any{&own, &owner, &linked, &active, &created, &updated, &values}, func() error {
+		cells = append(append(append(cells[:0], own...), names(owner)), linked...)
+		cells = append(cells, stamp(active), stamp(&created), stamp(&updated))
+		if cells, err = appendValues(cells, values, fields); err != nil {
 			return err
 		}
-		cells[0], cells[8], cells[12], cells[13], cells[14] = id.String(), names(owner), stamp(active), stamp(&created), stamp(&updated)
-		if err := fieldCells(values, fields, cells[len(header):]); err != nil {
-			return err
-		}
-		if err := d.Row(cells); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return d.Row(cells)
+	})
+	return err
 }
 
 // OrganizationExport asks for organizations as a file.
@@ -96,34 +89,25 @@ func (s *service) exportOrganizations(ctx context.Context, tx *db.Tx, in Organiz
 	var w db.Where
 	from := organizationFrom(tx, &w)
 	in.conditions(&w)
-	rows, err := tx.Query(ctx, `select o.id, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country,
+	rows, err := tx.Query(ctx, `select array[o.id::text, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country],
 		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
 	names := s.ownerNames()
-	cells := make([]string, len(header)+len(fields))
-	var id uuid.UUID
+	var cells, own []string
 	var owner *int64
 	var people int64
 	var created, updated time.Time
 	var values []byte
-	to := []any{&id, &cells[1], &cells[2], &cells[3], &cells[4], &cells[5], &cells[6], &cells[7], &cells[8], &cells[9], &owner, &people,
-		&created, &updated, &values}
-	for rows.Next() {
-		if err := rows.Scan(to...); err != nil {
+	_, err = pgx.ForEachRow(rows, []any{&own, &owner, &people, &created, &updated, &values}, func() error {
+		cells = append(append(cells[:0], own...), names(owner), strconv.FormatInt(people, 10), stamp(&created), stamp(&updated))
+		if cells, err = appendValues(cells, values, fields); err != nil {
 			return err
 		}
-		cells[0], cells[10], cells[11], cells[12], cells[13] = id.String(), names(owner), strconv.FormatInt(people, 10), stamp(&created), stamp(&updated)
-		if err := fieldCells(values, fields, cells[len(header):]); err != nil {
-			return err
-		}
-		if err := d.Row(cells); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return d.Row(cells)
+	})
+	return err
 }
 
 // exportedFields are the custom fields that are columns of an export.
@@ -143,21 +127,18 @@ func labels(fields []Field) []string {
 	return out
 }
 
-// fieldCells writes custom values as text, the options of a choice separated by commas.
-func fieldCells(raw []byte, fields []Field, cells []string) error {
-	if len(fields) == 0 {
-		return nil
-	}
+// appendValues adds a cell for each custom field, the options of a choice separated by commas.
+func appendValues(cells []string, raw []byte, fields []Field) ([]string, error) {
 	values := map[string]any{}
-	if string(raw) != "{}" {
+	if len(fields) > 0 && string(raw) != "{}" {
 		if err := json.Unmarshal(raw, &values); err != nil {
-			return err
+			return cells, err
 		}
 	}
-	for i, f := range fields {
-		cells[i] = cellText(values[f.Key])
+	for _, f := range fields {
+		cells = append(cells, cellText(values[f.Key]))
 	}
-	return nil
+	return cells, nil
 }
 
 func cellText(v any) string {

@@ -205,7 +205,7 @@ type ImportChoices struct {
 	Separator  opt.Value[string] `json:"separator,omitzero"`
 }
 
-// What happens to a contact that has the address of a row.
+// duplicatesSkip leaves a contact that has the address of a row as it is; the other choices are modeFill and modeOverwrite.
 const duplicatesSkip = "skip"
 
 // apply gives o with the choices that were made.

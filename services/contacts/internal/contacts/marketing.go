@@ -28,15 +28,16 @@ const (
 	marketingUnsubscribed = "unsubscribed"
 )
 
-// addressHash is under what an address that unsubscribed is remembered: it tells nothing without the key.
+// addressHash is the keyed hash by which an address that unsubscribed is remembered. Nobody reads the address from it without the
+// key.
 func (s *service) addressHash(key string) []byte {
 	m := hmac.New(sha256.New, s.hashKey)
 	m.Write([]byte(key))
 	return m.Sum(nil)
 }
 
-// left tells whether the owner of an address has unsubscribed.
-func (s *service) left(ctx context.Context, tx *db.Tx, key string) (left bool, err error) {
+// hasLeft reports whether the owner of an address has unsubscribed.
+func (s *service) hasLeft(ctx context.Context, tx *db.Tx, key string) (left bool, err error) {
 	if key == "" {
 		return false, nil
 	}
@@ -47,7 +48,7 @@ func (s *service) left(ctx context.Context, tx *db.Tx, key string) (left bool, e
 // recallMarketing gives c unsubscribed when the owner of its address once left: whatever brings the address back, only a
 // confirmation by mail subscribes it again.
 func (s *service) recallMarketing(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
-	left, err := s.left(ctx, tx, address.Key(c.Email))
+	left, err := s.hasLeft(ctx, tx, address.Key(c.Email))
 	if err == nil && left && c.Marketing != marketingUnsubscribed {
 		c.Marketing, c.MarketingUpdatedAt = marketingUnsubscribed, &tx.Now
 	}
@@ -178,7 +179,7 @@ type Token struct {
 	Token string `json:"token" required:"true" maxLength:"200"`
 }
 
-// MarketingState tells what a visitor's click has made of the subscription.
+// MarketingState is the state of the subscription after a visitor's click.
 type MarketingState struct {
 	Marketing string `json:"marketing" enum:"subscribed,unsubscribed"`
 }
@@ -186,7 +187,7 @@ type MarketingState struct {
 // confirmMarketing subscribes the person who got the question by mail. It works once.
 func (s *service) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
 	state := MarketingState{marketingSubscribed}
-	l, err := openLink(ctx, tx, in.Token, "confirm", "")
+	l, err := openLink(ctx, tx, in.Token, linkConfirm)
 	if err != nil {
 		return state, err
 	}
@@ -203,7 +204,7 @@ func (s *service) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Ma
 		return state, fault.Expired()
 	}
 	// Again under the lock: the same link may be used twice at once.
-	if l, err = openLink(ctx, tx, in.Token, "confirm", " for update"); err != nil || l.ended != nil {
+	if l, err = lockLink(ctx, tx, in.Token, linkConfirm); err != nil || l.ended != nil {
 		if err == nil {
 			err = fault.Expired()
 		}
@@ -228,7 +229,7 @@ func (s *service) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Ma
 // leaveMarketing unsubscribes the person who got a marketing mail. It always works, as often as it is asked.
 func (s *service) leaveMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
 	state := MarketingState{marketingUnsubscribed}
-	l, err := openLink(ctx, tx, in.Token, "unsubscribe", "")
+	l, err := openLink(ctx, tx, in.Token, linkUnsubscribe)
 	if err != nil {
 		return state, err
 	}

@@ -17,6 +17,13 @@ import (
 	"frontdesk/libs/mail"
 )
 
+// Kinds of links in marketing mails.
+const (
+	linkConfirm     = "confirm"
+	linkUnsubscribe = "unsubscribe"
+)
+
+// How long a link to confirm works, and how long a contact is not asked again.
 const (
 	confirmLasts = 7 * 24 * time.Hour
 	mailEvery    = 24 * time.Hour
@@ -49,11 +56,20 @@ func tokenHash(token string) []byte {
 	return h[:]
 }
 
-// openLink finds the link of a token; an unknown one is svc_invalid_token.
-func openLink(ctx context.Context, tx *db.Tx, token, kind, lock string) (link, error) {
-	var l link
-	err := tx.QueryRow(ctx, `select kind, contact_id, email_key, address_hash, created_at, ended_at from marketing_link where token = $1`+lock, tokenHash(token)).
-		Scan(&l.kind, &l.contact, &l.emailKey, &l.hash, &l.created, &l.ended)
+const linkSQL = `select kind, contact_id, email_key, address_hash, created_at, ended_at from marketing_link where token = $1`
+
+// openLink finds the link of a token; one that is unknown, or of another kind, is 400 svc_invalid_token.
+func openLink(ctx context.Context, tx *db.Tx, token, kind string) (link, error) {
+	return scanLink(tx.QueryRow(ctx, linkSQL, tokenHash(token)), kind)
+}
+
+// lockLink is openLink that locks the link.
+func lockLink(ctx context.Context, tx *db.Tx, token, kind string) (link, error) {
+	return scanLink(tx.QueryRow(ctx, linkSQL+` for update`, tokenHash(token)), kind)
+}
+
+func scanLink(row pgx.Row, kind string) (l link, err error) {
+	err = row.Scan(&l.kind, &l.contact, &l.emailKey, &l.hash, &l.created, &l.ended)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && l.kind != kind {
 		return l, fault.InvalidToken("This link is not valid.")
 	}
@@ -92,11 +108,11 @@ func (s *service) statement() string {
 
 // mailQuestion mails a contact the question whether they want marketing mails.
 func (s *service) mailQuestion(ctx context.Context, tx *db.Tx, c Contact) error {
-	confirm, err := s.newLink(ctx, tx, "confirm", c)
+	confirm, err := s.newLink(ctx, tx, linkConfirm, c)
 	if err != nil {
 		return err
 	}
-	leave, err := s.newLink(ctx, tx, "unsubscribe", c)
+	leave, err := s.newLink(ctx, tx, linkUnsubscribe, c)
 	if err != nil {
 		return err
 	}
@@ -111,7 +127,7 @@ func (s *service) mailQuestion(ctx context.Context, tx *db.Tx, c Contact) error 
 
 // mailWelcome mails a contact that the subscription stands, and how to leave.
 func (s *service) mailWelcome(ctx context.Context, tx *db.Tx, c Contact) error {
-	leave, err := s.newLink(ctx, tx, "unsubscribe", c)
+	leave, err := s.newLink(ctx, tx, linkUnsubscribe, c)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ type Organization struct {
 	Version int64 `json:"-"`
 }
 
-// organizationFields are the fields of an organization that its timeline shows. Whatever fills, overwrites, merges or
-// compares organizations follows this list.
+// organizationFields are the fields of an organization that its timeline shows. Filling, overwriting,
+// merging and comparing organizations follow this list.
 var organizationFields = record.Fields[Organization]{
 	record.Text("name", func(o *Organization) *string { return &o.Name }),
 	record.Text("vat_number", func(o *Organization) *string { return &o.VATNumber }),

@@ -75,8 +75,7 @@ func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, columns strin
 	return o, err
 }
 
-// emitOrganization tells the other services of an organization as it is now, whoever acts: with all of its
-// people counted.
+// emitOrganization publishes an organization as it is now, with all of its people counted, whoever acts.
 func emitOrganization(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
 	who := tx.Who
 	tx.Who.Own = false

@@ -26,7 +26,7 @@ const (
 	PreviewRows = 5
 )
 
-// What is wrong with a file; phrases to put behind the name of the parameter.
+// Errors of a file are phrases that complete a sentence beginning with the parameter's name.
 var (
 	ErrEmpty     = errors.New("must have a row with the names of the columns")
 	ErrTooLong   = errors.New("must have at most 5242880 characters")
@@ -247,7 +247,7 @@ func shorten(s string, n int) string {
 	return strings.Clone(s)
 }
 
-// tooWide tells whether a line has more cells than a file may have, so that no line makes the reader
+// tooWide reports whether a line has more cells than a file may have, so that no line makes the reader
 // build a row of millions.
 func tooWide(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {

@@ -188,7 +188,7 @@ func (r *Replica) load(ctx context.Context) error {
 	})
 }
 
-// contactRow is a contact as the directory knows it.
+// contactRow is the part of a contact that the directory holds.
 type contactRow struct {
 	ID                                uuid.UUID
 	CreatedAt                         time.Time
@@ -286,7 +286,7 @@ func (r *Replica) refresh(ctx context.Context) error {
 	})
 }
 
-// DropGone deletes the keys of contacts that every copy knows to be gone.
+// DropGone deletes the keys of contacts that have been gone for keepGone: every copy has dropped them.
 func (r *Replica) DropGone(ctx context.Context) error {
 	_, err := r.db.Pool.Exec(ctx, `delete from contact_gone where gone_at < now() - $1::interval`, keepGone)
 	return err

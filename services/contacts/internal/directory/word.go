@@ -21,7 +21,7 @@ type search struct {
 	instead *word
 }
 
-// Which bytes are rare, a sample of texts tells.
+// Rare bytes are those that a sample of the texts has seldom.
 const (
 	samples  = 16
 	sampled  = 1024
