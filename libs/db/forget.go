@@ -53,8 +53,7 @@ func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person) error {
 func (tx *Tx) PeopleNamed(texts ...[]byte) [][]byte {
 	all := [][]byte{}
 	for _, text := range texts {
-		_, called := erasure.Mentions(tx.hash, text)
-		all = append(all, called...)
+		all = append(all, erasure.Called(tx.hash, text)...)
 	}
 	slices.SortFunc(all, bytes.Compare)
 	return slices.CompactFunc(all, bytes.Equal)

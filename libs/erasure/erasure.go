@@ -212,12 +212,16 @@ func (p *Person) strike(v any) (left any, struck bool) {
 // Mentions are the ids and the hashes of addresses that a JSON text holds, so that it can be found again when one of
 // them is erased.
 func Mentions(hash Hasher, text []byte) (ids []uuid.UUID, called [][]byte) {
+	return uuidsIn(string(text)), Called(hash, text)
+}
+
+// Called are the hashes of addresses in Mentions.
+func Called(hash Hasher, text []byte) (called [][]byte) {
 	s := string(text)
-	ids = uuidsIn(s)
 	for _, span := range addressesIn(s) {
 		called = append(called, hash(address.Key(s[span[0]:span[1]])))
 	}
-	return ids, called
+	return called
 }
 
 var (
