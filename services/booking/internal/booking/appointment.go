@@ -92,7 +92,7 @@ type appointment struct {
 // or the staff member's link.
 type place struct{ kind, location, meetingURL string }
 
-// client is what booking knows of a contact.
+// client is the copy of a contact, as far as appointments and mails need it.
 type client struct{ firstName, lastName, email, phone string }
 
 func (c client) name() string {
@@ -224,7 +224,7 @@ func (s *service) publish(ctx context.Context, tx *db.Tx, a appointment, setting
 	return s.notify(ctx, tx, a, change.Kind, settings)
 }
 
-// find reads one appointment that the caller may see.
+// find reads one appointment that the caller may see. The error is svc_not_found for any other.
 func (s *service) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
 	found, err := s.queryAppointments(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, ownUser(tx))
 	if err == nil && len(found) == 0 {
@@ -236,7 +236,7 @@ func (s *service) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointmen
 	return found[0], nil
 }
 
-// lock is find with the row locked, so that what is decided on it stays true.
+// lock is find with the row locked until the transaction ends.
 func (s *service) lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
 	if _, err := tx.Exec(ctx, `select from appointment where id = $1 for no key update`, id); err != nil {
 		return appointment{}, err

@@ -138,7 +138,7 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking, seen string)
 
 // facts are what a visitor's booking is decided on beside the catalog.
 type facts struct {
-	contact uuid.UUID // that has the visitor's address; uuid.Nil when booking knows of none
+	contact uuid.UUID // that has the visitor's address; uuid.Nil when no contact has it
 	client  client    // as the contact has it
 	ahead   int       // bookings that were made online with the address and are not over, where they are limited
 	taken   bool      // the only candidate has no time, and the calendar is not held

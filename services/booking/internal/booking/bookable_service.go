@@ -129,14 +129,6 @@ var price = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,2})?$`)
 
 func (in serviceFields) check() fault.Problems {
 	found := fault.Problems{}
-	for name, null := range map[string]bool{
-		"name": in.Name.Null, "duration_min": in.DurationMin.Null, "buffer_before": in.BufferBefore.Null, "buffer_after": in.BufferAfter.Null,
-		"location_type": in.LocationType.Null, "confirmation": in.Confirmation.Null, "bookable_online": in.BookableOnline.Null, "sort_order": in.SortOrder.Null,
-	} {
-		if null {
-			found.Add(name, fault.Null())
-		}
-	}
 	if in.Name.Given() && strings.TrimSpace(in.Name.V) == "" {
 		found.Add("name", fault.Empty())
 	}
@@ -215,11 +207,7 @@ func (s *service) checkService(ctx context.Context, tx *db.Tx, in serviceFields)
 }
 
 func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedService) (BookableService, error) {
-	found := in.check()
-	if in.Archived.Null {
-		found.Add("archived", fault.Null())
-	}
-	if err := found.Err(); err != nil {
+	if err := in.check().Err(); err != nil {
 		return BookableService{}, err
 	}
 	if _, err := getService(ctx, tx, op.ByID{ID: in.ID}); err != nil {

@@ -14,8 +14,8 @@ import (
 
 const awaitFor = 2 * time.Second
 
-// await gives a copy a moment to arrive: asks found again until it holds, for up to two seconds, and then
-// says that there is no such thing. Few may wait at once; the others are told at once.
+// await waits up to two seconds until found reports true: the copy of a record may still be on its way. The error is
+// svc_not_found for what is not there by then. Few calls wait at once; it is at once for the others.
 func (s *service) await(ctx context.Context, what string, found func() (bool, error)) error {
 	ok, err := found()
 	if err != nil || ok {
@@ -40,7 +40,8 @@ func (s *service) await(ctx context.Context, what string, found func() (bool, er
 	return fault.NotFound(what)
 }
 
-// awaitContact is the contact, which is there, out of the trash, and one that the caller may see.
+// awaitContact reads a contact that the caller may see and that is not in the trash, and locks it in share mode. It waits
+// as await does; the error is svc_not_found.
 func (s *service) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (c client, err error) {
 	return c, s.await(ctx, "contact", func() (bool, error) {
 		// Held, so that a merge of this moment finds what is booked.
@@ -53,7 +54,7 @@ func (s *service) awaitContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (c 
 	})
 }
 
-// missed tells whether err says that a record is not there.
+// missed reports whether err says that a record is not there.
 func missed(err error) bool {
 	f, ok := errors.AsType[*fault.Fault](err)
 	return errors.Is(err, pgx.ErrNoRows) || ok && f.Status == 404

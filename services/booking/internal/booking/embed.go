@@ -103,7 +103,7 @@ var (
 	attribute = regexp.MustCompile(`(?i)\b(service|staff)\s*=\s*["'“”]?([0-9a-f-]+)`)
 )
 
-// shownIn tells whether a page lets visitors book what w stands for: with a widget of just that, or with one
+// shownIn reports whether a page lets visitors book what w stands for: with a widget of just that, or with one
 // that offers more.
 func (w widget) shownIn(content string) bool {
 	for _, m := range widgets.FindAllStringSubmatch(content, -1) {
@@ -166,7 +166,8 @@ func (e Embedded) RecordID() string { return fmt.Sprint(e.PageID) }
 
 const settingsAnswersWithin = 8 * time.Second
 
-// embedInPage asks settings, who owns pages, and waits for the page to come back.
+// embedInPage sends settings, which owns pages, a command, and waits for the page's event. The error is svc_unavailable when
+// it does not come within settingsAnswersWithin; the page may still change afterwards.
 func (s *service) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {

@@ -71,22 +71,8 @@ type changedSettings struct {
 }
 
 func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
-	found := fault.Problems{}
-	for name, null := range map[string]bool{
-		"slot_step": in.SlotStep.Null, "min_notice_min": in.MinNoticeMin.Null, "max_advance_days": in.MaxAdvanceDays.Null,
-		"cancel_notice_hours": in.CancelNoticeHours.Null, "late_cancel_text": in.LateCancelText.Null, "reminder_enabled": in.ReminderEnabled.Null,
-		"reminder_hours": in.ReminderHours.Null, "terms_text": in.TermsText.Null, "default_confirmation": in.DefaultConfirmation.Null,
-		"client_changes": in.ClientChanges.Null, "max_open_bookings": in.MaxOpenBookings.Null, "request_expires_hours": in.RequestExpiresHours.Null,
-	} {
-		if null {
-			found.Add(name, fault.Null())
-		}
-	}
-	if in.SlotStep.Given() && in.SlotStep.V > 0 && in.SlotStep.V < 5 {
-		found.Add("slot_step", fault.NewProblem("too_low", "must be 0 or at least 5", "min", 5))
-	}
-	if err := found.Err(); err != nil {
-		return Settings{}, err
+	if in.SlotStep.V > 0 && in.SlotStep.V < 5 {
+		return Settings{}, fault.Invalid("slot_step", fault.NewProblem("too_low", "must be 0 or at least 5", "min", 5))
 	}
 	if err := s.checkForm(ctx, tx, in.FormID); err != nil {
 		return Settings{}, err

@@ -52,8 +52,8 @@ type profile struct {
 	version   int64
 }
 
-// forgetAfter is how long a removal counts although settings still knows the role: the time for the news
-// to go there and back.
+// forgetAfter is how long a removal counts although settings still lists the role: it consumes staff.removed, and
+// publishes the change of its user, within that.
 const forgetAfter = 10 * time.Second
 
 func (s *service) profiles(ctx context.Context, tx *db.Tx, where string, args ...any) ([]profile, error) {
@@ -75,7 +75,7 @@ func (s *service) profiles(ctx context.Context, tx *db.Tx, where string, args ..
 }
 
 // team lists the people who are or were staff members and may be seen by the caller, by user id: those
-// with a permission, and those booking knows who still have an account.
+// with a permission, and those with a staff row who still have an account.
 func (s *service) team(ctx context.Context, tx *db.Tx) ([]profile, error) {
 	known, err := s.profiles(ctx, tx, `where $1::bigint = 0 or user_id = $1`, ownUser(tx))
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *service) lockMember(ctx context.Context, tx *db.Tx, user int64) (profil
 	return found[0], nil
 }
 
-// isManager tells whether the caller may change other people's time, and what holds for the whole business.
+// isManager reports whether the caller may change other people's time, and what holds for the whole business.
 func isManager(tx *db.Tx) bool { return tx.Who.Can(auth.ManageCRM) }
 
 // mayChange lets people change what is theirs, and managers everything.
@@ -181,7 +181,7 @@ func (s *service) shown(tx *db.Tx, p profile) StaffMember {
 	return m
 }
 
-// mayDecideOver tells whether the caller may give or take these roles: nobody gives rights that they do not
+// mayDecideOver reports whether the caller may give or take these roles: nobody gives rights that they do not
 // hold, and only a site administrator decides over another.
 func (s *service) mayDecideOver(tx *db.Tx, roles []string) bool {
 	if slices.Contains(tx.Who.Roles, auth.SiteAdmin) {
@@ -240,10 +240,7 @@ type changedStaff struct {
 func (s *service) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (StaffMember, error) {
 	name, link := strings.TrimSpace(in.Name.V), strings.TrimSpace(in.MeetingURL.V)
 	found := fault.Problems{}
-	switch {
-	case in.Name.Null:
-		found.Add("name", fault.Null())
-	case in.Name.Set && name == "":
+	if in.Name.Set && name == "" {
 		found.Add("name", fault.Empty())
 	}
 	if link != "" && !webAddress(link) {

@@ -71,7 +71,8 @@ func (s *service) afterStart(ctx context.Context, tx *db.Tx, id uuid.UUID, to st
 var kindOf = map[string]string{statusConfirmed: proto.KindAppointmentConfirmed, statusDeclined: proto.KindAppointmentDeclined,
 	statusCancelled: proto.KindAppointmentCancelled, statusCompleted: proto.KindAppointmentCompleted, statusNoShow: proto.KindAppointmentNoShow}
 
-// become takes a locked appointment from one of the statuses from to another, or tells the status it has.
+// become gives a locked appointment the status to, publishes the change and mails the client. The error is
+// svc_invalid_status when its status is none of from.
 func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reason string, from ...string) (appointment, error) {
 	if err := a.must(from...); err != nil {
 		return a, err
@@ -95,7 +96,7 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 	return a, s.publish(ctx, tx, a, settings, a.change(kindOf[to], nil, "status"))
 }
 
-// must refuses what the status does not allow.
+// must is nil when the status is one of allowed, else svc_invalid_status with the status it has.
 func (a appointment) must(allowed ...string) error {
 	if slices.Contains(allowed, a.Status) {
 		return nil

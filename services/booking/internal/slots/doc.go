@@ -1,4 +1,4 @@
-// Package slots is the arithmetic of bookable time. It knows no database and no clock of its own:
+// Package slots is the arithmetic of bookable time. It reads no database and no clock:
 // callers hand it hours, exceptions and appointments, and ask what is free.
 //
 // Local time is read off the wall: an instant lies in a block of hours when a clock in the business's

@@ -27,7 +27,7 @@ type Exception struct {
 	Extra    bool
 }
 
-// Touches tells whether the exception covers any moment of an appointment.
+// Touches reports whether the exception covers any moment of an appointment.
 func (e Exception) Touches(zone *time.Location, start, end time.Time) bool {
 	// An hour that repeats around midnight can bring a day back.
 	from, to := max(e.From, DayOf(start, zone)-1), min(e.To, DayOf(end, zone)+1)

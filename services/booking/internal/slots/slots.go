@@ -71,7 +71,7 @@ func List(b Business, r Rule, people []Person, from, to Day, now time.Time) []Sl
 	}
 }
 
-// Free tells whether List would offer the start for the person. It is what decides a booking.
+// Free reports whether List would offer the start for the person. It is what decides a booking.
 func Free(b Business, r Rule, p Person, start, now time.Time) bool {
 	if r.Duration < 1 || start.Nanosecond() != 0 {
 		return false
@@ -82,7 +82,7 @@ func Free(b Business, r Rule, p Person, start, now time.Time) bool {
 	return found
 }
 
-// Clear tells whether an appointment of the rule's length and buffers at start keeps clear of the
+// Clear reports whether an appointment of the rule's length and buffers at start keeps clear of the
 // person's other appointments, whatever the hours, the grid and the time now. It is the rule for what
 // the team books outside hours.
 func Clear(r Rule, p Person, start time.Time) bool {

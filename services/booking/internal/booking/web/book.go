@@ -45,7 +45,7 @@ type notice struct {
 
 type alternative struct{ At time.Time }
 
-// One tells whether the visitor had nothing to choose from.
+// One reports whether the visitor had nothing to choose from.
 func (b bookPage) One() bool { return len(b.All.Items) == 1 }
 
 func (p *pages) newBookPage(r *http.Request) (*bookPage, error) {

@@ -183,7 +183,7 @@ func (p *pages) showMonths(w http.ResponseWriter, r *http.Request, status int, m
 	p.renderManage(w, r, status, m)
 }
 
-// gone tells whether what was asked for is not offered.
+// gone reports whether what was asked for is not offered.
 func gone(err error) bool {
 	f, ok := errors.AsType[*fault.Fault](err)
 	return ok && (f.Status == http.StatusNotFound || f.Code == "svc_invalid_param")
@@ -218,7 +218,7 @@ func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
 	p.showMonths(w, r, f.Status, m, at.In(p.Zone).Format(dayLayout))
 }
 
-// refuseManage says why a link or an act is refused. It never tells whether there is an appointment behind an unknown code.
+// refuseManage says why a link or an act is refused. It does not say whether there is an appointment behind an unknown code.
 func (p *pages) refuseManage(w http.ResponseWriter, r *http.Request, m managePage, f *fault.Fault) {
 	t := p.Reader(r)
 	show := managePage{Step: "message", Icon: "info", Tone: "soft", Business: m.Business, Reach: true, Appointment: m.Appointment}
