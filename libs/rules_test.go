@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -173,5 +174,104 @@ func TestTheProductHasNoTestCode(t *testing.T) {
 				t.Errorf("%s imports %s: write the few methods of http.ResponseWriter, or move the code to a test", f.path, path)
 			}
 		}
+	}
+}
+
+// services are the names of the five.
+func services(t *testing.T) (names []string) {
+	t.Helper()
+	dirs, err := os.ReadDir("../services")
+	require.NoError(t, err)
+	for _, d := range dirs {
+		if d.IsDir() {
+			names = append(names, d.Name())
+		}
+	}
+	require.Len(t, names, 5)
+	return names
+}
+
+func TestServicesLookAlike(t *testing.T) {
+	all := sources(t)
+	for _, service := range services(t) {
+		dir := "services/" + service + "/internal/" + service + "/"
+		for _, file := range []string{"doc.go", "service.go", "ops.go", "consume.go", "forget.go"} {
+			if _, err := os.Stat("../" + dir + file); err != nil {
+				t.Errorf("%s is missing: every service has one", dir+file)
+			}
+		}
+		methods := map[string]string{}
+		for _, f := range all {
+			if filepath.ToSlash(filepath.Dir(f.path))+"/" != dir {
+				continue
+			}
+			for _, d := range f.Decls {
+				fun, ok := d.(*ast.FuncDecl)
+				if !ok || fun.Recv == nil {
+					continue
+				}
+				receiver := fun.Recv.List[0]
+				if star, ok := receiver.Type.(*ast.StarExpr); ok {
+					if _, of := name(star.X); of == "service" {
+						methods[fun.Name.Name] = filepath.Base(f.path)
+						if len(receiver.Names) == 1 && receiver.Names[0].Name != "s" {
+							t.Errorf("%s: the receiver of %s is s in every service", f.Position(fun.Pos()), fun.Name.Name)
+						}
+					}
+				}
+			}
+		}
+		for method, file := range map[string]string{"ops": "ops.go", "follows": "consume.go", "personal": "forget.go"} {
+			if methods[method] != file {
+				t.Errorf("%s: func (s *service) %s stands in %s", dir, method, file)
+			}
+		}
+		if methods["jobs"] == "" {
+			t.Errorf("%s: func (s *service) jobs lists the periodic work", dir)
+		}
+	}
+}
+
+func TestReadmesOfServicesAnswerTheSameQuestions(t *testing.T) {
+	for _, service := range services(t) {
+		raw, err := os.ReadFile("../services/" + service + "/README.md")
+		require.NoError(t, err)
+		at, readme := 0, string(raw)
+		for _, part := range []string{"# " + service + "\n", "| Owns |", "| Publishes |", "| Consumes |", "| Copies |", "| Forgets |",
+			"\n## Where things are\n", "\n## Run it alone\n", "\n## Change it\n"} {
+			i := strings.Index(readme[at:], part)
+			if i < 0 {
+				t.Errorf("services/%s/README.md: %q is missing or stands in another place", service, strings.TrimSpace(part))
+				continue
+			}
+			at += i
+		}
+	}
+}
+
+// verbs begin the descriptions of operations.
+var verbs = strings.Fields(`Accept Add Agree Answer Archive Book Cancel Change Check Choose Complete Confirm Create Decline Delete Dismiss Download End
+	Erase Export Find Get Give Invite Link List Mail Make Mark Merge Move Open Process Prove Remember Remove Replace Request Reschedule Resend Restore Revoke
+	Run Save Say Send Set Show Sign Start Submit Subscribe Sum Switch Take Test Turn Unlink Unsubscribe Update Upload Withdraw`)
+
+func TestOperationsAreDescribedBySentencesThatBeginWithAVerb(t *testing.T) {
+	for _, f := range sources(t) {
+		if filepath.Base(f.path) != "ops.go" || !strings.HasPrefix(f.path, "services/") {
+			continue
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			kv, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			if _, key := name(kv.Key); key != "Doc" {
+				return true
+			}
+			doc, ok := text(kv.Value)
+			if first, _, _ := strings.Cut(doc, " "); !ok || !slices.Contains(verbs, first) || !strings.HasSuffix(doc, ".") {
+				t.Errorf("%s: %q: begin with a verb in the imperative (a new one goes into verbs) and end with a full stop", f.Position(n.Pos()), doc)
+			}
+			return true
+		})
 	}
 }
