@@ -18,7 +18,7 @@ func (b *bench) fill(ctx context.Context, n int) error {
 		`truncate activity, organization, contact_organization, appointment, tag, outbox cascade`,
 		// Filling an index row by row takes many times as long as building it.
 		`drop index contact_tags`,
-		`insert into tag (slug, name, created_at) select 'tag-' || i, 'Tag ' || i, now() from generate_series(0, 49) i`,
+		`insert into tag (slug, key, name, created_at) select 'tag-' || i, tag_key('Tag ' || i), 'Tag ' || i, now() from generate_series(0, 49) i`,
 		`insert into organization (id, name, name_key, created_at, updated_at) select gen_random_uuid(), 'Organization ' || i, 'organization' || i,
 			date_trunc('second', now()) - make_interval(mins => i), date_trunc('second', now()) from generate_series(1, 10000) i`,
 		fmt.Sprintf(`
