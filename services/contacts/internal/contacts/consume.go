@@ -63,7 +63,7 @@ func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
 // onStaff hands over what a person who left the team owns.
 func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Kind == proto.KindStaffRemoved {
-		return handOver(ctx, tx, e)
+		return startHandOver(ctx, tx, e)
 	}
 	return nil
 }

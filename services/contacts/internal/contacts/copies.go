@@ -2,7 +2,6 @@ package contacts
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -168,77 +167,4 @@ func dropSubmission(ctx context.Context, tx *db.Tx, key string) error {
 	}
 	_, err = tx.Exec(ctx, `delete from activity where ref = $1`, id)
 	return err
-}
-
-// handOver gives the contacts and organizations of a person who left the team to their successor, or to
-// nobody.
-func handOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	var extra proto.StaffRemoved
-	if err := e.DecodeExtra(&extra); err != nil {
-		return err
-	}
-	var successor *int64
-	if id := extra.GetSuccessor(); id != 0 {
-		successor = &id
-	}
-	var staff int64
-	if err := json.Unmarshal([]byte(e.Key), &staff); err != nil {
-		return err
-	}
-	if err := handOverContacts(ctx, tx, staff, successor); err != nil {
-		return err
-	}
-	return handOverOrganizations(ctx, tx, staff, successor)
-}
-
-func ownedBy(ctx context.Context, tx *db.Tx, table string, user int64) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `select id from `+table+` where owner_user_id = $1 order by id for no key update`, user)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-}
-
-func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) error {
-	ids, err := ownedBy(ctx, tx, "contact", from)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		old, err := lockContact(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		c := old
-		c.OwnerUserID = to
-		if err := updateContact(ctx, tx, c); err != nil {
-			return err
-		}
-		if _, err := log(ctx, tx, entry{contact: &id, kind: entryUpdated, subject: "Contact handed over", data: contactFields.Diff(old, c)}); err != nil {
-			return err
-		}
-		if _, err := emitContact(ctx, tx, proto.KindContactUpdated, id, []string{"owner_user_id"}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func handOverOrganizations(ctx context.Context, tx *db.Tx, from int64, to *int64) error {
-	ids, err := ownedBy(ctx, tx, "organization", from)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		old, err := lockOrganization(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		o := old
-		o.OwnerUserID = to
-		if _, err := saveOrganization(ctx, tx, old, o, "Organization handed over"); err != nil {
-			return err
-		}
-	}
-	return nil
 }

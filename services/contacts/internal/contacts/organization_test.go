@@ -177,19 +177,6 @@ func TestAVisitorNamesAnOrganization(t *testing.T) {
 	require.Len(t, admin.Get("/organizations").Is(200).Items(), 1)
 }
 
-func TestOwnersHandTheirRecordsOver(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin, leaver := s.As("svc_admin"), s.As("staff")
-	c := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
-	o := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
-	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(leaver.UserID), Version: 2, Extra: object{"successor": admin.UserID}})
-	s.Settle()
-	require.EqualValues(t, admin.UserID, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
-	require.EqualValues(t, admin.UserID, admin.Get("/organizations/"+o).Is(200).Field("owner_user_id"))
-	require.Equal(t, "Contact handed over", admin.Get("/contacts/"+c+"/activities").Is(200).Text("items.0.subject"))
-	require.EqualValues(t, 1, admin.Get("/contacts?owner="+jsonText(admin.UserID)).Is(200).Field("total"))
-}
-
 func TestOverviewSumsUpWhatOneMaySee(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin, own := s.As("svc_admin"), s.As("staff")

@@ -34,7 +34,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			API: ops.Handler()}),
 		Follows:  s.follows(),
 		Jobs:     s.jobs(),
-		Run:      []func(context.Context){s.runImports, s.publishRest, s.contacts.KeepUp},
+		Run:      []func(context.Context){s.runImports, s.publishRest, s.runHandOvers, s.contacts.KeepUp},
 		Ready:    []func() bool{s.contacts.Ready},
 		Personal: s.personal(),
 		App:      &proto.App{Id: appID, Name: "Contacts", AlwaysOn: true},
