@@ -1,9 +1,18 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,63 +21,247 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"frontdesk/proto"
 )
+
+// person is somebody who is erased, with a name and an address that nobody else has, and the look-alikes who stay.
+type person struct {
+	word, first, last, phone string
+	email, ascii, shouted    string // one address in three spellings
+	alike                    string // an address that ends like it
+}
+
+func somebody() person {
+	word := "q" + strings.ReplaceAll(uuid.NewString(), "-", "")[:9]
+	p := person{word: word, first: "Zeno" + word, last: "Quill" + word, phone: "+32 470 " + fmt.Sprintf("%06d", time.Now().UnixNano()%1000000)}
+	p.email, p.ascii = p.first+"@bücher.example", strings.ToLower(p.first)+"@xn--bcher-kva.example"
+	p.shouted, p.alike = strings.ToUpper(p.first)+"@BÜCHER.example", "jan"+strings.ToLower(p.first)+"@bücher.example"
+	return p
+}
+
+// traces are what may not be left: the address in any spelling, each name as a word, the number.
+func (p person) traces() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|470 ?` + p.phone[len("+32 470 "):])
+}
 
 func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	healthy(t)
 	d := setUp(t)
+	echoes(t, d)
+	p := somebody()
+	free := d.publish(t, map[string]any{"create": false})
+	withOrganization := d.publish(t, nil)
 	starts, token := d.slots(t)
-	formToken := d.formToken(t)
-	wait()
-	// Words that nothing else has.
-	first, last := "Zeno"+uuid.NewString()[:8], "Quill"+uuid.NewString()[:8]
-	email := strings.ToLower(first) + "@example.com"
-
-	sent := d.submission(formToken, email)
-	sent["values"] = map[string]string{"first": first, "email": email, "message": "I am " + first + " " + last}
-	visitor.with("Idempotency-Key", uuid.NewString()).post(t, "/forms/"+d.form+"/submit", sent).is(200)
-	contact := ""
-	eventually(t, func() bool {
-		found := d.admin.get(t, "/contacts?search="+email).is(200).items()
-		if len(found) == 1 {
-			contact = found[0]["id"].(string)
-		}
-		return contact != ""
-	}, "no contact")
-	booking := d.booking(starts[7], token, email)
-	booking["values"] = map[string]string{"first_name": first, "last_name": last, "email": email}
-	visitor.with("Idempotency-Key", uuid.NewString()).post(t, "/booking/book", booking).is(201)
-	visitor.post(t, "/booking/manage/cancel", map[string]string{"token": manageToken(t, email, 1)}).is(200)
-	d.admin.with("Idempotency-Key", uuid.NewString()).call(t, "PATCH", "/contacts/"+contact, map[string]any{"last_name": last, "phone": "+32 470 12 34 56"}).is(200)
-	d.admin.with("Idempotency-Key", uuid.NewString()).post(t, "/contacts/"+contact+"/notes", map[string]any{"body": first + " likes mornings"}).is(201)
-	d.admin.post(t, "/contacts/"+contact+"/marketing/request", map[string]any{"reason": first + " asked for it"}).is(200)
-	// A duplicate that is merged away, one in the trash, and files that name the person: one waits, one is done.
-	other := d.admin.post(t, "/contacts", map[string]any{"first_name": first, "last_name": "Twin"}).is(201).text("id")
-	d.admin.post(t, "/contacts/"+contact+"/merge", map[string]any{"other_id": other}).is(200)
-	csv := "first_name,email\n" + first + "," + email + "\nSomebody," + address("else") + "\n"
-	d.admin.post(t, "/imports", map[string]any{"file_name": "waits.csv", "csv": csv}).is(201)
-	done := d.admin.post(t, "/imports", map[string]any{"file_name": "done.csv", "csv": csv}).is(201).text("id")
-	d.admin.post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email"}}).is(200)
-	eventually(t, func() bool { return d.admin.get(t, "/imports/"+done).is(200).text("status") == "completed" }, "the import does not end")
-	eventually(t, func() bool { return len(holding(t, email)) >= 4 }, "the person is not known everywhere")
-
-	d.admin.post(t, "/privacy/erase", map[string]string{"email": email}).is(200)
-	var left []string
-	require.Eventually(t, func() bool {
-		left = nil
-		for _, word := range []string{email, first, last, "470123456"} {
-			left = append(left, holding(t, word)...)
-		}
-		return len(left) == 0
-	}, 15*time.Second, 200*time.Millisecond, "left behind: %v", &left)
-	for _, id := range []string{contact, other} {
-		require.Eventually(t, func() bool { return ends(t, "contacts.contact", id) }, 10*time.Second, 200*time.Millisecond, "the topic goes on to tell of %s", id)
+	tokens := map[string]string{}
+	for _, form := range []string{d.form, free, withOrganization} {
+		f := d
+		f.form = form
+		tokens[form] = f.formToken(t)
 	}
-	require.EqualValues(t, 0, d.admin.get(t, "/contacts?include_deleted=true&search="+strings.ToLower(first)).is(200).field("total"))
+	wait()
+	submit := func(form string, values map[string]string) string {
+		t.Helper()
+		key := uuid.NewString()
+		visitor.with("Idempotency-Key", key).post(t, "/forms/"+form+"/submit", map[string]any{"token": tokens[form], "hp_url": "", "page": "https://example.com/?from=" + p.ascii, "values": values}).is(200)
+		return key
+	}
+	contactOf := func(email string) (id string) {
+		t.Helper()
+		eventually(t, func() bool {
+			for _, c := range d.admin.get(t, "/contacts?search="+strings.Split(email, "@")[0]).is(200).items() {
+				if c["email"] == email {
+					id = c["id"].(string)
+				}
+			}
+			return id != ""
+		}, "no contact with "+email)
+		return id
+	}
+
+	// Before there is a contact: what was sent in without one, and details of a booking that do not fit their form.
+	submit(free, map[string]string{"email": p.shouted, "message": "I make no contact"})
+	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, uuid.NewString(), &proto.RecordSubmission{SubmissionId: uuid.NewString(), FormId: number(d.form),
+		ContactId: uuid.NewString(), Values: []byte(`{"email":"` + p.ascii + `","unknown":"` + p.first + `"}`)})
+	// One in the trash, and somebody else who had the address before.
+	trashed := d.admin.post(t, "/contacts", map[string]any{"first_name": p.first, "last_name": p.last, "email": p.email}).is(201).text("id")
+	d.admin.call(t, "DELETE", "/contacts/"+trashed, nil).is(204)
+	other := d.admin.post(t, "/contacts", map[string]any{"first_name": "A" + p.first + "s", "last_name": p.last + "son", "email": p.shouted}).is(201).text("id")
+	d.admin.call(t, "PATCH", "/contacts/"+other, map[string]any{"mode": "overwrite", "email": p.alike}).is(200)
+	d.admin.post(t, "/contacts/"+other+"/notes", map[string]any{"body": "had " + p.email + ", has " + p.alike}).is(201)
+
+	// The person, by every way in.
+	submit(d.form, map[string]string{"first": p.first, "email": p.email, "message": "I am " + p.first + " " + p.last})
+	contact := contactOf(p.email)
+	booking := d.booking(starts[7], token, p.shouted)
+	booking["values"] = map[string]string{"first_name": p.first, "last_name": p.last, "email": p.shouted}
+	visitor.with("Idempotency-Key", uuid.NewString()).post(t, "/booking/book", booking).is(201)
+	visitor.post(t, "/booking/manage/cancel", map[string]string{"token": manageToken(t, p.ascii, 1)}).is(200)
+	d.admin.with("Idempotency-Key", uuid.NewString()).call(t, "PATCH", "/contacts/"+contact, map[string]any{"last_name": p.last, "phone": p.phone}).is(200)
+	d.admin.with("Idempotency-Key", uuid.NewString()).post(t, "/contacts/"+contact+"/notes", map[string]any{"body": p.first + " likes mornings"}).is(201)
+	d.admin.post(t, "/contacts/"+contact+"/marketing/request", map[string]any{"reason": p.first + " asked for it"}).is(200)
+	twin := d.admin.post(t, "/contacts", map[string]any{"first_name": p.first, "last_name": "Twin"}).is(201).text("id")
+	d.admin.post(t, "/contacts/"+contact+"/merge", map[string]any{"other_id": twin}).is(200)
+	submit(withOrganization, map[string]string{"first": p.first, "email": p.email, "organization": "House " + p.word})
+	submit(d.form, map[string]string{"first": p.first, "email": p.email, "message": "https://a https://b https://c " + p.last})
+	byTeam := map[string]any{"contact": contact, "service": d.service, "starts_at": starts[9], "notes": p.first + " comes twice"}
+	key := uuid.NewString()
+	var appointment *answer
+	eventually(t, func() bool {
+		appointment = d.admin.with("Idempotency-Key", key).post(t, "/appointments", byTeam)
+		return appointment.Status == 201
+	}, "no appointment")
+	// What somebody else sent names the person.
+	submit(d.form, map[string]string{"first": "Jan" + p.word, "email": p.alike, "message": "ask " + p.shouted + " or " + p.alike})
+	// Files: one waits, one has no headers, one is done and had errors.
+	file := func(name, csv string) string {
+		return d.admin.with("Idempotency-Key", uuid.NewString()).post(t, "/imports", map[string]any{"file_name": name, "csv": csv}).is(201).text("id")
+	}
+	waits := file("waits.csv", strings.Join([]string{"first_name,last_name,email", p.first + ",x," + p.shouted, "x,y," + p.ascii, " " + p.first + " ," + p.last + ",",
+		"Jan" + p.word + "," + p.last + "son," + p.alike, "A" + p.first + "s," + p.last + "son,"}, "\n"))
+	file("headless.csv", p.first+","+p.last+","+p.ascii+"\nSomebody,Else,"+address("else")+"\n")
+	done := file("done.csv", "first_name,email,status\n"+p.first+","+p.shouted+",unheard of\nJan,"+p.alike+",unheard of\n")
+	d.admin.post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email", "status"}}).is(200)
+	eventually(t, func() bool { return d.admin.get(t, "/imports/"+done).is(200).text("status") == "completed" }, "the import does not end")
+	// Messages that nobody can handle.
+	command(t, proto.ContactsCommandTopic, proto.KindEnsureContact, p.ascii, &proto.EnsureContact{ContactId: "no id", Email: p.shouted, FirstName: p.first})
+	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, "x", &proto.RecordSubmission{SubmissionId: "no id", Values: []byte(`{"email":"` + p.email + `"}`)})
+	event(t, proto.ContactTopic, proto.KindContactUpdated, contact, `{"first_name": 7, "email": "`+p.email+`"}`)
+	// An organization that is merged away has nobody to erase.
+	small := d.admin.post(t, "/organizations", map[string]any{"name": "Small " + p.word}).is(201).text("id")
+	big := d.admin.post(t, "/organizations", map[string]any{"name": "Big " + p.word}).is(201).text("id")
+	d.admin.post(t, "/organizations/"+big+"/merge", map[string]any{"other_id": small}).is(200)
+
+	everywhere := []string{"contacts.contact", "contacts.activity", "contacts.import", "contacts.import_error", "contacts.former_address", "contacts.idempotency", "contacts.parked",
+		"booking.contact", "booking.idempotency", "booking.parked", "forms.submission", "forms.parked", "settings.mail", "settings.audit",
+		"webhooks.message", "webhooks.attempt"}
+	var missing []string
+	require.Eventually(t, func() bool {
+		have := tablesWith(t, p.traces())
+		missing = slices.DeleteFunc(slices.Clone(everywhere), func(table string) bool { return slices.Contains(have, table) })
+		return len(missing) == 0
+	}, 40*time.Second, 500*time.Millisecond, "the person does not stand in %v", &missing)
+	data := d.admin.post(t, "/privacy/personal-data", map[string]string{"email": p.shouted}).is(200)
+	require.Len(t, data.field("contacts"), 2)
+	require.Len(t, data.field("submissions"), 2, "the one that made no contact, and the details with a problem: %s", data.Body)
+
+	require.EqualValues(t, 2, d.admin.post(t, "/privacy/erase", map[string]string{"email": strings.ToUpper(p.ascii)}).is(200).field("erased"))
+	gone(t, p.traces())
+	for _, id := range []string{contact, twin, trashed} {
+		require.Eventually(t, func() bool { return ends(t, proto.ContactTopic, id) }, 10*time.Second, 200*time.Millisecond, "the last message about %s is no tombstone", id)
+	}
+	// The same request is a new one.
+	d.admin.with("Idempotency-Key", key).post(t, "/appointments", byTeam).fails(404, "svc_not_found")
+	require.Equal(t, "null", strings.TrimSpace(d.admin.post(t, "/privacy/personal-data", map[string]string{"email": p.email}).is(200).Body))
+
+	// Look-alikes are whole.
+	o := d.admin.get(t, "/contacts/"+other).is(200)
+	require.Equal(t, p.alike, o.text("email"))
+	require.Equal(t, "A"+p.first+"s", o.text("first_name"))
+	require.Contains(t, d.admin.get(t, "/contacts/"+other+"/activities").is(200).Body, "had , has "+p.alike)
+	sent := d.admin.get(t, "/submissions?contact="+other).is(200)
+	require.Equal(t, "ask  or "+p.alike, sent.text("items.0.values.message"))
+	require.Equal(t, []any{[]any{"", "", ""}, []any{"", "", ""}, []any{"", "", ""}, []any{"Jan" + p.word, p.last + "son", p.alike}, []any{"A" + p.first + "s", p.last + "son", ""}},
+		d.admin.get(t, "/imports/"+waits).is(200).field("preview"))
+	require.Len(t, d.admin.get(t, "/imports/"+done).is(200).field("errors"), 1)
+	d.admin.get(t, "/organizations/"+big).is(200)
+	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("Small "+p.word)), " "), "webhooks.message", "merging organizations erases nobody")
+	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("jan"+strings.ToLower(p.first))), " "), "webhooks.attempt")
 }
 
-// holding are the tables, of all services, with a row that has the word in it, as text or as bytes.
-func holding(t *testing.T, word string) (tables []string) {
+func TestAnAddressWithoutAContactIsErasedToo(t *testing.T) {
+	healthy(t)
+	d := setUp(t)
+	p := somebody()
+	free := d.publish(t, map[string]any{"create": false})
+	d.form = free
+	token := d.formToken(t)
+	wait()
+	for _, email := range []string{p.email, p.alike} {
+		visitor.post(t, "/forms/"+free+"/submit", map[string]any{"token": token, "hp_url": "", "page": "", "values": map[string]string{"email": email, "message": "hello"}}).is(200)
+	}
+	eventually(t, func() bool {
+		return len(d.admin.get(t, "/submissions?form="+free).is(200).items()) == 2 && d.admin.post(t, "/privacy/personal-data", map[string]string{"email": p.ascii}).is(200).field("submissions") != nil
+	}, "no submissions")
+	require.EqualValues(t, 0, d.admin.post(t, "/privacy/erase", map[string]string{"email": p.ascii}).is(200).field("erased"))
+	gone(t, p.traces())
+	left := d.admin.get(t, "/submissions?form="+free).is(200).items()
+	require.Len(t, left, 1)
+	require.Equal(t, p.alike, left[0]["values"].(map[string]any)["email"])
+}
+
+// publish makes a form with an optional address and the name of an organization.
+func (d desk) publish(t testing.TB, newContacts any) string {
+	t.Helper()
+	definition := map[string]any{"elements": []any{
+		map[string]any{"id": "first", "type": "field", "target": "contact.first_name", "label": "First name"},
+		map[string]any{"id": "email", "type": "field", "target": "contact.email", "label": "Email"},
+		map[string]any{"id": "organization", "type": "field", "target": "organization.name", "label": "Company"},
+		map[string]any{"id": "message", "type": "field", "target": "submission.fields.message", "label": "Message"},
+	}}
+	if newContacts != nil {
+		definition["new_contacts"] = newContacts
+	}
+	return fmt.Sprint(d.admin.post(t, "/forms", map[string]any{"name": "Free " + uuid.NewString()[:8], "status": "publish", "definition": definition}).is(201).field("id"))
+}
+
+// echoes subscribes everything for a receiver that repeats what it gets, so that answers hold people as well.
+func echoes(t testing.TB, d desk) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	t.Cleanup(server.Close)
+	var events []string
+	for _, e := range d.admin.get(t, "/webhooks/events").is(200).items() {
+		events = append(events, e["event"].(string))
+	}
+	id := d.admin.post(t, "/webhooks", map[string]any{"name": "Echo", "url": server.URL + "/hook", "active": true, "events": events}).is(201).text("webhook.id")
+	t.Cleanup(func() { d.admin.call(t, "DELETE", "/webhooks/"+id, nil) })
+}
+
+func number(id string) (n int64) {
+	_, _ = fmt.Sscan(id, &n)
+	return n
+}
+
+// command sends a command as a service would.
+func command(t testing.TB, topic, kind, key string, m protobuf.Message) {
+	t.Helper()
+	data, err := protobuf.Marshal(m)
+	require.NoError(t, err)
+	produce(t, topic, key, &proto.Envelope{Kind: kind, Data: data})
+}
+
+// event sends an event about a record as its service would.
+func event(t testing.TB, topic, kind, key, record string) {
+	t.Helper()
+	produce(t, topic, key, &proto.Envelope{Kind: kind, Version: 99, Data: []byte(record)})
+}
+
+func produce(t testing.TB, topic, key string, env *proto.Envelope) {
+	t.Helper()
+	env.Id, env.RecordId, env.OccurredAt, env.Actor = uuid.NewString(), key, timestamppb.Now(), &proto.Actor{Channel: "form"}
+	value, err := protobuf.Marshal(env)
+	require.NoError(t, err)
+	w := &kafka.Writer{Addr: kafka.TCP(system(t).Processes["kafka"].URL), Balancer: &kafka.Hash{}, BatchTimeout: time.Millisecond}
+	defer w.Close()
+	require.NoError(t, w.WriteMessages(t.Context(), kafka.Message{Topic: topic, Key: []byte(key), Value: value}))
+}
+
+// gone requires that traces are in no table, in no newest message of a record and in no file.
+func gone(t *testing.T, traces *regexp.Regexp) {
+	t.Helper()
+	var left []string
+	require.Eventually(t, func() bool {
+		left = append(tablesWith(t, traces), topicsWith(t, traces)...)
+		return len(left) == 0
+	}, 20*time.Second, 300*time.Millisecond, "left behind: %v", &left)
+	require.Empty(t, filesWith(t, traces))
+}
+
+// tablesWith are the tables, of all services, with a row in which something matches, as text or in bytes.
+func tablesWith(t *testing.T, what *regexp.Regexp) (tables []string) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), system(t).Database)
 	require.NoError(t, err)
@@ -80,19 +273,88 @@ func holding(t *testing.T, word string) (tables []string) {
 	require.NoError(t, err)
 	require.Greater(t, len(all), 40)
 	for _, table := range all {
-		var n int
-		err := db.QueryRow(t.Context(), fmt.Sprintf(`select count(*) from %s x where x::text ilike '%%' || $1 || '%%' or x::text like '%%' || $2 || '%%' or x::text like '%%' || $3 || '%%'`, table),
-			word, hex.EncodeToString([]byte(word)), hex.EncodeToString([]byte(strings.ToLower(word)))).Scan(&n)
-		require.NoError(t, err, table)
-		if n > 0 {
-			tables = append(tables, fmt.Sprintf("%s (%s, %d)", table, word, n))
+		rows, err := db.Query(t.Context(), `select x::text from `+table+` x`)
+		require.NoError(t, err)
+		found := false
+		var row string
+		_, err = pgx.ForEachRow(rows, []any{&row}, func() error {
+			found = found || what.MatchString(row) || what.MatchString(bytesIn(row))
+			return nil
+		})
+		require.NoError(t, err)
+		if found {
+			tables = append(tables, table)
 		}
 	}
 	return tables
 }
 
-// ends tells whether the last message of a key in a topic is its tombstone.
-func ends(t *testing.T, topic, key string) bool {
+var hexBytes = regexp.MustCompile(`\\x([0-9a-f]{8,})`)
+
+// bytesIn are the binary columns of a row as text.
+func bytesIn(row string) string {
+	var b strings.Builder
+	for _, m := range hexBytes.FindAllStringSubmatch(row, -1) {
+		raw, err := hex.DecodeString(m[1])
+		if err == nil {
+			b.Write(bytes.ToValidUTF8(raw, []byte(" ")))
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// topicsWith are the compacted topics in which the newest message of a key matches: older ones are compacted away. The other
+// topics drop everything after a week.
+func topicsWith(t *testing.T, what *regexp.Regexp) (found []string) {
+	t.Helper()
+	for _, topic := range proto.Topics {
+		if !topic.Compacted {
+			continue
+		}
+		for key, value := range newest(t, topic.Name) {
+			text := string(bytes.ToValidUTF8(value, []byte(" ")))
+			if what.MatchString(text) || value != nil && what.MatchString(key) {
+				found = append(found, topic.Name+" "+key)
+			}
+		}
+	}
+	return found
+}
+
+// filesWith are the files of the run that match. The database and the broker have been looked through; mails that were
+// delivered are in other people's boxes, for which the mail sink stands.
+func filesWith(t *testing.T, what *regexp.Regexp) (found []string) {
+	t.Helper()
+	looked := 0
+	err := filepath.WalkDir(dataDir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			switch e.Name() {
+			case "postgres", "kafka", "apache-kafka", "mail":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil // gone, or not a file to read
+		}
+		looked++
+		if m := what.FindIndex(raw); m != nil {
+			found = append(found, fmt.Sprintf("%s: …%s…", path, raw[max(0, m[0]-200):min(len(raw), m[1]+200)]))
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, looked, 5)
+	return found
+}
+
+// newest are the newest messages of a topic by key; nil for a tombstone.
+func newest(t *testing.T, topic string) map[string][]byte {
 	t.Helper()
 	broker := system(t).Processes["kafka"].URL
 	conn, err := kafka.Dial("tcp", broker)
@@ -100,7 +362,7 @@ func ends(t *testing.T, topic, key string) bool {
 	defer conn.Close()
 	partitions, err := conn.ReadPartitions(topic)
 	require.NoError(t, err)
-	gone := false
+	last := map[string][]byte{}
 	for _, p := range partitions {
 		leader, err := kafka.DialLeader(t.Context(), "tcp", broker, topic, p.ID)
 		require.NoError(t, err)
@@ -112,11 +374,17 @@ func ends(t *testing.T, topic, key string) bool {
 		for begin < end {
 			m, err := r.ReadMessage(t.Context())
 			require.NoError(t, err)
-			if begin = m.Offset + 1; string(m.Key) == key {
-				gone = len(m.Value) == 0
-			}
+			begin = m.Offset + 1
+			last[string(m.Key)] = m.Value
 		}
 		require.NoError(t, r.Close())
 	}
-	return gone
+	return last
+}
+
+// ends reports whether the last message of a key in a topic is its tombstone.
+func ends(t *testing.T, topic, key string) bool {
+	t.Helper()
+	value, ok := newest(t, topic)[key]
+	return ok && len(value) == 0
 }

@@ -55,6 +55,8 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 		return fmt.Errorf("find or make contact %s: %w", requested, err)
 	}
 	if result == ensuredNone {
+		// Nothing ever ends this key of the topic, so the answer names nobody.
+		tx.Who.Label = ""
 		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: requested.String(),
 			Data: json.RawMessage("null"), Extra: answer})
 	}

@@ -78,11 +78,15 @@ func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, columns strin
 // emitOrganization publishes an organization as it is now, with all of its people counted, whoever acts.
 func emitOrganization(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
 	who := tx.Who
+	defer func() { tx.Who = who }()
 	tx.Who.Own = false
 	o, err := organizationByID(ctx, tx, id)
-	tx.Who = who
 	if err != nil {
 		return err
+	}
+	if who.UserID == 0 {
+		// The topic keeps the organization when the visitor who named it is erased.
+		tx.Who.Label = ""
 	}
 	return tx.Emit(ctx, db.Event{Topic: proto.OrganizationTopic, Kind: kind, Key: o.ID.String(), Version: o.Version, Changed: changed, Data: o, Extra: extra})
 }
