@@ -93,7 +93,7 @@ func TestWhatOtherServicesSendIsUnderstood(t *testing.T) {
 		e.Key, e.Extra, staff = jsonText(admin.UserID), map[string]any{"successor": nil}, admin.UserID
 	})
 	s.Settle()
-	require.EqualValues(t, 0, admin.Get("/contacts?owner="+jsonText(staff)).Is(200).Field("total"))
+	s.Eventually(func() bool { return admin.Get("/contacts?owner="+jsonText(staff)).Is(200).Field("total") == 0.0 })
 	var parked int
 	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from parked`).Scan(&parked))
 	require.Zero(t, parked)
