@@ -99,10 +99,10 @@ func (s *System) launch(ctx context.Context) error {
 	s.Defer(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		select {
-		case <-ended:
+		case _ = <-ended:
 		case <-time.After(30 * time.Second):
 			_ = cmd.Process.Kill()
-			<-ended
+			_ = <-ended
 		}
 	})
 	for {

@@ -54,14 +54,13 @@ func (s *Service) fetch(ctx context.Context, topic string, partition int, next, 
 		}
 		next = r.Offset + 1
 		env := &proto.Envelope{}
-		switch {
-		case r.Value == nil:
+		if r.Value == nil {
 			key, err := io.ReadAll(r.Key)
 			if err != nil {
 				return nil, next, err
 			}
 			env.RecordId, env.Kind = string(key), "tombstone"
-		default:
+		} else {
 			raw, err := io.ReadAll(r.Value)
 			if err == nil {
 				err = protobuf.Unmarshal(raw, env)
