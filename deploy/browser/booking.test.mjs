@@ -84,6 +84,50 @@ test("the mail's link opens the appointment by itself, and cancels it", async ()
   await v.end()
 })
 
+const words = {
+  en: { done: "Your appointment is booked", subject: "Your appointment is confirmed", elsewhere: "did not come from our own page" },
+  nl: { done: "Uw afspraak is geboekt", subject: "Uw afspraak is bevestigd", elsewhere: "niet van onze eigen pagina" },
+  fr: { done: "Votre rendez-vous est réservé", subject: "Votre rendez-vous est confirmé", elsewhere: "notre propre page" },
+  de: { done: "Ihr Termin ist gebucht", subject: "Ihr Termin ist bestätigt", elsewhere: "unserer eigenen Seite" },
+}
+
+for (const [lang, w] of Object.entries(words)) test(`mails are in the language of the page, and the manage page takes no form of another site: ${lang}`, async () => {
+  const email = address(`words-${lang}`)
+  const v = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
+  const { page } = v
+  await page.goto(onPage(desk.intake, `&lang=${lang}`))
+  await page.locator("a.time").last().click()
+  await pause(3100)
+  await page.locator("[name='v.first_name']").fill("Ada")
+  await page.locator("[name='v.email']").fill(email)
+  await page.locator("form[method=post] button[type=submit]").last().click()
+  await page.getByRole("heading", { name: w.done }).waitFor()
+  const token = new URL(await mailLink(email, "/manage")).hash
+  assert.match((await mails(email))[0].subject, new RegExp(w.subject))
+
+  const foreign = await fetch(`${desk.gateway}/manage`, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "cross-site" }, body: new URLSearchParams({ token, lang, do: "cancel-now" }) })
+  assert.equal(foreign.status, 403)
+  assert.match(await foreign.text(), new RegExp(w.elsewhere))
+  await v.end()
+})
+
+test("a reason with lines is taken to its last character", async () => {
+  const email = address("lines")
+  await book(email)
+  const v = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
+  const { page } = v
+  const link = await mailLink(email, "/manage")
+  await page.goto(link)
+  await page.locator("[name=token]").fill(link)
+  await page.locator("button[type=submit]").first().click()
+  await page.getByRole("button", { name: "Cancel appointment" }).click()
+  await page.getByLabel("Reason").fill("I am ill.\n".repeat(50).slice(0, 500))
+  await page.getByRole("button", { name: "Yes, cancel it" }).click()
+  await page.getByRole("heading", { name: "Your appointment is cancelled" }).waitFor()
+  await check(page, "manage cancelled with lines")
+  await v.end()
+})
+
 test("the widget takes the page's place and books, by keyboard alone", async () => {
   const email = address("keys")
   const v = await visitor(browser, { delays: true, hosts: [gatewayHost()], reducedMotion: "reduce" })
