@@ -347,8 +347,8 @@ func TestNullForWhatCannotBeNullIsRefusedByName(t *testing.T) {
 	o := open9to5(t, nil)
 	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
 	for route, names := range map[string][]string{
-		"PATCH /settings/booking": {"slot_step", "min_notice_min", "max_advance_days", "cancel_notice_hours", "late_cancel_text", "reminder_enabled",
-			"reminder_hours", "terms_text", "default_confirmation", "client_changes", "max_open_bookings", "request_expires_hours"},
+		"PATCH /settings/booking": {"slot_step", "min_notice_min", "max_advance_days", "cancel_notice_hours", "reminder_enabled",
+			"reminder_hours", "default_confirmation", "client_changes", "max_open_bookings", "request_expires_hours"},
 		"PATCH /services/" + o.service: {"name", "duration_min", "buffer_before", "buffer_after", "location_type", "confirmation", "bookable_online",
 			"sort_order", "staff", "archived"},
 		path("PATCH /staff/%d", o.staff.UserID): {"name", "services"},

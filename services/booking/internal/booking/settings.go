@@ -59,10 +59,10 @@ type changedSettings struct {
 	MinNoticeMin        opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200"`
 	MaxAdvanceDays      opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730"`
 	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720"`
-	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" maxLength:"1000"`
+	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000"`
 	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero"`
 	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168"`
-	TermsText           opt.Value[string] `json:"terms_text,omitzero" maxLength:"1000"`
+	TermsText           opt.Value[string] `json:"terms_text,omitzero" nullable:"true" maxLength:"1000"`
 	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review"`
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero"`
 	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50"`

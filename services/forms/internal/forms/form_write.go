@@ -136,14 +136,8 @@ func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Fo
 
 func (in changedForm) check() error {
 	found := fault.Problems{}
-	switch {
-	case in.Name.Null:
-		found.Add("name", fault.Null())
-	case in.Name.Given():
+	if in.Name.Given() {
 		found.Add("name", form.Name(in.Name.V, maxName))
-	}
-	if in.Status.Null {
-		found.Add("status", fault.Null())
 	}
 	if in.Definition.null() {
 		found.Add("definition", fault.Null())
