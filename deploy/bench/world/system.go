@@ -99,10 +99,11 @@ func (s *System) launch(ctx context.Context) error {
 	s.Defer(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		select {
-		case _ = <-ended:
+		case err := <-ended:
+			fmt.Fprintln(&log, "ended:", err)
 		case <-time.After(30 * time.Second):
 			_ = cmd.Process.Kill()
-			_ = <-ended
+			fmt.Fprintln(&log, "killed:", <-ended)
 		}
 	})
 	for {

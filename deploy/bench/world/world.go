@@ -169,7 +169,7 @@ func (w *World) startService(o Options, broker string) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	w.Defer(func() { _ = cmd.Process.Kill(); _ = <-ended })
+	w.Defer(func() { _ = cmd.Process.Kill(); fmt.Fprintln(&log, "killed:", <-ended) })
 	w.PID, w.URL = cmd.Process.Pid, "http://"+listen
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		select {
