@@ -305,6 +305,7 @@ func TestWhatNeedsNoAppStaysWhileItsServiceIsOff(t *testing.T) {
 			{Name: "svc/list-points", App: "loyalty", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")}}})
 	offered := func(name string) bool { return strings.Contains(c.Get("/abilities").Is(200).Body, name) }
 	s.Eventually(func() bool { return offered("svc/list-members") && offered("svc/list-points") })
+	s.Eventually(func() bool { return strings.Contains(c.Get("/apps").Is(200).Body, "loyalty") })
 	c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200)
 	s.Eventually(func() bool { return !offered("svc/list-points") })
 	require.True(t, offered("svc/list-members"))
