@@ -129,7 +129,7 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	command(t, proto.ContactsCommandTopic, proto.KindEnsureContact, p.ascii, &proto.EnsureContact{ContactId: "no id", Email: p.shouted, FirstName: p.first})
 	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, "x", &proto.RecordSubmission{SubmissionId: "no id", Values: []byte(`{"email":"` + p.email + `"}`)})
 	event(t, proto.ContactTopic, proto.KindContactUpdated, contact, `{"first_name": 7, "email": "`+p.email+`"}`)
-	// An organization that is merged away has nobody to erase.
+	// Merging organizations erases no person.
 	small := d.admin.post(t, "/organizations", map[string]any{"name": "Small " + p.word}).is(201).text("id")
 	big := d.admin.post(t, "/organizations", map[string]any{"name": "Big " + p.word}).is(201).text("id")
 	d.admin.post(t, "/organizations/"+big+"/merge", map[string]any{"other_id": small}).is(200)

@@ -86,8 +86,8 @@ func withServers(ctx context.Context, args []string) error {
 	}
 }
 
-// inMemory is a folder that is kept in memory with so many bytes left, or empty if there is none: a test's database, which is
-// a copy of some 8 MB, is made there in a tenth of the time.
+// inMemory returns a folder of the memory file system if need bytes are free there, else "". A test's database is a copy of
+// about 8 MB; copying takes a tenth of the time there.
 func inMemory(need uint64) string {
 	const dir, tmpfs = "/dev/shm", 0x01021994
 	var fs syscall.Statfs_t

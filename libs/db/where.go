@@ -38,7 +38,7 @@ func (w *Where) Bind(text string, args ...any) string {
 	return b.String()
 }
 
-// String is the condition, "true" when there is none, to stand behind the word where.
+// String returns the condition, to be written after "where". Without any part it is "true".
 func (w *Where) String() string {
 	if len(w.conditions) == 0 {
 		return "true"

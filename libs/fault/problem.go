@@ -91,7 +91,7 @@ func TooLow(least any) Problem {
 	return NewProblem("too_low", fmt.Sprintf("must be at least %v", least), "min", least)
 }
 
-// NotOneOf says that a value is none of those allowed.
+// NotOneOf says that a value is not in the list of allowed values.
 func NotOneOf(allowed ...string) Problem {
 	shown := slices.Clone(allowed)
 	for i, v := range shown {
@@ -134,7 +134,7 @@ func ControlCharacters(lines bool) Problem {
 // Problems collects what is wrong, by the name or path of the parameter.
 type Problems map[string]Problem
 
-// Add notes a problem of a parameter. The first one of each parameter stays, and a zero Problem is none.
+// Add notes a problem of a parameter. It keeps the first problem of each parameter and ignores a zero Problem.
 func (ps Problems) Add(name string, p Problem) {
 	if _, there := ps[name]; !there && !p.IsZero() {
 		ps[name] = p

@@ -18,8 +18,8 @@ import (
 
 var none fault.Problem
 
-// check gives the answer in a value that was sent for a question: nil when it is none, else a string, a json.Number, a
-// bool or a []string.
+// check returns the answer that a sent value gives to the question: a string, a json.Number, a bool or a []string; nil if
+// the value is null or blank.
 func (q *Question) check(sent any) (answer any, wrong fault.Problem) {
 	if sent == nil {
 		return nil, none

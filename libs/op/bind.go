@@ -394,7 +394,7 @@ func (e *entry) nulls(s *huma.Schema, path string, v any, wrong fault.Problems) 
 	}
 }
 
-// notOneOf is the problem of a text that is none of those allowed.
+// notOneOf is the problem of a text that is not in the list of allowed texts.
 func notOneOf(enum []any) fault.Problem {
 	var allowed []string
 	for _, v := range enum {
