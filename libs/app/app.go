@@ -60,6 +60,8 @@ type Parts struct {
 	// Follows are the topics that it consumes.
 	Follows []bus.Follow
 	Jobs    []Job
+	// Workers do work as long as there is any.
+	Workers []Worker
 	// Run are long-running parts beside these; each returns when its context ends.
 	Run []func(ctx context.Context)
 	// Ready are further conditions of readiness.
@@ -276,6 +278,9 @@ func (r *runner) run(ctx context.Context, api net.Listener) error {
 	}
 	for _, j := range append(r.parts.Jobs, Job{"clean", time.Hour, k.DB.Clean}) {
 		start(func(ctx context.Context) { r.repeat(ctx, j) })
+	}
+	for _, w := range r.parts.Workers {
+		start(w.work)
 	}
 	start(r.presence)
 	if err := r.announce(ctx); err != nil {

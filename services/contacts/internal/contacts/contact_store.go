@@ -223,6 +223,24 @@ func emitContact(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, chan
 	return c, tx.Emit(ctx, contactEvent(kind, c, changed, extra))
 }
 
+// publishContacts publishes contact.updated for contacts as they are now.
+func publishContacts(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) error {
+	rows, err := tx.Query(ctx, `select `+shownContact+contactFrom+` where c.id = any($1) order by c.id`, ids)
+	if err != nil {
+		return err
+	}
+	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	if err != nil {
+		return err
+	}
+	for _, c := range contacts {
+		if err := tx.Emit(ctx, contactEvent(proto.KindContactUpdated, c, changed, nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func contactEvent(kind string, c Contact, changed []string, extra any) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.Version, Changed: changed, Data: c, Extra: extra}
 }

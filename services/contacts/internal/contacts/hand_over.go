@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,7 +17,7 @@ import (
 // that transaction at most.
 const handOverSlice = 100
 
-// startHandOver notes that somebody left the team, and who takes over; runHandOvers does the rest. What still was to come to
+// startHandOver notes that somebody left the team, and who takes over; handOverNext does the rest. What still was to come to
 // the person goes to the successor as well.
 func startHandOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	var extra proto.StaffRemoved
@@ -37,26 +35,14 @@ func startHandOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// runHandOvers hands records over, slice by slice, until ctx ends. A slice is one transaction and changes only what still has
-// the old owner, so a crash leaves nothing out and repeats nothing.
-func (s *service) runHandOvers(ctx context.Context) {
-	for ctx.Err() == nil {
-		worked := false
-		err := s.DB.Do(ctx, func(tx *db.Tx) (err error) {
-			worked, err = handOver(ctx, tx)
-			return err
-		})
-		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "records are handed over again", "error", err)
-		}
-		if worked && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
+// handOverNext hands over the next slice in one transaction. It changes only what still has the old owner, so a crash leaves
+// nothing out and repeats nothing.
+func (s *service) handOverNext(ctx context.Context) (worked bool, err error) {
+	err = s.DB.Do(ctx, func(tx *db.Tx) (err error) {
+		worked, err = handOver(ctx, tx)
+		return err
+	})
+	return worked, err
 }
 
 // handOver does the next slice of the oldest hand-over that no other replica is at, and reports whether there was work.
@@ -109,19 +95,7 @@ func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) (in
 		})); err != nil {
 		return 0, err
 	}
-	if rows, err = tx.Query(ctx, `select `+shownContact+contactFrom+` where c.id = any($1) order by c.id`, ids); err != nil {
-		return 0, err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
-	if err != nil {
-		return 0, err
-	}
-	for _, c := range contacts {
-		if err := tx.Emit(ctx, contactEvent(proto.KindContactUpdated, c, diff.Names(), nil)); err != nil {
-			return 0, err
-		}
-	}
-	return len(ids), nil
+	return len(ids), publishContacts(ctx, tx, ids, diff.Names())
 }
 
 // handOverOrganizations is handOverContacts for organizations, of which a person has few.

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -25,26 +23,8 @@ import (
 
 const importBatch = 2000
 
-// runImports works on imports that were started, batch by batch, until ctx ends. Each batch is one transaction with the
-// place it came to, so that a crash repeats no row and leaves none out.
-func (s *service) runImports(ctx context.Context) {
-	r := &importer{service: s}
-	for ctx.Err() == nil {
-		worked, err := r.batch(ctx)
-		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "import goes on in a moment", "error", err)
-		}
-		if worked && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
-}
-
-// importer keeps the file of the last batch open for the next one.
+// importer works on imports that were started, batch by batch. Each batch is one transaction with the place it came to, so a
+// crash repeats no row and leaves none out. The importer keeps the file of the last batch open for the next one.
 type importer struct {
 	*service
 	open *openFile

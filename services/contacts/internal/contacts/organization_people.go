@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
-	"frontdesk/proto"
 )
 
 // A contact shows the organization that its primary link leads to. When the organization's name changes, or it goes to the
@@ -21,10 +18,10 @@ import (
 const peopleSlice = 200
 
 // peopleOf selects the next people who show the organization $1, behind contact $2.
-const peopleOf = `select contact_id from contact_organization where organization_id = $1 and is_primary and contact_id > $2
-	order by contact_id limit 200`
+var peopleOf = db.LimitTo(`select contact_id from contact_organization where organization_id = $1 and is_primary and contact_id > $2
+	order by contact_id`, peopleSlice)
 
-// lockPeople locks what publishPeople will write, before the organization is locked: what is left to the loop, then the
+// lockPeople locks what publishPeople will write, before the organization is locked: what is left to publishNext, then the
 // people of the first slice.
 func lockPeople(ctx context.Context, tx *db.Tx, organization uuid.UUID) error {
 	b := &pgx.Batch{}
@@ -33,7 +30,7 @@ func lockPeople(ctx context.Context, tx *db.Tx, organization uuid.UUID) error {
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// publishPeople publishes the people who show a changed organization, and leaves those behind the first slice to the loop.
+// publishPeople publishes the people who show a changed organization, and leaves those behind the first slice to publishNext.
 func publishPeople(ctx context.Context, tx *db.Tx, organization uuid.UUID) error {
 	last, err := publishSlice(ctx, tx, organization, uuid.Nil)
 	if err != nil || last == uuid.Nil {
@@ -69,39 +66,10 @@ func publishLinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `update contact set version = version + 1, updated_at = $2 where id = any($1)`, ids, tx.Now); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `select `+shownContact+contactFrom+` where c.id = any($1) order by c.id`, ids)
-	if err != nil {
-		return err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
-	if err != nil {
-		return err
-	}
-	for _, c := range contacts {
-		if err := tx.Emit(ctx, contactEvent(proto.KindContactUpdated, c, []string{"organization"}, nil)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return publishContacts(ctx, tx, ids, []string{"organization"})
 }
 
-// publishRest works on what publishPeople left, slice by slice, until ctx ends.
-func (s *service) publishRest(ctx context.Context) {
-	for ctx.Err() == nil {
-		worked, err := s.publishNext(ctx)
-		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "people of a changed organization are published in a moment", "error", err)
-		}
-		if worked && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
-}
-
+// publishNext publishes the next slice of what publishPeople left.
 func (s *service) publishNext(ctx context.Context) (worked bool, err error) {
 	err = s.DB.Do(ctx, func(tx *db.Tx) error {
 		var organization, after uuid.UUID

@@ -34,7 +34,8 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 			API: ops.Handler()}),
 		Follows:  s.follows(),
 		Jobs:     s.jobs(),
-		Run:      []func(context.Context){s.runImports, s.publishRest, s.runHandOvers, s.contacts.KeepUp},
+		Run:      []func(context.Context){s.contacts.KeepUp},
+		Workers:  s.workers(),
 		Ready:    []func() bool{s.contacts.Ready},
 		Personal: s.personal(),
 		App:      &proto.App{Id: appID, Name: "Contacts", AlwaysOn: true},
@@ -47,6 +48,14 @@ func (s *service) jobs() []app.Job {
 		{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
 		{Name: "gone", Every: time.Hour, Run: s.contacts.DropGone},
 		{Name: "imports", Every: time.Hour, Run: s.dropImports},
+	}
+}
+
+func (s *service) workers() []app.Worker {
+	return []app.Worker{
+		{Name: "imports", Pause: 300 * time.Millisecond, Slice: (&importer{service: s}).batch},
+		{Name: "people of organizations", Pause: time.Second, Slice: s.publishNext},
+		{Name: "hand-over", Pause: 300 * time.Millisecond, Slice: s.handOverNext},
 	}
 }
 
