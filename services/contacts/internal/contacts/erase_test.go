@@ -108,7 +108,8 @@ func TestAnAddressWithoutAContactIsForgottenAndExportedToo(t *testing.T) {
 			"form": object{"id": 3, "name": "Ask us"}, "status": "received", "contact": nil, "created_at": s.Now().UTC().Format(time.RFC3339)}})
 	}
 	submission(sent, "nobody@bücher.example")
-	submission(uuid.NewString(), "somebody@bücher.example")
+	kept := uuid.NewString()
+	submission(kept, "somebody@bücher.example")
 	s.Settle()
 	data := admin.Post("/privacy/personal-data", object{"email": "Nobody@xn--bcher-kva.example"}).Is(200)
 	require.Empty(t, data.Field("contacts"))
@@ -123,6 +124,10 @@ func TestAnAddressWithoutAContactIsForgottenAndExportedToo(t *testing.T) {
 	all := erasures(t, s)
 	require.Len(t, all, 1)
 	require.Equal(t, hashes(s, address.Key("nobody@bücher.example")), all[0].GetCalled())
+	s.Settle()
+	var copies []string
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select array_agg(id::text) from submission`).Scan(&copies))
+	require.Equal(t, []string{kept}, copies, "the copy goes, that of somebody else stays")
 }
 
 func TestACommandFromBeforeTheErasureDoesNotBringThePersonBack(t *testing.T) {
