@@ -716,7 +716,7 @@ func (x *Merged) GetMergedId() string {
 // StaffRemoved says who takes over: extra of staff.removed.
 type StaffRemoved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// User id; 0 for nobody.
+	// User id; 0 if there is no successor.
 	Successor     int64 `protobuf:"varint,1,opt,name=successor,proto3" json:"successor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -812,8 +812,8 @@ func (x *PageEmbedded) GetCreated() bool {
 	return false
 }
 
-// ForgetPerson asks every service to remove what it holds of a person who was erased. Topic svc.forget. It names nobody:
-// addresses and names are keyed hashes, which tell nothing without the master key.
+// ForgetPerson asks every service to delete its data about an erased person. Topic svc.forget. It contains no personal data:
+// addresses and names are keyed hashes, which are meaningless without the master key.
 type ForgetPerson struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Every id that means the person: contacts, those merged into them, and ids that were given out for them.

@@ -27,7 +27,7 @@ import (
 	"frontdesk/proto"
 )
 
-// person is somebody who is erased, with a name and an address that nobody else has, and the look-alikes who stay.
+// person is the person to erase, with a name and an address that are unique, and the look-alikes who stay.
 type person struct {
 	word, first, last, phone string
 	email, ascii, shouted    string // one address in three spellings
@@ -125,7 +125,7 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	done := file("done.csv", "first_name,email,status\n"+p.first+","+p.shouted+",unheard of\nJan,"+p.alike+",unheard of\n")
 	d.admin.post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email", "status"}}).is(200)
 	eventually(t, func() bool { return d.admin.get(t, "/imports/"+done).is(200).text("status") == "completed" }, "the import does not end")
-	// Messages that nobody can handle.
+	// Messages that fail in every service.
 	command(t, proto.ContactsCommandTopic, proto.KindEnsureContact, p.ascii, &proto.EnsureContact{ContactId: "no id", Email: p.shouted, FirstName: p.first})
 	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, "x", &proto.RecordSubmission{SubmissionId: "no id", Values: []byte(`{"email":"` + p.email + `"}`)})
 	event(t, proto.ContactTopic, proto.KindContactUpdated, contact, `{"first_name": 7, "email": "`+p.email+`"}`)

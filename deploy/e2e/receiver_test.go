@@ -94,7 +94,7 @@ func (r *receiver) events(pick func(received) bool) map[string]map[string]int {
 	return all
 }
 
-// none requires that nothing was refused.
+// none requires that no change was refused.
 func (r *receiver) none(t testing.TB) {
 	t.Helper()
 	r.mu.Lock()

@@ -132,7 +132,7 @@ func (b builder) traefik(ctx context.Context) (string, error) {
 	return program, b.link(program)
 }
 
-// link makes bin/traefik point to the program, for those who do not know the version.
+// link makes bin/traefik point to the program, for callers that do not name a version.
 func (b builder) link(program string) error {
 	name := filepath.Join(b.bin, "traefik")
 	if to, err := os.Readlink(name); err == nil && to == filepath.Base(program) {

@@ -21,19 +21,20 @@ import (
 // Personal is a service's declaration of what its own tables hold about people who can be erased. The tables of libs/db
 // are cleared by libs/db.
 type Personal struct {
-	// Holds says it for each table that the service's migrations make; one that is missing or does not exist keeps the
-	// process from starting.
+	// Holds declares each table that the service's migrations create. The process does not start if a table is missing here
+	// or a declared table does not exist.
 	Holds map[string]Holds
-	// Forget removes a person from the tables that hold People, in one transaction with everything else that is
-	// forgotten. It answers with the ids of the person's records, so that what names these is found as well. It may run
-	// again for the same person. Only a service whose tables hold nobody has none.
+	// Forget removes a person from the tables that hold People, in one transaction with everything else that is forgotten.
+	// It returns the ids of the person's records, by which stored answers and messages about them are found. It may run
+	// again for the same person. It is nil only if no table holds People.
 	Forget func(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error)
 }
 
 // Holds is what a table may hold about people who can be erased.
 type Holds bool
 
-// Tables hold People, or Nobody: no name, address, number or other word of a contact, and no id that leads to one.
+// A table holds People if it may contain a name, address, number or other text of a contact, or an id that leads to one;
+// else Nobody.
 const (
 	Nobody Holds = false
 	People Holds = true

@@ -48,7 +48,7 @@ func NewApps(b *bus.Bus, changed func(version int64)) *Apps {
 	return a
 }
 
-// On reports whether an app is switched on; one that nobody has switched yet is.
+// On reports whether an app is on. An app that was never switched is on.
 func (a *Apps) On(id string) bool {
 	for _, s := range a.state.Load().Apps {
 		if s.ID == id {

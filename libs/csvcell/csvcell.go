@@ -69,7 +69,7 @@ func originalPart(part string) string {
 	return part
 }
 
-// partRuns is runs for a part of a cell: a quotation mark before it is the file's own there, and dropped.
+// partRuns is runs for a part of a cell: a quotation mark before it belongs to the file's syntax and is dropped.
 func partRuns(part string) bool { return runs(strings.TrimLeft(part, "\"' ")) }
 
 // runs reports whether a spreadsheet may take a cell for a formula: by its first character behind any blanks, also in

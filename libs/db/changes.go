@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// ChangesUntil gives the time up to which the changes of a table are complete: what commits after the snapshot of this
-// transaction is stamped then or later. A list of what changed since a time shows nothing newer, so that who asks on with
-// the newest time they saw misses nothing, however long a transaction took.
+// ChangesUntil returns the time up to which the changes of a table are complete: a change that commits after the snapshot of
+// this transaction is stamped at that time or later. A list of changes must show nothing newer. A caller who asks again with
+// the newest time of the list then misses no change, however long a transaction took.
 //
-// The table needs the trigger stamp_updated_at before insert or update of updated_at. Call ChangesUntil before all other
-// statements of the transaction: who writes is looked up before the snapshot is taken.
+// The table needs the trigger stamp_updated_at before insert or update of updated_at. Call ChangesUntil before every other
+// statement of the transaction, because the writers have to be read before the snapshot is taken.
 //
-// It holds because a writer locks the table before it stamps a row. Who has the lock now stamps, or stamped, no earlier than
-// its transaction began; who takes it later stamps later than now.
+// The reason: a writer locks the table before it stamps a row. A writer that has the lock now stamps at the begin of its
+// transaction or later; a writer that takes the lock later stamps later than now.
 func (tx *Tx) ChangesUntil(ctx context.Context, table string) (until time.Time, err error) {
 	l, ok := tx.Tx.(*lazyTx)
 	if !ok || l.tx != nil {

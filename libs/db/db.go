@@ -30,9 +30,10 @@ type DB struct {
 
 	// Secret signs cursors; all replicas have the same.
 	Secret []byte
-	// Hash is how people are known in stored answers, see libs/erasure; nil where nobody is erased.
+	// Hash makes the hashes by which people are found in stored answers, see libs/erasure. It is nil in processes that erase
+	// no one.
 	Hash erasure.Hasher
-	// AppOff reports whether the app that the service is is off; nil if it cannot be switched. Events carry the answer.
+	// AppOff reports whether the service's app is off; nil for a service that cannot be switched. Events carry the result.
 	AppOff func() bool
 
 	woken chan struct{} // wakes the relay
@@ -148,7 +149,7 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, wrong []Assumption
 		appOff: d.AppOff != nil && d.AppOff()}
 	if err := f(tx); err != nil {
 		if len(tx.assumed) > 0 && disproved(err) == "" && l.usable() {
-			// What was decided on a wrong assumption is no answer.
+			// An error that follows from a wrong assumption is not the caller's answer.
 			if e := tx.verify(ctx); disproved(e) != "" {
 				return e
 			}

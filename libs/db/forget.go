@@ -17,9 +17,9 @@ import (
 	"frontdesk/proto"
 )
 
-// Forget removes a person who was erased from the tables of this package: stored answers about them, messages that wait
-// to be sent or were parked. Name the records of theirs that went with p.AddID before. What the same transaction emits
-// stays. From now on Forgotten and ForgottenSince know the person. The inbox holds ids of events only.
+// Forget removes an erased person from the tables of this package: stored answers about them, and messages that wait to be
+// sent or were parked. Add the ids of their deleted records with p.AddID first. Messages of the same transaction stay. From
+// now on Forgotten and ForgottenSince report the person. The inbox holds only ids of events.
 func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	if err := tx.rememberForgotten(ctx, p); err != nil {
 		return fmt.Errorf("remember who was forgotten: %w", err)
@@ -48,8 +48,8 @@ func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person) error {
 	return err
 }
 
-// PeopleNamed are the erasure hashes of the addresses in texts, each once and never nil: to be stored with a record, so that
-// it is found when one of these people is erased.
+// PeopleNamed returns the erasure hashes of the addresses in texts, each once; never nil. A record is stored with them, so
+// that it is found when one of these people is erased.
 func (tx *Tx) PeopleNamed(texts ...[]byte) [][]byte {
 	all := [][]byte{}
 	for _, text := range texts {
@@ -59,14 +59,14 @@ func (tx *Tx) PeopleNamed(texts ...[]byte) [][]byte {
 	return slices.CompactFunc(all, bytes.Equal)
 }
 
-// Forgotten reports whether one of these hashes is of a person who was erased after the time at: a command from then must
-// not bring them back.
+// Forgotten reports whether one of these hashes belongs to a person who was erased after the time at. A command of that time
+// must not bring the person back.
 func (tx *Tx) Forgotten(ctx context.Context, at time.Time, called ...[]byte) (yes bool, err error) {
 	err = tx.QueryRow(ctx, `select exists (select from forgotten_person where called = any($1) and at > $2)`, called, at).Scan(&yes)
 	return yes, err
 }
 
-// ForgottenSince is everybody who was erased after the time at, as one person.
+// ForgottenSince returns all people who were erased after the time at, as one Person.
 func (tx *Tx) ForgottenSince(ctx context.Context, at time.Time) (*erasure.Person, error) {
 	rows, err := tx.Query(ctx, `select called from forgotten_person where at > $1`, at)
 	if err != nil {
@@ -99,7 +99,7 @@ func (tx *Tx) forgetMessages(ctx context.Context, p *erasure.Person, list, drop 
 	var id int64
 	var m Message
 	if _, err := pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value}, func() error {
-		// A tombstone is what erases the record; it says nothing else.
+		// A tombstone erases the record and holds no data.
 		if len(m.Value) > 0 && Mentions(p, m) {
 			about = append(about, id)
 		}
@@ -112,8 +112,8 @@ func (tx *Tx) forgetMessages(ctx context.Context, p *erasure.Person, list, drop 
 }
 
 // Mentions reports whether a message is about the person: keyed by one of their records, or with their id or address in it.
-// A full name counts where it stands alone: in an audit entry, and in a command that holds no address. With an address, or in
-// the record of somebody else, it is a namesake's.
+// A full name counts where it stands alone: in an audit entry, and in a command that holds no address. Beside an address of
+// somebody else, or in somebody else's record, it is the name of a namesake.
 func Mentions(p *erasure.Person, m Message) bool {
 	if p.MentionedIn(m.Key) {
 		return true

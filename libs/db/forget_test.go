@@ -57,7 +57,7 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 	require.Equal(t, []string{"of somebody else"}, left(`select array_agg(key) from idempotency`))
 	require.Equal(t, []string{"2"}, left(`select array_agg(key) from parked`))
 	require.Equal(t, []string{"2"}, left(`select array_agg(key) from outbox`))
-	// What was sent before arrives later; whoever comes back is somebody new.
+	// A message from before the erasure arrives later. A message from after it is about a new person.
 	require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
 		for at, gone := range map[time.Time]bool{time.Now(): true, p.At: false} {
 			yes, err := tx.Forgotten(ctx, at, hash("nobody@example.com"), hash("ann@xn--bcher-kva.example"))

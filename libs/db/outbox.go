@@ -112,8 +112,8 @@ func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 // maxMessage is the size in bytes that brokers accept by default, less room for the header.
 const maxMessage = 1_000_000
 
-// EmitMessage is Emit for a bare message, for table topics that carry no envelope. One that no broker would
-// take is 413 svc_too_large: in the outbox it would block all others for good.
+// EmitMessage is Emit for a bare message, for table topics that carry no envelope. One that no broker would accept is 413
+// svc_too_large: in the outbox it would block all others for good.
 func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 	value, err := protobuf.Marshal(m)
 	if err == nil && len(value) > maxMessage {

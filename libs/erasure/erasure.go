@@ -1,6 +1,6 @@
-// Package erasure recognises a person who was erased: by the ids of their records, by their addresses in any spelling,
-// and by their full name. Addresses and names cross processes as keyed hashes only, so that a message about an erasure
-// names nobody.
+// Package erasure recognises a person who was erased: by the ids of their records, by their addresses in any spelling, and
+// by their full name. Addresses and names cross processes only as keyed hashes, so that a message about an erasure contains
+// no personal data.
 //
 // A match is a whole one. An address counts where it stands delimited, so that erasing x@a.example leaves
 // janx@a.example alone; a name counts as the whole of a cell or value, never as a part of a text.
@@ -22,9 +22,9 @@ import (
 // Hasher gives the keyed hash of an address or a name. Letter case makes no difference.
 type Hasher func(called string) []byte
 
-// Person is who was erased. The zero value is nobody.
+// Person is an erased person, or several. The zero value matches no text.
 type Person struct {
-	// At ends the time of the person: what is not before it is about somebody who came back.
+	// At is the end of the erasure: a record or message from At or later belongs to a person who came back.
 	At time.Time
 
 	hash   Hasher
@@ -32,7 +32,8 @@ type Person struct {
 	called map[string]bool
 }
 
-// New makes a person of what a ForgetPerson command carries. An id that is no UUID is left out: no record has it.
+// New makes a Person from the contents of a ForgetPerson command. It leaves out ids that are not UUIDs, because no record
+// has such an id.
 func New(hash Hasher, at time.Time, ids []string, called [][]byte) *Person {
 	p := &Person{At: at, hash: hash, ids: map[uuid.UUID]bool{}, called: map[string]bool{}}
 	for _, text := range ids {
@@ -46,7 +47,7 @@ func New(hash Hasher, at time.Time, ids []string, called [][]byte) *Person {
 	return p
 }
 
-// AddID adds records that are the person's, so that what names them is found as well.
+// AddID adds ids of the person's records, so that texts and messages with these ids match.
 func (p *Person) AddID(ids ...uuid.UUID) {
 	for _, id := range ids {
 		p.ids[id] = true
@@ -69,7 +70,7 @@ func (p *Person) IDs() []uuid.UUID {
 	return ids
 }
 
-// Hash gives the keyed hash by which the person's addresses and names are known.
+// Hash returns the keyed hash of an address or a name, as Called holds them.
 func (p *Person) Hash(called string) []byte { return p.hash(called) }
 
 // Called are the hashes, in no order.
@@ -137,13 +138,13 @@ func (p *Person) InJSON(raw []byte) bool {
 	return slices.ContainsFunc(texts, p.HasName) && !slices.ContainsFunc(texts, func(t string) bool { return len(addressesIn(t)) > 0 })
 }
 
-// MentionedInJSON is MentionedIn for every text in raw. What is no JSON is looked at as text.
+// MentionedInJSON is MentionedIn for every text in raw. If raw is not JSON, it is one text.
 func (p *Person) MentionedInJSON(raw []byte) bool {
 	texts, ok := textsIn(raw)
 	return !ok && p.MentionedIn(string(raw)) || slices.ContainsFunc(texts, p.MentionedIn)
 }
 
-// textsIn are the texts of a JSON value; false for what is no JSON.
+// textsIn returns the texts in a JSON value, and false if raw is not JSON.
 func textsIn(raw []byte) ([]string, bool) {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
@@ -169,7 +170,7 @@ func appendTexts(texts []string, v any) []string {
 	return texts
 }
 
-// StrikeFromJSON is StrikeFrom for every text in raw. raw that is no JSON comes back as it is.
+// StrikeFromJSON is StrikeFrom for every text in raw. If raw is not JSON, it is returned unchanged.
 func (p *Person) StrikeFromJSON(raw []byte) (left []byte, struck bool) {
 	var v any
 	// Numbers stay as they are written.

@@ -55,10 +55,10 @@ func Null() Problem { return NewProblem("null", "must not be null") }
 // Empty says that a text is blank or a list has no entry.
 func Empty() Problem { return NewProblem("empty", "must not be empty") }
 
-// Unknown says that nothing takes a parameter of this name.
+// Unknown says that the operation has no parameter of this name.
 func Unknown() Problem { return NewProblem("unknown", "is not known here") }
 
-// Twice says that a value stands there more than once.
+// Twice says that a value is given more than once.
 func Twice() Problem { return NewProblem("twice", "is there twice") }
 
 // TooLong says that a text has more than most characters.
@@ -105,8 +105,8 @@ func NotOneOf(allowed ...string) Problem {
 // Type says that a value has another JSON type than the one named: "a string", "true or false".
 func Type(want string) Problem { return NewProblem("type", "must be "+want, "type", want) }
 
-// Format says that a text is no such thing; example shows one: Format("email", "an email address", "name@example.com").
-// Its code is the kind.
+// Format says that a text is not in the format that what names; example shows a valid text: Format("email", "an email
+// address", "name@example.com"). Its code is the kind.
 func Format(kind, what, example string) Problem {
 	if example == "" {
 		return NewProblem(kind, "must be "+what)
@@ -123,7 +123,7 @@ func Website() Problem { return Format("url", "a web address", "https://example.
 // Day says that a text is no day of the calendar.
 func Day() Problem { return Format("date", "a date", "2026-12-31") }
 
-// ControlCharacters says that a text has characters that cannot be shown; lines tells whether it may have several lines.
+// ControlCharacters says that a text contains control characters. lines is true if line breaks are allowed.
 func ControlCharacters(lines bool) Problem {
 	if lines {
 		return NewProblem("control_characters", "must not have control characters")

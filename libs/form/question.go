@@ -120,8 +120,7 @@ type Question struct {
 	Gone bool `json:"-"`
 }
 
-// Ask works out what elements ask, against the custom fields of now. It answers one question for each element, in their
-// order.
+// Ask makes the questions of elements from the current custom fields: one for each element, in their order.
 func Ask(elements []Element, fields Fields) []Question {
 	all := make([]Question, len(elements))
 	for i := range elements {
@@ -137,7 +136,7 @@ func Shown(questions []Question) []Question {
 
 var fieldName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// Ask works out what one element asks. A field whose target does not exist, or is archived, is Gone. A name under
+// Ask makes the question of one element. A field whose target does not exist, or is archived, is Gone. A name under
 // submission.fields that no custom field has takes text, or one of the element's options.
 func (fields Fields) Ask(e Element) Question {
 	q := Question{Element: e}
@@ -165,7 +164,7 @@ func (fields Fields) Ask(e Element) Question {
 		q.Kind, q.Options = custom.Type, nil
 		if picked(q.Kind) {
 			q.Options = custom.Options
-			// An element may offer fewer; what the field has lost meanwhile is not offered any more.
+			// An element may offer fewer options. Options that the field has lost are not offered.
 			if some := intersect(e.Options, custom.Options); len(some) > 0 {
 				q.Options = some
 			}

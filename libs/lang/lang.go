@@ -24,7 +24,8 @@ func Preferred(header string) string {
 	return Languages[i]
 }
 
-// OfCountry is the language for people of whom nothing is known but the country of the business: an ISO code, upper case.
+// OfCountry returns the language for people whose own language is unknown, by the country of the business: an ISO code in
+// upper case.
 func OfCountry(country string) string {
 	switch country {
 	case "BE", "NL":

@@ -49,7 +49,7 @@ func (s *Set) abilities(routes router) {
 			continue
 		}
 		path := "/abilities/svc/" + e.ability()
-		// An ability that is off is a record that does not exist, to callers who are signed in: see abilityCaller.
+		// For callers who are signed in, an ability that is off is 404: see abilityCaller.
 		always := func() bool { return true }
 		routes.add(http.MethodGet, path, always, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			actor, err := s.abilityCaller(r, e)

@@ -105,7 +105,7 @@ func (e *entry) plan(t reflect.Type) []*field {
 }
 
 // declareNull makes s the schema of a request's field: a pointer or an opt.Value takes null only where its tag says
-// nullable:"true", for to leave a field out and to clear it are two things.
+// nullable:"true", because leaving a field out and clearing it differ.
 func declareNull(f reflect.StructField, s *huma.Schema) {
 	optional := f.Type.Kind() == reflect.Pointer || f.Type.Implements(reflect.TypeFor[interface{ Given() bool }]())
 	if !optional {
@@ -334,7 +334,7 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 	}
 	schema := f.schema
 	if object := orNull(schema); object != nil {
-		// To huma everything is null, so that only the object is asked.
+		// huma accepts null for every schema of this kind, so only the object's schema is checked.
 		schema = object
 	}
 	if _, ok := v.(string); ok && schema.Type == huma.TypeString && schema.Enum != nil && !slices.Contains(schema.Enum, v) {

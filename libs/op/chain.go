@@ -108,7 +108,7 @@ func (e *entry) admit() endpoint.Middleware {
 	}
 }
 
-// wrongKey is what keeps an Idempotency-Key from being stored.
+// wrongKey returns the problem of an Idempotency-Key that cannot be stored; zero if there is none.
 func wrongKey(key string) fault.Problem {
 	switch {
 	case len(key) > 255:

@@ -316,8 +316,8 @@ func (o Op) method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
 func (o Op) path() string   { _, p, _ := strings.Cut(o.Route, " "); return p }
 func (o Op) reads() bool    { return o.Reads || o.method() == http.MethodGet }
 
-// replays reports whether a repeated Idempotency-Key gets the stored answer. Those of /auth/ are secrets and cookies, which
-// are never stored, so a client that repeats one would be left without.
+// replays reports whether a repeated Idempotency-Key gets the stored answer. Answers of /auth/ are secrets and cookies,
+// which are never stored, so a repeated call could not return them.
 func (o Op) replays() bool {
 	return o.method() == http.MethodPost && !o.reads() && !strings.HasPrefix(o.path(), "/auth/")
 }

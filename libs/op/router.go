@@ -85,7 +85,7 @@ func (p *place) takes(segments []string) bool {
 	return true
 }
 
-// isValue reports whether a segment can be a parameter's value: empty ones and steps within the path are none.
+// isValue reports whether a segment can be a parameter's value. An empty segment and the segments . and .. cannot.
 func isValue(segment string) bool { return segment != "" && segment != "." && segment != ".." }
 
 func (p *place) serve(w http.ResponseWriter, r *http.Request, segments []string) {

@@ -108,7 +108,7 @@ func Wait(f *fault.Fault) time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// Problems gives what an svc_invalid_param complains of, by the name of the parameter: its code and facts, without a text.
+// Problems returns the problems of an svc_invalid_param by the name of the parameter, with code and facts, without texts.
 func Problems(f *fault.Fault) map[string]fault.Problem {
 	out := map[string]fault.Problem{}
 	details, _ := f.Data["details"].(map[string]any)

@@ -20,7 +20,7 @@ func everybody() (ids []int64) {
 	return ids
 }
 
-// fill makes a service that everybody does, with hours all day, and a month of appointments.
+// fill creates a service that every staff member does, with hours all day, and a month of appointments.
 func (b *bench) fill(ctx context.Context) error {
 	var made struct{ ID string }
 	_, err := b.Call("POST", "/services", map[string]any{"name": "Bench", "duration_min": 15, "staff": everybody(), "buffer_after": 5}, &made)

@@ -68,7 +68,8 @@ func (b *bench) book(token string, staff int64, start time.Time, email string) (
 		"values": map[string]string{"first_name": "Bea", "email": email}}, nil)
 }
 
-// oneSlot lets 64 visitors at once want the same time, again and again, and compares the slowest with a single booking.
+// oneSlot has 64 visitors book the same time at once, round after round, and compares the slowest answer with a single
+// booking.
 func (b *bench) oneSlot(context.Context) error {
 	token, err := b.token()
 	if err != nil {
@@ -101,7 +102,7 @@ func (b *bench) oneSlot(context.Context) error {
 	return nil
 }
 
-// race lets 64 visitors book start at once: how many got it, and how long the slowest answer took.
+// race has 64 visitors book start at once. It returns how many succeeded, and how long the slowest answer took.
 func (b *bench) race(token string, round int, start time.Time) (won int, worst time.Duration, err error) {
 	var mu sync.Mutex
 	var visitors sync.WaitGroup
@@ -167,7 +168,7 @@ func (b *bench) distinct(ctx context.Context) error {
 	return nil
 }
 
-// bareBook is a booking at its barest: take the person's calendar, look, insert under the constraint, commit.
+// bareBook is the least that a booking needs: lock the person's calendar, read it, insert under the constraint, commit.
 const bareBook = `\set person random(1, 20)
 \set minute random(0, 100000000)
 begin;

@@ -253,8 +253,8 @@ func (s *site) visible(ctx context.Context) error {
 	return nil
 }
 
-// watch answers when each new contact could be read first, to ten milliseconds. It reads only rows of transactions that
-// had not ended at the look before, so that watching does not become what is measured.
+// watch returns when each new contact could first be read, to ten milliseconds. It reads only rows of transactions that were
+// still open at the read before, so that reading does not change the figure.
 func (s *site) watch(ctx context.Context, total int) map[string]time.Time {
 	seen := map[string]time.Time{}
 	var from string

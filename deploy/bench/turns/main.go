@@ -68,7 +68,7 @@ func run(ctx context.Context, before, after string, rounds int, programs []strin
 			}
 		}
 		for round := range rounds {
-			// The one that begins changes, so that none always finds a warmer machine.
+			// The two checkouts begin in turn, so that neither always runs on a warmer machine.
 			for i := range sides {
 				if err := sides[(i+round)%2].measure(ctx, words[1:]); err != nil {
 					return fmt.Errorf("%s in %s: %w", p, sides[(i+round)%2].checkout, err)

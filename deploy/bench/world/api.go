@@ -21,8 +21,8 @@ func newClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
 }
 
-// Call sends body as JSON (nil for none), decodes the answer into out (nil for nobody) and answers the status. A
-// status of 300 and more is an error, except 409.
+// Call sends body as JSON unless it is nil, decodes the answer into out unless that is nil, and returns the status. A status
+// of 300 and more is an error, except 409.
 func (a *API) Call(method, path string, body, out any) (status int, err error) {
 	var reader io.Reader
 	if body != nil {

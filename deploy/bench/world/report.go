@@ -12,7 +12,7 @@ import (
 type Figure struct {
 	Name  string `json:"name"`
 	Value Value  `json:"value"`
-	// Limit is the Bound of the value. A figure without a bound has none.
+	// Limit is the Bound of the value. A figure without a bound has no limit.
 	Limit Value  `json:"limit"`
 	Bound string `json:"bound,omitempty"`
 }

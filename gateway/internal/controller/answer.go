@@ -20,9 +20,9 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// Answers answers the requests that no service does: unknown paths and those of apps that are off (404), methods that none of
-// the services behind a shared path takes (405), services that are down (503), bodies that are far too large (413). The body
-// is an error of the API; browsers outside the API get a small page.
+// Answers answers the requests that no service does: unknown paths and those of apps that are off (404), methods that no
+// service behind a shared path takes (405), services that are down (503), bodies that are far too large (413). The body is
+// an error of the API; browsers outside the API get a small page.
 type Answers struct {
 	// paths are nil until the tables are read; every path is 503 until then.
 	paths   atomic.Pointer[[]accepted]

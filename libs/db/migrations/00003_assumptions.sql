@@ -1,7 +1,7 @@
 -- +goose Up
--- Ends a transaction whose work assumed something that does not hold; it then runs again without assuming it. That is an
--- ordinary event, so the server's log must not show it as an ERROR: the role may hide it there if it was granted
--- SET ON PARAMETER log_min_messages, which provisioning does where it can.
+-- Ends a transaction whose assumption does not hold; the work then runs again without the assumption. This is an
+-- ordinary event, so the server's log must not show an ERROR. The role can hide it if it was granted SET ON PARAMETER
+-- log_min_messages; provisioning grants that where it can.
 -- +goose StatementBegin
 create function wrong_assumption(assumption text) returns boolean language plpgsql as $$
 begin
@@ -20,7 +20,8 @@ create function assume(assumption text, holds boolean) returns boolean language 
 	select case when holds then true else wrong_assumption(assumption) end
 $$;
 
--- Of whom a stored answer tells, so that it goes when they are erased: records by id, people by the keyed hash of an address.
+-- The records (by id) and people (by the keyed hash of an address) that a stored answer names: it is deleted when one of
+-- them is erased.
 alter table idempotency add column about uuid[] not null default '{}', add column people bytea[] not null default '{}';
 
 -- +goose Down

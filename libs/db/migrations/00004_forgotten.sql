@@ -1,6 +1,6 @@
 -- +goose Up
--- Who was erased and when, for a month: commands and messages from before that may still arrive. Records stand here by
--- id, people by the keyed hashes of their addresses and names.
+-- The people erased in the last month and when: commands and messages from before may still arrive. Records are
+-- stored by id, people by the keyed hashes of their addresses and names.
 create table forgotten_person (
 	called bytea       primary key,
 	at     timestamptz not null

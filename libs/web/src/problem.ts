@@ -1,4 +1,4 @@
-// What is wrong with an answer, in the visitor's language. The same rule as Reader.Why in field.go.
+// why says in the visitor's language how to put an answer right. The same rule as Reader.Why in field.go.
 import type { T } from "./text"
 
 /** A problem as the API names it in data.details: a code and facts. */

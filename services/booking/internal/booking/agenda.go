@@ -13,7 +13,7 @@ import (
 	"frontdesk/services/booking/internal/slots"
 )
 
-// open are the statuses that take time, and those that the constraint appointment_overlap is about.
+// open are the statuses of appointments that take time. The constraint appointment_overlap has the same ones.
 const open = `('pending', 'confirmed', 'pending_payment')`
 
 // takesTime is the condition that an appointment takes time at @now: while it is open, and to its end when it was completed
@@ -27,7 +27,7 @@ type agenda struct {
 	people   []slots.Person
 	// staff holds a row for each of people who has one, and may hold others.
 	staff map[int64]staffRow
-	// held is the person whose calendar was held when the agenda was read; 0 for nobody.
+	// held is the user whose calendar was locked when the agenda was read; 0 if no calendar was.
 	held int64
 }
 
@@ -51,7 +51,7 @@ func collectStaff(rows pgx.Rows) (map[int64]staffRow, error) {
 	return byUser, err
 }
 
-// newAgenda puts together what is known of users.
+// newAgenda makes the agenda of users from what was read.
 func newAgenda(zone *time.Location, settings Settings, users []int64, staff map[int64]staffRow, e exceptions, busy map[int64][]slots.Busy) agenda {
 	a := agenda{business: slots.Business{Zone: zone, Closures: e.closures}, settings: settings, people: make([]slots.Person, len(users)), staff: staff}
 	for i, id := range users {
@@ -177,7 +177,7 @@ const (
 	outsideHours                 // what is clear of other appointments, whatever the hours, the grid and the time now
 )
 
-// toTeamOr is what the team is offered, or all that is clear when it asked for that.
+// toTeamOr returns the audience for the team: its own slots, or every time without a conflict if the request asks for that.
 func toTeamOr(outside bool) audience {
 	if outside {
 		return outsideHours
@@ -185,7 +185,7 @@ func toTeamOr(outside bool) audience {
 	return toTeam
 }
 
-// rule is what is offered of a service.
+// rule returns the slots rule of a service for an audience.
 func (t Terms) rule(s Settings, to audience) slots.Rule {
 	r := slots.Rule{Duration: t.DurationMin, Before: t.BufferBefore, After: t.BufferAfter, Step: s.SlotStep}
 	if to == toVisitors {

@@ -124,8 +124,8 @@ type booking struct {
 	language   string
 }
 
-// insert writes a new appointment at the wanted time of a person whose calendar is held, with the commit. It is the one
-// way in which appointments come to be. The commit's error is svc_slot_taken where the constraint finds an overlap.
+// insert writes a new appointment with the commit. The caller holds the calendar of its staff member. All appointments are
+// made here. The commit's error is svc_slot_taken if the constraint finds an overlap.
 func (s *service) insert(tx *db.Tx, w wish, who staffRow, b booking) (appointment, error) {
 	terms, err := json.Marshal(w.terms)
 	if err != nil {

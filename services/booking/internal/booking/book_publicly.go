@@ -28,8 +28,8 @@ type publicBooking struct {
 	Page     string           `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
 }
 
-// bookPublicly takes a free time for a visitor, in two round trips when the time has one candidate: one that reads behind
-// locks, and the commit. Whoever comes when the time is taken waits for no lock.
+// bookPublicly books a free time for a visitor. With one candidate it makes two round trips: one that locks and reads, and
+// the commit. A visitor who comes when the time is taken waits for no lock.
 func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (PublicAppointment, error) {
 	seen, err := s.guard(in)
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking)
 	return booked.public(), s.publish(ctx, tx, booked, c.settings, booked.change(proto.KindAppointmentBooked, named), v.commands(booked)...)
 }
 
-// guard refuses what a program sends that has not opened the page first, or fills in every field, and a start that no
-// calendar can show. It gives the version of the consents that the visitor saw.
+// guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
+// calendar can show. It returns the version of the consents that the visitor saw.
 func (s *service) guard(in publicBooking) (seen string, err error) {
 	if in.HpURL != "" {
 		return "", fault.InvalidToken("The booking was not accepted.")
@@ -95,8 +95,8 @@ type visit struct {
 	language   string
 }
 
-// newVisit refuses what cannot be had at any time: 404 for a service that visitors cannot book, 400 for answers, a place or
-// a person that do not fit. Consents in other words than those that the visitor saw are svc_invalid_token.
+// newVisit refuses a request that no time would fit: 404 for a service that visitors cannot book, 400 for answers, a place
+// or a person that do not fit. Consents in other words than those that the visitor saw are svc_invalid_token.
 func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking, seen string) (visit, error) {
 	b, ok := c.service(in.Service)
 	if !ok {
@@ -136,7 +136,7 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking, seen string)
 	return v, nil
 }
 
-// facts are what a visitor's booking is decided on beside the catalog.
+// facts are the data, beside the catalog, that decide a visitor's booking.
 type facts struct {
 	contact uuid.UUID // that has the visitor's address; uuid.Nil when no contact has it
 	client  client    // as the contact has it
@@ -187,8 +187,8 @@ func (s *service) loadFacts(ctx context.Context, tx *db.Tx, c *catalog, v visit)
 	return f, nil
 }
 
-// decide lists who may take the time, the first choice first; nobody when it is not free. The error is svc_conflict when the
-// client has as many bookings ahead as there may be.
+// decide lists the staff members who may take the time, the first choice first. The list is empty when the time is not free.
+// The error is svc_conflict when the client has as many bookings ahead as there may be.
 func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 	if f.taken {
 		return nil, nil

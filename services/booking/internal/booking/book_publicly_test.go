@@ -13,7 +13,7 @@ import (
 	"frontdesk/services/booking/internal/slots"
 )
 
-// monday9 is the start of a working day in the tests of what is decided; they work in UTC.
+// monday9 is the start of a working day in the tests of decide, which work in UTC.
 var monday9 = time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
 
 func nineToFive(t require.TestingT) slots.Week {

@@ -11,7 +11,7 @@ import (
 	"frontdesk/proto"
 )
 
-// What visitors and clients may expect of what they booked: their own words, their own language, links that are theirs.
+// What visitors and clients may expect of a booking: their own words, their own language, their own links.
 
 func (o *office) appointment(id string) *apptest.Answer {
 	o.t.Helper()

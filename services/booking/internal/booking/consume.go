@@ -124,7 +124,7 @@ func (s *service) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) er
 	return nil
 }
 
-// onOrganization keeps who owns which: a staff member who goes hands them over.
+// onOrganization stores the owner of an organization, because removing a staff member has to hand over what they own.
 func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := uuid.Parse(e.Key)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 const awaitFor = 2 * time.Second
 
-// await waits up to two seconds until found reports true: the copy of a record may still be on its way. The error is
-// svc_not_found for what is not there by then. Few calls wait at once; it is at once for the others.
+// await waits up to two seconds until found reports true, because the copy of a record may still be on its way. The error is
+// svc_not_found if the record has not arrived by then. Few calls wait at the same time; the others get the error at once.
 func (s *service) await(ctx context.Context, what string, found func() (bool, error)) error {
 	ok, err := found()
 	if err != nil || ok {

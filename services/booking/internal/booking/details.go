@@ -119,7 +119,7 @@ func readDetails(f DetailsForm, fields form.Fields, values map[string]any) (deta
 	return out, err
 }
 
-// jsonOf is a map as JSON, nil when it is empty.
+// jsonOf encodes a map as JSON; nil for an empty map.
 func jsonOf[V any](m map[string]V) ([]byte, error) {
 	if len(m) == 0 {
 		return nil, nil

@@ -22,7 +22,7 @@ func (s *service) personal() app.Personal {
 }
 
 // forgetPerson removes a person's contacts and appointments, and answers with the ids of both. A client whom contacts does
-// not know yet is recognised by the address, unless they have booked again since.
+// not have yet is recognised by the address, unless the client has booked again since.
 func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	rows, err := tx.Query(ctx, `select id, email from contact c where version = 0
 		and not exists (select from appointment a where a.contact_id = c.id and a.created_at >= $1)`, p.At)

@@ -36,7 +36,7 @@ func TestAPersonWhoIsErasedTakesAppointmentsAndStoredAnswersAlong(t *testing.T) 
 	items := o.admin.Get("/appointments").Is(200).Items()
 	require.Len(t, items, 3)
 
-	// Contacts has not heard of Ann yet: she is known by the address alone.
+	// Contacts has no contact for Ann yet, so only her address identifies her.
 	o.forget(nil, "ann@example.com")
 	o.forget([]string{known})
 	left := o.admin.Get("/appointments").Is(200).Items()
@@ -45,7 +45,7 @@ func TestAPersonWhoIsErasedTakesAppointmentsAndStoredAnswersAlong(t *testing.T) 
 	kinds := o.kinds(items[0]["id"].(string))
 	require.Equal(t, "tombstone", kinds[len(kinds)-1])
 	require.Equal(t, kept.Body, visitor(jann).Is(201).Body)
-	// The same POST is a new one, and names nobody who is gone.
+	// The same POST is executed again, and its answer does not name the erased person.
 	o.admin.With("Idempotency-Key", "by the team").Post("/appointments", body).Fails(404, "svc_not_found")
 	require.Empty(t, visitor(ann).Is(201).Header.Get("Idempotent-Replayed"))
 }

@@ -53,8 +53,8 @@ var letters = map[string]letter{
 }
 
 // notify mails the client of a change, with a new link where there is something to change, and ends the links of the mails
-// before. There is no mail about what is over, for a client without an address, and for one that could never be sent:
-// none of these keeps the change from being made.
+// before. It sends no mail about an appointment that is over, to a client without an address, or that no server would
+// accept. The change is made in all these cases.
 func (s *service) notify(ctx context.Context, tx *db.Tx, a appointment, kind string, settings Settings) error {
 	l, wanted := letters[kind]
 	if !wanted {
@@ -109,7 +109,8 @@ func (s *service) write(ctx context.Context, tx *db.Tx, a appointment, kind stri
 	return mail.Render(c)
 }
 
-// typed is the client's name for a mail: whoever books may have typed anything, and somebody else's address.
+// typed returns the client's name for a mail, without links: a visitor may have typed any text, and the address of another
+// person.
 func (c client) typed() string { return mail.Unlinked(c.name()) }
 
 func greeting(t *web.Reader, c client) string {

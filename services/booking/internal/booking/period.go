@@ -21,7 +21,7 @@ func notInCalendar() fault.Problem {
 	return fault.NewProblem("out_of_range", "must be between "+firstDay.String()+" and "+lastDay.String(), "min", firstDay.String(), "max", lastDay.String())
 }
 
-// before is the end of a period that lies before its start, which another parameter gives.
+// before is the problem of a period whose end lies before its start, which is the parameter that it names.
 func before(start string) fault.Problem {
 	return fault.NewProblem("before", "must not be before "+start, "other", start)
 }

@@ -181,8 +181,8 @@ func (s *service) shown(tx *db.Tx, p profile) StaffMember {
 	return m
 }
 
-// mayDecideOver reports whether the caller may give or take these roles: nobody gives rights that they do not
-// hold, and only a site administrator decides over another.
+// mayDecideOver reports whether the caller may give or take these roles: a caller cannot give rights that they do not hold,
+// and only a site administrator decides over another.
 func (s *service) mayDecideOver(tx *db.Tx, roles []string) bool {
 	if slices.Contains(tx.Who.Roles, auth.SiteAdmin) {
 		return true

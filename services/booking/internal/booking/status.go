@@ -96,7 +96,7 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 	return a, s.publish(ctx, tx, a, settings, a.change(kindOf[to], nil, "status"))
 }
 
-// must is nil when the status is one of allowed, else svc_invalid_status with the status it has.
+// must returns nil when the status is one of allowed, else svc_invalid_status with the current status.
 func (a appointment) must(allowed ...string) error {
 	if slices.Contains(allowed, a.Status) {
 		return nil

@@ -10,11 +10,12 @@ import (
 	"frontdesk/libs/db"
 )
 
-// aliasLock is held shared while something is filed under an id, and alone while the id's meaning changes.
+// aliasLock is held shared while a record is stored under an id, and exclusively while the id's meaning changes.
 const aliasLock = "contacts.alias"
 
-// pinned gives the contact that id means, nil for nobody, and holds this meaning until the transaction ends: what is filed
-// under the contact stays with the person. An id that was never a contact's means itself, since its contact may still come.
+// pinned returns the contact that id stands for, or nil if that contact was erased. It locks this meaning until the
+// transaction ends, so that a record stored under the contact stays with the person. An id that never was a contact's stands
+// for itself, because its contact may still come.
 func pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (contact *uuid.UUID, err error) {
 	b := &pgx.Batch{}
 	db.QueueLockShared(b, aliasLock, id)
@@ -29,13 +30,13 @@ func pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (contact *uuid.UUID, e
 	return contact, err
 }
 
-// pinAlone keeps everybody from filing anything under id until the transaction ends.
+// pinAlone blocks storing records under id until the transaction ends.
 func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return tx.Lock(ctx, aliasLock, id)
 }
 
-// alias makes id mean target from now on, and moves what was filed under id. An alias always leads to a contact in one
-// step.
+// alias makes id stand for target from now on, and moves the records stored under id. An alias always leads to a contact in
+// one step.
 func alias(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
 	if err := pinAlone(ctx, tx, id); err != nil {
 		return err

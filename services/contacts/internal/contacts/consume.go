@@ -17,7 +17,7 @@ func (s *service) follows() []bus.Follow {
 	}
 }
 
-// onCommand does what another service asks of contacts and fields.
+// onCommand executes the commands of other services: making contacts and fields.
 func (s *service) onCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	switch e.Kind {
 	case proto.KindEnsureContact:

@@ -113,7 +113,8 @@ func newContact(c Contact, now time.Time) Contact {
 	return c
 }
 
-// creation is what the timeline says of a new contact: every value but the status and the subscription that all have.
+// creation returns the changes that the timeline shows of a new contact: every value except the default status and
+// subscription.
 func creation(c Contact) record.Changes {
 	return contactFields.Diff(Contact{Status: c.Status, Marketing: marketingNone}, c).Created()
 }
@@ -133,7 +134,7 @@ func displayName(first, last, email, phone string) string {
 	return phone
 }
 
-// nameless refuses a contact that nobody could be told by: without name, address and number.
+// nameless refuses a contact without a name, an address and a number.
 func nameless(c Contact) error {
 	if c.Name() == "" {
 		return fault.Invalid("first_name", fault.NewProblem("nameless", "is needed, or a last name, an email address or a phone number"))

@@ -36,7 +36,7 @@ type ContactQuery struct {
 	db.Page
 }
 
-// plain reports whether q's pages are a walk along one index.
+// plain reports whether q can be answered by reading one index in order.
 func (q ContactQuery) plain(tx *db.Tx) bool {
 	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !(tx.Who.Own && q.IncludeDeleted)
 }
@@ -62,7 +62,7 @@ func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 	return db.Close(page, contacts, func(c Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
 }
 
-// untilChanges bounds a list of what changed since a time by what is known to have changed, and does nothing for other lists.
+// untilChanges ends a list of changes where they are complete (see db.Tx.ChangesUntil). It leaves other lists alone.
 func untilChanges(ctx context.Context, tx *db.Tx, page *db.Cursor, since time.Time, table string) (err error) {
 	if !since.IsZero() && page.First {
 		page.Until, err = tx.ChangesUntil(ctx, table)

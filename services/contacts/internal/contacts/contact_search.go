@@ -124,7 +124,7 @@ func phoneDigits(text string) string {
 type selection struct {
 	*directory.Directory
 	query directory.Query
-	// nothing says that the query asks for a tag that does not exist.
+	// nothing is true if the query asks for a tag that does not exist.
 	nothing bool
 }
 

@@ -26,7 +26,7 @@ type ContactChange struct {
 	ContactInput
 }
 
-// How a record takes values that somebody brings.
+// How a record takes the values of a request.
 const (
 	modeFill      = "fill_empty"
 	modeOverwrite = "overwrite"
@@ -102,7 +102,7 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 func duplicateContact(ctx context.Context, tx *db.Tx, key string) error {
 	h, err := contactWithEmail(ctx, tx, key)
 	if errors.Is(err, pgx.ErrNoRows) {
-		// It went in the meantime.
+		// The contact was deleted in the meantime.
 		return fault.Conflict("email", "This email address was in use a moment ago. Try again.")
 	}
 	if err != nil {

@@ -116,7 +116,7 @@ func TestALinkToConfirmEndsWithEveryUnsubscribing(t *testing.T) {
 	id := admin.Post("/contacts", object{"email": "a@example.com"}).Is(201).Text("id")
 	admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
 	token := tokenIn(t, mails(t, s, "a@example.com", "marketing.confirm")[0], "/marketing/confirm")
-	// The state was recalled while the question was on its way.
+	// The contact was unsubscribed again while the mail was on its way.
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update contact set marketing = 'unsubscribed' where id = $1`, id)
 	require.NoError(t, err)
 	admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)

@@ -55,13 +55,13 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 		return fmt.Errorf("find or make contact %s: %w", requested, err)
 	}
 	if result == ensuredNone {
-		// Nothing ever ends this key of the topic, so the answer names nobody.
+		// No tombstone ever ends this key of the topic, so the event must not name a person.
 		tx.Who.Label = ""
 		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: requested.String(),
 			Data: json.RawMessage("null"), Extra: answer})
 	}
 	if requested != c {
-		// Whatever came or comes for the id that was asked for belongs to the contact.
+		// Records under the requested id belong to the contact, those that arrived and those that will.
 		if err := s.aliasUnlessContact(ctx, tx, requested, c); err != nil {
 			return fmt.Errorf("file what comes for %s under %s: %w", requested, c, err)
 		}
@@ -130,8 +130,8 @@ func (s *service) aliasUnlessContact(ctx context.Context, tx *db.Tx, id, target 
 	return alias(ctx, tx, id, target)
 }
 
-// ensured is the contact that a command describes, in stored form. Values that the rules refuse are left out: nobody is
-// there any more who could correct them.
+// ensured is the contact that a command describes, in stored form. Values that the rules refuse are left out, because the
+// visitor can no longer correct them.
 func (s *service) ensured(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) (Contact, error) {
 	var values map[string]any
 	if len(m.GetFields()) > 0 {

@@ -23,10 +23,10 @@ type Erased struct {
 }
 
 // erasePersonalData removes the contacts with an address, also from the trash, with everything about them, for good. What
-// other records say of the address is struck out. With no contact at all, the other services still forget the address.
+// other records say of the address is struck out. Without a contact, the other services still forget the address.
 //
-// Who sees only their own contacts erases only these; while somebody else's contact has the address, all that is known by
-// the address alone stays.
+// A caller who sees only their own contacts erases only these. While another owner's contact has the address, records that
+// only the address identifies stay.
 func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (Erased, error) {
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
@@ -83,8 +83,7 @@ func lockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]u
 	return collectIDs(rows)
 }
 
-// leavers are the people whom one transaction erases: by their ids, addresses and full names, all of which go to the
-// other services as one ForgetPerson.
+// leavers are the people whom one transaction erases. Their ids, addresses and full names are published as one ForgetPerson.
 type leavers struct {
 	*erasure.Person
 	keys  []string // addresses as address.Key has them
@@ -147,7 +146,7 @@ func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return nil
 }
 
-// learn notes by what the person behind a contact is known.
+// learn adds the addresses and names of a contact.
 func (l *leavers) learn(ctx context.Context, tx *db.Tx, c Contact) error {
 	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, c.ID, address.Key(c.Email))
 	if err != nil {
@@ -191,8 +190,8 @@ func (l *leavers) called(texts ...string) {
 	l.AddCalled(hashes...)
 }
 
-// forget removes what is left of the people outside their records, here and, by ForgetPerson, everywhere else. An address
-// that a contact has who stays is theirs: nothing goes for its sake.
+// forget removes the people from other records, files and messages here, and asks the other services to do the same
+// (ForgetPerson). An address that a remaining contact has belongs to that contact and is not forgotten.
 func (l *leavers) forget(ctx context.Context, tx *db.Tx) error {
 	rows, err := tx.Query(ctx, `select distinct k from unnest($1::text[]) k where k <> '' and not exists (select from contact where email_key = k)`, l.keys)
 	if err != nil {
@@ -255,8 +254,8 @@ func (l *leavers) strikeFromTimelines(ctx context.Context, tx *db.Tx) error {
 	return tx.SendBatch(ctx, update).Close()
 }
 
-// outlived reports whether a command to make or fill in a contact is from before the erasure of its person, and so must
-// not bring them back. What the sender keeps of the request is then forgotten as well.
+// outlived reports whether a command to make or fill in a contact is older than the erasure of its person. Such a command
+// must not bring the person back; outlived then asks the sender to forget its part of the request, too.
 func (s *service) outlived(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.EnsureContact) (bool, error) {
 	key := address.Key(m.GetEmail())
 	if key == "" {

@@ -69,13 +69,13 @@ func handOver(ctx context.Context, tx *db.Tx) (worked bool, err error) {
 	if n > 0 {
 		return true, nil
 	}
-	// What somebody holds just now was left out.
+	// Records that another transaction has locked were skipped.
 	_, err = tx.Exec(ctx, `delete from hand_over where from_user = $1 and not exists (select from contact where owner_user_id = $1)
 		and not exists (select from organization where owner_user_id = $1)`, from)
 	return false, err
 }
 
-// handOverContacts gives the next contacts of a person to another, or to nobody, and answers how many.
+// handOverContacts gives the next contacts of a person to their successor, or removes the owner, and returns how many.
 func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) (int, error) {
 	rows, err := tx.Query(ctx, `
 		update contact c set owner_user_id = $2, version = c.version + 1, updated_at = $3, last_activity = greatest(c.last_activity, $3)

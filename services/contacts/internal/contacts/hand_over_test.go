@@ -9,7 +9,7 @@ import (
 	"frontdesk/proto"
 )
 
-// leaves tells that a person left the team, and waits until everything is handed over. A successor of 0 is nobody.
+// leaves publishes that a person left the team, and waits until everything is handed over. A successor of 0 is none.
 func leaves(t *testing.T, s *apptest.Service, user, successor int64) {
 	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": successor}})
 	s.Settle()
@@ -44,7 +44,7 @@ func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `insert into contact (id, first_name, owner_user_id, created_at, updated_at)
 		select gen_random_uuid(), 'c' || n, $1, now(), now() from generate_series(1, $2::int) n`, leaver.UserID, many)
 	require.NoError(t, err)
-	// Somebody holds one of them meanwhile.
+	// One of them is locked meanwhile.
 	held, err := s.Kit.DB.Pool.Begin(t.Context())
 	require.NoError(t, err)
 	_, err = held.Exec(t.Context(), `select from contact where first_name = 'c7' for update`)

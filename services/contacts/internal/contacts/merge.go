@@ -69,7 +69,7 @@ func mergedContact(winner, loser Contact) Contact {
 	return c
 }
 
-// lostContact are the values of loser that c does not have. The same address in another spelling is none of them.
+// lostContact returns the values of loser that c does not have. Another spelling of c's address is not among them.
 func lostContact(c, loser Contact) map[string]any {
 	lost := contactFields.Lost(c, loser)
 	if address.Key(loser.Email) == address.Key(c.Email) {

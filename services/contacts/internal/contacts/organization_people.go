@@ -13,8 +13,8 @@ import (
 
 // A contact shows the organization that its primary link leads to. When the organization's name changes, or it goes to the
 // trash or comes back, these contacts have changed too: they get a new version and are published. The first peopleSlice of
-// them go with the organization's own change, the others soon after in slices of their own, so that an organization with many
-// people holds none of them up.
+// them go with the organization's own change, the others soon after in slices of their own, so that a change of a large
+// organization locks few people at a time.
 const peopleSlice = 200
 
 // peopleOf selects the next people who show the organization $1, behind contact $2.
@@ -41,7 +41,7 @@ func publishPeople(ctx context.Context, tx *db.Tx, organization uuid.UUID) error
 	return err
 }
 
-// publishSlice publishes the next people behind one, and gives the last of them, or uuid.Nil when nobody is behind.
+// publishSlice publishes the people who follow one, a slice of them. It returns the last one, or uuid.Nil if no more follow.
 func publishSlice(ctx context.Context, tx *db.Tx, organization, after uuid.UUID) (last uuid.UUID, err error) {
 	rows, err := tx.Query(ctx, peopleOf, organization, after)
 	if err != nil {

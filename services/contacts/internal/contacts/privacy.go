@@ -22,7 +22,7 @@ type EmailQuery struct {
 type PersonalData struct {
 	Email    string         `json:"email"`
 	Contacts []PersonRecord `json:"contacts" doc:"One at most that is not in the trash."`
-	// What has the address and belongs to no contact.
+	// Appointments and submissions with the address that belong to no contact.
 	Appointments []PersonAppointment `json:"appointments" doc:"With the address and without a contact."`
 	Submissions  []PersonSubmission  `json:"submissions" doc:"With the address and without a contact."`
 }
@@ -53,7 +53,7 @@ type PersonSubmission struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// exportPersonalData gives everything about the person with an address, also from the trash; null when nobody has it.
+// exportPersonalData returns all data about the person with an address, also from the trash; null if there is none.
 // Submissions and appointments are named; what was answered is read from forms, by their ids. Who sees only their own
 // contacts gets only these.
 func (s *service) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {

@@ -36,8 +36,8 @@ func (t Tag) RecordID() string { return t.Slug }
 
 var latin = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ð", "d", "þ", "th", "ł", "l", "đ", "d", "ı", "i")
 
-// slug is the lower-case kebab of a name: letters and digits without accents, with - between words. A name without any keeps
-// its characters.
+// slug is the lower-case kebab of a name: letters and digits without accents, with - between words. A name without letters
+// and digits keeps its characters.
 func slug(name string) string {
 	folded := strings.Map(func(r rune) rune {
 		switch {
@@ -54,7 +54,7 @@ func slug(name string) string {
 	return strings.Join(strings.Fields(name), "-")
 }
 
-// tagNamed is the name of the tag that a text names, by its name or its slug; null when there is none.
+// tagNamed is an SQL expression: the name of the tag with a given name or slug; null if no tag has it.
 const tagNamed = `(select name from tag where key = tag_key(?) or slug = lower(?) order by key = tag_key(?) desc limit 1)`
 
 // tagNames makes the tags that do not exist yet and gives the names under which they are known, in the order given, each

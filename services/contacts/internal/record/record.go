@@ -36,7 +36,7 @@ func Text[R any](name string, of func(*R) *string) Field[R] {
 	}
 }
 
-// User is a field that names a user, or nobody.
+// User is a field with the id of a user; it may be empty.
 func User[R any](name string, of func(*R) **int64) Field[R] {
 	value := func(r *R) any {
 		if *of(r) == nil {

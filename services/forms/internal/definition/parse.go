@@ -101,7 +101,7 @@ func nameElements(elements []form.Element, taken map[string]int) {
 	}
 }
 
-// checkTogether checks the elements that cannot be without another one.
+// checkTogether checks the elements that require another element.
 func checkTogether(o object, elements []form.Element, targets map[string]int) {
 	_, hasEmail := targets[form.TargetEmail]
 	_, hasOrganization := targets[form.TargetOrganization]

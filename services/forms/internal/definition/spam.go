@@ -122,8 +122,8 @@ func countLinks(text string) (n int) {
 	return n
 }
 
-// hasLink reports whether a name contains an address. An abbreviation in front of a name, as in Dipl.Ing. or J.de Vries,
-// is none.
+// hasLink reports whether a name contains an address. An abbreviation in front of a name, as in Dipl.Ing. or J.de Vries, is
+// not an address.
 func hasLink(name string) bool {
 	for a := range links(name) {
 		first, _, _ := strings.Cut(a.domain, ".")

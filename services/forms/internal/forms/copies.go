@@ -91,7 +91,7 @@ func newPageTable(b *bus.Bus) *pageTable {
 	return t
 }
 
-// await registers a request. The channel gets the page that answers it; call done when nobody waits any more.
+// await registers a request. The channel receives the page that answers it. Call done to stop waiting.
 func (t *pageTable) await(request string) (answer <-chan page, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -152,7 +152,7 @@ func strikeFromCommand(held []byte, p *erasure.Person) ([]byte, error) {
 	return protobuf.Marshal(c)
 }
 
-// forgetLate forgets again whoever was erased after a command was made and is named in it.
+// forgetLate forgets the people again who were erased after a command was made and are named in it.
 func (s *service) forgetLate(ctx context.Context, tx *db.Tx, e bus.Event, c *proto.RecordSubmission) error {
 	named := tx.PeopleNamed(c.GetValues(), []byte(c.GetPage()))
 	if id, err := uuid.Parse(c.GetContactId()); err == nil {

@@ -120,7 +120,7 @@ type entry struct {
 	lines []form.Line
 	// visitor is how the person is called, email the address by which their spam is found. Both can be empty.
 	visitor, email string
-	// command asks contacts for the visitor's contact; nil when there is none to ask for.
+	// command asks contacts for the visitor's contact; nil if the answers name no person.
 	command *proto.EnsureContact
 	// spam is why it is taken for spam; problem why it cannot be processed. Empty when neither.
 	spam, problem string
@@ -157,7 +157,7 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 	if lines == nil {
 		lines = []form.Line{}
 	}
-	// Spam holds its command back, for the day when somebody says that it is none.
+	// The command of spam is stored, and sent if a person marks the submission as not spam.
 	var held []byte
 	if e.spam != "" && e.command != nil {
 		held = encoded(protobuf.Marshal(e.command))
@@ -235,7 +235,7 @@ func (s *service) ensureContact(f published, from source, a form.Answers) *proto
 	return cmd
 }
 
-// jsonOf is a map as JSON, nil when it is empty.
+// jsonOf encodes a map as JSON; nil for an empty map.
 func jsonOf[V any](m map[string]V) []byte {
 	if len(m) == 0 {
 		return nil
@@ -307,7 +307,7 @@ func (s *service) readRecorded(ctx context.Context, tx *db.Tx, c *proto.RecordSu
 	return s.newEntry(f, from, answers), err
 }
 
-// optionalID is an id of a command; nil when it has none.
+// optionalID parses an id of a command; nil if the id is empty.
 func optionalID(s string) *uuid.UUID {
 	id, err := uuid.Parse(s)
 	if err != nil {

@@ -92,7 +92,7 @@ func (s *service) sendMails(ctx context.Context) {
 			s.attempt(ctx, m)
 		}()
 	}
-	// Attempts under way end first, so that none of their mails is sent again.
+	// Attempts under way end first, so that no mail is sent twice.
 	for range senders {
 		<-free
 	}
@@ -129,7 +129,7 @@ func (s *service) claimMail(ctx context.Context) (*claimed, error) {
 
 // attempt sends a claimed mail once and stores the outcome, which it tries until the time of the attempt is over.
 func (s *service) attempt(ctx context.Context, c *claimed) {
-	// A stop waits for the mail server's answer: without it nobody would know whether the mail was sent.
+	// A stop waits for the mail server's answer, because without the answer it is unknown whether the mail was sent.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second)
 	defer cancel()
 	err := s.deliver(ctx, c.Message)

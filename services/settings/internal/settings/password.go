@@ -17,7 +17,7 @@ var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, S
 // waits longer than patience for its turn is 503.
 type hasher struct {
 	turns chan struct{}
-	// rest returns the memory to the system once nobody has signed in for the time of quiet.
+	// rest returns the memory to the system after a time of quiet without sign-ins.
 	rest *time.Timer
 }
 
@@ -56,7 +56,7 @@ func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	return argon2id.CreateHash(password, argon)
 }
 
-// nobodys is the hash to compare with for a login that does not exist, so that the answer takes as long.
+// nobodys is the hash that a password is compared with if the login does not exist, so that the answer takes as long.
 const nobodys = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // matches reports whether hash is that of password. An empty hash matches nothing, and takes as long to refuse.

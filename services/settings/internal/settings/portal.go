@@ -196,7 +196,7 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	return s.portalFor(ctx, tx, doc)
 }
 
-// PortalPath tells whether the portal can have a path.
+// PortalPath reports whether the portal can have a path.
 type PortalPath struct {
 	Path   string  `json:"path"`
 	Status *string `json:"status" doc:"invalid, reserved or in_use; null when the path is free."`

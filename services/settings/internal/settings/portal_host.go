@@ -34,7 +34,7 @@ type HostProof struct {
 	Proof string `json:"proof"`
 }
 
-// proof signs a nonce with a key that all replicas of this installation have, and nobody else.
+// proof signs a nonce with a key that only the replicas of this installation have.
 func (s *service) proof(nonce string) string {
 	m := hmac.New(sha256.New, s.Keys.For("portal host"))
 	m.Write([]byte(nonce))

@@ -46,8 +46,8 @@ func onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return queue(ctx, tx, e, b)
 }
 
-// onOrganization queues the event's deliveries. An organization that was merged into another ends in a tombstone; nobody was
-// erased, so what is stored about it stays.
+// onOrganization queues the event's deliveries. An organization that was merged into another ends in a tombstone. Merging
+// erases no person, so the stored bodies stay.
 func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Tombstone {
 		return nil

@@ -112,7 +112,7 @@ func (e *engine) receive(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, `listen `+dueChannel); err != nil {
 		return err
 	}
-	// Notifications that were sent while nobody listened are lost, so every webhook is looked at: now, and once more when
+	// Notifications that were sent while no connection listened are lost, so every lane is woken: now, and once more when
 	// the leases of a process that died have run out.
 	if err := e.sweep(ctx); err != nil {
 		return err

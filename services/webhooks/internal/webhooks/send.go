@@ -58,7 +58,7 @@ type result struct {
 	reason string
 	// unsigned reports that nothing was sent, because the secret cannot be read.
 	unsigned bool
-	// done receives nil once the result is in the database; nil if nobody waits for it.
+	// done receives nil once the result is in the database. The channel is nil if no caller waits.
 	done chan error
 }
 
@@ -107,7 +107,7 @@ func (e *engine) post(ctx context.Context, address string, j job, headers map[st
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
-		// The deadline is for the whole answer: its status alone is none.
+		// The deadline is for the whole answer. A status without its body does not count as an answer.
 		return &res.StatusCode, answer, err
 	}
 	return &res.StatusCode, answer, nil

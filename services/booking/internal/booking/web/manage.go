@@ -218,7 +218,8 @@ func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
 	p.showMonths(w, r, f.Status, m, at.In(p.Zone).Format(dayLayout))
 }
 
-// refuseManage says why a link or an act is refused. It does not say whether there is an appointment behind an unknown code.
+// refuseManage shows why a link or an action is refused. It does not reveal whether an unknown token belongs to an
+// appointment.
 func (p *pages) refuseManage(w http.ResponseWriter, r *http.Request, m managePage, f *fault.Fault) {
 	t := p.Reader(r)
 	show := managePage{Step: "message", Icon: "info", Tone: "soft", Business: m.Business, Reach: true, Appointment: m.Appointment}

@@ -9,7 +9,7 @@ create index appointment_people on appointment using gin (people);
 -- Visitors stand by name in the timelines of organizations that they named.
 create index activity_visitor on activity (lower(actor_label)) where organization_id is not null and user_id is null and actor_label <> '';
 
--- What somebody who left the team still has to hand over. A loop does it in slices and deletes the row when nothing is left.
+-- The people who left the team and still own records. A worker hands these over in slices and deletes the row at the end.
 create table hand_over (
 	from_user bigint      primary key,
 	to_user   bigint,               -- null: nobody

@@ -1,5 +1,5 @@
 -- +goose Up
--- What is listed by updated_since is stamped by the database as it is written, see Tx.ChangesUntil.
+-- The database stamps updated_at as a row is written, for lists by updated_since: see Tx.ChangesUntil.
 create trigger contact_stamp before insert or update of updated_at on contact for each row execute function stamp_updated_at();
 create trigger organization_stamp before insert or update of updated_at on organization for each row execute function stamp_updated_at();
 

@@ -1,6 +1,6 @@
 -- +goose Up
--- What makes two names of tags the same: letters without case and accents, words apart however they are, and all other
--- characters as they are: A+ and A- are two. Slugs have no such characters; the second of two gets a number.
+-- Two names of tags are the same if their keys are: letters without case and accents, any separator between words,
+-- all other characters as they are. A+ and A- are two tags. Slugs have no such characters; the second of two gets a number.
 -- +goose StatementBegin
 create function tag_key(name text) returns text language sql immutable parallel safe strict
 	as $$ select regexp_replace(fold(btrim(name)), '(?<=[[:alnum:]])[\s_-]+(?=[[:alnum:]])', ' ', 'g') $$;
@@ -10,7 +10,7 @@ update tag set key = tag_key(name);
 update tag t set key = key || ' ' || slug where exists (select from tag o where o.key = t.key and o.slug < t.slug);
 alter table tag alter key set not null, add constraint tag_key unique (key);
 
--- Organizations whose people are still to be published, those behind the contact after; a loop does it in slices.
+-- Organizations whose people are still to be published, from the contact behind after on. A worker does it in slices.
 create table organization_news (
 	organization_id uuid        primary key references organization on delete cascade,
 	after           uuid        not null,

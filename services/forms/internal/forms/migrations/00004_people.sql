@@ -1,6 +1,6 @@
 -- +goose Up
--- By what a submission is found when somebody is erased: the hashes of all addresses in it, null until a job has read a row
--- from before, and the id that was asked of contacts.
+-- An erasure finds a submission by the hashes of all addresses in it (null until a job has read an older row) and
+-- by the id that contacts was asked for.
 alter table submission add people bytea[], add requested_id uuid;
 create index submission_people on submission using gin (people);
 create index submission_requested on submission (requested_id) where contact_id is null;

@@ -73,7 +73,7 @@ func (p *pages) whileOn(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// find reads the form that the address names. When there is none it has answered, and reports false.
+// find reads the form of the request's path. If there is no such form, find answers the request and returns false.
 func (p *pages) find(w http.ResponseWriter, r *http.Request) (Form, bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {

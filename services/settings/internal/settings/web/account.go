@@ -29,7 +29,7 @@ type account struct {
 // knownRoles have a name in every language.
 var knownRoles = []string{"site_admin", "svc_admin", "staff", "editor", "author", "subscriber"}
 
-// signedIn reads who is signed in. Its error is a fault; 401 for nobody.
+// signedIn reads the signed-in user. Its error is a fault; 401 if there is no session.
 func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, err error) {
 	if len(r.Cookies()) == 0 {
 		return who, fault.Unauthorized("")
@@ -37,7 +37,7 @@ func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, er
 	return who, p.CallAs(w, r, http.MethodGet, "/auth/session", nil, &who)
 }
 
-// withAccount reads who is signed in. When nobody is, it redirects to the page for that, and ok is false.
+// withAccount reads the signed-in user. If there is no session, it redirects to the sign-in page and returns ok false.
 func (p *pages) withAccount(w http.ResponseWriter, r *http.Request, path string) (who person, ok bool) {
 	who, err := p.signedIn(w, r)
 	if err == nil {
