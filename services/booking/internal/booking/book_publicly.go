@@ -201,7 +201,7 @@ func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 
 // booking is the appointment to write: for the contact that has the address, else for a new one.
 func (v visit) booking(f facts, channel string) booking {
-	b := booking{service: v.service, contact: f.contact, client: f.client, place: v.place, notes: v.given.message, source: channel,
+	b := booking{service: v.service, contact: f.contact, client: f.client, place: v.place, notes: v.given.answers.Message, source: channel,
 		status: v.status, submission: v.submission, language: v.language}
 	if f.contact == uuid.Nil {
 		b.contact, b.client, b.newClient = db.NewID(), v.given.client, true
@@ -211,15 +211,14 @@ func (v visit) booking(f facts, channel string) booking {
 
 // commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
 func (v visit) commands(a appointment) []db.Event {
-	g := v.given
-	all := []db.Event{{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(g.client.email), Data: &proto.EnsureContact{
-		ContactId: a.Contact.ID.String(), Email: g.client.email, FirstName: g.client.firstName, LastName: g.client.lastName, Phone: g.client.phone,
-		Fields: g.fields, Status: "lead", Source: db.ChannelBooking, Consents: g.consents, Origin: "appointment", OriginId: a.ID.String(),
-		OrganizationName: g.organizationName, Organization: g.organization, Create: true}}}
+	c := v.given.answers.EnsureContact()
+	c.ContactId, c.Status, c.Source, c.Create = a.Contact.ID.String(), "lead", db.ChannelBooking, true
+	c.Origin, c.OriginId = "appointment", a.ID.String()
+	all := []db.Event{{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}}
 	if v.submission != nil {
 		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
 			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
-			Values: g.raw, Page: v.page}})
+			Values: v.given.raw, Page: v.page}})
 	}
 	return all
 }

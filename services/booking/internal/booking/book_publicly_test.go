@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/services/booking/internal/slots"
 )
 
@@ -140,7 +141,7 @@ func TestExactlyThoseWhoAreFreeTakeATimeTheLeastBusyFirst(t *testing.T) {
 
 func TestABookingIsForTheContactThatHasTheAddressElseForANewOne(t *testing.T) {
 	t.Parallel()
-	v := visit{given: details{client: client{firstName: "Bea", email: "bea@example.com"}, message: "Hello"}, status: statusPending}
+	v := visit{given: details{client: client{firstName: "Bea", email: "bea@example.com"}, answers: form.Answers{Message: "Hello"}}, status: statusPending}
 	made := v.booking(facts{}, "booking")
 	require.True(t, made.newClient)
 	require.NotEqual(t, uuid.Nil, made.contact)

@@ -12,7 +12,6 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 	"frontdesk/libs/opt"
-	"frontdesk/proto"
 )
 
 // DetailsForm is the form of the details step, as a visitor sees it.
@@ -87,13 +86,9 @@ func (s *service) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64])
 
 // details are the checked answers of the details step.
 type details struct {
-	client           client
-	message          string
-	fields           []byte
-	organizationName string
-	organization     []byte
-	consents         []*proto.Consent
-	raw              []byte // as sent, for forms
+	client  client
+	answers form.Answers
+	raw     []byte // as sent, for forms
 }
 
 // readDetails checks the answers to f, named by element id or target. Everything that is wrong is named by its key in one
@@ -104,25 +99,7 @@ func readDetails(f DetailsForm, fields form.Fields, values map[string]any) (deta
 		return details{}, err
 	}
 	out := details{client: client{firstName: a.Contact.FirstName, lastName: a.Contact.LastName, email: a.Contact.Email, phone: a.Contact.Phone},
-		message: a.Message, organizationName: a.Organization["name"]}
-	for _, c := range a.Consents {
-		out.consents = append(out.consents, &proto.Consent{Purpose: c.Purpose, Text: c.Text, Marketing: c.Marketing})
-	}
-	delete(a.Organization, "name")
-	if out.organization, err = jsonOf(a.Organization); err != nil {
-		return out, err
-	}
-	if out.fields, err = jsonOf(a.ContactFields); err != nil {
-		return out, err
-	}
+		answers: a}
 	out.raw, err = json.Marshal(values)
 	return out, err
-}
-
-// jsonOf encodes a map as JSON; nil for an empty map.
-func jsonOf[V any](m map[string]V) ([]byte, error) {
-	if len(m) == 0 {
-		return nil, nil
-	}
-	return json.Marshal(m)
 }

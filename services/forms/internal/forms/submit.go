@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -163,7 +162,8 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 		held = encoded(protobuf.Marshal(e.command))
 	}
 	values := encoded(json.Marshal(e.values))
-	return pgx.NamedArgs{"id": e.id, "form": e.form.id, "status": e.status(), "result": e.result(), "appointment": e.appointment, "values": values, "answers": encoded(json.Marshal(lines)), "page": e.page, "email": e.email, "spam": e.spam, "problem": e.problem,
+	return pgx.NamedArgs{"id": e.id, "form": e.form.id, "status": e.status(), "result": e.result(), "appointment": e.appointment,
+		"values": values, "answers": encoded(json.Marshal(lines)), "page": e.page, "email": e.email, "spam": e.spam, "problem": e.problem,
 		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "requested": e.requested()}
 }
 
@@ -217,30 +217,14 @@ func (s *service) ensureContact(f published, from source, a form.Answers) *proto
 	if from.contact != nil {
 		id = *from.contact
 	}
-	cmd := &proto.EnsureContact{
-		ContactId: id.String(), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone,
-		Tags: to.Tags, Status: to.Status, Source: cmp.Or(to.Source, cut(f.name, definition.MaxSource)), Origin: originSubmission, OriginId: from.id.String(),
-		Create: to.Create, OrganizationName: a.Organization["name"], Fields: jsonOf(a.ContactFields),
-	}
+	cmd := a.EnsureContact()
+	cmd.ContactId, cmd.Origin, cmd.OriginId = id.String(), originSubmission, from.id.String()
+	cmd.Tags, cmd.Status, cmd.Source, cmd.Create = to.Tags, to.Status, cmp.Or(to.Source, cut(f.name, definition.MaxSource)), to.Create
 	// Who has left the team since the form was saved owns nothing new.
 	if to.OwnerUserID != nil && s.Identity.OnTeam(*to.OwnerUserID) {
 		cmd.OwnerUserId = *to.OwnerUserID
 	}
-	for _, consent := range a.Consents {
-		cmd.Consents = append(cmd.Consents, &proto.Consent{Purpose: consent.Purpose, Text: consent.Text, Marketing: consent.Marketing})
-	}
-	details := maps.Clone(a.Organization)
-	delete(details, "name")
-	cmd.Organization = jsonOf(details)
 	return cmd
-}
-
-// jsonOf encodes a map as JSON; nil for an empty map.
-func jsonOf[V any](m map[string]V) []byte {
-	if len(m) == 0 {
-		return nil
-	}
-	return encoded(json.Marshal(m))
 }
 
 // nameOf is how a person is called: by name, else by address or number.
