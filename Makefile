@@ -10,23 +10,48 @@ KAFKA_PORT ?= 9092
 GOLANGCI := $(TOOLS)/golangci-lint-v2.15.0
 BUF      := $(TOOLS)/buf-1.75.0/node_modules/.bin/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
+CYCLONEDX := $(TOOLS)/cyclonedx-gomod-v1.10.0
+OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
+GOVULNCHECK := $(TOOLS)/govulncheck-v1.3.0
+PROMETHEUS := $(TOOLS)/prometheus
+SQUAWK   := $(TOOLS)/squawk-2.66.0/node_modules/.bin/squawk
+
+# Modules of tests and measurements, outside go.work.
+APART := deploy/kubernetes deploy/bench/peers deploy/bench/peers/pocketbase
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ui launcher ## build and start everything; Ctrl-C stops it; the data stays in .run
-	@exec $(BIN)/local run
+run: ## build and start everything; Ctrl-C stops it; the data stays in .run (REPLICAS=booking=3,contacts=2)
+	@$(MAKE) --no-print-directory -j2 ui launcher
+	@SVC_REPLICAS="$(or $(REPLICAS),$(SVC_REPLICAS))" exec $(BIN)/local run
 
 # Tests of a service wait more than they compute, so more packages run at once than there are processors.
 .PHONY: test
 test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
 	$(MAKE) --no-print-directory browser || status=1; \
-	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -p 4 -tags traefik $$(go list ./... | grep -v '^frontdesk/deploy/e2e') ./gateway/... || status=1; \
+	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -p 4 -tags traefik $$(go list ./... | grep -Ev '^frontdesk/deploy/(e2e|runbook|chaos|compose|release|observe/live)') ./gateway/... || status=1; \
 	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
+	go test -count=1 -timeout 20m ./deploy/runbook || status=1; \
+	$(MAKE) --no-print-directory chart || status=1; \
 	exit $$status
+
+.PHONY: chart
+chart: go ## render the chart for Kubernetes over sets of values, and check each object
+	cd deploy/kubernetes && GOWORK=off go test ./...
+
+.PHONY: narrow
+narrow: launcher ## run the services' tests with one database connection each: what waits with it in hand fails
+	@TEST_NARROW=1 $(BIN)/local env -- go test -count=1 -p 2 ./services/...
+
+.PHONY: clocks
+clocks: launcher ## run the services' tests shortly before midnight and around the changes of summer time
+	@for at in "2026-11-23 12:00" "2027-03-27 22:30" "2027-03-28 00:30" "2026-10-24 22:30" "2026-10-25 01:30"; do \
+		echo "== $$at"; TEST_CLOCK="$$at" $(BIN)/local env -- go test -count=1 ./services/... || exit 1; \
+	done
 
 .PHONY: browser
 browser: ui launcher deploy/browser/node_modules/.package-lock.json ## run the tests in a real browser, against a system of their own
@@ -37,13 +62,43 @@ browser: ui launcher deploy/browser/node_modules/.package-lock.json ## run the t
 schemathesis: launcher ## call every operation as the OpenAPI document allows and forbids, on a system of its own
 	@deploy/schemathesis/run
 
+.PHONY: mcp
+mcp: ui launcher ## run the official clients of assistants and attacks against a system of their own
+	@deploy/mcp/run $(ONLY)
+
+.PHONY: clients
+clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document and run the story by three clients that are generated from it
+	@deploy/clients/run
+
+.PHONY: chaos
+chaos: ui build ## do faults to whole running systems under load, for half an hour (ONLY=TestName, SOAK=30m, FUZZ=10m)
+	@status=0; \
+	go test -count=1 -timeout 6h ./deploy/chaos $(if $(ONLY),-run '^($(ONLY))$$') -v -args -full -table README.md $(if $(SOAK),-soak $(SOAK)) || status=1; \
+	[ -n "$(ONLY)" ] || go test -count=1 -timeout 2h -v ./deploy/release || status=1; \
+	[ -z "$(FUZZ)" ] || $(BIN)/local env -- deploy/chaos/fuzz $(FUZZ) || status=1; \
+	exit $$status
+
+.PHONY: compose-test
+compose-test: go ## run docker-compose.yml in containers, kill and scale them; with Docker or podman
+	@for e in docker podman; do if $$e info >/dev/null 2>&1 && $$e compose version >/dev/null 2>&1; then engine=$$e; break; fi; done; \
+	[ -n "$$engine" ] || { echo "No container engine answers: start Docker 25 or newer, or podman, with Compose, and start again."; exit 1; }; \
+	ENGINE=$$engine go test -count=1 -timeout 1h -v ./deploy/compose
+
+.PHONY: observe
+observe: launcher $(PROMETHEUS) ## run Prometheus with our rules beside a system under load: every query, every alert, and the runbook's commands
+	@export PATH="$(CURDIR)/$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
+	promtool check config local.yml compose.yml && promtool test rules rules_test.yml && \
+	go test -count=1 -timeout 30m -v ../live
+
 deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
 	cd deploy/browser && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Without npm the pages work without widgets.
+# Without npm the pages work without widgets, and there is no portal.
 UI_SOURCES := $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
+
+PORTAL := services/settings/internal/portal/web
 
 .PHONY: ui
 ui: .run/ui ## build the browser code, where npm is there
@@ -52,11 +107,24 @@ ui: .run/ui ## build the browser code, where npm is there
 	@mkdir -p .run
 	@if command -v npm >/dev/null; then \
 		[ libs/web/node_modules/.package-lock.json -nt libs/web/package-lock.json ] || (cd libs/web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || exit 1; \
-		(cd libs/web && node build.mjs) && touch $@; \
-	else echo "npm is missing: the pages work, the widgets are left out. Install Node.js 20 or newer for them."; fi
+		[ $(PORTAL)/node_modules/.package-lock.json -nt $(PORTAL)/package-lock.json ] || (cd $(PORTAL) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || exit 1; \
+		(cd libs/web && node build.mjs) && (cd $(PORTAL) && node_modules/.bin/vite build --logLevel warn) && touch $@; \
+	else echo "npm is missing: the pages work, the widgets and the portal are left out. Install Node.js 20 or newer for them."; fi
+
+.PHONY: demo
+demo: go ## fill the running system with a business to look at; REMOVE=1 takes it back
+	@go run ./deploy/demo -data $(DATA) $(if $(REMOVE),-remove)
+
+.PHONY: backup
+backup: launcher ## dump all services of the running system, or some: SERVICES=contacts,booking TO=folder
+	@$(BIN)/local backup $(if $(SERVICES),-services $(SERVICES)) $(TO)
+
+.PHONY: restore
+restore: build ## bring all services back to a backup, or some: FROM=folder SERVICES=contacts
+	@$(BIN)/local restore $(if $(SERVICES),-services $(SERVICES)) $(FROM)
 
 .PHONY: verify
-verify: format vet lint generated rules types ## check format, vet, lint, generated files, proto compatibility and import rules
+verify: format vet lint generated rules migrations types sbom vulns ## check format, vet, lint, generated files, proto compatibility, import rules, migrations, known vulnerabilities
 
 .PHONY: format
 format:
@@ -65,11 +133,13 @@ format:
 
 .PHONY: vet
 vet: go
-	go vet -tags traefik ./... ./gateway/...
+	go vet -tags traefik,squawk ./... ./gateway/...
+	@for m in $(APART); do (cd $$m && GOWORK=off go vet ./...) || exit 1; done
 
 .PHONY: lint
 lint: $(GOLANGCI)
 	$(GOLANGCI) run --allow-parallel-runners ./... ./gateway/...
+	@for m in $(APART); do (cd $$m && GOWORK=off $(CURDIR)/$(GOLANGCI) run --allow-parallel-runners ./...) || exit 1; done
 
 .PHONY: generated
 generated: $(BUF) $(PROTOC_GEN_GO)
@@ -89,9 +159,39 @@ generated: $(BUF) $(PROTOC_GEN_GO)
 rules: go
 	go test -count=1 ./libs
 
+.PHONY: migrations
+migrations: $(SQUAWK) | go
+	@SQUAWK=$(CURDIR)/$(SQUAWK) go test -count=1 -tags squawk -run 'Migration|WhatBlocks|WhatAVersion' ./libs
+
 .PHONY: types
 types: ui
-	@if command -v npm >/dev/null; then cd libs/web && npx --no-install tsc --noEmit; fi
+	@if command -v npm >/dev/null; then (cd libs/web && node_modules/.bin/tsc --noEmit) && (cd $(PORTAL) && node_modules/.bin/tsc --noEmit && node text.mjs); fi
+
+.PHONY: schema
+schema: ## write the portal's API types from the system that runs (GATEWAY=http://localhost:8080)
+	cd $(PORTAL) && node schema.mjs $(or $(GATEWAY),http://localhost:8080)
+
+# What the programs and the browser code are made of. Traefik is a program of its own, so its list is read from it, once it is built.
+.PHONY: sbom
+sbom: $(CYCLONEDX) ## write what all is made of as CycloneDX to .run/sbom
+	@mkdir -p .run/sbom
+	@for m in frontdesk:. gateway:gateway; do \
+		GOWORK=off $(CYCLONEDX) mod -json -std -noserial -notimestamp -output .run/sbom/$${m%%:*}.cdx.json $${m##*:} 2>.run/sbom/said || { cat .run/sbom/said; exit 1; }; \
+	done
+	@if [ -e $(BIN)/traefik ]; then $(CYCLONEDX) bin -json -std -noserial -notimestamp -output .run/sbom/traefik.cdx.json $(BIN)/traefik 2>.run/sbom/said || { cat .run/sbom/said; exit 1; }; fi
+	@if npm sbom --help >/dev/null 2>&1; then cd libs/web && npm sbom --package-lock-only --sbom-format cyclonedx --loglevel=error >$(CURDIR)/.run/sbom/web.cdx.json; \
+	else echo "npm is missing or older than 10: the browser code is not in the SBOM."; fi
+	@rm -f .run/sbom/said; echo "wrote $$(cd .run/sbom && echo *.cdx.json) to .run/sbom"
+
+.PHONY: vulns
+vulns: $(GOVULNCHECK) ## look for known vulnerabilities in what is called (GOVULNDB=https://… or file://…)
+	@mkdir -p .run; for m in . gateway; do \
+		if GOWORK=off $(GOVULNCHECK) -C $$m ./... >.run/vulns 2>&1; then continue; fi; \
+		if grep -q 'fetching vulnerabilities' .run/vulns; then \
+			echo "NOT CHECKED for known vulnerabilities: $$(grep -m1 -o 'Get .*' .run/vulns). GOVULNDB names another database."; exit 0; \
+		fi; \
+		cat .run/vulns; exit 1; \
+	done
 
 .PHONY: proto
 proto: $(BUF) $(PROTOC_GEN_GO) ## generate Go from proto/*.proto
@@ -104,10 +204,23 @@ kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT)
 .PHONY: bench
 bench: go ui deploy/browser/node_modules/.package-lock.json ## measure services and the whole system, against limits of the same machine (ONLY='forms web')
 	@deploy/browser/chromium
-	@for b in $(or $(ONLY),contacts booking webhooks forms system web); do \
+	@for b in $(or $(ONLY),contacts booking webhooks forms system replicas web); do \
 		echo "== $$b"; \
-		if [ $$b = web ]; then node deploy/bench/web/budget.mjs; else go run ./deploy/bench/$$b; fi || status=1; \
+		case $$b in \
+			web) node deploy/bench/web/budget.mjs;; \
+			million) node deploy/bench/web/million.mjs;; \
+			*) go run ./deploy/bench/$$b;; \
+		esac || status=1; \
 	done; exit $${status:-0}
+
+# Built in their own modules, which the product does not depend on.
+PEERS := $(TOOLS)/peers
+.PHONY: bench-peers
+bench-peers: ui build ## measure beside PocketBase, Directus and River, ten minutes after a first build (SIZES=10000,100000,1000000)
+	@mkdir -p $(PEERS)
+	@cd deploy/bench/peers && GOWORK=off go build -o $(CURDIR)/$(PEERS)/peers . && cd pocketbase && GOWORK=off go build -o $(CURDIR)/$(PEERS)/pocketbase .
+	@deploy/bench/peers/directus/install $(PEERS)/directus || echo "Directus could not be installed; the rest is measured."
+	@$(PEERS)/peers -tools $(PEERS) $(if $(SIZES),-sizes $(SIZES)) $(if $(TABLE),-table $(TABLE))
 
 .PHONY: clean
 clean: ## delete the local run's data, and keep what was built
@@ -118,6 +231,11 @@ clean: ## delete the local run's data, and keep what was built
 build: launcher ## build the services, the controller and Traefik
 	@$(BIN)/local build
 
+# The same bytes wherever it is built from the same files; a test compares (deploy/release).
+.PHONY: release
+release: ui ## build all programs for amd64 and arm64, with their sums, into .run/release
+	@deploy/release/build .run/release
+
 .PHONY: launcher
 launcher: go
 	@go build -o $(BIN)/local ./deploy/local
@@ -126,18 +244,40 @@ launcher: go
 go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl and start again."; exit 1; }
 
-# A tool is built in its own module, with the versions that its authors tested.
+# A tool is built in its own module, with the versions that its authors tested: module, version, package, more flags.
+define tool
+echo "building $(@F), once"; mkdir -p $(TOOLS) && \
+dir=$$(cd / && GOWORK=off go mod download -json $(1)@$(2) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
+cd "$$dir" && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go build -trimpath $(4) -o $(CURDIR)/$@ $(3)
+endef
+
 $(GOLANGCI): | go
-	@echo "building golangci-lint, once; this takes minutes"
-	@mkdir -p $(TOOLS)
-	@dir=$$(cd / && GOWORK=off go mod download -json github.com/golangci/golangci-lint/v2@v2.15.0 | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
-	cd "$$dir" && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go build -trimpath -ldflags '-s -w -X main.version=2.15.0' -o $(CURDIR)/$@ ./cmd/golangci-lint
+	@$(call tool,github.com/golangci/golangci-lint/v2,v2.15.0,./cmd/golangci-lint,-ldflags '-s -w -X main.version=2.15.0')
+
+$(CYCLONEDX): | go
+	@$(call tool,github.com/CycloneDX/cyclonedx-gomod,v1.10.0,./cmd/cyclonedx-gomod)
+
+$(GOVULNCHECK): | go
+	@$(call tool,golang.org/x/vuln,v1.3.0,./cmd/govulncheck)
+
+$(OAPI_CODEGEN): | go
+	@$(call tool,github.com/oapi-codegen/oapi-codegen/v2,v2.8.2,./cmd/oapi-codegen)
 
 $(BUF):
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
 	@mkdir -p $(TOOLS)/buf-1.75.0
 	npm install --prefix $(TOOLS)/buf-1.75.0 --ignore-scripts --no-save --no-audit --no-fund @bufbuild/buf@1.75.0
 
+$(SQUAWK):
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
+	@mkdir -p $(TOOLS)/squawk-2.66.0
+	npm install --prefix $(TOOLS)/squawk-2.66.0 --ignore-scripts --no-save --no-audit --no-fund squawk-cli@2.66.0
+
 $(PROTOC_GEN_GO): go.mod | go
 	@mkdir -p $(TOOLS)
 	go build -o $@ google.golang.org/protobuf/cmd/protoc-gen-go
+
+$(PROMETHEUS):
+	@if command -v prometheus promtool >/dev/null; then mkdir -p $@; exit; fi; \
+	command -v apt-get dpkg >/dev/null || { echo "Prometheus is missing: install it, with promtool, and start again."; exit 1; }; \
+	mkdir -p $@.new && cd $@.new && apt-get download -q prometheus && dpkg -x prometheus_*.deb . && rm prometheus_*.deb && cd $(CURDIR) && mv $@.new $@

@@ -1,15 +1,19 @@
 package deploy_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"frontdesk/libs/app"
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/pgserver"
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
@@ -19,20 +23,26 @@ import (
 const file = "../docker-compose.yml"
 
 var secrets = []string{"POSTGRES_PASSWORD", "SETTINGS_DB_PASSWORD", "CONTACTS_DB_PASSWORD", "BOOKING_DB_PASSWORD",
-	"FORMS_DB_PASSWORD", "WEBHOOKS_DB_PASSWORD", "SVC_MASTER_KEY", "SVC_ADMIN_PASSWORD"}
+	"FORMS_DB_PASSWORD", "WEBHOOKS_DB_PASSWORD", "SVC_ADMIN_PASSWORD",
+	"SETTINGS_KAFKA_PASSWORD", "CONTACTS_KAFKA_PASSWORD", "BOOKING_KAFKA_PASSWORD", "FORMS_KAFKA_PASSWORD", "WEBHOOKS_KAFKA_PASSWORD", "GATEWAY_KAFKA_PASSWORD",
+	"SVC_SHARED_KEY", "SVC_PUBLIC_KEYS", "SETTINGS_KEY", "CONTACTS_KEY", "BOOKING_KEY", "FORMS_KEY", "WEBHOOKS_KEY"}
 
 // given is what the environment says for each secret.
 const given = "0123456789abcdef0123456789abcdef"
 
 func load(t *testing.T, without string) (*types.Project, error) {
 	t.Helper()
-	var env []string
+	return loadFiles(t, without, []string{file})
+}
+
+func loadFiles(t *testing.T, without string, files []string, env ...string) (*types.Project, error) {
+	t.Helper()
 	for _, s := range secrets {
 		if s != without {
 			env = append(env, s+"="+given)
 		}
 	}
-	o, err := cli.NewProjectOptions([]string{file}, cli.WithEnv(env))
+	o, err := cli.NewProjectOptions(files, cli.WithEnv(env), cli.WithProfiles([]string{"observe"}))
 	require.NoError(t, err)
 	return cli.ProjectFromOptions(t.Context(), o)
 }
@@ -47,7 +57,9 @@ func TestTheComposeFileLoadsAndRunsEveryService(t *testing.T) {
 		s, ok := p.Services[name]
 		require.True(t, ok, "%s is missing", name)
 		require.Equal(t, types.ShellCommand{name}, s.Command)
-		require.Equal(t, "http://"+name+":8000", *s.Environment["SVC_BASE_URL"])
+		require.Equal(t, "http://"+name+"-replicas:8000", *s.Environment["SVC_BASE_URL"])
+		require.Equal(t, []string{name + "-replicas"}, s.Networks["edge"].Aliases, "on the network of Traefik and on no other")
+		require.Nil(t, s.Networks["data"].Aliases)
 		require.Contains(t, *s.Environment["DATABASE_URL"], "//frontdesk_"+name+":")
 	}
 }
@@ -93,11 +105,175 @@ func TestImagesArePinnedAndWhatRunsIsWatchedAndKept(t *testing.T) {
 	for _, name := range []string{"postgres", "kafka", "mail", "gateway"} {
 		require.NotEmpty(t, p.Services[name].Volumes, name)
 	}
+	log := p.Services["traefik"].Logging
+	require.NotNil(t, log, "the gateway's log holds addresses of visitors")
+	require.NotEmpty(t, log.Options["max-size"])
+	require.NotEmpty(t, log.Options["max-file"])
+	require.True(t, p.Services["traefik"].DependsOn["gateway-files"].Restart, "Traefik reads its files of settings that have changed")
 	require.Contains(t, p.Services["settings"].DependsOn, "database")
-	require.Contains(t, p.Services["settings"].DependsOn, "kafka")
+	require.Contains(t, p.Services["settings"].DependsOn, "users")
+}
+
+func TestTheEngineThatItNeedsIsSaid(t *testing.T) {
+	p, err := load(t, "")
+	require.NoError(t, err)
+	require.NotNil(t, p.Services["settings"].HealthCheck.StartInterval, "what asks for Engine 25")
+	for _, path := range []string{file, "README.md"} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Regexp(t, "Docker Engine 25 or newer \\(`?start_interval", string(text))
+	}
+}
+
+func TestNoCommandOfTheRunbookIsAWordOfBash(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(text, -1)
+	require.NotEmpty(t, blocks)
+	for _, b := range blocks {
+		require.NotRegexp(t, `(?m)^(\w+=\S+ )*local `, string(b[1]), "bash refuses local outside of a function")
+	}
+}
+
+func TestNothingIsOpenToOtherMachinesUnlessTold(t *testing.T) {
+	for _, files := range [][]string{{file}, {file, "compose.tls.yml"}} {
+		for bind, want := range map[string]string{"": "127.0.0.1", "0.0.0.0": "0.0.0.0"} {
+			p, err := loadFiles(t, "", files, "SVC_BIND="+bind, "SVC_PUBLIC_URL=https://desk.example.com")
+			require.NoError(t, err)
+			for name, s := range p.Services {
+				for _, port := range s.Ports {
+					if name == "traefik" {
+						require.Equal(t, want, port.HostIP)
+						require.Equal(t, len(files) > 1, port.Target != 8080, "with https the port for the inside is not published")
+					} else {
+						require.Equal(t, "127.0.0.1", port.HostIP, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEveryContainerIsConfined(t *testing.T) {
+	p, err := loadFiles(t, "", []string{file, "compose.tls.yml"}, "SVC_PUBLIC_URL=https://desk.example.com")
+	require.NoError(t, err)
+	require.True(t, p.Networks["data"].Internal)
 	for name, s := range p.Services {
-		for _, port := range s.Ports {
-			require.True(t, name == "traefik" || port.HostIP == "127.0.0.1", "%s is open to other machines", name)
+		require.True(t, s.ReadOnly, name)
+		require.Equal(t, []string{"ALL"}, s.CapDrop, name)
+		require.Empty(t, s.CapAdd, name)
+		require.Equal(t, []string{"no-new-privileges:true"}, s.SecurityOpt, name)
+		require.NotNil(t, s.Logging, name)
+		require.NotEmpty(t, s.Logging.Options["max-size"], name)
+		require.NotEmpty(t, s.Logging.Options["max-file"], name)
+		// Our image and Kafka's have users of their own.
+		require.True(t, s.Build != nil || name == "kafka" || s.User != "" && s.User != "root", "%s runs as root", name)
+		_, edge := s.Networks["edge"]
+		_, data := s.Networks["data"]
+		switch name {
+		case "traefik", "mail", "gateway-files", "prometheus", "grafana", "jaeger":
+			require.True(t, edge && !data, name)
+		case "postgres", "kafka", "database", "users", "certificates":
+			require.True(t, data && !edge, name)
+		default:
+			require.True(t, data && edge, name)
+		}
+		for _, v := range s.Volumes {
+			require.NotEmpty(t, v.Source, "%s has a volume without a name at %s", name, v.Target)
+		}
+	}
+	dockerfile, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	require.NotContains(t, string(dockerfile), "VOLUME", "each container would leave one without a name behind")
+	_, image, _ := strings.Cut(string(dockerfile), "\nFROM scratch\n")
+	require.Contains(t, image, "\nUSER 65534:65534\n")
+	require.NotContains(t, image, "RUN ", "the image has no shell")
+}
+
+func TestTheProfileObserveRunsWhatItsFolderHolds(t *testing.T) {
+	p, err := load(t, "")
+	require.NoError(t, err)
+	for name, s := range p.Services {
+		observes := slices.Contains([]string{"prometheus", "grafana", "jaeger"}, name)
+		require.Equal(t, observes, slices.Equal([]string{"observe"}, s.Profiles), "%s: only who asks for it runs more", name)
+		for _, v := range s.Volumes {
+			if observes && v.Type == types.VolumeTypeBind {
+				require.True(t, v.ReadOnly, v.Source)
+				_, err := os.Stat(v.Source)
+				require.NoError(t, err, name)
+			}
+		}
+	}
+	config, err := os.ReadFile("observe/prometheus/compose.yml")
+	require.NoError(t, err)
+	for name, s := range p.Services {
+		if metrics := s.Environment["SVC_ADMIN_LISTEN"]; metrics != nil && s.Restart != "no" {
+			require.Equal(t, ":9000", *metrics, name)
+			require.Regexp(t, `\b`+name+`(-replicas)?\b`, string(config), "Prometheus asks all that have metrics")
+		}
+	}
+	require.Contains(t, string(config), "port: 9000")
+	require.Contains(t, *p.Services["gateway"].Environment["SVC_TRAEFIK_API"], "traefik:8085")
+	require.Contains(t, string(config), "names: [traefik], type: A, port: 8085")
+	sources, err := os.ReadFile("observe/grafana/provisioning/datasources/frontdesk.yml")
+	require.NoError(t, err)
+	for _, address := range []string{"http://prometheus:9090", "http://jaeger:16686", "uid: frontdesk-prometheus"} {
+		require.Contains(t, string(sources), address)
+	}
+}
+
+// A new volume takes the owner of the folder that it covers in the image of the last container that was made, and a tmpfs has the owner root and
+// the rights of the folder that it covers.
+func TestEveryContainerMayWriteWhereItWrites(t *testing.T) {
+	p, err := loadFiles(t, "", []string{file, "compose.tls.yml"}, "SVC_PUBLIC_URL=https://desk.example.com")
+	require.NoError(t, err)
+	users := map[string]int{}
+	for _, s := range p.Services {
+		for _, v := range s.Volumes {
+			users[v.Source]++
+		}
+	}
+	for name, s := range p.Services {
+		for _, v := range s.Volumes {
+			if s.Build == nil && users[v.Source] > 1 {
+				require.Regexp(t, `^/(data|certificates|tls)(/|$)`, v.Target, "%s: its image has such a folder, which belongs to its user", name)
+			}
+		}
+		for _, dir := range s.Tmpfs {
+			require.True(t, dir == "/tmp" || strings.HasSuffix(dir, ":mode=1777"), "%s: %s", name, dir)
+		}
+	}
+}
+
+func TestKafkaRefusesWhoeverIsNotAUserOfItsOwn(t *testing.T) {
+	p, err := load(t, "")
+	require.NoError(t, err)
+	// As the image makes properties of variables.
+	property := strings.NewReplacer("___", "-", "__", "_", "_", ".")
+	properties := map[string]string{}
+	for name, value := range p.Services["kafka"].Environment {
+		if rest, ok := strings.CutPrefix(name, "KAFKA_"); ok {
+			properties[property.Replace(strings.ToLower(rest))] = *value
+		}
+	}
+	source, err := os.ReadFile("local/apache.go")
+	require.NoError(t, err)
+	for _, name := range []string{"listener.security.protocol.map", "inter.broker.listener.name", "listener.name.admin.ssl.client.auth", "listener.name.controller.ssl.client.auth",
+		"ssl.keystore.type", "ssl.truststore.type", "sasl.enabled.mechanisms", "listener.name.users.scram-sha-512.sasl.jaas.config", "authorizer.class.name"} {
+		require.NotEmpty(t, properties[name], name)
+		require.Contains(t, string(source), `"`+name+`=`+properties[name]+`"`, "the local run has the same, and tests")
+	}
+	require.Equal(t, "User:CN=broker;User:CN=administrator", properties["super.users"])
+	require.NotContains(t, properties["listener.security.protocol.map"], "PLAINTEXT")
+	require.NotContains(t, properties["advertised.listeners"], "SSL://", "the image would ask for files of its own")
+	for _, name := range []string{"settings", "contacts", "booking", "forms", "webhooks", "gateway"} {
+		require.Equal(t, name, *p.Services[name].Environment["SVC_KAFKA_USER"])
+		require.Equal(t, "/certificates/public/ca.pem", *p.Services[name].Environment["SVC_KAFKA_CA"])
+	}
+	for name, s := range p.Services {
+		for _, v := range s.Volumes {
+			require.True(t, v.Source != "kafka-secrets" || name == "certificates" || name == "users", "%s has the key of the authority", name)
+			require.True(t, v.Source != "kafka-node" || name == "certificates" || name == "kafka", "%s has the key of the broker", name)
 		}
 	}
 }
@@ -116,12 +292,44 @@ func TestTheServicesKnowEveryVariableTheyAreGiven(t *testing.T) {
 	}
 }
 
+func TestThePoolsOfAllReplicasFitIntoPostgres(t *testing.T) {
+	p, err := load(t, "")
+	require.NoError(t, err)
+	const (
+		// Two replicas of each, and a third while they are replaced one by one.
+		replicas = 3
+		// Provisioning, a dump of each schema, people, and what Postgres keeps for superusers.
+		others = 20
+	)
+	// A process listens beside its pool: webhooks for what is due, and River for its jobs.
+	beside := map[string]int{"webhooks": 2}
+	both, most := 0, others
+	for name, s := range p.Services {
+		url := s.Environment["DATABASE_URL"]
+		if url == nil || s.Restart == "no" {
+			continue
+		}
+		cfg, err := db.PoolConfig(*url)
+		require.NoError(t, err)
+		both += 2 * (int(cfg.MaxConns) + beside[name])
+		most += replicas * (int(cfg.MaxConns) + beside[name])
+	}
+	limit := "max_connections=" + strconv.Itoa(pgserver.MaxConnections)
+	require.Contains(t, p.Services["postgres"].Command, limit, "the local run has the same")
+	require.LessOrEqual(t, most, pgserver.MaxConnections)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, n := range []int{both, most, pgserver.MaxConnections} {
+		require.Contains(t, string(readme), fmt.Sprintf("**%d**", n))
+	}
+}
+
 func TestVersionsAreThoseTheLocalRunUses(t *testing.T) {
 	p, err := load(t, "")
 	require.NoError(t, err)
 	for path, want := range map[string]string{
-		"local/build.go":  `traefikVersion = "` + tag(p, "traefik") + `"`,
-		"local/apache.go": `apacheVersion = "` + tag(p, "kafka") + `"`,
+		"local/traefik.go": `traefikVersion = "` + tag(p, "traefik") + `"`,
+		"local/apache.go":  `apacheVersion = "` + tag(p, "kafka") + `"`,
 	} {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -135,6 +343,18 @@ func TestVersionsAreThoseTheLocalRunUses(t *testing.T) {
 func tag(p *types.Project, service string) string {
 	_, t, _ := strings.Cut(p.Services[service].Image, ":")
 	return t
+}
+
+func TestTheImageHoldsTheBrowserCode(t *testing.T) {
+	dockerfile, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	for _, dir := range []string{"libs/web", "services/settings/internal/portal/web"} {
+		require.FileExists(t, filepath.Join("..", dir, "package-lock.json"))
+		require.Contains(t, string(dockerfile), "COPY "+dir+"/package.json "+dir+"/package-lock.json "+dir+"/")
+	}
+	// As `make ui` does.
+	require.Contains(t, string(dockerfile), "node build.mjs")
+	require.Contains(t, string(dockerfile), "vite build")
 }
 
 func TestTheImageHoldsEveryProgramThatTheComposeFileStarts(t *testing.T) {
@@ -154,7 +374,7 @@ func TestTheImageHoldsEveryProgramThatTheComposeFileStarts(t *testing.T) {
 			require.Contains(t, string(dockerfile), "/out/gateway ./gateway", name)
 		default:
 			require.Equal(t, name, program)
-			require.Contains(t, string(dockerfile), "./services/...", name)
+			require.Contains(t, string(dockerfile), " ./services/*/ ", name)
 		}
 	}
 }

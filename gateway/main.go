@@ -12,18 +12,23 @@ import (
 	"syscall"
 
 	"frontdesk/gateway/internal/controller"
+	"frontdesk/libs/version"
 )
 
 //go:embed traefik.yml
 var static string
 
 func main() {
+	if version.Printed("gateway") {
+		return
+	}
 	only := flag.Bool("static", false, "write Traefik's files and end")
 	flag.Usage = func() { controller.Help(os.Stdout) }
 	flag.Parse()
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("service", "gateway"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	slog.Info("starts", "version", version.String())
 	settings, err := controller.SettingsFrom(os.Getenv)
 	switch {
 	case err != nil:

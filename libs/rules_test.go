@@ -1,10 +1,14 @@
 package libs
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/lang"
 )
 
 // source is a parsed Go file of the tree.
@@ -250,8 +256,8 @@ func TestReadmesOfServicesAnswerTheSameQuestions(t *testing.T) {
 }
 
 // verbs begin the descriptions of operations.
-var verbs = strings.Fields(`Accept Add Agree Answer Archive Book Cancel Change Check Choose Complete Confirm Create Decline Delete Dismiss Download End
-	Erase Export Find Get Give Invite Link List Mail Make Mark Merge Move Open Process Prove Remember Remove Replace Request Reschedule Resend Restore Revoke
+var verbs = strings.Fields(`Accept Add Agree Answer Archive Book Cancel Change Check Choose Close Complete Confirm Create Decline Delete Dismiss Download End
+	Erase Export Find Follow Get Give Invite Link List Mail Make Mark Merge Move Open Process Prove Remember Remove Replace Request Reschedule Resend Restore Revoke
 	Run Save Say Send Set Show Sign Start Submit Subscribe Sum Switch Take Test Turn Unlink Unsubscribe Update Upload Withdraw`)
 
 func TestOperationsAreDescribedBySentencesThatBeginWithAVerb(t *testing.T) {
@@ -273,5 +279,53 @@ func TestOperationsAreDescribedBySentencesThatBeginWithAVerb(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+func TestEachAbilityIsSaidInEveryLanguageOfThePeopleWhoConsent(t *testing.T) {
+	text := func(of ast.Expr) string {
+		lit, ok := of.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return ""
+		}
+		s, err := strconv.Unquote(lit.Value)
+		require.NoError(t, err)
+		return s
+	}
+	var want []string
+	for _, f := range sources(t) {
+		if filepath.Base(f.path) != "ops.go" || !strings.HasPrefix(f.path, "services/") {
+			continue
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			lit, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			declared, public := map[string]string{}, false
+			for _, e := range lit.Elts {
+				if kv, ok := e.(*ast.KeyValueExpr); ok {
+					name := fmt.Sprint(kv.Key)
+					declared[name] = text(kv.Value)
+					perm, is := kv.Value.(*ast.SelectorExpr)
+					public = public || name == "Perm" && is && perm.Sel.Name == "Public"
+				}
+			}
+			if name := cmp.Or(declared["Ability"], declared["ID"]); declared["Route"] != "" && name != "-" && !public && !slices.Contains(want, name) {
+				want = append(want, name)
+			}
+			return true
+		})
+	}
+	require.Greater(t, len(want), 100)
+	for _, language := range lang.Languages[1:] {
+		raw, err := os.ReadFile("../services/settings/internal/settings/web/ability/" + language + ".json")
+		require.NoError(t, err)
+		var have map[string]string
+		require.NoError(t, json.Unmarshal(raw, &have))
+		require.ElementsMatch(t, want, slices.Collect(maps.Keys(have)), language)
+		for name, does := range have {
+			require.Regexp(t, `^\p{Lu}.*\.$`, does, "%s %s", language, name)
+		}
 	}
 }

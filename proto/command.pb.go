@@ -395,7 +395,11 @@ type Audit struct {
 	RecordType string `protobuf:"bytes,2,opt,name=record_type,json=recordType,proto3" json:"record_type,omitempty"`
 	RecordId   string `protobuf:"bytes,3,opt,name=record_id,json=recordId,proto3" json:"record_id,omitempty"`
 	// done or refused.
-	Outcome       string `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	Outcome string `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// The address that the actor called from; empty for what nobody called.
+	Address string `protobuf:"bytes,5,opt,name=address,proto3" json:"address,omitempty"`
+	// Old and new values of the fields that changed, as JSON: {field: {old, new}}. Empty where none are recorded. Never a secret.
+	Changes       []byte `protobuf:"bytes,6,opt,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,6 +460,20 @@ func (x *Audit) GetOutcome() string {
 		return x.Outcome
 	}
 	return ""
+}
+
+func (x *Audit) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Audit) GetChanges() []byte {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
 }
 
 // EmbedInPage asks settings to add a widget to a page of the site, or to a new one. Topic
@@ -587,6 +605,60 @@ func (x *SessionSeen) GetHash() []byte {
 	return nil
 }
 
+// KeySeen reports that an application password is in use. Topic settings.command.
+type KeySeen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The address that it was used from.
+	Address       string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeySeen) Reset() {
+	*x = KeySeen{}
+	mi := &file_command_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeySeen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeySeen) ProtoMessage() {}
+
+func (x *KeySeen) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeySeen.ProtoReflect.Descriptor instead.
+func (*KeySeen) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *KeySeen) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *KeySeen) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
 // Ensured answers EnsureContact: extra of the event contact.ensured.
 type Ensured struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -605,7 +677,7 @@ type Ensured struct {
 
 func (x *Ensured) Reset() {
 	*x = Ensured{}
-	mi := &file_command_proto_msgTypes[7]
+	mi := &file_command_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +689,7 @@ func (x *Ensured) String() string {
 func (*Ensured) ProtoMessage() {}
 
 func (x *Ensured) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[7]
+	mi := &file_command_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +702,7 @@ func (x *Ensured) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ensured.ProtoReflect.Descriptor instead.
 func (*Ensured) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{7}
+	return file_command_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Ensured) GetOrigin() string {
@@ -678,7 +750,7 @@ type Merged struct {
 
 func (x *Merged) Reset() {
 	*x = Merged{}
-	mi := &file_command_proto_msgTypes[8]
+	mi := &file_command_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -690,7 +762,7 @@ func (x *Merged) String() string {
 func (*Merged) ProtoMessage() {}
 
 func (x *Merged) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[8]
+	mi := &file_command_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -703,12 +775,57 @@ func (x *Merged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Merged.ProtoReflect.Descriptor instead.
 func (*Merged) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{8}
+	return file_command_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Merged) GetMergedId() string {
 	if x != nil {
 		return x.MergedId
+	}
+	return ""
+}
+
+// MergedAway names the contact that has taken over everything of the key's: extra of contact.merged_away.
+type MergedAway struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Into          string                 `protobuf:"bytes,1,opt,name=into,proto3" json:"into,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MergedAway) Reset() {
+	*x = MergedAway{}
+	mi := &file_command_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MergedAway) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MergedAway) ProtoMessage() {}
+
+func (x *MergedAway) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MergedAway.ProtoReflect.Descriptor instead.
+func (*MergedAway) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *MergedAway) GetInto() string {
+	if x != nil {
+		return x.Into
 	}
 	return ""
 }
@@ -724,7 +841,7 @@ type StaffRemoved struct {
 
 func (x *StaffRemoved) Reset() {
 	*x = StaffRemoved{}
-	mi := &file_command_proto_msgTypes[9]
+	mi := &file_command_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +853,7 @@ func (x *StaffRemoved) String() string {
 func (*StaffRemoved) ProtoMessage() {}
 
 func (x *StaffRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[9]
+	mi := &file_command_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +866,7 @@ func (x *StaffRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StaffRemoved.ProtoReflect.Descriptor instead.
 func (*StaffRemoved) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{9}
+	return file_command_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StaffRemoved) GetSuccessor() int64 {
@@ -770,7 +887,7 @@ type PageEmbedded struct {
 
 func (x *PageEmbedded) Reset() {
 	*x = PageEmbedded{}
-	mi := &file_command_proto_msgTypes[10]
+	mi := &file_command_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +899,7 @@ func (x *PageEmbedded) String() string {
 func (*PageEmbedded) ProtoMessage() {}
 
 func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[10]
+	mi := &file_command_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +912,7 @@ func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageEmbedded.ProtoReflect.Descriptor instead.
 func (*PageEmbedded) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{10}
+	return file_command_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PageEmbedded) GetRequestId() string {
@@ -826,7 +943,7 @@ type ForgetPerson struct {
 
 func (x *ForgetPerson) Reset() {
 	*x = ForgetPerson{}
-	mi := &file_command_proto_msgTypes[11]
+	mi := &file_command_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +955,7 @@ func (x *ForgetPerson) String() string {
 func (*ForgetPerson) ProtoMessage() {}
 
 func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[11]
+	mi := &file_command_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +968,7 @@ func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetPerson.ProtoReflect.Descriptor instead.
 func (*ForgetPerson) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{11}
+	return file_command_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ForgetPerson) GetIds() []string {
@@ -880,7 +997,7 @@ type PeopleNamed struct {
 
 func (x *PeopleNamed) Reset() {
 	*x = PeopleNamed{}
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -892,7 +1009,7 @@ func (x *PeopleNamed) String() string {
 func (*PeopleNamed) ProtoMessage() {}
 
 func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -905,7 +1022,7 @@ func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PeopleNamed.ProtoReflect.Descriptor instead.
 func (*PeopleNamed) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{12}
+	return file_command_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PeopleNamed) GetCalled() [][]byte {
@@ -929,7 +1046,7 @@ type EnsureFields_Field struct {
 
 func (x *EnsureFields_Field) Reset() {
 	*x = EnsureFields_Field{}
-	mi := &file_command_proto_msgTypes[13]
+	mi := &file_command_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1058,7 @@ func (x *EnsureFields_Field) String() string {
 func (*EnsureFields_Field) ProtoMessage() {}
 
 func (x *EnsureFields_Field) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[13]
+	mi := &file_command_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,13 +1161,15 @@ const file_command_proto_rawDesc = "" +
 	"contact_id\x18\x03 \x01(\tR\tcontactId\x12%\n" +
 	"\x0eappointment_id\x18\x04 \x01(\tR\rappointmentId\x12\x16\n" +
 	"\x06values\x18\x05 \x01(\fR\x06values\x12\x12\n" +
-	"\x04page\x18\x06 \x01(\tR\x04page\"w\n" +
+	"\x04page\x18\x06 \x01(\tR\x04page\"\xab\x01\n" +
 	"\x05Audit\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x1f\n" +
 	"\vrecord_type\x18\x02 \x01(\tR\n" +
 	"recordType\x12\x1b\n" +
 	"\trecord_id\x18\x03 \x01(\tR\brecordId\x12\x18\n" +
-	"\aoutcome\x18\x04 \x01(\tR\aoutcome\"\xa3\x01\n" +
+	"\aoutcome\x18\x04 \x01(\tR\aoutcome\x12\x18\n" +
+	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x18\n" +
+	"\achanges\x18\x06 \x01(\fR\achanges\"\xa3\x01\n" +
 	"\vEmbedInPage\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -1059,7 +1178,10 @@ const file_command_proto_rawDesc = "" +
 	"\apublish\x18\x04 \x01(\bR\apublish\x12\x1c\n" +
 	"\tshortcode\x18\x05 \x01(\tR\tshortcode\"!\n" +
 	"\vSessionSeen\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\fR\x04hash\"\x98\x01\n" +
+	"\x04hash\x18\x01 \x01(\fR\x04hash\"3\n" +
+	"\aKeySeen\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x98\x01\n" +
 	"\aEnsured\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1b\n" +
 	"\torigin_id\x18\x02 \x01(\tR\boriginId\x12!\n" +
@@ -1068,7 +1190,10 @@ const file_command_proto_rawDesc = "" +
 	"contact_id\x18\x04 \x01(\tR\tcontactId\x12\x16\n" +
 	"\x06result\x18\x05 \x01(\tR\x06result\"%\n" +
 	"\x06Merged\x12\x1b\n" +
-	"\tmerged_id\x18\x01 \x01(\tR\bmergedId\",\n" +
+	"\tmerged_id\x18\x01 \x01(\tR\bmergedId\" \n" +
+	"\n" +
+	"MergedAway\x12\x12\n" +
+	"\x04into\x18\x01 \x01(\tR\x04into\",\n" +
 	"\fStaffRemoved\x12\x1c\n" +
 	"\tsuccessor\x18\x01 \x01(\x03R\tsuccessor\"G\n" +
 	"\fPageEmbedded\x12\x1d\n" +
@@ -1093,7 +1218,7 @@ func file_command_proto_rawDescGZIP() []byte {
 	return file_command_proto_rawDescData
 }
 
-var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_command_proto_goTypes = []any{
 	(*EnsureContact)(nil),      // 0: frontdesk.v1.EnsureContact
 	(*Consent)(nil),            // 1: frontdesk.v1.Consent
@@ -1102,17 +1227,19 @@ var file_command_proto_goTypes = []any{
 	(*Audit)(nil),              // 4: frontdesk.v1.Audit
 	(*EmbedInPage)(nil),        // 5: frontdesk.v1.EmbedInPage
 	(*SessionSeen)(nil),        // 6: frontdesk.v1.SessionSeen
-	(*Ensured)(nil),            // 7: frontdesk.v1.Ensured
-	(*Merged)(nil),             // 8: frontdesk.v1.Merged
-	(*StaffRemoved)(nil),       // 9: frontdesk.v1.StaffRemoved
-	(*PageEmbedded)(nil),       // 10: frontdesk.v1.PageEmbedded
-	(*ForgetPerson)(nil),       // 11: frontdesk.v1.ForgetPerson
-	(*PeopleNamed)(nil),        // 12: frontdesk.v1.PeopleNamed
-	(*EnsureFields_Field)(nil), // 13: frontdesk.v1.EnsureFields.Field
+	(*KeySeen)(nil),            // 7: frontdesk.v1.KeySeen
+	(*Ensured)(nil),            // 8: frontdesk.v1.Ensured
+	(*Merged)(nil),             // 9: frontdesk.v1.Merged
+	(*MergedAway)(nil),         // 10: frontdesk.v1.MergedAway
+	(*StaffRemoved)(nil),       // 11: frontdesk.v1.StaffRemoved
+	(*PageEmbedded)(nil),       // 12: frontdesk.v1.PageEmbedded
+	(*ForgetPerson)(nil),       // 13: frontdesk.v1.ForgetPerson
+	(*PeopleNamed)(nil),        // 14: frontdesk.v1.PeopleNamed
+	(*EnsureFields_Field)(nil), // 15: frontdesk.v1.EnsureFields.Field
 }
 var file_command_proto_depIdxs = []int32{
 	1,  // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
-	13, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
+	15, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
 	2,  // [2:2] is the sub-list for method output_type
 	2,  // [2:2] is the sub-list for method input_type
 	2,  // [2:2] is the sub-list for extension type_name
@@ -1131,7 +1258,7 @@ func file_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_command_proto_rawDesc), len(file_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

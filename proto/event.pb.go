@@ -45,7 +45,9 @@ type Envelope struct {
 	Extra []byte `protobuf:"bytes,10,opt,name=extra,proto3" json:"extra,omitempty"`
 	// The app that the sending service is was off when this happened. Records change then too, when somebody leaves the team
 	// for instance; webhooks do not send such an event, whenever it is consumed.
-	AppOff        bool `protobuf:"varint,11,opt,name=app_off,json=appOff,proto3" json:"app_off,omitempty"`
+	AppOff bool `protobuf:"varint,11,opt,name=app_off,json=appOff,proto3" json:"app_off,omitempty"`
+	// The record is published again as it is; nothing happened. Consumers bring their copies up to date and do nothing else.
+	State         bool `protobuf:"varint,12,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -157,6 +159,13 @@ func (x *Envelope) GetAppOff() bool {
 	return false
 }
 
+func (x *Envelope) GetState() bool {
+	if x != nil {
+		return x.State
+	}
+	return false
+}
+
 // Actor is who made a change, and through which channel.
 type Actor struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -224,7 +233,7 @@ var File_event_proto protoreflect.FileDescriptor
 
 const file_event_proto_rawDesc = "" +
 	"\n" +
-	"\vevent.proto\x12\ffrontdesk.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcc\x02\n" +
+	"\vevent.proto\x12\ffrontdesk.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe2\x02\n" +
 	"\bEnvelope\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1b\n" +
@@ -238,7 +247,8 @@ const file_event_proto_rawDesc = "" +
 	"\x04data\x18\t \x01(\fR\x04data\x12\x14\n" +
 	"\x05extra\x18\n" +
 	" \x01(\fR\x05extra\x12\x17\n" +
-	"\aapp_off\x18\v \x01(\bR\x06appOff\"P\n" +
+	"\aapp_off\x18\v \x01(\bR\x06appOff\x12\x14\n" +
+	"\x05state\x18\f \x01(\bR\x05state\"P\n" +
 	"\x05Actor\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x18\n" +

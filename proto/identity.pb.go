@@ -23,7 +23,7 @@ const (
 )
 
 // Identity is the value of the table topic settings.identity: who may call, and what they may do.
-// Keys: "user/<id>", "key/<id>", "session/<sha256 hex>", "role/<name>", "access". A record that is
+// Keys: "user/<id>", "key/<id>", "token/<id>", "session/<sha256 hex>", "role/<name>", "access". A record that is
 // gone ends in a tombstone.
 type Identity struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -263,7 +263,17 @@ type ApplicationPassword struct {
 	Name      string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	Assistant bool                   `protobuf:"varint,4,opt,name=assistant,proto3" json:"assistant,omitempty"`
 	// SHA-256 of the password without spaces. It has 24 random characters, so no slow hash is needed.
-	Hash          []byte `protobuf:"bytes,5,opt,name=hash,proto3" json:"hash,omitempty"`
+	Hash []byte `protobuf:"bytes,5,opt,name=hash,proto3" json:"hash,omitempty"`
+	// It may do at most what permissions lists, which may be nothing.
+	Limited     bool     `protobuf:"varint,6,opt,name=limited,proto3" json:"limited,omitempty"`
+	Permissions []string `protobuf:"bytes,7,rep,name=permissions,proto3" json:"permissions,omitempty"`
+	// When it ends by itself; absent for never.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// A token of an assistant that a person connected: it is sent as Bearer, without a login. id is then the connection's, which all
+	// its tokens share.
+	Bearer bool `protobuf:"varint,9,opt,name=bearer,proto3" json:"bearer,omitempty"`
+	// Abilities that the person took away from the assistant, such as svc/delete-contact, whatever its permissions.
+	Denied        []string `protobuf:"bytes,10,rep,name=denied,proto3" json:"denied,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -329,6 +339,41 @@ func (x *ApplicationPassword) GetAssistant() bool {
 func (x *ApplicationPassword) GetHash() []byte {
 	if x != nil {
 		return x.Hash
+	}
+	return nil
+}
+
+func (x *ApplicationPassword) GetLimited() bool {
+	if x != nil {
+		return x.Limited
+	}
+	return false
+}
+
+func (x *ApplicationPassword) GetPermissions() []string {
+	if x != nil {
+		return x.Permissions
+	}
+	return nil
+}
+
+func (x *ApplicationPassword) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *ApplicationPassword) GetBearer() bool {
+	if x != nil {
+		return x.Bearer
+	}
+	return false
+}
+
+func (x *ApplicationPassword) GetDenied() []string {
+	if x != nil {
+		return x.Denied
 	}
 	return nil
 }
@@ -579,13 +624,20 @@ const file_identity_proto_rawDesc = "" +
 	"\x05roles\x18\x05 \x03(\tR\x05roles\x12\x1d\n" +
 	"\n" +
 	"two_factor\x18\x06 \x01(\bR\ttwoFactor\x12\x18\n" +
-	"\ainvited\x18\a \x01(\bR\ainvited\"\x84\x01\n" +
+	"\ainvited\x18\a \x01(\bR\ainvited\"\xab\x02\n" +
 	"\x13ApplicationPassword\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1c\n" +
 	"\tassistant\x18\x04 \x01(\bR\tassistant\x12\x12\n" +
-	"\x04hash\x18\x05 \x01(\fR\x04hash\"\xdf\x01\n" +
+	"\x04hash\x18\x05 \x01(\fR\x04hash\x12\x18\n" +
+	"\alimited\x18\x06 \x01(\bR\alimited\x12 \n" +
+	"\vpermissions\x18\a \x03(\tR\vpermissions\x129\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x16\n" +
+	"\x06bearer\x18\t \x01(\bR\x06bearer\x12\x16\n" +
+	"\x06denied\x18\n" +
+	" \x03(\tR\x06denied\"\xdf\x01\n" +
 	"\aSession\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x129\n" +
@@ -637,13 +689,14 @@ var file_identity_proto_depIdxs = []int32{
 	3, // 2: frontdesk.v1.Identity.session:type_name -> frontdesk.v1.Session
 	4, // 3: frontdesk.v1.Identity.role:type_name -> frontdesk.v1.Role
 	5, // 4: frontdesk.v1.Identity.access:type_name -> frontdesk.v1.Access
-	6, // 5: frontdesk.v1.Session.expires_at:type_name -> google.protobuf.Timestamp
-	6, // 6: frontdesk.v1.Session.seen_at:type_name -> google.protobuf.Timestamp
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	6, // 5: frontdesk.v1.ApplicationPassword.expires_at:type_name -> google.protobuf.Timestamp
+	6, // 6: frontdesk.v1.Session.expires_at:type_name -> google.protobuf.Timestamp
+	6, // 7: frontdesk.v1.Session.seen_at:type_name -> google.protobuf.Timestamp
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_identity_proto_init() }

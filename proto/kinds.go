@@ -10,9 +10,10 @@ const (
 	KindContactUpdated        = "contact.updated"
 	KindContactDeleted        = "contact.deleted"
 	KindContactRestored       = "contact.restored"
-	KindContactMerged         = "contact.merged"  // extra: Merged
-	KindContactErased         = "contact.erased"  // the record is {"id": …}; the tombstone follows
-	KindContactEnsured        = "contact.ensured" // extra: Ensured; the record is null when there is no contact
+	KindContactMerged         = "contact.merged"      // extra: Merged
+	KindContactMergedAway     = "contact.merged_away" // extra: MergedAway; the record is {"id": …}; stays under the key for good
+	KindContactErased         = "contact.erased"      // the record is {"id": …}; stays under the key for good
+	KindContactEnsured        = "contact.ensured"     // extra: Ensured; the record is null when there is no contact
 	KindMarketingSubscribed   = "marketing.subscribed"
 	KindMarketingUnsubscribed = "marketing.unsubscribed"
 
@@ -67,6 +68,9 @@ const (
 	KindSiteUpdated = "site.updated"
 	KindAppsUpdated = "apps.updated"
 
+	// topics of one partition with one owner
+	KindStatePublished = "state.published" // all records are on the topic before it; its key is StateKey
+
 	// contacts.command
 	KindEnsureContact = "ensure_contact" // EnsureContact
 	KindEnsureFields  = "ensure_fields"  // EnsureFields
@@ -75,11 +79,15 @@ const (
 	// settings.command
 	KindEmbedInPage = "embed_in_page" // EmbedInPage
 	KindSessionSeen = "session_seen"  // SessionSeen
+	KindKeySeen     = "key_seen"      // KeySeen
 	// settings.mail, svc.audit, svc.forget
 	KindMail         = "mail"          // Mail
 	KindAudit        = "audit"         // Audit
 	KindForgetPerson = "forget_person" // ForgetPerson
 )
+
+// StateKey is the key of state.published, which no record has.
+const StateKey = "~state"
 
 // CommandOf is an empty message of the type that a command of this kind carries; nil for kinds whose data is JSON.
 func CommandOf(kind string) proto.Message {
@@ -94,6 +102,8 @@ func CommandOf(kind string) proto.Message {
 		return &EmbedInPage{}
 	case KindSessionSeen:
 		return &SessionSeen{}
+	case KindKeySeen:
+		return &KeySeen{}
 	case KindMail:
 		return &Mail{}
 	case KindAudit:

@@ -41,7 +41,11 @@ type Mail struct {
 	// What it is for: "appointment.booked", "marketing.confirm". Shown to administrators.
 	Kind string `protobuf:"bytes,11,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Send not before; zero for at once. Unix seconds.
-	NotBefore     int64 `protobuf:"varint,12,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	NotBefore int64 `protobuf:"varint,12,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	// It is never sent while this app is off; empty for a mail of no app.
+	App string `protobuf:"bytes,13,opt,name=app,proto3" json:"app,omitempty"`
+	// It is never sent later; zero for no end. Unix seconds.
+	NotAfter      int64 `protobuf:"varint,14,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,12 +164,26 @@ func (x *Mail) GetNotBefore() int64 {
 	return 0
 }
 
+func (x *Mail) GetApp() string {
+	if x != nil {
+		return x.App
+	}
+	return ""
+}
+
+func (x *Mail) GetNotAfter() int64 {
+	if x != nil {
+		return x.NotAfter
+	}
+	return 0
+}
+
 var File_mail_proto protoreflect.FileDescriptor
 
 const file_mail_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"mail.proto\x12\ffrontdesk.v1\"\xbd\x02\n" +
+	"mail.proto\x12\ffrontdesk.v1\"\xec\x02\n" +
 	"\x04Mail\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x17\n" +
@@ -180,7 +198,9 @@ const file_mail_proto_rawDesc = "" +
 	" \x01(\tR\areplyTo\x12\x12\n" +
 	"\x04kind\x18\v \x01(\tR\x04kind\x12\x1d\n" +
 	"\n" +
-	"not_before\x18\f \x01(\x03R\tnotBeforeB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"not_before\x18\f \x01(\x03R\tnotBefore\x12\x10\n" +
+	"\x03app\x18\r \x01(\tR\x03app\x12\x1b\n" +
+	"\tnot_after\x18\x0e \x01(\x03R\bnotAfterB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_mail_proto_rawDescOnce sync.Once

@@ -35,7 +35,9 @@ type Manifest struct {
 	// The app the service is, when it can be switched; settings and webhooks are none.
 	App *App `protobuf:"bytes,6,opt,name=app,proto3" json:"app,omitempty"`
 	// Prefixes of pages and assets outside /v1, with the app they belong to.
-	Pages         []*Page `protobuf:"bytes,7,rep,name=pages,proto3" json:"pages,omitempty"`
+	Pages []*Page `protobuf:"bytes,7,rep,name=pages,proto3" json:"pages,omitempty"`
+	// Higher in each manifest of the service than in all before.
+	Version       int64 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,6 +119,13 @@ func (x *Manifest) GetPages() []*Page {
 		return x.Pages
 	}
 	return nil
+}
+
+func (x *Manifest) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
 }
 
 type App struct {
@@ -334,11 +343,13 @@ type Ability struct {
 	ReadOnly     bool   `protobuf:"varint,7,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	Destructive  bool   `protobuf:"varint,8,opt,name=destructive,proto3" json:"destructive,omitempty"`
 	Idempotent   bool   `protobuf:"varint,9,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	// Assistants may call it unless switched off.
+	// Assistants may call it unless a person has decided otherwise, which stands in settings.site under "assistants".
 	Exposed bool   `protobuf:"varint,10,opt,name=exposed,proto3" json:"exposed,omitempty"`
 	App     string `protobuf:"bytes,11,opt,name=app,proto3" json:"app,omitempty"`
 	// Operation id of the route it runs.
-	Operation     string `protobuf:"bytes,12,opt,name=operation,proto3" json:"operation,omitempty"`
+	Operation string `protobuf:"bytes,12,opt,name=operation,proto3" json:"operation,omitempty"`
+	// It reaches people or systems outside: it sends a mail or calls a receiver.
+	OpenWorld     bool `protobuf:"varint,13,opt,name=open_world,json=openWorld,proto3" json:"open_world,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -457,6 +468,13 @@ func (x *Ability) GetOperation() string {
 	return ""
 }
 
+func (x *Ability) GetOpenWorld() bool {
+	if x != nil {
+		return x.OpenWorld
+	}
+	return false
+}
+
 // Presence says that an instance of a service, or of the gateway controller, is there and how far it
 // has followed the table topics. Topic svc.presence, key: the instance.
 type Presence struct {
@@ -465,9 +483,15 @@ type Presence struct {
 	Service  string                 `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
 	At       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
 	// Version of settings.apps that is in force in this instance.
-	AppsVersion   int64 `protobuf:"varint,4,opt,name=apps_version,json=appsVersion,proto3" json:"apps_version,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AppsVersion int64 `protobuf:"varint,4,opt,name=apps_version,json=appsVersion,proto3" json:"apps_version,omitempty"`
+	// Number and commit of the build.
+	Version string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
+	// Address of the admin port as the gateway's controller reaches it, and the service's signature over it: that of a message of this topic
+	// with the instance as key and the address as value. Empty for the gateway.
+	AdminUrl       string `protobuf:"bytes,6,opt,name=admin_url,json=adminUrl,proto3" json:"admin_url,omitempty"`
+	AdminSignature []byte `protobuf:"bytes,7,opt,name=admin_signature,json=adminSignature,proto3" json:"admin_signature,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Presence) Reset() {
@@ -528,11 +552,32 @@ func (x *Presence) GetAppsVersion() int64 {
 	return 0
 }
 
+func (x *Presence) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Presence) GetAdminUrl() string {
+	if x != nil {
+		return x.AdminUrl
+	}
+	return ""
+}
+
+func (x *Presence) GetAdminSignature() []byte {
+	if x != nil {
+		return x.AdminSignature
+	}
+	return nil
+}
+
 var File_manifest_proto protoreflect.FileDescriptor
 
 const file_manifest_proto_rawDesc = "" +
 	"\n" +
-	"\x0emanifest.proto\x12\ffrontdesk.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x02\n" +
+	"\x0emanifest.proto\x12\ffrontdesk.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x02\n" +
 	"\bManifest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x19\n" +
 	"\bbase_url\x18\x02 \x01(\tR\abaseUrl\x12+\n" +
@@ -540,7 +585,8 @@ const file_manifest_proto_rawDesc = "" +
 	"\aopenapi\x18\x04 \x01(\fR\aopenapi\x123\n" +
 	"\tabilities\x18\x05 \x03(\v2\x15.frontdesk.v1.AbilityR\tabilities\x12#\n" +
 	"\x03app\x18\x06 \x01(\v2\x11.frontdesk.v1.AppR\x03app\x12(\n" +
-	"\x05pages\x18\a \x03(\v2\x12.frontdesk.v1.PageR\x05pages\"F\n" +
+	"\x05pages\x18\a \x03(\v2\x12.frontdesk.v1.PageR\x05pages\x12\x18\n" +
+	"\aversion\x18\b \x01(\x03R\aversion\"F\n" +
 	"\x03App\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
@@ -554,7 +600,7 @@ const file_manifest_proto_rawDesc = "" +
 	"\x06stream\x18\x06 \x01(\bR\x06stream\",\n" +
 	"\x04Page\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
-	"\x03app\x18\x02 \x01(\tR\x03app\"\xe6\x02\n" +
+	"\x03app\x18\x02 \x01(\tR\x03app\"\x85\x03\n" +
 	"\aAbility\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12 \n" +
@@ -572,12 +618,17 @@ const file_manifest_proto_rawDesc = "" +
 	"\aexposed\x18\n" +
 	" \x01(\bR\aexposed\x12\x10\n" +
 	"\x03app\x18\v \x01(\tR\x03app\x12\x1c\n" +
-	"\toperation\x18\f \x01(\tR\toperation\"\x8f\x01\n" +
+	"\toperation\x18\f \x01(\tR\toperation\x12\x1d\n" +
+	"\n" +
+	"open_world\x18\r \x01(\bR\topenWorld\"\xef\x01\n" +
 	"\bPresence\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12*\n" +
 	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12!\n" +
-	"\fapps_version\x18\x04 \x01(\x03R\vappsVersionB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\fapps_version\x18\x04 \x01(\x03R\vappsVersion\x12\x18\n" +
+	"\aversion\x18\x05 \x01(\tR\aversion\x12\x1b\n" +
+	"\tadmin_url\x18\x06 \x01(\tR\badminUrl\x12'\n" +
+	"\x0fadmin_signature\x18\a \x01(\fR\x0eadminSignatureB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_manifest_proto_rawDescOnce sync.Once

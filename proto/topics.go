@@ -2,13 +2,56 @@
 // and the samples of every event.
 package proto
 
-// Topic is a Kafka topic and how it is kept.
+import (
+	"slices"
+	"time"
+)
+
+// Topic is a Kafka topic, who uses it and how it is kept.
 type Topic struct {
-	Name       string
+	Name string
+	// Partitions never changes: with another number a key's messages would lie in two partitions, and their order would be lost.
 	Partitions int
-	// Compacted topics keep the newest record of each key for good; the others a week of everything.
+	// Compacted topics keep the newest record of each key for good, and every message for KeepAll. The others keep every
+	// message for Keep, KeepAll unless it is set.
 	Compacted bool
+	Keep      time.Duration
+	// Owner is the only service that publishes on it; empty where others do.
+	Owner string
+	// Writers are the processes that publish on a topic without an owner.
+	Writers []string
+	// Readers are the services that have to act on every message: the sender keeps a message until each of them has consumed it.
+	// Copies of records need none, because their owner can publish its state again.
+	Readers []string
+	// Copies are the other processes that consume it or keep it in memory.
+	Copies []string
+	// Signed messages carry the signature of their Owner; without one, that of the service which their key names. Readers refuse
+	// all others.
+	Signed bool
+	// SealedTo is the only service that can read the values; empty for a topic that every service may read.
+	SealedTo string
 }
+
+// SignerOf is the service that signs the messages of a key in a Signed topic.
+func (t Topic) SignerOf(key string) string {
+	if t.Owner == "" {
+		return key
+	}
+	return t.Owner
+}
+
+// Services are the processes with a schema; Gateway is the one without.
+var Services = []string{"settings", "contacts", "booking", "forms", "webhooks"}
+
+// Gateway is the controller of the gateway.
+const Gateway = "gateway"
+
+// KeepAll is for how long a topic keeps every message, unless it says otherwise. A reader that was away for less sees all.
+const KeepAll = 7 * 24 * time.Hour
+
+// keepErasures is for how long svc.forget keeps who was erased, as ids and hashes: an older backup that is restored is cleared of
+// these people again.
+const keepErasures = 100 * 24 * time.Hour
 
 // The topics. A record topic is keyed by record id, a table topic by what its message says.
 const (
@@ -37,24 +80,43 @@ const (
 
 // Topics lists all of them; every process makes sure that they exist before it uses them.
 var Topics = []Topic{
-	{ContactTopic, 4, true},
-	{OrganizationTopic, 2, true},
-	{FieldTopic, 1, true},
-	{AppointmentTopic, 4, true},
-	{ServiceTopic, 1, true},
-	{StaffTopic, 1, true},
-	{FormTopic, 1, true},
-	{SubmissionTopic, 4, true},
-	{IdentityTopic, 1, true},
-	{SiteTopic, 1, true},
-	{AppsTopic, 1, true},
-	{PageTopic, 1, true},
-	{ContactsCommandTopic, 4, false},
-	{FormsCommandTopic, 2, false},
-	{SettingsCommandTopic, 2, false},
-	{MailTopic, 2, false},
-	{AuditTopic, 2, false},
-	{ForgetTopic, 1, false},
-	{ManifestTopic, 1, true},
-	{PresenceTopic, 1, true},
+	{Name: ContactTopic, Partitions: 4, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}},
+	{Name: OrganizationTopic, Partitions: 2, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}},
+	{Name: FieldTopic, Partitions: 1, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings"}},
+	{Name: AppointmentTopic, Partitions: 4, Compacted: true, Owner: "booking", Copies: []string{"contacts", "settings", "webhooks"}},
+	{Name: ServiceTopic, Partitions: 1, Compacted: true, Owner: "booking", Copies: []string{"settings"}},
+	{Name: StaffTopic, Partitions: 1, Compacted: true, Owner: "booking", Signed: true, Copies: []string{"contacts", "settings"}},
+	{Name: FormTopic, Partitions: 1, Compacted: true, Owner: "forms", Copies: []string{"booking", "settings"}},
+	{Name: SubmissionTopic, Partitions: 4, Compacted: true, Owner: "forms", Copies: []string{"contacts", "settings", "webhooks"}},
+	{Name: IdentityTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: Services},
+	{Name: SiteTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: Services},
+	{Name: AppsTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: append([]string{Gateway}, Services...)},
+	{Name: PageTopic, Partitions: 1, Compacted: true, Owner: "settings", Copies: []string{"booking", "forms", "settings"}},
+	{Name: ContactsCommandTopic, Partitions: 4, Writers: []string{"booking", "forms"}, Readers: []string{"contacts"}, SealedTo: "contacts"},
+	{Name: FormsCommandTopic, Partitions: 2, Writers: []string{"booking"}, Readers: []string{"forms"}, SealedTo: "forms"},
+	{Name: SettingsCommandTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
+	{Name: MailTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
+	{Name: AuditTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
+	{Name: ForgetTopic, Partitions: 1, Keep: keepErasures, Owner: "contacts", Signed: true, Readers: Services},
+	{Name: ManifestTopic, Partitions: 1, Compacted: true, Signed: true, Writers: Services, Copies: []string{"settings", Gateway}},
+	{Name: PresenceTopic, Partitions: 1, Keep: 10 * time.Minute, Writers: append([]string{Gateway}, Services...), Copies: []string{"settings", Gateway}},
+}
+
+// TopicsOf returns all topics, where those of several partitions have n, unless n is 0.
+func TopicsOf(n int) []Topic {
+	topics := slices.Clone(Topics)
+	for i := range topics {
+		if n > 0 && topics[i].Partitions > 1 {
+			topics[i].Partitions = n
+		}
+	}
+	return topics
+}
+
+// TopicNamed returns the topic of this name. For a name that is not in Topics only the name is set.
+func TopicNamed(name string) Topic {
+	if i := slices.IndexFunc(Topics, func(t Topic) bool { return t.Name == name }); i >= 0 {
+		return Topics[i]
+	}
+	return Topic{Name: name}
 }

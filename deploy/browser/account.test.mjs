@@ -15,12 +15,12 @@ const ours = () => [new URL(desk.gateway).host]
 const somebody = (name) => `${name}-${Date.now().toString(36)}@example.com`
 const invite = (email) => desk.admin.post("/staff", { name: "Bea Maes", email, role: "staff" })
 
-// Ends a browser that signed in, which may have a cookie.
+// Ends a browser that signed in, which has two cookies that no script sees: of the session, and to be recognised by.
 async function signedIn(v, email) {
-  const [cookie, ...others] = await v.context.cookies()
-  assert.equal(cookie.name, "svc_session")
-  assert.equal(cookie.httpOnly, true)
-  assert.deepEqual(others, [])
+  const cookies = await v.context.cookies()
+  assert.deepEqual(cookies.map((c) => c.name).sort(), ["svc_browser", "svc_session"])
+  assert.ok(cookies.every((c) => c.httpOnly))
+  const cookie = cookies.find((c) => c.name == "svc_session")
   const person = new Client({ Cookie: `${cookie.name}=${cookie.value}` })
   const me = await until("the session", () => person.get("/me").catch(() => undefined))
   assert.equal(me.email, email)
@@ -46,8 +46,8 @@ const signIn = async (page, email, password) => {
 }
 
 // Sets up a second factor from the account page, with a wrong code first.
-async function setUpFactor(page) {
-  await page.goto(desk.gateway + "/account")
+async function setUpFactor(page, site = desk.gateway) {
+  await page.goto(site + "/account")
   await page.getByRole("link", { name: "Set up a second factor" }).click()
   await check(page, "second factor to set up")
   await page.getByRole("button", { name: "Continue" }).click()
@@ -219,15 +219,101 @@ for (const [way, options] of Object.entries({ "with script": {}, "without script
   assert.equal(await page.getByLabel("Email address").inputValue(), email)
   await check(page, `account password ${way}`)
   await page.getByRole("link", { name: "Your account" }).click()
-  const [{ name, value }] = await v.context.cookies()
+  const { name, value } = (await v.context.cookies()).find((c) => c.name == "svc_session")
   await page.getByRole("button", { name: "Sign out" }).click()
   await page.getByRole("heading", { name: "You are signed out" }).waitFor()
   await check(page, `account signed out ${way}`)
-  assert.deepEqual(await v.context.cookies(), [])
+  assert.deepEqual((await v.context.cookies()).map((c) => c.name), ["svc_browser"])
+  await v.context.clearCookies()
   const before = new Client({ Cookie: `${name}=${value}` })
   await until("the end of the session", () => before.get("/me").then(() => false, (e) => e.status === 401))
   await page.getByRole("link", { name: "Sign in" }).click()
   await page.getByLabel("Login or email address").waitFor()
+  await v.end()
+})
+
+test("a person adds a passkey, signs in with it, uses it as a second factor and removes it", async () => {
+  const email = somebody("fien")
+  await invite(email)
+  const token = new URL(await mailLink(email, "/account/invitation")).hash.split("token=")[1]
+  await new Client().post("/auth/invitation", { token, password: "long enough 1" })
+  // A passkey belongs to the host of the public address, and to no address of numbers.
+  const site = desk.gateway.replace("127.0.0.1", "localhost")
+  const v = await visitor(browser, { hosts: [new URL(site).host] })
+  const { page } = v
+  const device = await v.context.newCDPSession(page)
+  await device.send("WebAuthn.enable")
+  await device.send("WebAuthn.addVirtualAuthenticator", { options: { protocol: "ctap2", transport: "internal", hasResidentKey: true,
+    hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } })
+  await page.goto(site + "/account/passkeys")
+  await signIn(page, email, "long enough 1")
+  await page.getByRole("heading", { name: "Passkeys" }).waitFor()
+  await check(page, "passkeys none")
+  await page.getByLabel("Name of the device").fill("Telephone of Fien")
+  await page.getByRole("button", { name: "Add a passkey" }).click()
+  await page.getByText("Telephone of Fien", { exact: true }).waitFor()
+  await check(page, "passkeys")
+  const signOut = async () => {
+    await page.goto(site + "/account")
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByRole("link", { name: "Sign in" }).click()
+  }
+  await signOut()
+  await check(page, "sign in with a passkey")
+  await page.getByRole("button", { name: "Use a passkey" }).click()
+  await page.waitForURL(/\/account$/)
+
+  await page.goto(site + "/account/access")
+  await page.getByText("This browser").waitFor()
+  await check(page, "browsers and keys")
+  await setUpFactor(page, site)
+  await signOut()
+  await signIn(page, email, "long enough 1")
+  await page.getByRole("heading", { name: "One more step" }).waitFor()
+  await check(page, "second factor or passkey")
+  await page.getByRole("button", { name: "Use a passkey" }).click()
+  await page.waitForURL(/\/account$/)
+  await page.goto(site + "/account/passkeys")
+  await page.getByRole("button", { name: /^Remove.*Telephone of Fien$/ }).click()
+  await page.getByText("Telephone of Fien", { exact: true }).waitFor({ state: "detached" })
+  await signOut()
+  await page.getByRole("button", { name: "Use a passkey" }).click()
+  await page.getByText("The passkey was not accepted.").first().waitFor()
+  await check(page, "passkey refused")
+  await v.context.clearCookies()
+  await v.end()
+})
+
+for (const [way, options] of Object.entries({ "with script, dark": { colorScheme: "dark" }, "without script": { javaScriptEnabled: false, viewport: { width: 320, height: 700 } },
+  "on a small screen": { viewport: { width: 320, height: 700 } } })) test(`${way} a person makes an application password, uses it and revokes it`, async () => {
+  const email = somebody("gina")
+  await desk.admin.post("/staff", { name: "Gina Claes", email, role: "svc_admin" })
+  const token = new URL(await mailLink(email, "/account/invitation")).hash.split("token=")[1]
+  await new Client().post("/auth/invitation", { token, password: "long enough 1" })
+  const v = await visitor(browser, { hosts: ours(), ...options })
+  const { page } = v
+  await page.goto(desk.gateway + "/account")
+  await signIn(page, email, "long enough 1")
+  await page.getByRole("link", { name: "See who else reaches your account" }).click()
+  await page.getByRole("heading", { name: "Application passwords" }).waitFor()
+  await check(page, `keys none ${way}`)
+  await page.getByLabel("Name", { exact: true }).fill("Accounting of the shop")
+  await page.getByLabel("Ends").selectOption("After 30 days")
+  await page.getByLabel("See contacts, and what is ticked here").check()
+  await page.getByLabel("Change contacts").check()
+  await page.getByRole("button", { name: "Make it" }).click()
+  await page.getByRole("heading", { name: "The application password is ready" }).waitFor()
+  await check(page, `key made ${way}`)
+  const key = new Client({ Authorization: "Basic " + Buffer.from(email + ":" + (await page.locator("dd.key").textContent())).toString("base64") })
+  await until("the application password", () => key.get("/contacts").catch(() => undefined))
+  await assert.rejects(key.get("/settings/privacy"), { status: 403 })
+  await page.getByRole("link", { name: "Application passwords" }).click()
+  await page.getByText("Only: See contacts, Change contacts").waitFor()
+  await check(page, `keys ${way}`)
+  await page.getByRole("button", { name: /^Revoke.*Accounting of the shop$/ }).click()
+  await page.getByText("You have none.").waitFor()
+  await until("the end of the application password", () => key.get("/contacts").then(() => false, (e) => e.status === 401))
+  await v.context.clearCookies()
   await v.end()
 })
 

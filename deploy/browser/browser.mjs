@@ -55,6 +55,29 @@ export async function visitor(browser, options = {}) {
   }
 }
 
+/**
+ * A page of somebody who is signed in: desk's administrator, or who the cookie says. end() fails as visitor's does, apart from the session.
+ */
+export async function member(browser, desk, options = {}) {
+  const { cookie = desk.person.headers.Cookie, ...rest } = options
+  const v = await visitor(browser, { hosts: [new URL(desk.gateway).host], viewport: { width: 1440, height: 900 }, ...rest })
+  const [name, value] = cookie.split(/=(.*)/)
+  await v.context.addCookies([{ name, value, url: desk.gateway, httpOnly: true, sameSite: "Lax" }])
+  const end = async () => {
+    await v.context.clearCookies()
+    await v.end()
+  }
+  return { ...v, end }
+}
+
+/** The portal begins with other facts about its person or apps: change gets the JSON as it stands in the page, with &#34; for quotes. */
+export const beginWith = (page, change) =>
+  page.route(/\/team(\/[^?]*)?(\?.*)?$/, async (route) => {
+    const answer = await route.fetch()
+    const text = await answer.text()
+    await route.fulfill({ response: answer, body: text.replace(/(<meta name="portal" content=")([^"]*)"/, (_, head, value) => head + change(value) + '"') })
+  })
+
 /** Checks the page's present state: axe finds nothing, and nothing is wider than the window. */
 export async function check(page, name) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script

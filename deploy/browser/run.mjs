@@ -23,7 +23,8 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 
 /** Runs one file against the system of a data folder, prints its report at the end, and answers its exit code. */
 async function run(file, dir) {
-  const args = ["--test", "--test-reporter=spec", ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
+  // A test that fails leaves its page open, and the browser would keep the file from its end.
+  const args = ["--test", "--test-force-exit", "--test-reporter=spec", ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
   const tests = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, E2E_DATA_DIR: dir } })
   running.add(tests)
   let said = `${file}\n`

@@ -9,7 +9,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../..")
 export const password = "correct horse battery staple"
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The first answer of ok() that is not false or empty. It throws if there is none within so many seconds. */
+/** The first answer of ok() that is not false or empty. It throws if ok() gives no such answer within so many seconds. */
 export async function until(what, ok, seconds = 20) {
   for (const end = Date.now() + seconds * 1000; ; await pause(50)) {
     const found = await ok()
@@ -26,7 +26,7 @@ export async function start() {
   const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0" }
   delete env.DATABASE_URL
   delete env.KAFKA_BROKERS
-  const system = spawn(join(root, ".run/bin/local"), ["run"], { cwd: root, env, stdio: ["ignore", 2, 2] })
+  const system = spawn(join(root, ".run/bin/local"), ["run", "-with-input"], { cwd: root, env, stdio: ["pipe", 2, 2] })
   let ended = false
   const end = new Promise((resolve) => system.once("exit", () => ((ended = true), resolve())))
   const stop = async () => {

@@ -9,15 +9,17 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/deploy/system"
 )
 
 // TestNothingAcknowledgedIsLostOrDoneTwice kills each process in turn in the middle of 200 submissions,
 // whose senders repeat what was not acknowledged under the same key.
 func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
-	healthy(t)
-	d := setUp(t)
-	token := d.formToken(t)
-	wait()
+	sys.Healthy(t)
+	d := sys.SetUp(t)
+	token := d.FormToken(t)
+	system.Wait()
 	for _, victim := range []string{"contacts", "forms", "webhooks", "settings", "booking", "kafka", "postgres"} {
 		t.Run(victim, func(t *testing.T) {
 			const count = 200
@@ -39,7 +41,7 @@ func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
 						}
 						key := uuid.NewString()
 						for until := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-							a, err := visitor.with("Idempotency-Key", key).try("POST", "/forms/"+d.form+"/submit", d.submission(token, sent[i]))
+							a, err := visitor.With("Idempotency-Key", key).Try(t.Context(), "POST", "/forms/"+d.Form+"/submit", d.Submission(token, sent[i]))
 							if err == nil && a.Status == 200 {
 								break
 							}
@@ -52,16 +54,16 @@ func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
 				})
 			}
 			<-half
-			kill(t, victim)
+			sys.Kill(t, victim)
 			senders.Wait()
 			require.False(t, t.Failed())
-			healthy(t)
+			sys.Healthy(t)
 
 			var total any
-			eventually(t, func() bool {
-				a := d.admin.get(t, "/contacts?per_page=1&search="+mark)
+			system.Eventually(t, func() bool {
+				a := d.Admin.Get(t, "/contacts?per_page=1&search="+mark)
 				if a.Status == 200 {
-					total = a.field("total")
+					total = a.Field("total")
 				}
 				return total == float64(count)
 			}, fmt.Sprintf("not every contact came: %v", total))
@@ -69,8 +71,8 @@ func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
 			pending := func() (n int) {
 				perEmail = map[string]int{}
 				for cursor := ""; ; {
-					page := d.admin.get(t, "/submissions?per_page=100&form="+d.form+"&cursor="+cursor).is(200)
-					for _, s := range page.items() {
+					page := d.Admin.Get(t, "/submissions?per_page=100&form="+d.Form+"&cursor="+cursor).Is(200)
+					for _, s := range page.Items() {
 						email := emailOf(s)
 						if !strings.Contains(email, mark) {
 							continue
@@ -80,23 +82,23 @@ func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
 							n++
 						}
 					}
-					if cursor = page.text("next_cursor"); cursor == "" {
+					if cursor = page.Text("next_cursor"); cursor == "" {
 						return n
 					}
 				}
 			}
-			eventually(t, func() bool { return pending() == 0 }, "submissions are still pending")
+			system.Eventually(t, func() bool { return pending() == 0 }, "submissions are still pending")
 			require.Len(t, perEmail, count)
 			for email, n := range perEmail {
 				require.Equal(t, 1, n, email)
 			}
 			submitted := func() map[string]int {
-				return d.hook.events(func(e received) bool {
+				return d.Hook.Events(func(e system.Received) bool {
 					submission, _ := e.Data["submission"].(map[string]any)
 					return strings.Contains(emailOf(submission), mark)
 				})["form.submitted"]
 			}
-			eventually(t, func() bool { return len(submitted()) >= count }, "not every webhook came")
+			system.Eventually(t, func() bool { return len(submitted()) >= count }, "not every webhook came")
 			require.Len(t, submitted(), count)
 		})
 	}

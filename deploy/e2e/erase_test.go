@@ -24,6 +24,8 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"frontdesk/deploy/system"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
@@ -48,30 +50,30 @@ func (p person) traces() *regexp.Regexp {
 }
 
 func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
-	healthy(t)
-	d := setUp(t)
+	sys.Healthy(t)
+	d := sys.SetUp(t)
 	echoes(t, d)
 	p := somebody()
-	free := d.publish(t, map[string]any{"create": false})
-	withOrganization := d.publish(t, nil)
-	starts, token := d.slots(t)
+	free := publish(t, d, map[string]any{"create": false})
+	withOrganization := publish(t, d, nil)
+	starts, token := d.Slots(t)
 	tokens := map[string]string{}
-	for _, form := range []string{d.form, free, withOrganization} {
+	for _, form := range []string{d.Form, free, withOrganization} {
 		f := d
-		f.form = form
-		tokens[form] = f.formToken(t)
+		f.Form = form
+		tokens[form] = f.FormToken(t)
 	}
-	wait()
+	system.Wait()
 	submit := func(form string, values map[string]string) string {
 		t.Helper()
 		key := uuid.NewString()
-		visitor.with("Idempotency-Key", key).post(t, "/forms/"+form+"/submit", map[string]any{"token": tokens[form], "hp_url": "", "page": "https://example.com/?from=" + p.ascii, "values": values}).is(200)
+		visitor.With("Idempotency-Key", key).Post(t, "/forms/"+form+"/submit", map[string]any{"token": tokens[form], "hp_url": "", "page": "https://example.com/?from=" + p.ascii, "values": values}).Is(200)
 		return key
 	}
 	contactOf := func(email string) (id string) {
 		t.Helper()
-		eventually(t, func() bool {
-			for _, c := range d.admin.get(t, "/contacts?search="+strings.Split(email, "@")[0]).is(200).items() {
+		system.Eventually(t, func() bool {
+			for _, c := range d.Admin.Get(t, "/contacts?search="+strings.Split(email, "@")[0]).Is(200).Items() {
 				if c["email"] == email {
 					id = c["id"].(string)
 				}
@@ -83,117 +85,117 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 
 	// Before there is a contact: what was sent in without one, and details of a booking that do not fit their form.
 	submit(free, map[string]string{"email": p.shouted, "message": "I make no contact"})
-	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, uuid.NewString(), &proto.RecordSubmission{SubmissionId: uuid.NewString(), FormId: number(d.form),
+	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, uuid.NewString(), &proto.RecordSubmission{SubmissionId: uuid.NewString(), FormId: number(d.Form),
 		ContactId: uuid.NewString(), Values: []byte(`{"email":"` + p.ascii + `","unknown":"` + p.first + `"}`)})
 	// One in the trash, and somebody else who had the address before.
-	trashed := d.admin.post(t, "/contacts", map[string]any{"first_name": p.first, "last_name": p.last, "email": p.email}).is(201).text("id")
-	d.admin.call(t, "DELETE", "/contacts/"+trashed, nil).is(204)
-	other := d.admin.post(t, "/contacts", map[string]any{"first_name": "A" + p.first + "s", "last_name": p.last + "son", "email": p.shouted}).is(201).text("id")
-	d.admin.call(t, "PATCH", "/contacts/"+other, map[string]any{"mode": "overwrite", "email": p.alike}).is(200)
-	d.admin.post(t, "/contacts/"+other+"/notes", map[string]any{"body": "had " + p.email + ", has " + p.alike}).is(201)
+	trashed := d.Admin.Post(t, "/contacts", map[string]any{"first_name": p.first, "last_name": p.last, "email": p.email}).Is(201).Text("id")
+	d.Admin.Call(t, "DELETE", "/contacts/"+trashed, nil).Is(204)
+	other := d.Admin.Post(t, "/contacts", map[string]any{"first_name": "A" + p.first + "s", "last_name": p.last + "son", "email": p.shouted}).Is(201).Text("id")
+	d.Admin.Call(t, "PATCH", "/contacts/"+other, map[string]any{"mode": "overwrite", "email": p.alike}).Is(200)
+	d.Admin.Post(t, "/contacts/"+other+"/notes", map[string]any{"body": "had " + p.email + ", has " + p.alike}).Is(201)
 
 	// The person, by every way in.
-	submit(d.form, map[string]string{"first": p.first, "email": p.email, "message": "I am " + p.first + " " + p.last})
+	submit(d.Form, map[string]string{"first": p.first, "email": p.email, "message": "I am " + p.first + " " + p.last})
 	contact := contactOf(p.email)
-	booking := d.booking(starts[7], token, p.shouted)
+	booking := d.Booking(starts[7], token, p.shouted)
 	booking["values"] = map[string]string{"first_name": p.first, "last_name": p.last, "email": p.shouted}
-	visitor.with("Idempotency-Key", uuid.NewString()).post(t, "/booking/book", booking).is(201)
-	visitor.post(t, "/booking/manage/cancel", map[string]string{"token": manageToken(t, p.ascii, 1)}).is(200)
-	d.admin.with("Idempotency-Key", uuid.NewString()).call(t, "PATCH", "/contacts/"+contact, map[string]any{"last_name": p.last, "phone": p.phone}).is(200)
-	d.admin.with("Idempotency-Key", uuid.NewString()).post(t, "/contacts/"+contact+"/notes", map[string]any{"body": p.first + " likes mornings"}).is(201)
-	d.admin.post(t, "/contacts/"+contact+"/marketing/request", map[string]any{"reason": p.first + " asked for it"}).is(200)
-	twin := d.admin.post(t, "/contacts", map[string]any{"first_name": p.first, "last_name": "Twin"}).is(201).text("id")
-	d.admin.post(t, "/contacts/"+contact+"/merge", map[string]any{"other_id": twin}).is(200)
+	visitor.With("Idempotency-Key", uuid.NewString()).Post(t, "/booking/book", booking).Is(201)
+	visitor.Post(t, "/booking/manage/cancel", map[string]string{"token": sys.ManageToken(t, p.ascii, 1)}).Is(200)
+	d.Admin.With("Idempotency-Key", uuid.NewString()).Call(t, "PATCH", "/contacts/"+contact, map[string]any{"last_name": p.last, "phone": p.phone}).Is(200)
+	d.Admin.With("Idempotency-Key", uuid.NewString()).Post(t, "/contacts/"+contact+"/notes", map[string]any{"body": p.first + " likes mornings"}).Is(201)
+	d.Admin.Post(t, "/contacts/"+contact+"/marketing/request", map[string]any{"reason": p.first + " asked for it"}).Is(200)
+	twin := d.Admin.Post(t, "/contacts", map[string]any{"first_name": p.first, "last_name": "Twin"}).Is(201).Text("id")
+	d.Admin.Post(t, "/contacts/"+contact+"/merge", map[string]any{"other_id": twin}).Is(200)
 	submit(withOrganization, map[string]string{"first": p.first, "email": p.email, "organization": "House " + p.word})
-	submit(d.form, map[string]string{"first": p.first, "email": p.email, "message": "https://a https://b https://c " + p.last})
-	byTeam := map[string]any{"contact": contact, "service": d.service, "starts_at": starts[9], "notes": p.first + " comes twice"}
+	submit(d.Form, map[string]string{"first": p.first, "email": p.email, "message": "https://a https://b https://c " + p.last})
+	byTeam := map[string]any{"contact": contact, "service": d.Service, "starts_at": starts[9], "notes": p.first + " comes twice"}
 	key := uuid.NewString()
-	var appointment *answer
-	eventually(t, func() bool {
-		appointment = d.admin.with("Idempotency-Key", key).post(t, "/appointments", byTeam)
+	var appointment *system.Answer
+	system.Eventually(t, func() bool {
+		appointment = d.Admin.With("Idempotency-Key", key).Post(t, "/appointments", byTeam)
 		return appointment.Status == 201
 	}, "no appointment")
 	// What somebody else sent names the person.
-	submit(d.form, map[string]string{"first": "Jan" + p.word, "email": p.alike, "message": "ask " + p.shouted + " or " + p.alike})
+	submit(d.Form, map[string]string{"first": "Jan" + p.word, "email": p.alike, "message": "ask " + p.shouted + " or " + p.alike})
 	// Files: one waits, one has no headers, one is done and had errors.
 	file := func(name, csv string) string {
-		return d.admin.with("Idempotency-Key", uuid.NewString()).post(t, "/imports", map[string]any{"file_name": name, "csv": csv}).is(201).text("id")
+		return d.Admin.With("Idempotency-Key", uuid.NewString()).Post(t, "/imports", map[string]any{"file_name": name, "csv": csv}).Is(201).Text("id")
 	}
 	waits := file("waits.csv", strings.Join([]string{"first_name,last_name,email", p.first + ",x," + p.shouted, "x,y," + p.ascii, " " + p.first + " ," + p.last + ",",
 		"Jan" + p.word + "," + p.last + "son," + p.alike, "A" + p.first + "s," + p.last + "son,"}, "\n"))
-	file("headless.csv", p.first+","+p.last+","+p.ascii+"\nSomebody,Else,"+address("else")+"\n")
+	file("headless.csv", p.first+","+p.last+","+p.ascii+"\nSomebody,Else,"+system.Address("else")+"\n")
 	done := file("done.csv", "first_name,email,status\n"+p.first+","+p.shouted+",unheard of\nJan,"+p.alike+",unheard of\n")
-	d.admin.post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email", "status"}}).is(200)
-	eventually(t, func() bool { return d.admin.get(t, "/imports/"+done).is(200).text("status") == "completed" }, "the import does not end")
+	d.Admin.Post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email", "status"}}).Is(200)
+	system.Eventually(t, func() bool { return d.Admin.Get(t, "/imports/"+done).Is(200).Text("status") == "completed" }, "the import does not end")
 	// Messages that fail in every service.
 	command(t, proto.ContactsCommandTopic, proto.KindEnsureContact, p.ascii, &proto.EnsureContact{ContactId: "no id", Email: p.shouted, FirstName: p.first})
 	command(t, proto.FormsCommandTopic, proto.KindRecordSubmission, "x", &proto.RecordSubmission{SubmissionId: "no id", Values: []byte(`{"email":"` + p.email + `"}`)})
 	event(t, proto.ContactTopic, proto.KindContactUpdated, contact, `{"first_name": 7, "email": "`+p.email+`"}`)
 	// Merging organizations erases no person.
-	small := d.admin.post(t, "/organizations", map[string]any{"name": "Small " + p.word}).is(201).text("id")
-	big := d.admin.post(t, "/organizations", map[string]any{"name": "Big " + p.word}).is(201).text("id")
-	d.admin.post(t, "/organizations/"+big+"/merge", map[string]any{"other_id": small}).is(200)
+	small := d.Admin.Post(t, "/organizations", map[string]any{"name": "Small " + p.word}).Is(201).Text("id")
+	big := d.Admin.Post(t, "/organizations", map[string]any{"name": "Big " + p.word}).Is(201).Text("id")
+	d.Admin.Post(t, "/organizations/"+big+"/merge", map[string]any{"other_id": small}).Is(200)
 
 	everywhere := []string{"contacts.contact", "contacts.activity", "contacts.import", "contacts.import_error", "contacts.former_address", "contacts.idempotency", "contacts.parked",
 		"booking.contact", "booking.idempotency", "booking.parked", "forms.submission", "forms.parked", "settings.mail", "settings.audit",
 		"webhooks.message", "webhooks.attempt"}
 	var missing []string
-	require.Eventually(t, func() bool {
+	until.Holds(t, func() bool {
 		have := tablesWith(t, p.traces())
 		missing = slices.DeleteFunc(slices.Clone(everywhere), func(table string) bool { return slices.Contains(have, table) })
 		return len(missing) == 0
 	}, 40*time.Second, 500*time.Millisecond, "the person does not stand in %v", &missing)
-	data := d.admin.post(t, "/privacy/personal-data", map[string]string{"email": p.shouted}).is(200)
-	require.Len(t, data.field("contacts"), 2)
-	require.Len(t, data.field("submissions"), 2, "the one that made no contact, and the details with a problem: %s", data.Body)
+	data := d.Admin.Post(t, "/privacy/personal-data", map[string]string{"email": p.shouted}).Is(200)
+	require.Len(t, data.Field("contacts"), 2)
+	require.Len(t, data.Field("submissions"), 2, "the one that made no contact, and the details with a problem: %s", data.Body)
 
-	require.EqualValues(t, 2, d.admin.post(t, "/privacy/erase", map[string]string{"email": strings.ToUpper(p.ascii)}).is(200).field("erased"))
+	require.EqualValues(t, 2, d.Admin.Post(t, "/privacy/erase", map[string]string{"email": strings.ToUpper(p.ascii)}).Is(200).Field("erased"))
 	gone(t, p.traces())
 	for _, id := range []string{contact, twin, trashed} {
-		require.Eventually(t, func() bool { return ends(t, proto.ContactTopic, id) }, 10*time.Second, 200*time.Millisecond, "the last message about %s is no tombstone", id)
+		until.Holds(t, func() bool { return erased(t, id) }, 10*time.Second, 200*time.Millisecond, "the last event of %s is not contact.erased", id)
 	}
 	// The same request is a new one.
-	d.admin.with("Idempotency-Key", key).post(t, "/appointments", byTeam).fails(404, "svc_not_found")
-	require.Equal(t, "null", strings.TrimSpace(d.admin.post(t, "/privacy/personal-data", map[string]string{"email": p.email}).is(200).Body))
+	d.Admin.With("Idempotency-Key", key).Post(t, "/appointments", byTeam).Fails(404, "svc_not_found")
+	require.Equal(t, "null", strings.TrimSpace(d.Admin.Post(t, "/privacy/personal-data", map[string]string{"email": p.email}).Is(200).Body))
 
 	// Look-alikes are whole.
-	o := d.admin.get(t, "/contacts/"+other).is(200)
-	require.Equal(t, p.alike, o.text("email"))
-	require.Equal(t, "A"+p.first+"s", o.text("first_name"))
-	require.Contains(t, d.admin.get(t, "/contacts/"+other+"/activities").is(200).Body, "had , has "+p.alike)
-	sent := d.admin.get(t, "/submissions?contact="+other).is(200)
-	require.Equal(t, "ask  or "+p.alike, sent.text("items.0.values.message"))
+	o := d.Admin.Get(t, "/contacts/"+other).Is(200)
+	require.Equal(t, p.alike, o.Text("email"))
+	require.Equal(t, "A"+p.first+"s", o.Text("first_name"))
+	require.Contains(t, d.Admin.Get(t, "/contacts/"+other+"/activities").Is(200).Body, "had , has "+p.alike)
+	sent := d.Admin.Get(t, "/submissions?contact="+other).Is(200)
+	require.Equal(t, "ask  or "+p.alike, sent.Text("items.0.values.message"))
 	require.Equal(t, []any{[]any{"", "", ""}, []any{"", "", ""}, []any{"", "", ""}, []any{"Jan" + p.word, p.last + "son", p.alike}, []any{"A" + p.first + "s", p.last + "son", ""}},
-		d.admin.get(t, "/imports/"+waits).is(200).field("preview"))
-	require.Len(t, d.admin.get(t, "/imports/"+done).is(200).field("errors"), 1)
-	d.admin.get(t, "/organizations/"+big).is(200)
+		d.Admin.Get(t, "/imports/"+waits).Is(200).Field("preview"))
+	require.Len(t, d.Admin.Get(t, "/imports/"+done).Is(200).Field("errors"), 1)
+	d.Admin.Get(t, "/organizations/"+big).Is(200)
 	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("Small "+p.word)), " "), "webhooks.message", "merging organizations erases nobody")
 	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("jan"+strings.ToLower(p.first))), " "), "webhooks.attempt")
 }
 
 func TestAnAddressWithoutAContactIsErasedToo(t *testing.T) {
-	healthy(t)
-	d := setUp(t)
+	sys.Healthy(t)
+	d := sys.SetUp(t)
 	p := somebody()
-	free := d.publish(t, map[string]any{"create": false})
-	d.form = free
-	token := d.formToken(t)
-	wait()
+	free := publish(t, d, map[string]any{"create": false})
+	d.Form = free
+	token := d.FormToken(t)
+	system.Wait()
 	for _, email := range []string{p.email, p.alike} {
-		visitor.post(t, "/forms/"+free+"/submit", map[string]any{"token": token, "hp_url": "", "page": "", "values": map[string]string{"email": email, "message": "hello"}}).is(200)
+		visitor.Post(t, "/forms/"+free+"/submit", map[string]any{"token": token, "hp_url": "", "page": "", "values": map[string]string{"email": email, "message": "hello"}}).Is(200)
 	}
-	eventually(t, func() bool {
-		return len(d.admin.get(t, "/submissions?form="+free).is(200).items()) == 2 && d.admin.post(t, "/privacy/personal-data", map[string]string{"email": p.ascii}).is(200).field("submissions") != nil
+	system.Eventually(t, func() bool {
+		return len(d.Admin.Get(t, "/submissions?form="+free).Is(200).Items()) == 2 && d.Admin.Post(t, "/privacy/personal-data", map[string]string{"email": p.ascii}).Is(200).Field("submissions") != nil
 	}, "no submissions")
-	require.EqualValues(t, 0, d.admin.post(t, "/privacy/erase", map[string]string{"email": p.ascii}).is(200).field("erased"))
+	require.EqualValues(t, 0, d.Admin.Post(t, "/privacy/erase", map[string]string{"email": p.ascii}).Is(200).Field("erased"))
 	gone(t, p.traces())
-	left := d.admin.get(t, "/submissions?form="+free).is(200).items()
+	left := d.Admin.Get(t, "/submissions?form="+free).Is(200).Items()
 	require.Len(t, left, 1)
 	require.Equal(t, p.alike, left[0]["values"].(map[string]any)["email"])
 }
 
 // publish makes a form with an optional address and the name of an organization.
-func (d desk) publish(t testing.TB, newContacts any) string {
+func publish(t testing.TB, d system.Desk, newContacts any) string {
 	t.Helper()
 	definition := map[string]any{"elements": []any{
 		map[string]any{"id": "first", "type": "field", "target": "contact.first_name", "label": "First name"},
@@ -204,20 +206,20 @@ func (d desk) publish(t testing.TB, newContacts any) string {
 	if newContacts != nil {
 		definition["new_contacts"] = newContacts
 	}
-	return fmt.Sprint(d.admin.post(t, "/forms", map[string]any{"name": "Free " + uuid.NewString()[:8], "status": "publish", "definition": definition}).is(201).field("id"))
+	return fmt.Sprint(d.Admin.Post(t, "/forms", map[string]any{"name": "Free " + uuid.NewString()[:8], "status": "publish", "definition": definition}).Is(201).Field("id"))
 }
 
 // echoes subscribes everything for a receiver that repeats what it gets, so that answers hold people as well.
-func echoes(t testing.TB, d desk) {
+func echoes(t testing.TB, d system.Desk) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	t.Cleanup(server.Close)
 	var events []string
-	for _, e := range d.admin.get(t, "/webhooks/events").is(200).items() {
+	for _, e := range d.Admin.Get(t, "/webhooks/events").Is(200).Items() {
 		events = append(events, e["event"].(string))
 	}
-	id := d.admin.post(t, "/webhooks", map[string]any{"name": "Echo", "url": server.URL + "/hook", "active": true, "events": events}).is(201).text("webhook.id")
-	t.Cleanup(func() { d.admin.call(t, "DELETE", "/webhooks/"+id, nil) })
+	id := d.Admin.Post(t, "/webhooks", map[string]any{"name": "Echo", "url": server.URL + "/hook", "active": true, "events": events}).Is(201).Text("webhook.id")
+	t.Cleanup(func() { d.Admin.Call(t, "DELETE", "/webhooks/"+id, nil) })
 }
 
 func number(id string) (n int64) {
@@ -244,7 +246,9 @@ func produce(t testing.TB, topic, key string, env *proto.Envelope) {
 	env.Id, env.RecordId, env.OccurredAt, env.Actor = uuid.NewString(), key, timestamppb.Now(), &proto.Actor{Channel: "form"}
 	value, err := protobuf.Marshal(env)
 	require.NoError(t, err)
-	w := &kafka.Writer{Addr: kafka.TCP(system(t).Processes["kafka"].URL), Balancer: &kafka.Hash{}, BatchTimeout: time.Millisecond}
+	client, _, err := sys.Now(t).Broker()
+	require.NoError(t, err)
+	w := &kafka.Writer{Addr: client.Addr, Transport: client.Transport, Balancer: &kafka.Hash{}, BatchTimeout: time.Millisecond}
 	defer w.Close()
 	require.NoError(t, w.WriteMessages(t.Context(), kafka.Message{Topic: topic, Key: []byte(key), Value: value}))
 }
@@ -253,7 +257,7 @@ func produce(t testing.TB, topic, key string, env *proto.Envelope) {
 func gone(t *testing.T, traces *regexp.Regexp) {
 	t.Helper()
 	var left []string
-	require.Eventually(t, func() bool {
+	until.Holds(t, func() bool {
 		left = append(tablesWith(t, traces), topicsWith(t, traces)...)
 		return len(left) == 0
 	}, 20*time.Second, 300*time.Millisecond, "left behind: %v", &left)
@@ -263,7 +267,7 @@ func gone(t *testing.T, traces *regexp.Regexp) {
 // tablesWith are the tables, of all services, with a row in which something matches, as text or in bytes.
 func tablesWith(t *testing.T, what *regexp.Regexp) (tables []string) {
 	t.Helper()
-	db, err := pgx.Connect(t.Context(), system(t).Database)
+	db, err := pgx.Connect(t.Context(), sys.Now(t).Database)
 	require.NoError(t, err)
 	defer func() { _ = db.Close(context.WithoutCancel(t.Context())) }()
 	rows, err := db.Query(t.Context(), `select format('%I.%I', schemaname, tablename) from pg_tables
@@ -327,7 +331,7 @@ func topicsWith(t *testing.T, what *regexp.Regexp) (found []string) {
 func filesWith(t *testing.T, what *regexp.Regexp) (found []string) {
 	t.Helper()
 	looked := 0
-	err := filepath.WalkDir(dataDir, func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(sys.Data, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -356,20 +360,23 @@ func filesWith(t *testing.T, what *regexp.Regexp) (found []string) {
 // newest are the newest messages of a topic by key; nil for a tombstone.
 func newest(t *testing.T, topic string) map[string][]byte {
 	t.Helper()
-	broker := system(t).Processes["kafka"].URL
-	conn, err := kafka.Dial("tcp", broker)
+	broker := sys.Now(t).Kafka
+	_, login, err := sys.Now(t).Broker()
+	require.NoError(t, err)
+	dialer := login.Dialer("", 10*time.Second)
+	conn, err := dialer.Dial("tcp", broker)
 	require.NoError(t, err)
 	defer conn.Close()
 	partitions, err := conn.ReadPartitions(topic)
 	require.NoError(t, err)
 	last := map[string][]byte{}
 	for _, p := range partitions {
-		leader, err := kafka.DialLeader(t.Context(), "tcp", broker, topic, p.ID)
+		leader, err := dialer.DialLeader(t.Context(), "tcp", broker, topic, p.ID)
 		require.NoError(t, err)
 		begin, end, err := leader.ReadOffsets()
 		require.NoError(t, err)
 		require.NoError(t, leader.Close())
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: topic, Partition: p.ID, MaxWait: 100 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Dialer: dialer, Topic: topic, Partition: p.ID, MaxWait: 100 * time.Millisecond})
 		require.NoError(t, r.SetOffset(begin))
 		for begin < end {
 			m, err := r.ReadMessage(t.Context())
@@ -382,9 +389,10 @@ func newest(t *testing.T, topic string) map[string][]byte {
 	return last
 }
 
-// ends reports whether the last message of a key in a topic is its tombstone.
-func ends(t *testing.T, topic, key string) bool {
+// erased reports whether the last message about a contact is contact.erased.
+func erased(t *testing.T, id string) bool {
 	t.Helper()
-	value, ok := newest(t, topic)[key]
-	return ok && len(value) == 0
+	var e proto.Envelope
+	require.NoError(t, protobuf.Unmarshal(newest(t, proto.ContactTopic)[id], &e))
+	return e.GetKind() == proto.KindContactErased
 }

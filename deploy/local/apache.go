@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
-	"net"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db/pgserver/tether"
 )
 
@@ -38,13 +40,17 @@ const (
 // apacheBroker is one node of Apache Kafka, broker and controller in one.
 type apacheBroker struct {
 	jars, dir       string
-	port, control   int
 	java, configure string
 }
 
-// newApacheBroker fetches the jars into tools and formats dir, each if that was not done before. It starts nothing.
-func newApacheBroker(ctx context.Context, tools, dir string, port, control int, say func(string, ...any)) (*apacheBroker, error) {
-	b := &apacheBroker{jars: filepath.Join(tools, "kafka-"+apacheVersion), dir: dir, port: port, control: control, configure: filepath.Join(dir, "server.properties")}
+// apachePorts are those of a node on this machine: for users with passwords, and for administrators and for the node itself,
+// who have certificates.
+type apachePorts struct{ users, admin, control int }
+
+// newApacheBroker fetches the jars into tools, makes certificates and formats dir, each if that was not done before. It starts
+// nothing.
+func newApacheBroker(ctx context.Context, tools, dir string, ports apachePorts, say func(string, ...any)) (*apacheBroker, error) {
+	b := &apacheBroker{jars: filepath.Join(tools, "kafka-"+apacheVersion), dir: dir, configure: filepath.Join(dir, "server.properties")}
 	var err error
 	if b.java, err = exec.LookPath("java"); err != nil {
 		return nil, errors.New("Apache Kafka needs Java 17 or newer, which is missing: install it, for instance with 'apt-get install default-jre-headless'")
@@ -55,16 +61,32 @@ func newApacheBroker(ctx context.Context, tools, dir string, port, control int, 
 	if err := os.MkdirAll(dir, 0o700); err != nil { // it holds people's data
 		return nil, err
 	}
+	if err := issueKafka(dir, dir, dir, "127.0.0.1", "localhost"); err != nil {
+		return nil, err
+	}
 	lines := []string{
 		"process.roles=broker,controller",
 		"node.id=1",
-		fmt.Sprintf("controller.quorum.voters=1@127.0.0.1:%d", control),
+		fmt.Sprintf("controller.quorum.voters=1@127.0.0.1:%d", ports.control),
 		"controller.listener.names=CONTROLLER",
-		fmt.Sprintf("listeners=PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d", port, control),
-		fmt.Sprintf("advertised.listeners=PLAINTEXT://127.0.0.1:%d", port),
-		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		fmt.Sprintf("listeners=USERS://127.0.0.1:%d,ADMIN://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d", ports.users, ports.admin, ports.control),
+		fmt.Sprintf("advertised.listeners=USERS://127.0.0.1:%d,ADMIN://127.0.0.1:%d", ports.users, ports.admin),
+		"listener.security.protocol.map=USERS:SASL_SSL,ADMIN:SSL,CONTROLLER:SSL",
+		"inter.broker.listener.name=ADMIN",
+		"listener.name.admin.ssl.client.auth=required",
+		"listener.name.controller.ssl.client.auth=required",
+		"ssl.keystore.type=PEM",
+		"ssl.keystore.location=" + filepath.Join(dir, "broker.pem"),
+		"ssl.truststore.type=PEM",
+		"ssl.truststore.location=" + filepath.Join(dir, "ca.pem"),
+		"sasl.enabled.mechanisms=SCRAM-SHA-512",
+		"listener.name.users.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;",
+		"authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+		"super.users=User:CN=broker;User:CN=" + administrator + ";User:" + administrator,
 		"log.dirs=" + filepath.Join(dir, "data"),
 		"auto.create.topics.enable=false",
+		// One broker has no replica: what it has acknowledged survives a loss of power only if it is on the disk.
+		"log.flush.interval.messages=1",
 		// The defaults expect three nodes.
 		"offsets.topic.replication.factor=1",
 		"offsets.topic.num.partitions=4",
@@ -124,11 +146,45 @@ func (b *apacheBroker) command() *exec.Cmd {
 	return b.run(context.Background(), "kafka.Kafka", b.configure)
 }
 
+// apacheLogin is the administrator's at a node with this folder.
+func apacheLogin(dir string) bus.LoginOptions {
+	pair := filepath.Join(dir, "administrator.pem")
+	return bus.LoginOptions{CA: filepath.Join(dir, "ca.pem"), Cert: pair, Key: pair}
+}
+
+// grantApache waits for a node and gives its administrator a password, which a file in dir keeps.
+func grantApache(ctx context.Context, dir string, ports apachePorts) error {
+	path := filepath.Join(dir, "password")
+	password, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		password = []byte(rand.Text())
+		err = os.WriteFile(path, password, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	k := kafkaAccess{own: true, admin: loopback(ports.admin), login: apacheLogin(dir)}
+	b, err := k.connect()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close() }()
+	for {
+		if err = b.Grant(ctx, map[string]string{administrator: string(password)}); err == nil || ctx.Err() != nil {
+			return err
+		}
+		if _, refused := errors.AsType[bus.Refused](err); refused {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 // apacheKafka runs a node until it is told to stop.
 func apacheKafka(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("apache-kafka", flag.ExitOnError)
-	port := flags.Int("port", 9092, "port of the broker on 127.0.0.1, 0 for a free one; its controller takes the next one")
-	dir := flags.String("dir", filepath.Join(".run", "apache-kafka"), "folder of the data")
+	port := flags.Int("port", 9092, "port of the broker on 127.0.0.1, 0 for a free one; administrators and its controller take the next two")
+	dir := flags.String("dir", filepath.Join(".run", "apache-kafka"), "folder of the data, certificates and passwords")
 	_ = flags.Parse(args)
 	root, err := projectRoot()
 	if err != nil {
@@ -141,17 +197,18 @@ func apacheKafka(ctx context.Context, args []string) error {
 		return err
 	}
 	if *port == 0 {
-		if *port, err = freeBase(); err != nil {
+		if *port, err = freeBase(2); err != nil {
 			return err
 		}
 	}
-	for n, of := range map[int]string{*port: "Kafka", *port + 1: "Kafka's controller"} {
+	ports := apachePorts{users: *port, admin: *port + 1, control: *port + 2}
+	for n, of := range map[int]string{ports.users: "Kafka", ports.admin: "Kafka's port for administrators", ports.control: "Kafka's controller"} {
 		if free(n) != nil {
 			return fmt.Errorf("port %d (%s) is taken: stop the program that listens there, or choose another, for instance make kafka KAFKA_PORT=19092", n, of)
 		}
 	}
 	say := func(format string, a ...any) { fmt.Printf(format+"\n", a...) }
-	b, err := newApacheBroker(ctx, filepath.Join(root, ".run", "tools"), data, *port, *port+1, say)
+	b, err := newApacheBroker(ctx, filepath.Join(root, ".run", "tools"), data, ports, say)
 	if err != nil {
 		return err
 	}
@@ -165,20 +222,25 @@ func apacheKafka(ctx context.Context, args []string) error {
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	go func() {
-		for ctx.Err() == nil {
-			if c, err := net.DialTimeout("tcp", loopback(*port), time.Second); err == nil {
-				c.Close()
-				say("Apache Kafka %s listens on %s; Ctrl-C stops it\nTo use it: KAFKA_BROKERS=%[2]s make run", apacheVersion, loopback(*port))
-				return
+	granted := make(chan error, 1)
+	go func() { granted <- grantApache(ctx, data, ports) }()
+	for waits := true; waits; {
+		select {
+		case <-ended:
+			return fmt.Errorf("Apache Kafka ended by itself: %s", cmd.ProcessState)
+		case err := <-granted:
+			if err != nil {
+				_ = cmd.Process.Kill()
+				return err
 			}
-			time.Sleep(100 * time.Millisecond)
+			granted = nil
+			say("Apache Kafka %s listens on %s; Ctrl-C stops it\nFor administrators, with the certificate %s: %s", apacheVersion, loopback(ports.users),
+				filepath.Join(data, "administrator.pem"), loopback(ports.admin))
+			say("To use it: KAFKA_BROKERS=%s SVC_KAFKA_CA=%s SVC_KAFKA_USER=%s SVC_KAFKA_PASSWORD=$(cat %s) make run", loopback(ports.users),
+				filepath.Join(data, "ca.pem"), administrator, filepath.Join(data, "password"))
+		case <-ctx.Done():
+			waits = false
 		}
-	}()
-	select {
-	case <-ended:
-		return fmt.Errorf("Apache Kafka ended by itself: %s", cmd.ProcessState)
-	case <-ctx.Done():
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	select {

@@ -1,16 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // embeddedKafka is a broker in one small process. It speaks the Kafka protocol; with -dir, what it has acknowledged survives
@@ -20,11 +27,12 @@ func embeddedKafka(ctx context.Context, args []string) error {
 	dir := flags.String("dir", "", "folder of the data; memory only when empty")
 	listen := flags.String("listen", "127.0.0.1:9092", "address, which is also the one that clients are told")
 	_ = flags.Parse(args)
-	broker, err := startBroker(*dir, *listen)
+	broker, err := startBroker(*dir, *listen, os.Getenv("SVC_KAFKA_PASSWORD"))
 	if err != nil {
 		return err
 	}
 	defer broker.Close()
+	go tidy(ctx, broker)
 	fmt.Println("listening on " + broker.ListenAddrs()[0])
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -32,8 +40,10 @@ func embeddedKafka(ctx context.Context, args []string) error {
 	return nil
 }
 
-// startBroker starts the embedded broker at a host:port, with 0 for a free port. An empty dir keeps the data in memory.
-func startBroker(dir, listen string) (*kfake.Cluster, error) {
+// startBroker starts the embedded broker at a host:port, with 0 for a free port. An empty dir keeps the data in memory. With the
+// password of its administrator it asks everybody to sign in, and lets users do what they were granted; without one everybody may do
+// everything.
+func startBroker(dir, listen, password string) (*kfake.Cluster, error) {
 	_, number, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, err
@@ -46,11 +56,20 @@ func startBroker(dir, listen string) (*kfake.Cluster, error) {
 		kfake.WithLogger(kfake.BasicLogger(os.Stderr, kfake.LogLevelWarn)),
 		kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, listen) }),
 		kfake.ClusterID("frontdesk"),
+		// Its own hourly compaction ignores min.compaction.lag.ms, so a reader that was away for an hour would miss changes.
+		// It never comes; tidy takes its place.
+		kfake.BrokerConfigs(map[string]string{"log.cleaner.backoff.ms": "315360000000"}),
 	}
 	if port == 0 {
 		options = append(options, kfake.NumBrokers(1))
 	} else {
 		options = append(options, kfake.Ports(port)) // one port, one broker
+	}
+	if password != "" {
+		options = append(options, kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("SCRAM-SHA-512", administrator, password))
+		if err := dropUsersWithoutAdministrator(dir); err != nil {
+			return nil, err
+		}
 	}
 	if dir != "" {
 		if err := os.MkdirAll(dir, 0o700); err != nil { // it holds people's data
@@ -59,4 +78,77 @@ func startBroker(dir, listen string) (*kfake.Cluster, error) {
 		options = append(options, kfake.DataDir(dir), kfake.SyncWrites())
 	}
 	return kfake.NewCluster(options...)
+}
+
+// dropUsersWithoutAdministrator removes the broker's list of users if its administrator is not among them, as in a folder from before
+// there were users: the list on the disk takes the place of the administrator that the broker is started with.
+func dropUsersWithoutAdministrator(dir string) error {
+	path := filepath.Join(dir, "sasl.json")
+	users, err := os.ReadFile(path)
+	if dir == "" || errors.Is(err, fs.ErrNotExist) || bytes.Contains(users, []byte(`"`+administrator+`"`)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+const (
+	// tidyEvery is how often the embedded broker drops messages that are too old.
+	tidyEvery = time.Hour
+	// compactEvery is how often it compacts, and so for how long a replaced value stays, if every service keeps up.
+	compactEvery = 24 * time.Hour
+)
+
+// tidy drops what retention.ms lets go, and compacts once a day, until ctx ends. It does not know the age of a replaced value;
+// instead it compacts only when every service has consumed everything, so no reader misses a change. If a service is away,
+// nothing is compacted until it is back.
+func tidy(ctx context.Context, broker *kfake.Cluster) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	var compacted time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		broker.ApplyRetention()
+		if time.Since(compacted) > compactEvery && compact(broker, services) {
+			compacted = time.Now()
+		}
+	}
+}
+
+// compact compacts the topics if these groups have consumed all that they follow, and reports whether they have.
+func compact(broker *kfake.Cluster, groups []string) bool {
+	if !consumed(broker, groups) {
+		return false
+	}
+	// Nothing may be published between the comparison and the compaction. Producers try again.
+	pause := broker.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
+	defer pause.Remove()
+	if !consumed(broker, groups) {
+		return false
+	}
+	broker.Compact()
+	return true
+}
+
+func consumed(broker *kfake.Cluster, groups []string) bool {
+	for _, name := range groups {
+		group := broker.GroupInfo(name)
+		if group == nil || len(group.Commits) == 0 {
+			return false
+		}
+		for topic, partitions := range group.Commits {
+			for p, commit := range partitions {
+				if info := broker.PartitionInfo(topic, p); info != nil && commit.Offset < info.HighWatermark {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }

@@ -52,7 +52,7 @@ func withServers(ctx context.Context, args []string) error {
 		environment = append(environment, "TEST_DATABASE_URL="+pg.URL())
 	}
 	if os.Getenv("TEST_KAFKA_BROKERS") == "" {
-		broker, err := startBroker("", "127.0.0.1:0")
+		broker, err := startBroker("", "127.0.0.1:0", "")
 		if err != nil {
 			return fmt.Errorf("start a broker: %w", err)
 		}

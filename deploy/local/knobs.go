@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata"
 
 	"github.com/caarlos0/env/v11"
+
+	"frontdesk/libs/knob"
 )
 
 // knobs are the settings of the local run. Every other setting of the processes follows from them.
@@ -21,27 +24,43 @@ type knobs struct {
 	HTTPPort      int     `env:"SVC_HTTP_PORT" envDefault:"8080" help:"the gateway's port; the others follow it (README.md); 0 takes free ones"`
 	DataDir       string  `env:"SVC_DATA_DIR" envDefault:".run" help:"folder of all data, logs and secrets"`
 	AdminLogin    string  `env:"SVC_ADMIN_LOGIN" envDefault:"admin" help:"login of the first administrator"`
-	AdminPassword string  `env:"SVC_ADMIN_PASSWORD" help:"password of the first administrator; made and printed when empty"`
+	AdminPassword string  `env:"SVC_ADMIN_PASSWORD" secret:"true" help:"password of the first administrator; made and printed when empty"`
 	AdminEmail    string  `env:"SVC_ADMIN_EMAIL" envDefault:"admin@example.com" help:"address of the first administrator"`
-	SMTPURL       string  `env:"SVC_SMTP_URL" help:"smtp://host:port that sends real mail, instead of the mail page"`
+	SMTPURL       string  `env:"SVC_SMTP_URL" secret:"true" help:"smtp://host:port that sends real mail, instead of the mail page"`
 	MailFrom      string  `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" help:"sender of mails"`
 	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" help:"1 allows webhook receivers on http and on this machine"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" help:"multiplies every rate limit; 0 switches them off"`
-	MasterKey     string  `env:"SVC_MASTER_KEY" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
+	MasterKey     string  `env:"SVC_MASTER_KEY" secret:"true" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
 	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" help:"time zone of the business"`
 	PublicURL     string  `env:"SVC_PUBLIC_URL" help:"address in links and mails; http://localhost:$SVC_HTTP_PORT when empty"`
-	DatabaseURL   string  `env:"DATABASE_URL" help:"an administrator of an existing PostgreSQL, instead of one of our own"`
+	Proxies       string  `env:"SVC_TRUSTED_PROXIES" help:"addresses and networks of the proxies before the gateway, separated by commas"`
+	DatabaseURL   string  `env:"DATABASE_URL" secret:"true" help:"an administrator of an existing PostgreSQL, instead of one of our own"`
 	KafkaBrokers  string  `env:"KAFKA_BROKERS" help:"host:port,… of an existing Kafka, instead of one of our own"`
+	KafkaTLS      bool    `env:"SVC_KAFKA_TLS" envDefault:"false" help:"encrypt connections to an existing Kafka"`
+	KafkaCA       string  `env:"SVC_KAFKA_CA" help:"PEM file of the authority that signs the certificates of an existing Kafka"`
+	KafkaUser     string  `env:"SVC_KAFKA_USER" help:"user of all processes at an existing Kafka, by SCRAM-SHA-512"`
+	KafkaPassword string  `env:"SVC_KAFKA_PASSWORD" secret:"true" help:"password of SVC_KAFKA_USER"`
 	Kafka         string  `env:"SVC_KAFKA" envDefault:"embedded" help:"our own broker: embedded, or apache (needs Java and Maven)"`
 	Partitions    int     `env:"SVC_KAFKA_PARTITIONS" help:"of a busy topic at our own broker, made at the first start; as many as this machine can work on at once when empty"`
+	LogDays       int     `env:"SVC_LOG_DAYS" envDefault:"30" help:"days for which logs are kept, with the addresses of visitors in the gateway's"`
 	OTLPEndpoint  string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces go; nowhere when empty"`
+	Pprof         bool    `env:"SVC_PPROF" envDefault:"false" help:"serve Go profiles of the services on their admin ports"`
+	Replicas      string  `env:"SVC_REPLICAS" help:"services that run more than once, as booking=3,contacts=2"`
+	TraefikBin    string  `env:"SVC_TRAEFIK_BIN" help:"the Traefik to use; one of the right version on the PATH, or our own build, when empty"`
 	PGBin         string  `env:"PG_BIN" help:"bin folder of the PostgreSQL to use"`
+
+	// replicas is made of Replicas: how many a service has beyond one.
+	replicas map[string]int
 }
 
 // readKnobs reads the environment. Its errors name the variable and the values that it takes.
 func readKnobs() (knobs, error) {
 	var k knobs
-	err := env.Parse(&k)
+	environ, err := knob.WithSecrets(env.ToMap(os.Environ()), knob.Secrets[knobs]()...)
+	if err != nil {
+		return k, err
+	}
+	err = env.ParseWithOptions(&k, env.Options{Environment: environ})
 	if wrong := (env.ParseError{}); errors.As(err, &wrong) {
 		field, _ := reflect.TypeFor[knobs]().FieldByName(wrong.Name)
 		return k, fmt.Errorf("%s takes a number", field.Tag.Get("env")) // all others are texts
@@ -52,11 +71,17 @@ func readKnobs() (knobs, error) {
 	if k.DataDir, err = filepath.Abs(k.DataDir); err != nil {
 		return k, err
 	}
-	if k.HTTPPort != 0 && (k.HTTPPort < 1 || k.HTTPPort+lastOffset > 65535) {
-		return k, fmt.Errorf("SVC_HTTP_PORT is %d and takes 1 to %d, or 0 for free ports", k.HTTPPort, 65535-lastOffset)
+	if k.replicas, err = parseReplicas(k.Replicas); err != nil {
+		return k, err
+	}
+	if last := k.lastOffset(); k.HTTPPort != 0 && (k.HTTPPort < 1 || k.HTTPPort+last > 65535) {
+		return k, fmt.Errorf("SVC_HTTP_PORT is %d and takes 1 to %d, or 0 for free ports", k.HTTPPort, 65535-last)
 	}
 	if k.RateFactor < 0 {
 		return k, fmt.Errorf("SVC_RATE_FACTOR is %v and takes 0 or more", k.RateFactor)
+	}
+	if k.LogDays < 1 {
+		return k, fmt.Errorf("SVC_LOG_DAYS is %d and takes 1 or more", k.LogDays)
 	}
 	if k.WebhookLocal != "0" && k.WebhookLocal != "1" {
 		return k, fmt.Errorf("SVC_WEBHOOK_LOCAL is %q and takes 0 or 1", k.WebhookLocal)
@@ -90,6 +115,26 @@ func readKnobs() (knobs, error) {
 	return k, nil
 }
 
+// mostReplicas of a service have ports of their own.
+const mostReplicas = 9
+
+// parseReplicas reads booking=3,contacts=2.
+func parseReplicas(text string) (map[string]int, error) {
+	replicas := map[string]int{}
+	for pair := range strings.SplitSeq(text, ",") {
+		if pair = strings.TrimSpace(pair); pair == "" {
+			continue
+		}
+		name, count, _ := strings.Cut(pair, "=")
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 1 || n > mostReplicas || !slices.Contains(services, name) {
+			return nil, fmt.Errorf("SVC_REPLICAS: %q has to be service=1 to %d, of %s", pair, mostReplicas, strings.Join(services, ", "))
+		}
+		replicas[name] = n - 1
+	}
+	return replicas, nil
+}
+
 // address checks that a variable is empty or an address with one of the schemes. Its error leaves the value out, which may
 // hold a password.
 func address(name, value string, schemes ...string) error {
@@ -108,11 +153,8 @@ func address(name, value string, schemes ...string) error {
 }
 
 func printKnobs() {
-	fmt.Println("Usage: local run\n\nEnvironment, with defaults:")
-	fields := reflect.VisibleFields(reflect.TypeFor[knobs]())
-	for _, f := range fields {
-		fmt.Printf("  %-28s %-16s %s\n", f.Tag.Get("env"), f.Tag.Get("envDefault"), f.Tag.Get("help"))
-	}
+	fmt.Println("Usage: local run [-with-input]\n\n-with-input: stop when standard input ends\n\nEnvironment:")
+	knob.Print[knobs](os.Stdout)
 }
 
 // projectRoot is the nearest folder with a go.work, from the working directory upward.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/bus"
 )
 
 // The launcher starts its own program for the broker and the mail sink; here that program is the test.
@@ -54,11 +57,13 @@ func TestWhatIsKilledComesBackWithItsData(t *testing.T) {
 	require.NoError(t, err)
 	_, err = db.Exec(ctx, `CREATE TABLE contacts.kept AS SELECT 1 AS n`)
 	require.NoError(t, err)
-	topics := &kafka.Client{Addr: kafka.TCP(l.kafka)}
+	login, err := bus.NewLogin(l.kafka.login)
+	require.NoError(t, err)
+	topics := &kafka.Client{Addr: kafka.TCP(l.kafka.admin), Transport: login.Transport()}
 	made, err := topics.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "kept", NumPartitions: 1, ReplicationFactor: 1}}})
 	require.NoError(t, err)
 	require.NoError(t, made.Errors["kept"])
-	w := &kafka.Writer{Addr: kafka.TCP(l.kafka), Topic: "kept", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond}
+	w := &kafka.Writer{Addr: kafka.TCP(l.kafka.admin), Transport: login.Transport(), Topic: "kept", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond}
 	require.NoError(t, w.WriteMessages(ctx, kafka.Message{Value: []byte("one")}))
 	require.NoError(t, w.Close())
 
@@ -73,7 +78,7 @@ func TestWhatIsKilledComesBackWithItsData(t *testing.T) {
 	defer db.Close(ctx)
 	var n int
 	require.NoError(t, db.QueryRow(ctx, `SELECT n FROM kept`).Scan(&n))
-	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{l.kafka}, Topic: "kept", MaxWait: 50 * time.Millisecond})
+	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{l.kafka.admin}, Dialer: login.Dialer("", 10*time.Second), Topic: "kept", MaxWait: 50 * time.Millisecond})
 	defer r.Close()
 	m, err := r.ReadMessage(ctx)
 	require.NoError(t, err)
@@ -144,6 +149,7 @@ func TestEachKnobIsChecked(t *testing.T) {
 		"KAFKA_BROKERS":     "kafka",
 		"SVC_KAFKA":         "rabbit",
 		"SVC_PUBLIC_URL":    "localhost",
+		"SVC_LOG_DAYS":      "0",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
@@ -200,4 +206,15 @@ func TestTheMailPageIsReadyWhenItAnswers(t *testing.T) {
 	require.NoError(t, err)
 	resp.Body.Close()
 	require.Equal(t, http.StatusOK, resp.StatusCode)
+}
+
+func TestALaunchWithInputStopsWhenItsInputEnds(t *testing.T) {
+	read, write := io.Pipe()
+	signals := make(chan os.Signal, 1)
+	go endWith(read, signals)
+	_, err := write.Write([]byte("a key was pressed\n"))
+	require.NoError(t, err)
+	require.Empty(t, signals)
+	require.NoError(t, write.Close())
+	require.Equal(t, syscall.SIGTERM, <-signals)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,38 +14,58 @@ import (
 const (
 	logSize     = 50 << 20
 	longestLine = 64 << 10
+	// closedLogs is how many closed files of a process are kept at most, so that a flood does not fill the disk.
+	closedLogs = 10
+	// closedAt is the end of a closed file's name: the time at which it was closed.
+	closedAt = "2006-01-02T150405.000"
 )
 
-// logFile is the log of a process. When it has grown large it is renamed to .1 and begins anew. trouble gets a short form of
-// lines with errors, at most one a second.
+// logFile is the log of a process. Each day, and when it has grown large, the file is closed under another name and begins anew.
+// A closed file is deleted after keep, because the gateway's log holds addresses of visitors. trouble gets a short form of lines
+// with errors, at most one a second.
 type logFile struct {
 	trouble func(line string)
+	keep    time.Duration
+	now     func() time.Time
 
 	mu      sync.Mutex
 	file    *os.File
 	size    int64
+	day     string // of the lines in the file
 	partial []byte
 	last    string
 	shown   time.Time // when trouble was called last
 }
 
-func openLog(path string, trouble func(string)) (*logFile, error) {
+// openLog opens the log at path. keep is for how long a closed file stays.
+func openLog(path string, keep time.Duration, trouble func(string)) (*logFile, error) {
+	l := &logFile{trouble: trouble, keep: keep, now: time.Now}
+	return l, l.open(path)
+}
+
+func (l *logFile) open(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &logFile{trouble: trouble, file: f, size: info.Size()}, nil
+	l.file, l.size, l.day = f, info.Size(), dayOf(l.now())
+	if l.size > 0 {
+		l.day = dayOf(info.ModTime())
+	}
+	return nil
 }
+
+func dayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // Write never fails: a full disk must not stop a process for want of its log.
 func (l *logFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.size > logSize {
+	if l.size > logSize || l.day != dayOf(l.now()) {
 		l.rotate()
 	}
 	n, _ := l.file.Write(p)
@@ -64,13 +86,18 @@ func (l *logFile) Write(p []byte) (int, error) {
 }
 
 func (l *logFile) rotate() {
-	path := l.file.Name()
-	if os.Rename(path, path+".1") != nil {
+	path, before := l.file.Name(), l.file
+	if os.Rename(path, path+"."+l.now().UTC().Format(closedAt)) != nil || l.open(path) != nil {
 		return
 	}
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
-		l.file.Close()
-		l.file, l.size = f, 0
+	before.Close()
+	closed, _ := filepath.Glob(path + ".*")
+	slices.Sort(closed)
+	for i, name := range closed {
+		at, err := time.Parse(closedAt, strings.TrimPrefix(name, path+"."))
+		if err == nil && (l.now().Sub(at) >= l.keep || i < len(closed)-closedLogs) {
+			_ = os.Remove(name)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"frontdesk/libs/version"
 )
 
 var commands = []struct {
@@ -16,13 +18,22 @@ var commands = []struct {
 	{"run", "build and start everything, until Ctrl-C", run},
 	{"build", "build the services, the controller and Traefik", build},
 	{"env", "-- command: run a command with a PostgreSQL and a Kafka of its own", withServers},
+	{"backup", "dump the schemas of the running system into a folder", backup},
+	{"restore", "bring services back to a backup", restore},
 	{"kafka", "the embedded broker", embeddedKafka},
 	{"mailsink", "the SMTP sink with its page", mailSink},
 	{"provision", "make the roles and schemas of the services in an existing PostgreSQL", provision},
+	{"provision-kafka", "make the topics, users and rights of the processes in an existing Kafka", provisionKafka},
+	{"keys", "print new keys for all services, for an environment file", printKeys},
+	{"kafka-certificates", "make an authority and the certificates of one node of Apache Kafka", kafkaCertificates},
+	{"get", "print what an address answers, for health checks", get},
 	{"apache-kafka", "one node of Apache Kafka, fetched with Maven", apacheKafka},
 }
 
 func main() {
+	if version.Printed("local") {
+		return
+	}
 	name := ""
 	if len(os.Args) > 1 {
 		name = os.Args[1]
@@ -48,6 +59,7 @@ func main() {
 	for _, c := range commands {
 		fmt.Printf("  %-14s %s\n", c.name, c.help)
 	}
+	fmt.Printf("  %-14s %s\n", "-version", "print number and commit")
 	if name != "" && name != "help" && name != "-help" && name != "--help" {
 		os.Exit(2)
 	}

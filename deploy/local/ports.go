@@ -20,10 +20,21 @@ const (
 	controllerOffset      = 6
 	controllerAdminOffset = 7
 	apacheControlOffset   = 8
+	apacheAdminOffset     = 9
 	serviceOffset         = 11
 	serviceAdminOffset    = 21
-	lastOffset            = 29
+	// replicaOffset is from the ports of a service to those of its next replica.
+	replicaOffset = 20
 )
+
+// lastOffset is the highest of a run.
+func (k knobs) lastOffset() int {
+	last := serviceAdminOffset + len(services) - 1
+	for _, more := range k.replicas {
+		last = max(last, serviceAdminOffset+len(services)-1+more*replicaOffset)
+	}
+	return last
+}
 
 type port struct {
 	number int
@@ -34,7 +45,7 @@ func loopback(number int) string { return net.JoinHostPort("127.0.0.1", strconv.
 
 // freeBase finds a gateway port with all its offsets free. It stays below the kernel's range for outgoing connections, so
 // no connection takes one of the ports before they are used.
-func freeBase() (int, error) {
+func freeBase(lastOffset int) (int, error) {
 	for range 200 {
 		base := 10000 + rand.IntN(20000)
 		ok := true

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"frontdesk/libs/bus"
+	"frontdesk/libs/app"
 	"frontdesk/libs/db/pgserver"
 	"frontdesk/proto"
 
@@ -37,8 +37,9 @@ type launch struct {
 	root, bin, tools string
 	self             string
 	own              bool // the administrator's password is ours, not given
-	kafka            string
+	kafka            kafkaAccess
 	urls             map[string]string // service to database
+	admin            string            // the administrator's URL of the database with all schemas
 	apache           *apacheBroker
 	traefik          string
 	supervisor       *supervisor
@@ -47,7 +48,9 @@ type launch struct {
 }
 
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 {
+	// Tests start the launcher so: it ends when they do, however they end.
+	withInput := slices.Equal(args, []string{"-with-input"})
+	if len(args) > 0 && !withInput {
 		printKnobs()
 		if a := strings.TrimLeft(args[0], "-"); a == "help" || a == "h" {
 			return nil
@@ -84,6 +87,9 @@ func run(ctx context.Context, args []string) error {
 	defer stop()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	if withInput {
+		go endWith(os.Stdin, signals)
+	}
 	go func() {
 		<-signals
 		fmt.Println()
@@ -96,13 +102,19 @@ func run(ctx context.Context, args []string) error {
 	if err == nil {
 		<-ctx.Done()
 	}
-	l.supervisor.stopAll(append([]string{"gateway"}, services...), []string{"traefik"}, []string{"mail"}, []string{"kafka"}, []string{"postgres"})
+	l.supervisor.stopAll(append([]string{"gateway"}, l.replicaNames()...), []string{"traefik"}, []string{"mail"}, []string{"kafka"}, []string{"postgres"})
 	l.state.remove()
 	if ctx.Err() != nil {
 		l.say("stopped")
 		return nil
 	}
 	return err
+}
+
+// endWith asks for a stop when nobody holds the other end of input any more.
+func endWith(input io.Reader, signals chan<- os.Signal) {
+	_, _ = io.Copy(io.Discard, input)
+	signals <- syscall.SIGTERM
 }
 
 func (l *launch) say(format string, args ...any) {
@@ -113,7 +125,7 @@ func (l *launch) say(format string, args ...any) {
 func (l *launch) choose() error {
 	if l.HTTPPort == 0 {
 		var err error
-		if l.HTTPPort, err = freeBase(); err != nil {
+		if l.HTTPPort, err = freeBase(l.lastOffset()); err != nil {
 			return err
 		}
 	}
@@ -123,7 +135,30 @@ func (l *launch) choose() error {
 	if err := checkPorts(l.ports()); err != nil {
 		return err
 	}
-	var err error
+	if err := l.learnSecrets(); err != nil {
+		return err
+	}
+	l.kafka = l.accessKafka()
+	s := state{
+		PID: os.Getpid(), DataDir: l.DataDir, Gateway: "http://" + l.at(0), PublicURL: l.PublicURL,
+		Dashboard: "http://" + l.at(controllerAdminOffset), Traefik: "http://" + l.at(traefikOffset),
+		Kafka: l.kafka.admin, KafkaLogin: l.kafka.login, KafkaUsers: l.kafka.users, Admin: stateAdmin{Login: l.AdminLogin},
+	}
+	if l.own {
+		s.Admin.Password = l.knobs.AdminPassword
+	}
+	if l.SMTPURL == "" {
+		s.MailPage = "http://" + l.at(mailPageOffset)
+	}
+	l.state = newStateFile(l.DataDir, s)
+	l.supervisor = newSupervisor(filepath.Join(l.DataDir, "log"), time.Duration(l.LogDays)*24*time.Hour, filepath.Join(l.DataDir, "hold"), l.say, func() {
+		_ = l.state.change(func(s *state) { s.Processes = l.supervisor.processes() })
+	})
+	return l.state.change(func(*state) {})
+}
+
+// learnSecrets reads the secrets of the data folder, and makes those that are not there yet. Those of the environment count first.
+func (l *launch) learnSecrets() (err error) {
 	if l.secrets, err = loadSecrets(l.DataDir, services); err != nil {
 		return err
 	}
@@ -133,25 +168,7 @@ func (l *launch) choose() error {
 	if l.own = l.knobs.AdminPassword == ""; l.own {
 		l.knobs.AdminPassword = l.secrets.AdminPassword
 	}
-	if l.kafka = l.KafkaBrokers; l.kafka == "" {
-		l.kafka = l.at(kafkaOffset)
-	}
-	s := state{
-		PID: os.Getpid(), DataDir: l.DataDir, Gateway: "http://" + l.at(0), PublicURL: l.PublicURL,
-		Dashboard: "http://" + l.at(controllerAdminOffset), Traefik: "http://" + l.at(traefikOffset),
-		Kafka: l.kafka, Admin: stateAdmin{Login: l.AdminLogin},
-	}
-	if l.own {
-		s.Admin.Password = l.knobs.AdminPassword
-	}
-	if l.SMTPURL == "" {
-		s.MailPage = "http://" + l.at(mailPageOffset)
-	}
-	l.state = newStateFile(l.DataDir, s)
-	l.supervisor = newSupervisor(filepath.Join(l.DataDir, "log"), l.say, func() {
-		_ = l.state.change(func(s *state) { s.Processes = l.supervisor.processes() })
-	})
-	return l.state.change(func(*state) {})
+	return nil
 }
 
 // at is the address at an offset from the gateway's port.
@@ -168,11 +185,11 @@ func (l *launch) ports() []port {
 	if l.KafkaBrokers == "" {
 		ports = append(ports, port{kafkaOffset, "Kafka"})
 		if l.Kafka == "apache" {
-			ports = append(ports, port{apacheControlOffset, "Kafka's controller"})
+			ports = append(ports, port{apacheControlOffset, "Kafka's controller"}, port{apacheAdminOffset, "Kafka's port for administrators"})
 		}
 	}
-	for i, s := range services {
-		ports = append(ports, port{serviceOffset + i, s}, port{serviceAdminOffset + i, "health and metrics of " + s})
+	for _, r := range l.replicasOf(services...) {
+		ports = append(ports, port{r.offset, r.name}, port{r.adminOffset, "health and metrics of " + r.name})
 	}
 	for i := range ports {
 		ports[i].number += l.HTTPPort
@@ -181,31 +198,35 @@ func (l *launch) ports() []port {
 }
 
 // up starts everything and returns when the gateway routes to every service. It starts database, broker and mail sink and
-// builds the programs at the same time; then it starts all our processes at once, because each waits for what it needs.
+// builds the programs at the same time; then it starts all our processes at once, because each waits for what it needs. Traefik
+// may still be compiling then, and is started last.
 func (l *launch) up(ctx context.Context) error {
+	b := builder{root: l.root, bin: l.bin, say: l.say}
+	compiling, stop := context.WithCancel(ctx)
+	var traefik errgroup.Group
+	defer func() { stop(); _ = traefik.Wait() }()
+	traefik.Go(func() (err error) {
+		l.traefik, err = b.traefik(compiling, l.TraefikBin)
+		return err
+	})
 	prepare, inner := errgroup.WithContext(ctx)
 	prepare.Go(func() error { return l.upPostgres(inner) })
 	prepare.Go(func() error { return l.upKafka(inner) })
 	prepare.Go(l.upMail)
-	prepare.Go(func() error {
-		b := builder{root: l.root, bin: l.bin, say: l.say}
-		if err := b.ours(inner, services); err != nil {
-			return err
-		}
-		var err error
-		l.traefik, err = b.traefik(inner)
-		return err
-	})
+	prepare.Go(func() error { return b.ours(inner, services) })
 	if err := prepare.Wait(); err != nil {
 		return err
 	}
 	if err := l.supervisor.start(l.controller()); err != nil {
 		return err
 	}
-	for i, name := range services {
-		if err := l.supervisor.start(l.service(i, name)); err != nil {
+	for _, r := range l.replicasOf(services...) {
+		if err := l.supervisor.start(l.service(r)); err != nil {
 			return err
 		}
+	}
+	if err := traefik.Wait(); err != nil {
+		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -216,7 +237,7 @@ func (l *launch) up(ctx context.Context) error {
 	if err := l.supervisor.start(l.proxy()); err != nil {
 		return err
 	}
-	if err := l.supervisor.waitReady(limited, append([]string{"traefik", "gateway"}, services...)...); err != nil {
+	if err := l.supervisor.waitReady(limited, append([]string{"traefik", "gateway"}, l.replicaNames()...)...); err != nil {
 		return err
 	}
 	if err := l.supervisor.await(limited, "gateway", l.routed); err != nil {
@@ -264,65 +285,8 @@ func (l *launch) upPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.state.change(func(s *state) { s.Database = inDatabase(admin, config.Database) })
-}
-
-func (l *launch) upKafka(ctx context.Context) error {
-	if l.KafkaBrokers != "" {
-		return l.dialKafka(ctx)
-	}
-	p := process{
-		name: "kafka", ready: l.dialKafka, stop: syscall.SIGTERM, onDeath: syscall.SIGKILL, url: l.kafka,
-		command: func() *exec.Cmd {
-			return exec.Command(l.self, "kafka", "-dir", filepath.Join(l.DataDir, "kafka"), "-listen", l.kafka)
-		},
-	}
-	if l.Kafka == "apache" {
-		var err error
-		if l.apache, err = newApacheBroker(ctx, l.tools, filepath.Join(l.DataDir, "apache-kafka"), l.HTTPPort+kafkaOffset, l.HTTPPort+apacheControlOffset, l.say); err != nil {
-			return err
-		}
-		p.command = l.apache.command
-	}
-	if err := l.supervisor.start(p); err != nil {
-		return err
-	}
-	if err := l.supervisor.waitReady(ctx, "kafka"); err != nil {
-		return err
-	}
-	return l.supervisor.await(ctx, "kafka", l.topics)
-}
-
-// topics makes the topics before the services do, which would give busy ones the partitions of a cluster. On one machine,
-// partitions beyond those that it works on at once cost more and smaller writes, each with a sync of its own.
-func (l *launch) topics(ctx context.Context) error {
-	most := l.Partitions
-	if most == 0 {
-		most = bus.AtOnce()
-	}
-	topics := slices.Clone(proto.Topics)
-	for i := range topics {
-		if topics[i].Partitions > 1 {
-			topics[i].Partitions = most
-		}
-	}
-	b := bus.New(l.kafka)
-	defer func() { _ = b.Close() }()
-	return b.Ensure(ctx, topics)
-}
-
-func (l *launch) dialKafka(ctx context.Context) error {
-	var d net.Dialer
-	for _, b := range strings.Split(l.kafka, ",") {
-		c, err := d.DialContext(ctx, "tcp", strings.TrimSpace(b))
-		if err == nil {
-			return c.Close()
-		}
-		if l.KafkaBrokers == "" {
-			return err
-		}
-	}
-	return fmt.Errorf("KAFKA_BROKERS: nothing answers at %s: start it, or leave the variable empty to have a broker started", l.kafka)
+	l.admin = inDatabase(admin, config.Database)
+	return l.state.change(func(s *state) { s.Database = l.admin })
 }
 
 func (l *launch) upMail() error {
@@ -338,43 +302,87 @@ func (l *launch) upMail() error {
 	})
 }
 
-func (l *launch) service(i int, name string) process {
-	listen, admin := l.at(serviceOffset+i), l.at(serviceAdminOffset+i)
+// replica is a process of a service, with its ports as offsets from the gateway's.
+type replica struct {
+	// name is that of the service for the first, and booking-2 for the second.
+	name, service       string
+	offset, adminOffset int
+}
+
+// replicasOf lists the processes of services.
+func (l *launch) replicasOf(names ...string) (all []replica) {
+	for _, name := range names {
+		i := slices.Index(services, name)
+		for n := range 1 + l.replicas[name] {
+			r := replica{name, name, serviceOffset + i + n*replicaOffset, serviceAdminOffset + i + n*replicaOffset}
+			if n > 0 {
+				r.name += "-" + strconv.Itoa(n+1)
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func (l *launch) replicaNames() (names []string) {
+	for _, r := range l.replicasOf(services...) {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// addresses are those of all replicas of a service.
+func (l *launch) addresses(service string) (all []string) {
+	for _, r := range l.replicasOf(service) {
+		all = append(all, "http://"+l.at(r.offset))
+	}
+	return all
+}
+
+func (l *launch) service(r replica) process {
+	name, listen, admin := r.service, l.at(r.offset), l.at(r.adminOffset)
 	smtp := l.SMTPURL
 	if smtp == "" {
 		smtp = "smtp://" + l.at(smtpOffset)
 	}
-	variables := l.variables(listen, admin)
-	variables = append(variables, "DATABASE_URL="+l.urls[name], "SVC_MASTER_KEY="+l.knobs.MasterKey, "SVC_TIMEZONE="+l.Timezone,
-		"SVC_RATE_FACTOR="+formatFactor(l.RateFactor))
+	variables := l.variables(name, listen, admin)
+	variables = append(variables, "DATABASE_URL="+l.urls[name], "SVC_MASTER_KEY="+app.ServiceKey(l.knobs.MasterKey, name), "SVC_SHARED_KEY="+l.secrets.SharedKey,
+		"SVC_TIMEZONE="+l.Timezone, "SVC_RATE_FACTOR="+formatFactor(l.RateFactor), "SVC_PPROF="+strconv.FormatBool(l.Pprof))
+	if l.secrets.SharedKey == "" {
+		// The services of this folder began with one key for all. What they stored under it stays readable.
+		variables = append(variables, "SVC_SHARED_KEY="+l.knobs.MasterKey, "SVC_OLD_KEYS="+l.knobs.MasterKey)
+	}
 	switch name {
 	case "settings":
 		variables = append(variables, "SVC_SMTP_URL="+smtp, "SVC_ADMIN_LOGIN="+l.AdminLogin, "SVC_ADMIN_PASSWORD="+l.knobs.AdminPassword,
-			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom)
+			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom, "SVC_GATEWAY_URL=http://"+l.at(0))
 	case "webhooks":
 		variables = append(variables, "SVC_WEBHOOK_LOCAL="+l.WebhookLocal)
 	}
-	return l.ours(name, listen, admin, variables)
+	// The gateway finds all replicas by the manifest, which any of them publishes.
+	variables = append(variables, "SVC_BASE_URL="+strings.Join(l.addresses(name), ","))
+	return l.ours(r.name, name, listen, admin, variables)
 }
 
 func (l *launch) controller() process {
 	listen, admin := l.at(controllerOffset), l.at(controllerAdminOffset)
-	return l.ours("gateway", listen, admin, append(l.variables(listen, admin), "SVC_DATA_DIR="+l.DataDir,
+	return l.ours("gateway", "gateway", listen, admin, append(l.variables(proto.Gateway, listen, admin), "SVC_DATA_DIR="+l.DataDir,
 		"SVC_HTTP_PORT="+strconv.Itoa(l.HTTPPort), "SVC_HTTP_LISTEN="+l.at(0), "SVC_TRAEFIK_API="+l.at(traefikOffset)))
 }
 
 // variables are those that every process of ours takes.
-func (l *launch) variables(listen, admin string) []string {
-	return []string{"SVC_LISTEN=" + listen, "SVC_ADMIN_LISTEN=" + admin, "SVC_BASE_URL=http://" + listen, "SVC_PUBLIC_URL=" + l.PublicURL,
-		"KAFKA_BROKERS=" + l.kafka, "OTEL_EXPORTER_OTLP_ENDPOINT=" + l.OTLPEndpoint}
+func (l *launch) variables(name, listen, admin string) []string {
+	return append(l.kafka.variables(name), "SVC_LISTEN="+listen, "SVC_ADMIN_LISTEN="+admin, "SVC_BASE_URL=http://"+listen, "SVC_PUBLIC_URL="+l.PublicURL,
+		"SVC_PUBLIC_KEYS="+publicKeys(func(name string) string { return app.ServiceKey(l.knobs.MasterKey, name) }),
+		"SVC_TRUSTED_PROXIES="+l.Proxies, "SVC_KAFKA_PARTITIONS="+strconv.Itoa(l.Partitions), "OTEL_EXPORTER_OTLP_ENDPOINT="+l.OTLPEndpoint)
 }
 
-func (l *launch) ours(name, listen, admin string, variables []string) process {
+func (l *launch) ours(name, program, listen, admin string, variables []string) process {
 	return process{
 		name: name, ready: answers200("http://" + admin + "/readyz"), stop: syscall.SIGTERM, onDeath: syscall.SIGKILL,
 		url: "http://" + listen, admin: "http://" + admin,
 		command: func() *exec.Cmd {
-			cmd := exec.Command(filepath.Join(l.bin, name))
+			cmd := exec.Command(filepath.Join(l.bin, program))
 			cmd.Dir = l.DataDir
 			cmd.Env = append(inherited(), variables...)
 			return cmd
@@ -429,14 +437,14 @@ func (l *launch) routed(ctx context.Context) error {
 	if err := json.NewDecoder(resp.Body).Decode(&known); err != nil {
 		return fmt.Errorf("Traefik's API: %w", err)
 	}
-	addresses := map[string]string{}
+	addresses := map[string][]string{}
 	for _, s := range known {
 		for _, server := range s.LoadBalancer.Servers {
-			addresses[s.Name] = server.URL
+			addresses[s.Name] = append(addresses[s.Name], server.URL)
 		}
 	}
-	for i, name := range services {
-		if addresses[name+"@file"] != "http://"+l.at(serviceOffset+i) {
+	for _, name := range services {
+		if !slices.Equal(slices.Sorted(slices.Values(addresses[name+"@file"])), slices.Sorted(slices.Values(l.addresses(name)))) {
 			return fmt.Errorf("Traefik has no route to %s yet", name)
 		}
 	}

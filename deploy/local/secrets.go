@@ -2,20 +2,25 @@ package main
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"frontdesk/proto"
 )
 
 // secrets are made once per data folder and kept there, in a file that only its owner can read.
 type secrets struct {
+	// MasterKey is what the keys of the services are derived from. In a folder without a SharedKey each of them had it.
 	MasterKey        string            `json:"master_key"`
+	SharedKey        string            `json:"shared_key"`
 	AdminPassword    string            `json:"admin_password"`
 	PostgresPassword string            `json:"postgres_password"`
 	RolePasswords    map[string]string `json:"role_passwords"`
+	// KafkaPasswords are those of the users at our own broker, and of its administrator.
+	KafkaPasswords map[string]string `json:"kafka_passwords"`
 }
 
 // loadSecrets reads the secrets of a data folder, and makes those that are not there yet. It refuses to make secrets for a
@@ -39,10 +44,11 @@ func loadSecrets(dir string, services []string) (secrets, error) {
 	if s.RolePasswords == nil {
 		s.RolePasswords = map[string]string{}
 	}
+	if s.KafkaPasswords == nil {
+		s.KafkaPasswords = map[string]string{}
+	}
 	if s.MasterKey == "" {
-		key := make([]byte, 32)
-		_, _ = rand.Read(key) // never fails, says crypto/rand
-		s.MasterKey = hex.EncodeToString(key)
+		s.MasterKey, s.SharedKey = randomKey(), randomKey()
 	}
 	made := []*string{&s.AdminPassword, &s.PostgresPassword}
 	for _, p := range made {
@@ -53,6 +59,11 @@ func loadSecrets(dir string, services []string) (secrets, error) {
 	for _, name := range services {
 		if s.RolePasswords[name] == "" {
 			s.RolePasswords[name] = rand.Text()
+		}
+	}
+	for _, name := range append(proto.Users(), administrator) {
+		if s.KafkaPasswords[name] == "" {
+			s.KafkaPasswords[name] = rand.Text()
 		}
 	}
 	return s, writeJSON(path, s)

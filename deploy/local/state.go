@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"frontdesk/libs/bus"
 )
 
 // state is the content of run.json, which other programs and tests read. It holds passwords, so only its owner can read it.
@@ -18,7 +20,11 @@ type state struct {
 	MailPage  string `json:"mail_page"`  // empty with SVC_SMTP_URL
 	Dashboard string `json:"dashboard"`  // the controller's page
 	Traefik   string `json:"traefik"`    // its API
-	Kafka     string `json:"kafka"`      // host:port,…
+	Kafka     string `json:"kafka"`      // host:port,… for KafkaLogin
+	// KafkaLogin is the administrator's, or with KAFKA_BROKERS the one of all processes.
+	KafkaLogin bus.LoginOptions `json:"kafka_login"`
+	// KafkaUsers is host:port,… for the users of the processes.
+	KafkaUsers string `json:"kafka_users"`
 	// Database is the administrator's URL of the database that holds all schemas.
 	Database  string                  `json:"database_url"`
 	Admin     stateAdmin              `json:"admin"`

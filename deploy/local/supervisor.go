@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -31,9 +32,11 @@ type process struct {
 
 // supervisor runs processes, starts again those that end, and stops them.
 type supervisor struct {
-	logs    string
-	say     func(format string, args ...any)
-	changed func() // called after each start
+	logs     string
+	keepLogs time.Duration // after a file was closed
+	holds    string        // a process with a file of its name in this folder is not started again until the file is gone
+	say      func(format string, args ...any)
+	changed  func() // called after each start
 
 	mu       sync.Mutex
 	running  map[string]*running
@@ -49,8 +52,8 @@ type running struct {
 	restarts int
 }
 
-func newSupervisor(logs string, say func(string, ...any), changed func()) *supervisor {
-	return &supervisor{logs: logs, say: say, changed: changed, running: map[string]*running{}}
+func newSupervisor(logs string, keepLogs time.Duration, holds string, say func(string, ...any), changed func()) *supervisor {
+	return &supervisor{logs: logs, keepLogs: keepLogs, holds: holds, say: say, changed: changed, running: map[string]*running{}}
 }
 
 const (
@@ -58,7 +61,7 @@ const (
 	longPause  = 10 * time.Second
 	// steady is how long a process must have run for its next end to count as the first.
 	steady = 30 * time.Second
-	// grace is more than the ten seconds that a service takes at most.
+	// grace is more than the eleven seconds that a service takes at most.
 	grace = 12 * time.Second
 )
 
@@ -66,7 +69,7 @@ const (
 // time, up to 10 s. It returns before the process is ready.
 func (s *supervisor) start(p process) error {
 	r := &running{process: p, end: make(chan struct{}), ended: make(chan struct{})}
-	log, err := openLog(filepath.Join(s.logs, p.name+".log"), func(line string) {
+	log, err := openLog(filepath.Join(s.logs, p.name+".log"), s.keepLogs, func(line string) {
 		if !s.isStopping() {
 			s.say("%-10s | %s", p.name, line)
 		}
@@ -89,12 +92,21 @@ func (s *supervisor) keep(r *running) {
 	defer close(r.ended)
 	pause := firstPause
 	for {
+		select {
+		case <-r.end:
+			return
+		default:
+		}
 		started := time.Now()
 		err := s.once(r)
 		select {
 		case <-r.end:
 			return
 		default:
+		}
+		if s.held(r) {
+			pause = firstPause
+			continue
 		}
 		if time.Since(started) > steady {
 			pause = firstPause
@@ -106,6 +118,21 @@ func (s *supervisor) keep(r *running) {
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, longPause)
+	}
+}
+
+// held waits until nobody holds the process down, and reports whether somebody did.
+func (s *supervisor) held(r *running) bool {
+	file := filepath.Join(s.holds, r.name)
+	for waited := false; ; waited = true {
+		if _, err := os.Stat(file); err != nil {
+			return waited
+		}
+		select {
+		case <-r.end:
+			return true
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
 

@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	protobuf "google.golang.org/protobuf/proto"
@@ -17,21 +20,19 @@ import (
 )
 
 // admin serves what operators need, on a port that must not be public: /livez, /readyz, /metrics,
-// /parked (GET lists, POST /parked/{id}/replay), /debug/pprof/ and the service's own under /admin/.
-func (r *runner) admin(metrics http.Handler) http.Handler {
+// /parked (GET lists, POST /parked/{id}/replay), where it is switched on /debug/pprof/, and the service's own under /admin/.
+func (r *runner) admin(cfg Config, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !r.ready() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { r.door.answerReady(w) })
 	mux.Handle("GET /metrics", metrics)
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	if cfg.Pprof {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	}
 	mux.HandleFunc("GET /parked", func(w http.ResponseWriter, req *http.Request) {
 		parked := []bus.Parked{}
-		if r.consumer != nil {
+		if r.door.isOpen() {
 			var err error
 			if parked, err = r.consumer.Parked(req.Context()); err != nil {
 				op.WriteFault(req.Context(), w, err)
@@ -43,7 +44,7 @@ func (r *runner) admin(metrics http.Handler) http.Handler {
 	})
 	mux.HandleFunc("POST /parked/{id}/replay", func(w http.ResponseWriter, req *http.Request) {
 		id, err := strconv.ParseInt(req.PathValue("id"), 10, 64)
-		if err != nil || r.consumer == nil {
+		if err != nil || !r.door.isOpen() {
 			op.WriteFault(req.Context(), w, fault.NotFound("parked message"))
 			return
 		}
@@ -61,6 +62,32 @@ func (r *runner) admin(metrics http.Handler) http.Handler {
 		r.parts.Admin.ServeHTTP(w, req)
 	})
 	return mux
+}
+
+// reachable returns a listen address as other hosts reach it. In place of all interfaces it has the address of this host on the way to
+// the brokers, where the gateway is too.
+func reachable(listen, brokers string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return listen
+	}
+	first, _, _ := strings.Cut(brokers, ",")
+	c, err := net.Dial("udp", first) // sends nothing
+	if err != nil {
+		return listen
+	}
+	defer c.Close()
+	host, _, _ = net.SplitHostPort(c.LocalAddr().String())
+	return net.JoinHostPort(host, port)
+}
+
+// hostOf is the name of the host in an address of ours.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // sendMessage writes a message that no transaction depends on.

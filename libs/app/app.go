@@ -3,18 +3,23 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,11 +27,17 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 
+	"frontdesk/libs/adminport"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/libs/trust"
+	"frontdesk/libs/version"
 	"frontdesk/proto"
 )
 
@@ -62,10 +73,14 @@ type Parts struct {
 	Jobs    []Job
 	// Workers do work as long as there is any.
 	Workers []Worker
+	// Tables are copies of topics in memory. The service is ready once they are.
+	Tables []Table
 	// Run are long-running parts beside these; each returns when its context ends.
 	Run []func(ctx context.Context)
-	// Ready are further conditions of readiness.
-	Ready []func() bool
+	// Ready are further conditions of readiness, by what they wait for: nil once the condition holds, else the reason.
+	Ready map[string]func() error
+	// Gauges are figures of the service's own tables, for its metrics.
+	Gauges []Gauge
 	// Pages serve what stands outside /v1, under the patterns PagePaths.
 	Pages     http.Handler
 	PagePaths []*proto.Page
@@ -75,9 +90,26 @@ type Parts struct {
 	Admin http.Handler
 	// Personal says what the service's own tables hold about people. A process cannot start without it.
 	Personal Personal
+	// Published declares the records of the service's own topics. A process cannot start without one for each compacted topic.
+	Published []Published
+	// Sealed are the columns that RotateKey seals anew.
+	Sealed []Sealed
+	// Restored is called by Resync, when the schema went back to a backup. It cancels what the service may have done already and
+	// would do again, with tx.History set, and returns what it did, a line each. nil for a service that does nothing of its own.
+	Restored func(ctx context.Context) ([]string, error)
 }
 
-// Job is periodic work. Of several replicas one runs it at a time. It runs once at the start.
+// Table is a copy of a topic, a bus.Table for instance.
+type Table interface {
+	Topic() string
+	Run(ctx context.Context)
+	Ready() bool
+	// Err is why the topic could not be read last; nil while it is read.
+	Err() error
+}
+
+// Job is periodic work. Of several replicas one runs it at a time, see db.Lease: the context of Run ends when this replica has
+// lost it. It runs once at the start.
 type Job struct {
 	Name  string
 	Every time.Duration
@@ -86,18 +118,38 @@ type Job struct {
 
 // Main runs s until a signal, and is all of a service's main function.
 func Main(s Service) {
+	if version.Printed(s.Name) {
+		return
+	}
 	if wantsHelp() {
 		Help(os.Stdout, s.Name)
 		return
 	}
-	cfg, err := ReadConfig()
+	// Beside running the service, there are commands that do one thing and end.
+	command, known := map[string]func(context.Context, Config, Service, io.Writer) error{"migrate": Migrate, "resync": Resync, "rotate-key": RotateKey}[strings.Join(os.Args[1:], " ")]
+	if len(os.Args) > 1 && !known {
+		fmt.Fprintf(os.Stderr, "%s takes no such arguments; -help lists what it takes\n", s.Name)
+		os.Exit(2)
+	}
+	cfg, err := ReadConfig(os.Environ())
+	if err == nil {
+		_, err = cfg.trust(s.Name)
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s cannot start:\n%v\n", s.Name, err)
 		os.Exit(2)
 	}
-	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("service", s.Name))
+	slog.SetDefault(newLogger(os.Stderr, s.Name))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if known {
+		if err := command(ctx, cfg, s, os.Stdout); err != nil {
+			fmt.Fprintf(os.Stderr, "%s %s: %v\n", s.Name, os.Args[1], err)
+			os.Exit(1)
+		}
+		return
+	}
+	slog.Info("starts", "version", version.String())
 	tuneGC()
 	if err := Run(ctx, cfg, s); err != nil {
 		slog.Error("stopped", "error", err)
@@ -105,8 +157,16 @@ func Main(s Service) {
 	}
 }
 
-// Run runs s until ctx ends: it then takes no more requests, finishes what it has, sends what waits and
-// closes. It waits for a database and brokers that are not there yet.
+// The parts of a stop and the seconds they take at most: the whole is less than the time after which supervisors kill.
+const (
+	drainWithin  = 4 * time.Second
+	finishWithin = 4 * time.Second
+	flushWithin  = time.Second
+	closeWithin  = time.Second / 2
+)
+
+// Run runs s until ctx ends: it then takes no more requests, finishes what it has, sends what waits and closes, ten seconds
+// after SVC_DRAIN at the latest. It waits for a database and brokers that are not there yet; requests are refused with 503 meanwhile.
 func Run(ctx context.Context, cfg Config, s Service) error {
 	shutdown, metrics, err := telemetry(ctx, s.Name, cfg)
 	if err != nil {
@@ -134,51 +194,77 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 		cfg.BaseURL = "http://" + cfg.Listen
 	}
 
-	d, err := db.Open(ctx, cfg.DatabaseURL, s.Name)
+	r := &runner{Service: s, instance: s.Name + "-" + uuid.NewString()[:8], served: make(chan error, 1)}
+	r.step.Store(&waiting{"its start", "the process has just begun"})
+	r.door = newDoor(r.waitsFor)
+	server := r.door.server()
+	defer server.Close()
+	go func() { r.served <- server.Serve(api) }()
+	admin := &http.Server{Handler: adminport.Guard(r.admin(cfg, metrics), append(slices.Clone(cfg.AdminHosts), hostOf(cfg.BaseURL))...), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = admin.Serve(adminPort) }()
+	defer admin.Close()
+	disconnect, err := r.build(ctx, cfg)
+	defer disconnect()
 	if err != nil {
-		return err
+		return quiet(ctx, err)
 	}
-	defer d.Close()
-	keys := NewKeys(cfg.MasterKey)
+	return r.run(ctx, server)
+}
+
+// build waits for the database and the brokers, brings the schema up to date and makes the parts. Call disconnect at the end,
+// after an error too.
+func (r *runner) build(ctx context.Context, cfg Config) (disconnect func(), err error) {
+	trusted, err := cfg.trust(r.Name)
+	if err != nil {
+		return func() {}, err
+	}
+	d, err := db.Open(ctx, cfg.DatabaseURL, r.Name)
+	if err != nil {
+		return func() {}, err
+	}
+	keys := NewKeys(cfg)
 	d.Secret, d.Hash = keys.For("cursor"), keys.Person
 	if cfg.Now != nil {
 		d.Now = cfg.Now
 	}
-	b := bus.New(cfg.Brokers)
-	defer b.Close()
-
-	r := &runner{Service: s, instance: s.Name + "-" + uuid.NewString()[:8]}
-	admin := &http.Server{Handler: r.admin(metrics), ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = admin.Serve(adminPort) }()
-	defer admin.Close()
-
-	err = untilItWorks(ctx, "database", func() error { return d.Migrate(ctx, s.Migrations) })
+	b := bus.New(cfg.Brokers, cfg.Kafka)
+	b.Trust = trusted
+	disconnect = func() {
+		inTime(closeWithin, func() { _ = b.Close() })
+		inTime(closeWithin, d.Close)
+	}
+	err = r.untilItWorks(ctx, "database", func() error { return d.Migrate(ctx, r.Migrations) })
 	if err == nil {
-		err = untilItWorks(ctx, "brokers", func() error { return b.Ensure(ctx, proto.Topics) })
+		err = r.untilItWorks(ctx, "brokers", func() error { return b.Ensure(ctx, proto.TopicsOf(cfg.Partitions)) })
 	}
 	if err != nil {
-		return quiet(ctx, err)
+		return disconnect, err
 	}
-	k := &Kit{Service: s.Name, Config: cfg, Keys: keys, DB: d, Bus: b, Identity: auth.NewIdentity(b), Site: NewSite(b)}
+	k := &Kit{Service: r.Name, Config: cfg, Keys: keys, DB: d, Bus: b, Identity: auth.NewIdentity(b), Site: NewSite(b)}
 	k.Auth = auth.New(k.Identity)
 	k.Auth.PerMinute = int(600 * cfg.RateFactor)
-	k.Auth.IPHeader = k.ipHeader
+	k.Auth.IPHeader, k.Auth.Proxies = k.ipHeader, cfg.Proxies
 	k.Auth.Now = d.Now
-	k.Auth.Seen = k.seen
+	k.Auth.Seen, k.Auth.KeySeen = k.seen, k.keySeen
 	k.Apps = NewApps(b, r.applied)
 	r.kit = k
-	parts, err := s.Build(ctx, k)
+	parts, err := r.Build(ctx, k)
 	if err != nil {
-		return quiet(ctx, err)
+		return disconnect, err
 	}
 	r.parts = parts
 	if parts.App != nil {
 		d.AppOff = func() bool { return !k.Apps.On(parts.App.GetId()) }
 	}
-	if err := parts.Personal.check(ctx, d); err != nil {
-		return quiet(ctx, err)
+	if wrong := parts.Personal.check(ctx, d); wrong != nil {
+		// The schema of a later version has tables that this one cannot declare. Replicas of both run while one replaces the other.
+		ahead, err := d.Ahead(ctx, r.Migrations)
+		if !ahead {
+			return disconnect, errors.Join(wrong, err)
+		}
+		slog.Warn("a later version has migrated the schema", "difference", wrong)
 	}
-	return r.run(ctx, api)
+	return disconnect, checkPublished(r.Name, parts.Published)
 }
 
 // ipHeader is the proxy header chosen in the general settings.
@@ -190,18 +276,27 @@ func (k *Kit) ipHeader() string {
 	return g.IPHeader
 }
 
-// seen reports to settings that a session is in use, so that it does not end as idle. No request waits for the report. A lost
-// one is repeated a few minutes later.
+// seen reports to settings that a session is in use, so that it does not end as idle.
 func (k *Kit) seen(s *proto.Session) {
-	data, err := protobuf.Marshal(&proto.SessionSeen{Hash: s.GetHash()})
+	k.report(proto.KindSessionSeen, auth.SessionKey(s.GetHash()), &proto.SessionSeen{Hash: s.GetHash()})
+}
+
+// keySeen reports to settings that an application password is in use.
+func (k *Kit) keySeen(p *proto.ApplicationPassword, address string) {
+	k.report(proto.KindKeySeen, auth.KeyKey(p.GetId()), &proto.KeySeen{Id: p.GetId(), Address: address})
+}
+
+// report sends settings a command that no request waits for. A lost one is repeated a few minutes later.
+func (k *Kit) report(kind, key string, m protobuf.Message) {
+	data, err := protobuf.Marshal(m)
 	if err != nil {
 		return
 	}
-	e := &proto.Envelope{Id: uuid.NewString(), Kind: proto.KindSessionSeen, RecordId: auth.SessionKey(s.GetHash()),
+	e := &proto.Envelope{Id: uuid.NewString(), Kind: kind, RecordId: key,
 		OccurredAt: timestamppb.New(k.DB.Now()), Actor: &proto.Actor{Channel: db.ChannelSystem}, Data: data}
 	go func() {
-		if err := sendMessage(context.Background(), k.Bus, proto.SettingsCommandTopic, e.GetRecordId(), e); err != nil {
-			slog.Debug("reporting a session in use failed", "error", err)
+		if err := sendMessage(context.Background(), k.Bus, proto.SettingsCommandTopic, key, e); err != nil {
+			slog.Debug("reporting a credential in use failed", "kind", kind, "error", err)
 		}
 	}()
 }
@@ -210,6 +305,8 @@ func (k *Kit) seen(s *proto.Session) {
 func (k *Kit) NewSet() *op.Set {
 	s := op.NewSet(k.Service, k.DB, k.Auth)
 	s.AppOn = k.Apps.On
+	s.Fingerprints = k.Keys.fingerprints
+	s.Exposed = k.Site.Exposed
 	s.RateFactor = k.Config.RateFactor
 	return s
 }
@@ -221,12 +318,14 @@ func quiet(ctx context.Context, err error) error {
 	return nil // told to stop before it was up
 }
 
-func untilItWorks(ctx context.Context, what string, f func() error) error {
+func (r *runner) untilItWorks(ctx context.Context, what string, f func() error) error {
+	r.step.Store(&waiting{what, "not tried yet"})
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := f()
-		if err == nil || ctx.Err() != nil {
+		if _, refused := errors.AsType[bus.Refused](err); err == nil || refused || ctx.Err() != nil {
 			return err
 		}
+		r.step.Store(&waiting{what, err.Error()})
 		slog.Warn("waiting for the "+what, "error", err)
 		select {
 		case <-ctx.Done():
@@ -240,103 +339,192 @@ type runner struct {
 	Service
 	instance string
 
-	kit       *Kit
-	parts     *Parts
-	consumer  *bus.Consumer
-	readiness sync.Map // "serving" → true
-	version   chan int64
-	once      sync.Once
+	// door is open once the others are set.
+	door     *door
+	stopping atomic.Bool
+	// step is what the start waits for, until built says that kit and parts are set.
+	step     atomic.Pointer[waiting]
+	built    atomic.Bool
+	served   chan error
+	kit      *Kit
+	parts    *Parts
+	consumer *bus.Consumer
+	version  chan int64
+	once     sync.Once
+}
+
+// inTime waits for f, but no longer than within.
+func inTime(within time.Duration, f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(within):
+		return false
+	}
 }
 
 // run starts every part and stops them in order.
-func (r *runner) run(ctx context.Context, api net.Listener) error {
+func (r *runner) run(ctx context.Context, server *http.Server) error {
 	k := r.kit
-	// Background work goes on until the last request is answered.
+	r.built.Store(true)
+	// Requests need the copies, the consumer and the relay until the last of them is answered. Jobs and workers end at once.
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var running sync.WaitGroup
-	start := func(f func(context.Context)) { running.Go(func() { f(background) }) }
+	start := func(ctx context.Context, f func(context.Context)) { running.Go(func() { f(ctx) }) }
 
-	start(k.Identity.Table.Run)
-	start(k.Apps.table.Run)
-	start(k.Site.Table.Run)
-	// Until the copy is read every app counts as on, so nothing is decided before.
-	for !k.Apps.table.Ready() {
+	for _, t := range r.tables() {
+		start(background, t.Run)
+	}
+	// Without the copies nobody is known and every app counts as on, so nothing is decided before.
+	for !r.copied() {
 		select {
 		case <-ctx.Done():
 			return nil
+		case err := <-r.served:
+			return err
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	start(func(ctx context.Context) {
-		k.DB.Relay(ctx, k.Bus.Send, func(err error) { slog.Warn("relay tries again", "error", err) })
-	})
-	r.consumer = &bus.Consumer{Bus: k.Bus, DB: k.DB, Follows: append(slices.Clone(r.parts.Follows), bus.Follow{Topic: proto.ForgetTopic, Handle: r.forgetPerson})}
-	start(r.consumer.Run)
-	for _, f := range r.parts.Run {
-		start(f)
+	k.DB.PublishState = func(ctx context.Context, topic string) error {
+		if topic == proto.ManifestTopic {
+			return r.announce(ctx)
+		}
+		return r.publishState(ctx, topic)
 	}
-	for _, j := range append(r.parts.Jobs, Job{"clean", time.Hour, k.DB.Clean}) {
-		start(func(ctx context.Context) { r.repeat(ctx, j) })
+	unobserve, err := observe(k.DB, r.parts.Gauges)
+	if err != nil {
+		return err
+	}
+	defer unobserve()
+	failures, _ := otel.Meter("frontdesk").Int64Counter("frontdesk.relay.errors", metric.WithDescription("rounds of the relay that failed and are tried again"))
+	failures.Add(ctx, 0)
+	start(background, func(ctx context.Context) {
+		k.DB.Relay(ctx, k.Bus, func(err error) {
+			failures.Add(ctx, 1)
+			slog.Warn("relay tries again", "error", err)
+		})
+	})
+	host, _ := os.Hostname() // without one the address alone is the name
+	r.consumer = &bus.Consumer{Bus: k.Bus, DB: k.DB, Member: r.Name + "@" + host + "/" + k.Config.Listen, Follows: r.follows()}
+	start(background, r.consumer.Run)
+	for _, f := range r.parts.Run {
+		start(background, f)
+	}
+	for _, j := range append(r.parts.Jobs, Job{"clean", time.Hour, k.DB.Clean}, Job{"counts", 5 * time.Second, k.DB.AddUpCounts}) {
+		start(ctx, func(ctx context.Context) { r.repeat(ctx, j) })
 	}
 	for _, w := range r.parts.Workers {
-		start(w.work)
+		start(ctx, w.work)
 	}
-	start(r.presence)
-	if err := r.announce(ctx); err != nil {
-		return quiet(ctx, err)
-	}
+	start(background, r.presence)
 
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", r.parts.Ops.Handler())
 	if r.parts.Pages != nil {
-		mux.Handle("/", r.parts.Pages)
+		mux.Handle("/", forVisitors(r.parts.Pages))
+		for _, p := range r.parts.PagePaths {
+			if strings.HasPrefix(p.GetPath(), "/v1/") {
+				mux.Handle(p.GetPath(), forVisitors(r.parts.Pages))
+			}
+		}
 	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 60 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(api) }()
-	r.readiness.Store("serving", true)
+	r.door.open(mux)
+	// Only now may the gateway send requests. A process that is told to stop meanwhile still answers those under way.
+	if err := r.announce(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
 	// Give the memory of the start back, such as that of describing all operations.
 	settled := time.AfterFunc(5*time.Second, debug.FreeOSMemory)
 	defer settled.Stop()
-	slog.Info("ready to serve", "listen", api.Addr().String(), "instance", r.instance)
+	slog.Info("ready to serve", "listen", k.Config.Listen, "instance", r.instance)
 
-	var err error
 	select {
 	case <-ctx.Done():
-	case err = <-served:
+	case err = <-r.served:
 	}
-	r.readiness.Delete("serving")
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 8*time.Second)
-	defer cancel()
-	if e := server.Shutdown(grace); e != nil {
-		slog.Warn("requests were cut off", "error", e)
+	r.stopping.Store(true)
+	r.door.leave(k.Config.Drain)
+	r.parts.Ops.EndStreams()
+	ctx = context.WithoutCancel(ctx)
+	stop := func(what string, within time.Duration, f func(context.Context) error) {
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		if e := f(ctx); e != nil {
+			slog.Warn(what, "error", e)
+		}
 	}
+	stop("requests were cut off", drainWithin, server.Shutdown)
+	_ = server.Close()
 	stopBackground()
-	running.Wait()
-	if e := k.DB.Flush(grace, k.Bus.Send); e != nil {
-		slog.Warn("outbox waits for the next start", "error", e)
+	if !inTime(finishWithin, running.Wait) {
+		slog.Warn("background work was cut off")
 	}
-	_ = k.Bus.Send(grace, []db.Message{{Topic: proto.PresenceTopic, Key: r.instance}})
+	stop("outbox waits for the next start", flushWithin, func(ctx context.Context) error {
+		return errors.Join(k.DB.Flush(ctx, k.Bus), k.Bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: r.instance}}))
+	})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
 }
 
-// ready reports whether the service can work.
-func (r *runner) ready() bool {
-	if _, ok := r.readiness.Load("serving"); !ok {
-		return false
+// tables are all copies of topics in memory.
+func (r *runner) tables() []Table {
+	return append([]Table{r.kit.Identity.Table, r.kit.Apps.table, r.kit.Site.Table}, r.parts.Tables...)
+}
+
+// follows are all topics that the service consumes. Erasures come first.
+func (r *runner) follows() []bus.Follow {
+	return append([]bus.Follow{{Topic: proto.ForgetTopic, Handle: r.forgetPerson}}, r.parts.Follows...)
+}
+
+// forVisitors keeps what visitors open from taking all connections of the database.
+func forVisitors(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(db.Within(r.Context(), db.Visitors)))
+	})
+}
+
+// waitsFor is what the service needs before it can work; nothing when it is ready.
+func (r *runner) waitsFor() (all []waiting) {
+	switch {
+	case r.stopping.Load():
+		return []waiting{{"its stop", "the process was told to stop and finishes its requests"}}
+	case !r.built.Load():
+		return []waiting{*r.step.Load()}
 	}
-	for _, f := range r.parts.Ready {
-		if !f() {
-			return false
+	for _, t := range r.tables() {
+		if !t.Ready() {
+			why := "its messages are being read"
+			if err := t.Err(); err != nil {
+				why = err.Error()
+			}
+			all = append(all, waiting{"topic " + t.Topic(), why})
 		}
 	}
-	k := r.kit
-	return k.Identity.Table.Ready() && k.Apps.table.Ready() && k.Site.Table.Ready()
+	for _, name := range slices.Sorted(maps.Keys(r.parts.Ready)) {
+		if err := r.parts.Ready[name](); err != nil {
+			all = append(all, waiting{name, err.Error()})
+		}
+	}
+	if !r.door.isOpen() && len(all) == 0 {
+		all = []waiting{{"its start", "the operations are being prepared"}}
+	}
+	return all
+}
+
+// ready reports whether the service can work.
+func (r *runner) ready() bool { return len(r.waitsFor()) == 0 }
+
+// copied reports whether all tables are ready.
+func (r *runner) copied() bool {
+	return !slices.ContainsFunc(r.tables(), func(t Table) bool { return !t.Ready() })
 }
 
 // announce publishes the manifest.
@@ -346,8 +534,13 @@ func (r *runner) announce(ctx context.Context) error {
 		return err
 	}
 	m.BaseUrl, m.App, m.Pages = r.kit.Config.BaseURL, r.parts.App, r.parts.PagePaths
-	return untilItWorks(ctx, "database", func() error {
-		return r.kit.DB.Do(ctx, func(tx *db.Tx) error { return tx.EmitMessage(proto.ManifestTopic, r.Name, m) })
+	return r.untilItWorks(ctx, "database", func() error {
+		return r.kit.DB.Do(ctx, func(tx *db.Tx) (err error) {
+			if m.Version, err = tx.Tick(ctx); err != nil {
+				return err
+			}
+			return tx.EmitMessage(proto.ManifestTopic, r.Name, m)
+		})
 	})
 }
 
@@ -377,16 +570,23 @@ func (r *runner) versions() chan int64 {
 func (r *runner) presence(ctx context.Context) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
-	var version int64
+	var applied int64
+	cfg := r.kit.Config
+	admin := cmp.Or(cfg.AdminURL, "http://"+reachable(cfg.AdminListen, cfg.Brokers))
+	signature, err := r.kit.Bus.Trust.Sign(trust.Message{Topic: proto.PresenceTopic, Key: r.instance, Value: []byte(admin), Stamp: time.Now().UnixMicro()})
+	if err != nil {
+		slog.Error("the page for operators does not show this instance", "error", err)
+	}
 	for {
-		m := &proto.Presence{Instance: r.instance, Service: r.Name, At: timestamppb.Now(), AppsVersion: version}
+		m := &proto.Presence{Instance: r.instance, Service: r.Name, At: timestamppb.Now(), AppsVersion: applied, Version: version.String(),
+			AdminUrl: admin, AdminSignature: signature}
 		if err := sendMessage(ctx, r.kit.Bus, proto.PresenceTopic, r.instance, m); err != nil && ctx.Err() == nil {
 			slog.Warn("publishing the presence failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case version = <-r.versions():
+		case applied = <-r.versions():
 		case <-tick.C:
 		}
 	}
@@ -394,11 +594,23 @@ func (r *runner) presence(ctx context.Context) {
 
 // repeat runs a job each time it is due, on one replica.
 func (r *runner) repeat(ctx context.Context, j Job) {
+	meter, name := otel.Meter("frontdesk"), metric.WithAttributes(attribute.String("job", j.Name))
+	failures, _ := meter.Int64Counter("frontdesk.job.errors", metric.WithDescription("runs of a job that failed, by job"))
+	succeeded, _ := meter.Float64Gauge("frontdesk.job.success", metric.WithUnit("s"),
+		metric.WithDescription("when a job last ran to its end on this replica, or when the replica began, in seconds since 1970, by job"))
+	success := func() { succeeded.Record(ctx, float64(time.Now().UnixMilli())/1000, name) }
+	success()                  // a job that never succeeds is seen too
+	failures.Add(ctx, 0, name) // an alert sees the first failure only behind a 0
 	tick := time.NewTicker(j.Every)
 	defer tick.Stop()
 	for {
-		if err := r.alone(ctx, j); err != nil && ctx.Err() == nil {
+		mine, err := r.kit.DB.Lease(ctx, "job "+j.Name, j.Run)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			failures.Add(ctx, 1, name)
 			slog.Warn("job failed", "job", j.Name, "error", err)
+		case err == nil && mine:
+			success()
 		}
 		select {
 		case <-ctx.Done():
@@ -406,25 +618,4 @@ func (r *runner) repeat(ctx context.Context, j Job) {
 		case <-tick.C:
 		}
 	}
-}
-
-func (r *runner) alone(ctx context.Context, j Job) error {
-	conn, err := r.kit.DB.Pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	key := db.LockKey(r.Name+".job", j.Name)
-	var mine bool
-	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&mine); err != nil || !mine {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if _, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, key); err != nil {
-			_ = conn.Conn().Close(ctx)
-		}
-	}()
-	return j.Run(ctx)
 }

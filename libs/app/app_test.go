@@ -152,7 +152,21 @@ func exportNotes(ctx context.Context, tx *db.Tx, in exportedNotes, d *op.Downloa
 		return fault.Invalid("search", fault.NewProblem("unwelcome", "must not be that"))
 	}
 	d.Start("notes.csv", in.Separator)
-	return d.Row([]string{"id", "text"})
+	if err := d.Row([]string{"id", "text"}); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `select id::text, text from note order by id`)
+	if err != nil {
+		return err
+	}
+	cells := make([]string, 2)
+	_, err = pgx.ForEachRow(rows, []any{&cells[0], &cells[1]}, func() error {
+		if cells[1] == "break" {
+			return errors.New("the file breaks off")
+		}
+		return d.Row(cells)
+	})
+	return err
 }
 
 func followAppointments(ctx context.Context, tx *db.Tx, e bus.Event) error {
@@ -171,7 +185,8 @@ create table seen (id text not null, who text not null);
 `)}},
 	Build: func(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		s := k.NewSet()
-		op.Add(s, op.Op{ID: "create-note", Route: "POST /notes", Perm: auth.EditContacts, Status: 201, Doc: "Add a note.", Record: "note"}, createNote)
+		op.Add(s, op.Op{ID: "create-note", Route: "POST /notes", Perm: auth.EditContacts, Status: 201, Doc: "Add a note.", Record: "note",
+			Fails: op.Fails{"svc_forbidden private": "The note is private."}}, createNote)
 		op.Add(s, op.Op{ID: "find-notes", Route: "GET /notes", Perm: auth.ViewContacts, Doc: "List notes."}, listNotes)
 		op.Add(s, op.Op{ID: "get-note", Route: "GET /notes/{id}", Perm: auth.ViewContacts, Doc: "One note."}, getNote)
 		op.Add(s, op.Op{ID: "update-note", Route: "PATCH /notes/{id}", Perm: auth.EditContacts, Doc: "Change a note.", Record: "note"}, changeNote)

@@ -4,26 +4,46 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"os"
-	"reflect"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // the image has no zone files
 
 	"github.com/caarlos0/env/v11"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/knob"
+	"frontdesk/libs/trust"
+	"frontdesk/proto"
 )
 
 // Config is the knobs of a process, read from the environment.
 type Config struct {
-	Listen      string `env:"SVC_LISTEN" help:"host:port of the API; empty picks the service's own port"`
-	AdminListen string `env:"SVC_ADMIN_LISTEN" help:"host:port of health, metrics and parked messages; empty picks one"`
-	BaseURL     string `env:"SVC_BASE_URL" help:"how the gateway reaches the API; empty is http:// and the listen address"`
-	PublicURL   string `env:"SVC_PUBLIC_URL" envDefault:"http://localhost:8080" help:"address of the gateway as people see it"`
-	DatabaseURL string `env:"DATABASE_URL" secret:"true" help:"Postgres, as the service's own role; required"`
-	Brokers     string `env:"KAFKA_BROKERS" envDefault:"127.0.0.1:9092" help:"Kafka brokers, separated by commas"`
-	MasterKey   string `env:"SVC_MASTER_KEY" secret:"true" help:"at least 32 characters; encrypts secrets at rest and signs cursors and tokens; required, the same in all services"`
-	Timezone    string `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" help:"IANA zone of the business"`
+	Listen      string   `env:"SVC_LISTEN" help:"host:port of the API; empty picks the service's own port"`
+	AdminListen string   `env:"SVC_ADMIN_LISTEN" help:"host:port of health, metrics and parked messages; empty picks one"`
+	AdminHosts  []string `env:"SVC_ADMIN_HOSTS" help:"names of hosts by which the admin port is called, besides addresses, localhost and the host of SVC_BASE_URL; separated by commas"`
+	AdminURL    string   `env:"SVC_ADMIN_URL" help:"how the gateway's page for operators reaches the admin port; empty is http:// and its listen address, on all interfaces that of this host on the way to the brokers"`
+	Pprof       bool     `env:"SVC_PPROF" envDefault:"false" help:"serve Go profiles on the admin port"`
+	ProxyList   string   `env:"SVC_TRUSTED_PROXIES" help:"addresses and networks of the proxies and load balancers before the gateway, separated by commas: the header chosen in the general settings counts in requests through them"`
+	BaseURL     string   `env:"SVC_BASE_URL" help:"how the gateway reaches the API; empty is http:// and the listen address"`
+	PublicURL   string   `env:"SVC_PUBLIC_URL" envDefault:"http://localhost:8080" help:"address of the gateway as people see it"`
+	GatewayURL  string   `env:"SVC_GATEWAY_URL" help:"how the gateway is reached from here, for the calls of assistants; empty is SVC_PUBLIC_URL (settings)"`
+	DatabaseURL string   `env:"DATABASE_URL" secret:"true" help:"Postgres, as the service's own role; required"`
+	Brokers     string   `env:"KAFKA_BROKERS" envDefault:"127.0.0.1:9092" help:"Kafka brokers, separated by commas"`
+	KafkaTLS    bool     `env:"SVC_KAFKA_TLS" envDefault:"false" help:"encrypt connections to the brokers and verify their certificates, by the authorities of the system unless SVC_KAFKA_CA is set"`
+	KafkaCA     string   `env:"SVC_KAFKA_CA" help:"PEM file of the authority that signs the brokers' certificates; turns SVC_KAFKA_TLS on"`
+	KafkaUser   string   `env:"SVC_KAFKA_USER" help:"user at the brokers, by SCRAM-SHA-512; empty does not sign in"`
+	KafkaSecret string   `env:"SVC_KAFKA_PASSWORD" secret:"true" help:"password of SVC_KAFKA_USER"`
+	Partitions  int      `env:"SVC_KAFKA_PARTITIONS" help:"partitions of each topic that has more than one; empty for those of a cluster"`
+
+	MasterKey  string   `env:"SVC_MASTER_KEY" secret:"true" help:"at least 32 characters, the service's own: encrypts secrets at rest, signs cursors and tokens; required. 'local keys' makes one for each service; one for all works too"`
+	SharedKey  string   `env:"SVC_SHARED_KEY" secret:"true" help:"at least 32 characters, the same in all services for good: hashes by which erased people are found; needed where each service has its own key"`
+	OldKeys    []string `env:"SVC_OLD_KEYS" secret:"true" help:"earlier values of SVC_MASTER_KEY, the newest first, separated by commas: what they sealed stays readable"`
+	PublicKeys []string `env:"SVC_PUBLIC_KEYS" help:"public keys of all services, which 'local keys' prints: what they sign is taken, and commands are sealed to them; needed where each service has its own key"`
+	Timezone   string   `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" help:"IANA zone of the business"`
 
 	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" help:"multiplies every rate limit; 0 is none"`
 	WebhookLocal bool    `env:"SVC_WEBHOOK_LOCAL" envDefault:"false" help:"allow webhook receivers on http and loopback"`
@@ -34,58 +54,96 @@ type Config struct {
 	SMTPURL       string `env:"SVC_SMTP_URL" secret:"true" help:"smtp[s]://[user:password@]host:port that mail is handed to (settings)"`
 	MailFrom      string `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" help:"sender of mails (settings)"`
 
+	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
+
 	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces are sent; empty is nowhere"`
 
 	Zone *time.Location `env:"-"`
+	// Proxies is made of ProxyList.
+	Proxies []netip.Prefix `env:"-"`
+	// Kafka is made of KafkaTLS, KafkaCA, KafkaUser and KafkaSecret.
+	Kafka bus.Login `env:"-"`
 	// Now is the clock of the service; nil is the real one.
 	Now func() time.Time `env:"-"`
 }
 
-// ReadConfig reads and checks the environment; its error is for a person, and one line per knob.
-func ReadConfig() (Config, error) {
+// ReadConfig reads and checks an environment, as os.Environ gives it. A secret may stand in a file instead, which the knob
+// with _FILE behind it names. The error is for a person, a line for each knob that is wrong.
+func ReadConfig(environ []string) (Config, error) {
 	var c Config
-	if err := env.Parse(&c); err != nil {
+	var wrong []string
+	bad := func(name, why string) { wrong = append(wrong, name+" "+why) }
+	values, err := knob.WithSecrets(env.ToMap(environ), knob.Secrets[Config]()...)
+	if err != nil {
+		wrong = append(wrong, err.Error())
+	}
+	if err := env.ParseWithOptions(&c, env.Options{Environment: values}); err != nil {
 		return c, err
 	}
-	var wrong []string
-	bad := func(knob, why string) { wrong = append(wrong, knob+" "+why) }
 	if c.DatabaseURL == "" {
 		bad("DATABASE_URL", "is required")
 	}
-	if len(c.MasterKey) < 32 {
-		bad("SVC_MASTER_KEY", "needs at least 32 characters")
+	for name, keys := range map[string][]string{"SVC_MASTER_KEY": {c.MasterKey}, "SVC_SHARED_KEY": {c.SharedKey}, "SVC_OLD_KEYS": c.OldKeys} {
+		for _, key := range keys {
+			if len(key) < 32 && (key != "" || name == "SVC_MASTER_KEY") {
+				bad(name, "needs at least 32 characters")
+			}
+		}
 	}
 	if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		bad("SVC_PUBLIC_URL", "is not an http address")
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	if u, err := url.Parse(c.GatewayURL); c.GatewayURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		bad("SVC_GATEWAY_URL", "is not an http address")
+	}
+	if c.GatewayURL = strings.TrimSuffix(c.GatewayURL, "/"); c.GatewayURL == "" {
+		c.GatewayURL = c.PublicURL
+	}
+	if u, err := url.Parse(c.AdminURL); c.AdminURL != "" && (err != nil || u.Host == "" || u.Scheme != "http") {
+		bad("SVC_ADMIN_URL", "is not an http address")
+	}
 	if c.RateFactor < 0 {
 		bad("SVC_RATE_FACTOR", "must not be negative")
 	}
-	var err error
+	if c.Proxies, err = knob.Networks(c.ProxyList); err != nil {
+		bad("SVC_TRUSTED_PROXIES", "does not fit: "+err.Error())
+	}
+	if c.Kafka, err = bus.NewLogin(bus.LoginOptions{TLS: c.KafkaTLS, CA: c.KafkaCA, User: c.KafkaUser, Password: c.KafkaSecret}); err != nil {
+		wrong = append(wrong, err.Error())
+	}
 	if c.Zone, err = time.LoadLocation(c.Timezone); err != nil || c.Timezone == "Local" {
 		bad("SVC_TIMEZONE", "is not a zone of the IANA database")
 	}
 	if len(wrong) > 0 {
+		slices.Sort(wrong)
 		return c, errors.New(strings.Join(wrong, "\n"))
 	}
 	return c, nil
 }
 
+// trust returns the keys of a service for messages. The error is for a person, as that of ReadConfig.
+func (c Config) trust(service string) (*trust.Keys, error) {
+	masters := append([]string{c.MasterKey}, c.OldKeys...)
+	ring, err := trust.Parse(c.PublicKeys)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("SVC_PUBLIC_KEYS: %w", err)
+	case len(ring) == 0 && c.SharedKey != "" && c.SharedKey != c.MasterKey:
+		return nil, errors.New("SVC_PUBLIC_KEYS is required beside SVC_SHARED_KEY: 'local keys' prints both")
+	case len(ring) == 0: // one key for all
+		ring = trust.RingOf(proto.Services, func(string) []string { return masters })
+	case !ring.Has(c.MasterKey, service):
+		return nil, fmt.Errorf("SVC_PUBLIC_KEYS has no key of %s that belongs to its SVC_MASTER_KEY: add %s:%s", service, service, trust.PublicOf(c.MasterKey, service))
+	}
+	return trust.New(service, masters, ring), nil
+}
+
 // Help lists the knobs.
 func Help(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s is a service of Frontdesk. It takes these from the environment:\n\n", name)
-	for f := range reflect.TypeFor[Config]().Fields() {
-		knob := f.Tag.Get("env")
-		if knob == "-" {
-			continue
-		}
-		fmt.Fprintf(w, "  %-28s %s", knob, f.Tag.Get("help"))
-		if d := f.Tag.Get("envDefault"); d != "" {
-			fmt.Fprintf(w, " (default %s)", d)
-		}
-		fmt.Fprintln(w)
-	}
+	fmt.Fprintf(w, "%s is a service of Frontdesk.\n\n  %s          runs it\n  %s migrate  ahead of new replicas: brings topics and schema up to date, and ends\n  %s resync   after its schema went back to a backup, while it is stopped: brings schema and topics together\n  %s rotate-key   after its key was changed, while it runs: seals and signs anew with the new key\n  %s -version   prints number and commit\n\n"+
+		"It takes these from the environment:\n\n", name, name, name, name, name, name)
+	knob.Print[Config](w)
 }
 
 func wantsHelp() bool {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/until"
 )
 
 func TestGarbageIsCollectedByHowMuchThereIsOfIt(t *testing.T) {
@@ -27,7 +29,7 @@ func TestGarbageIsCollectedByHowMuchThereIsOfIt(t *testing.T) {
 	}
 	require.Equal(t, 400, percent())
 	kept := make([]byte, 4*garbage)
-	require.Eventually(t, func() bool { runtime.GC(); return percent() <= 25 }, 5*time.Second, time.Millisecond)
+	until.Holds(t, func() bool { runtime.GC(); return percent() <= 25 }, 5*time.Second, time.Millisecond)
 	runtime.KeepAlive(kept)
-	require.Eventually(t, func() bool { runtime.GC(); return percent() == 400 }, 5*time.Second, time.Millisecond)
+	until.Holds(t, func() bool { runtime.GC(); return percent() == 400 }, 5*time.Second, time.Millisecond)
 }

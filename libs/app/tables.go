@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"sync/atomic"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/mail"
 	"frontdesk/proto"
 )
 
@@ -22,21 +24,21 @@ type AppsState struct {
 
 // AppState is one app.
 type AppState struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Enabled  bool   `json:"enabled"`
-	AlwaysOn bool   `json:"always_on"`
+	ID       string `json:"id" doc:"The id of the app."`
+	Name     string `json:"name" doc:"What people call it."`
+	Enabled  bool   `json:"enabled" doc:"It is on."`
+	AlwaysOn bool   `json:"always_on" doc:"It cannot be switched off."`
 }
 
 // NewApps makes the copy; changed is called with each version once it is in force here.
 func NewApps(b *bus.Bus, changed func(version int64)) *Apps {
 	a := &Apps{}
 	a.state.Store(&AppsState{})
-	a.table = bus.NewTable(b, proto.AppsTopic, func(_ string, value []byte) (AppsState, error) {
+	a.table = bus.NewTable(b, proto.AppsTopic, func(_ string, value []byte) (AppsState, int64, error) {
 		var s AppsState
 		env, err := bus.OpenEnvelope(value, &s)
 		s.Version = env.GetVersion()
-		return s, err
+		return s, s.Version, err
 	})
 	a.table.Watch(func(_ string, s AppsState, gone bool) {
 		if gone || s.Version < a.state.Load().Version {
@@ -61,6 +63,9 @@ func (a *Apps) On(id string) bool {
 // State is the newest state known here.
 func (a *Apps) State() AppsState { return *a.state.Load() }
 
+// Watch makes f be called after each change. Call it before the process runs.
+func (a *Apps) Watch(f func()) { a.table.Watch(func(string, AppsState, bool) { f() }) }
+
 // Set puts a state in force without the topic, for tests.
 func (a *Apps) Set(s AppsState) { a.table.Put("apps", s) }
 
@@ -73,7 +78,40 @@ func NewSite(b *bus.Bus) *Site {
 	return &Site{bus.NewRecordTable[json.RawMessage](b, proto.SiteTopic)}
 }
 
-// Read decodes the document under key into v, which keeps its values when there is none yet.
+// AssistantsKey is the key of the document about assistants.
+const AssistantsKey = "assistants"
+
+// Assistants is the document under AssistantsKey: which abilities people have exposed to assistants, or hidden from them.
+type Assistants struct {
+	Abilities map[string]bool `json:"abilities"`
+}
+
+// Exposed reports whether assistants may use an ability ("svc/…"): as a person has decided, else byDefault.
+func (s *Site) Exposed(ability string, byDefault bool) bool {
+	var decided Assistants
+	s.Read(AssistantsKey, &decided)
+	if exposed, ok := decided.Abilities[ability]; ok {
+		return exposed
+	}
+	return byDefault
+}
+
+// Business is who the site's mails come from: the name "Frontdesk" until settings has one.
+func (s *Site) Business() mail.Business {
+	var general struct {
+		Business struct {
+			Name string `json:"name"`
+		} `json:"business"`
+	}
+	s.Read("general", &general)
+	var portal struct {
+		LogoURL string `json:"logo_url"`
+	}
+	s.Read("portal", &portal)
+	return mail.Business{Name: cmp.Or(general.Business.Name, "Frontdesk"), Logo: portal.LogoURL}
+}
+
+// Read decodes the document under key into v, which keeps its values until the document exists.
 func (s *Site) Read(key string, v any) {
 	if raw, ok := s.Table.Get(key); ok {
 		// Settings wrote the document; a field that no longer fits keeps its default.

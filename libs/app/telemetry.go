@@ -16,11 +16,14 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
+
+	"frontdesk/libs/version"
 )
 
-// telemetry sets OpenTelemetry up: metrics for Prometheus, traces to the OTLP endpoint if there is one.
+// telemetry sets OpenTelemetry up: metrics for Prometheus, with exemplars of sampled traces for scrapers that take OpenMetrics, and traces to
+// the OTLP endpoint. Without an endpoint no span is recorded, but each request still has the trace id that log lines name.
 func telemetry(ctx context.Context, name string, cfg Config) (stop func(), metrics http.Handler, err error) {
-	res := resource.NewSchemaless(attribute.String("service.name", "frontdesk-"+name))
+	res := resource.NewSchemaless(attribute.String("service.name", "frontdesk-"+name), attribute.String("service.version", version.String()))
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	reader, err := exporter.New(exporter.WithRegisterer(registry))
@@ -30,19 +33,20 @@ func telemetry(ctx context.Context, name string, cfg Config) (stop func(), metri
 	meters := metric.NewMeterProvider(metric.WithReader(reader), metric.WithResource(res))
 	otel.SetMeterProvider(meters)
 	otel.SetTextMapPropagator(propagation.TraceContext{})
-	stop = func() {}
+	sampling := trace.WithSampler(trace.NeverSample())
 	if cfg.OTLP != "" {
 		spans, err := otlptracehttp.New(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		tracers := trace.NewTracerProvider(trace.WithBatcher(spans), trace.WithResource(res))
-		otel.SetTracerProvider(tracers)
-		stop = func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			defer cancel()
-			_ = tracers.Shutdown(ctx)
-		}
+		sampling = trace.WithBatcher(spans) // OTEL_TRACES_SAMPLER says which
 	}
-	return stop, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), nil
+	tracers := trace.NewTracerProvider(sampling, trace.WithResource(res))
+	otel.SetTracerProvider(tracers)
+	stop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		_ = tracers.Shutdown(ctx)
+	}
+	return stop, promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}), nil
 }

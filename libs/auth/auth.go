@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,10 +27,14 @@ type Auth struct {
 	// PerMinute is how many calls an application password may make; 0 is no limit. Each replica counts
 	// its own.
 	PerMinute int
-	// IPHeader names the proxy header that carries the visitor's address; empty is the direct one.
+	// IPHeader names the proxy header that carries the visitor's address; empty is the direct one. It counts in requests that came
+	// through one of Proxies.
 	IPHeader func() string
-	// Seen is called for a session in use, at most every five minutes for each.
-	Seen func(s *proto.Session)
+	// Proxies are the proxies before the gateway that are ours.
+	Proxies []netip.Prefix
+	// Seen is called for a session in use, KeySeen for an application password, each at most every five minutes for each.
+	Seen    func(s *proto.Session)
+	KeySeen func(k *proto.ApplicationPassword, address string)
 	// Now is the clock.
 	Now func() time.Time
 
@@ -40,16 +46,20 @@ type Auth struct {
 
 // New makes an Auth on a copy of the identities.
 func New(i *Identity) *Auth {
-	return &Auth{Identity: i, Now: time.Now, waiting: make(chan struct{}, 64), limiters: map[string]*rate.Limiter{},
+	return &Auth{Identity: i, Now: time.Now, waiting: make(chan struct{}, settlers), limiters: map[string]*rate.Limiter{},
 		seen: map[string]time.Time{}, IPHeader: func() string { return "" }}
 }
 
-// Authenticate returns the actor of r: by an application password over Basic or by a browser session, else the zero actor.
+// Authenticate returns the actor of r: by an application password over Basic, by an assistant's token over Bearer, or by a browser
+// session, else the zero actor.
 // Credentials that are not valid are 401, never the zero actor; too many calls of an application password are 429.
 func (a *Auth) Authenticate(ctx context.Context, r *http.Request) (db.Actor, error) {
 	login, password, basic := r.BasicAuth()
 	if basic {
-		return a.password(ctx, login, password)
+		return a.password(ctx, login, password, a.Address(r))
+	}
+	if kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {
+		return a.token(ctx, strings.TrimSpace(token), a.Address(r))
 	}
 	if r.Header.Get("Authorization") != "" {
 		return db.Actor{}, fault.Unauthorized("Use Basic authentication with an application password.")
@@ -60,7 +70,7 @@ func (a *Auth) Authenticate(ctx context.Context, r *http.Request) (db.Actor, err
 	return db.Actor{}, nil
 }
 
-func (a *Auth) password(ctx context.Context, login, password string) (db.Actor, error) {
+func (a *Auth) password(ctx context.Context, login, password, address string) (db.Actor, error) {
 	i := a.Identity
 	hash := PasswordHash(password)
 	login = strings.ToLower(login)
@@ -72,25 +82,60 @@ func (a *Auth) password(ctx context.Context, login, password string) (db.Actor, 
 		key, user = i.keys[hash], i.users[i.logins[login]]
 		return key != nil && user != nil
 	}
-	if !known() && !a.settle(ctx, known) {
-		return db.Actor{}, fault.Unauthorized("The login or the application password is not right.")
+	const wrong = "The login or the application password is not right."
+	if err := a.settle(ctx, known, wrong); err != nil {
+		return db.Actor{}, err
 	}
-	if key.GetUserId() != user.GetId() {
-		return db.Actor{}, fault.Unauthorized("The login or the application password is not right.")
+	if key.GetUserId() != user.GetId() || key.GetBearer() || a.over(key) {
+		return db.Actor{}, fault.Unauthorized(wrong)
 	}
-	r := i.rightsOf(user.GetId())
+	return a.holder(key, user, address)
+}
+
+// token is password for a token, which stands without a login.
+func (a *Auth) token(ctx context.Context, text, address string) (db.Actor, error) {
+	i := a.Identity
+	hash := sha256.Sum256([]byte(text))
+	var key *proto.ApplicationPassword
+	known := func() bool {
+		i.mu.RLock()
+		defer i.mu.RUnlock()
+		key = i.keys[hash]
+		return key != nil
+	}
+	const wrong = "The token is not valid, or its time is over."
+	if err := a.settle(ctx, known, wrong); err != nil {
+		return db.Actor{}, err
+	}
+	user, ok := i.User(key.GetUserId())
+	if !ok || !key.GetBearer() || a.over(key) {
+		return db.Actor{}, fault.Unauthorized(wrong)
+	}
+	return a.holder(key, user, address)
+}
+
+// holder is the actor who holds a key of the user: 401 if the user's role does not reach the API, 429 after too many calls.
+func (a *Auth) holder(key *proto.ApplicationPassword, user *proto.User, address string) (db.Actor, error) {
+	r := a.Identity.rightsOf(user.GetId())
 	if !r.api {
 		return db.Actor{}, fault.Unauthorized("This role does not reach the API with an application password.")
 	}
 	if wait := a.limit(key.GetId()); wait > 0 {
 		return db.Actor{}, fault.RateLimited(wait)
 	}
-	actor := db.Actor{UserID: user.GetId(), Label: key.GetName(), Channel: db.ChannelAPI, Capabilities: r.capabilities,
-		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Credential: "key/" + key.GetId()}
+	if a.KeySeen != nil && a.first("key/"+key.GetId(), time.Time{}, a.Now()) {
+		a.KeySeen(key, address)
+	}
+	return byKey(key, user, r), nil
+}
+
+func byKey(key *proto.ApplicationPassword, user *proto.User, r rights) db.Actor {
+	actor := db.Actor{UserID: user.GetId(), Label: key.GetName(), Channel: db.ChannelAPI, Capabilities: r.limitedTo(key),
+		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Denied: key.GetDenied(), Credential: KeyKey(key.GetId())}
 	if actor.Assistant {
 		actor.Channel = db.ChannelAbility
 	}
-	return actor, nil
+	return actor
 }
 
 func (a *Auth) session(ctx context.Context, token string) (db.Actor, error) {
@@ -103,38 +148,77 @@ func (a *Auth) session(ctx context.Context, token string) (db.Actor, error) {
 		s = i.sessions[hash]
 		return s != nil
 	}
-	if !known() && !a.settle(ctx, known) {
-		return db.Actor{}, fault.Unauthorized("The session has ended. Sign in again.")
+	if err := a.settle(ctx, known, "The session has ended. Sign in again."); err != nil {
+		return db.Actor{}, err
 	}
-	now := a.Now()
-	access := i.Access()
+	actor, err := a.inSession(s)
+	if err == nil {
+		a.touch(s, a.Now())
+	}
+	return actor, err
+}
+
+// inSession is the actor of a session; svc_unauthorized if it is over.
+func (a *Auth) inSession(s *proto.Session) (db.Actor, error) {
+	now, access := a.Now(), a.Identity.Access()
 	idle := time.Duration(access.GetIdleHours()) * time.Hour
-	if now.After(s.GetExpiresAt().AsTime()) || idle > 0 && now.After(a.lastSeen(s).Add(idle)) {
+	user, ok := a.Identity.User(s.GetUserId())
+	if !ok || now.After(s.GetExpiresAt().AsTime()) || idle > 0 && now.After(a.lastSeen(s).Add(idle)) {
 		return db.Actor{}, fault.Unauthorized("The session has ended. Sign in again.")
 	}
-	user, ok := i.User(s.GetUserId())
-	if !ok {
-		return db.Actor{}, fault.Unauthorized("The session has ended. Sign in again.")
-	}
-	a.touch(s, now)
-	r := i.rightsOf(user.GetId())
+	r := a.Identity.rightsOf(user.GetId())
 	return db.Actor{UserID: user.GetId(), Label: user.GetName(), Channel: s.GetChannel(), Capabilities: r.capabilities,
-		Own: r.own, Roles: user.GetRoles(), Session: true, Credential: SessionKey(hash[:]),
+		Own: r.own, Roles: user.GetRoles(), Session: true, Credential: SessionKey(s.GetHash()),
 		TwoFactorMissing: access.GetRequireTwoFactor() && len(r.capabilities) > 0 && !s.GetTwoFactor()}, nil
 }
 
-// settle waits up to 0.4 s for a credential that was just made and may not have arrived over Kafka yet. Few may wait at the
-// same time, so that guesses cost little.
-func (a *Auth) settle(ctx context.Context, known func() bool) bool {
+// over reports whether an application password has ended by itself.
+func (a *Auth) over(key *proto.ApplicationPassword) bool {
+	return key.GetExpiresAt() != nil && !a.Now().Before(key.GetExpiresAt().AsTime())
+}
+
+// Again returns the actor of who's credential as it is now, and svc_unauthorized once the credential has ended. The call counts neither
+// as a use of the credential nor for its limit.
+func (a *Auth) Again(who db.Actor) (db.Actor, error) {
+	record, _ := a.Identity.Table.Get(who.Credential)
+	switch r := record.GetRecord().(type) {
+	case *proto.Identity_Session:
+		now, err := a.inSession(r.Session)
+		now.Address = who.Address
+		return now, err
+	case *proto.Identity_Key:
+		user, ok := a.Identity.User(r.Key.GetUserId())
+		rights := a.Identity.rightsOf(r.Key.GetUserId())
+		if ok && rights.api && !a.over(r.Key) {
+			now := byKey(r.Key, user, rights)
+			now.Address = who.Address
+			return now, nil
+		}
+	}
+	return db.Actor{}, fault.Unauthorized("The credential has ended. Sign in again.")
+}
+
+// settlers is how many calls wait for their credential at the same time, so that guesses cost little.
+const settlers = 256
+
+// settle waits up to 0.4 s for a credential that was just made and may not have arrived over Kafka yet. The error is
+// svc_unauthorized with the message if it does not arrive, and svc_unavailable if too many calls wait already.
+func (a *Auth) settle(ctx context.Context, known func() bool, message string) error {
+	if known() {
+		return nil
+	}
 	select {
 	case a.waiting <- struct{}{}:
 		defer func() { <-a.waiting }()
 	default:
-		return false
+		return fault.Unavailable()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 400*time.Millisecond)
 	defer cancel()
-	return a.Identity.Table.Wait(ctx, known)
+	if !a.Identity.Table.Wait(ctx, known) {
+		return fault.Unauthorized(message)
+	}
+	return nil
 }
 
 func (a *Auth) limit(key string) time.Duration {
@@ -175,21 +259,26 @@ func (a *Auth) lastSeen(s *proto.Session) time.Time {
 }
 
 func (a *Auth) touch(s *proto.Session, now time.Time) {
-	if a.Seen == nil || now.Sub(s.GetSeenAt().AsTime()) < seenEvery {
-		return
-	}
-	a.mu.Lock()
-	reported := now.Sub(a.seen[string(s.GetHash())]) < seenEvery
-	if !reported {
-		if len(a.seen) >= remembered {
-			clear(a.seen)
-		}
-		a.seen[string(s.GetHash())] = now
-	}
-	a.mu.Unlock()
-	if !reported {
+	if a.Seen != nil && a.first(string(s.GetHash()), s.GetSeenAt().AsTime(), now) {
 		a.Seen(s)
 	}
+}
+
+// first reports whether the use of a credential at now is worth a report: the last one, here or as stored, is seenEvery ago.
+func (a *Auth) first(credential string, stored, now time.Time) bool {
+	if now.Sub(stored) < seenEvery {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now.Sub(a.seen[credential]) < seenEvery {
+		return false
+	}
+	if len(a.seen) >= remembered {
+		clear(a.seen)
+	}
+	a.seen[credential] = now
+	return true
 }
 
 // PasswordHash is the hash under which an application password is kept; spaces do not count.
@@ -197,45 +286,51 @@ func PasswordHash(password string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.ReplaceAll(password, " ", "")))
 }
 
-// Address is the visitor's address: the peer as the gateway saw it, or what the chosen proxy header
-// says. Without a gateway in front it is the peer itself.
+// Address is the visitor's address: the peer as the gateway saw it, or what the chosen header of a proxy of ours says. Without a
+// gateway in front it is the peer itself.
 func (a *Auth) Address(r *http.Request) string {
-	direct, before := peer(r)
+	hops := hopsOf(r.Header)
+	if len(hops) == 0 {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			return r.RemoteAddr
+		}
+		return host
+	}
+	at := len(hops) - 1
 	name := a.IPHeader()
-	if name == "" {
-		return direct
+	if name == "" || !a.ours(hops[at]) {
+		return hops[at].String()
 	}
 	if strings.EqualFold(name, "X-Forwarded-For") {
-		if before != "" {
-			return before
+		for at > 0 && a.ours(hops[at]) {
+			at--
 		}
-		return direct
+	} else if ip, err := netip.ParseAddr(strings.TrimSpace(r.Header.Get(name))); err == nil {
+		return ip.Unmap().String()
 	}
-	if ip := net.ParseIP(strings.TrimSpace(r.Header.Get(name))); ip != nil {
-		return ip.String()
-	}
-	return direct
+	return hops[at].String()
 }
 
-// peer reads the address that the gateway appended last to X-Forwarded-For, and the one before it.
-func peer(r *http.Request) (direct, before string) {
-	var hops []string
-	for _, v := range r.Header.Values("X-Forwarded-For") {
+// ThroughProxy reports whether a request with these headers came to the gateway from one of Proxies.
+func (a *Auth) ThroughProxy(h http.Header) bool {
+	hops := hopsOf(h)
+	return len(hops) > 0 && a.ours(hops[len(hops)-1])
+}
+
+func (a *Auth) ours(ip netip.Addr) bool {
+	return slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// hopsOf are the addresses in X-Forwarded-For. The gateway has appended the last one, that of its peer.
+func hopsOf(h http.Header) []netip.Addr {
+	var hops []netip.Addr
+	for _, v := range h.Values("X-Forwarded-For") {
 		for hop := range strings.SplitSeq(v, ",") {
-			if ip := net.ParseIP(strings.TrimSpace(hop)); ip != nil {
-				hops = append(hops, ip.String())
+			if ip, err := netip.ParseAddr(strings.TrimSpace(hop)); err == nil {
+				hops = append(hops, ip.Unmap())
 			}
 		}
 	}
-	if len(hops) > 1 {
-		before = hops[len(hops)-2]
-	}
-	if len(hops) > 0 {
-		return hops[len(hops)-1], before
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr, ""
-	}
-	return host, ""
+	return hops
 }

@@ -1,22 +1,27 @@
 package auth
 
 import (
+	"crypto/sha256"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
 
 func site(t testing.TB) *Auth {
 	t.Helper()
-	i := NewIdentity(bus.New("127.0.0.1:1"))
+	i := NewIdentity(bus.New("127.0.0.1:1", bus.Login{}))
 	put := func(key string, m *proto.Identity) { i.Table.Put(key, m) }
 	put(RoleKey("staff"), &proto.Identity{Record: &proto.Identity_Role{Role: &proto.Role{Name: "staff", Capabilities: []string{ViewContacts}, Visibility: "own"}}})
 	put(RoleKey("editor"), &proto.Identity{Record: &proto.Identity_Role{Role: &proto.Role{Name: "editor"}}})
@@ -50,6 +55,42 @@ func TestAnApplicationPasswordIsItsUsersOnly(t *testing.T) {
 	}
 }
 
+func TestACredentialIsLookedUpAgainWithoutBeingUsed(t *testing.T) {
+	a := site(t)
+	used := 0
+	a.KeySeen = func(*proto.ApplicationPassword, string) { used++ }
+	actor, err := a.Authenticate(t.Context(), basic("User2", "pass of User2"))
+	require.NoError(t, err)
+	require.Equal(t, 1, used)
+	again, err := a.Again(actor)
+	require.NoError(t, err)
+	require.Equal(t, actor, again)
+	require.Equal(t, 1, used)
+	a.Identity.Table.Put(AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{SiteAdmin}}}})
+	_, err = a.Again(actor)
+	require.Equal(t, 401, fault.From(err).Status, "the role does not reach the API any more")
+
+	hash := sha256.Sum256([]byte("token"))
+	seen, now := time.Now(), time.Now()
+	a.Now = func() time.Time { return now }
+	a.Identity.Table.Put(AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{IdleHours: 1}}})
+	a.Identity.Table.Put(SessionKey(hash[:]), &proto.Identity{Record: &proto.Identity_Session{Session: &proto.Session{
+		Hash: hash[:], UserId: 1, SeenAt: timestamppb.New(seen), ExpiresAt: timestamppb.New(seen.Add(time.Hour * 24))}}})
+	actor = db.Actor{Credential: SessionKey(hash[:])}
+	for range 5 {
+		now = now.Add(15 * time.Minute)
+		_, err = a.Again(actor)
+	}
+	require.Equal(t, 401, fault.From(err).Status, "looking it up has not kept the session awake")
+}
+
+func TestAUserWhoIsNotKnownSeesNothing(t *testing.T) {
+	i := site(t).Identity
+	require.True(t, i.Own(424242))
+	require.False(t, i.OnTeam(424242))
+	require.False(t, i.Own(1))
+}
+
 func TestARenamedUserLosesTheOldLogin(t *testing.T) {
 	a := site(t)
 	a.Identity.Table.Put(UserKey("User1"), &proto.Identity{Record: &proto.Identity_User{User: &proto.User{Id: 1, Login: "boss", Roles: []string{SiteAdmin}}}})
@@ -57,6 +98,23 @@ func TestARenamedUserLosesTheOldLogin(t *testing.T) {
 	require.NoError(t, err)
 	_, err = a.Authenticate(t.Context(), basic("User1", "pass of User1"))
 	require.Error(t, err)
+}
+
+func TestAFloodOfGuessesNeverMakesACredentialWrong(t *testing.T) {
+	a := site(t)
+	var guesses sync.WaitGroup
+	for range settlers {
+		guesses.Go(func() {
+			_, err := a.Authenticate(t.Context(), basic("User1", "a guess"))
+			require.Equal(t, "svc_unauthorized", fault.From(err).Code)
+		})
+	}
+	require.Eventually(t, func() bool { return len(a.waiting) == settlers }, time.Second, time.Millisecond)
+	_, err := a.Authenticate(t.Context(), basic("User1", "made just now"))
+	require.Equal(t, "svc_unavailable", fault.From(err).Code)
+	_, err = a.Authenticate(t.Context(), basic("User1", "pass of User1"))
+	require.NoError(t, err)
+	guesses.Wait()
 }
 
 func TestAKeyIsLimited(t *testing.T) {
@@ -79,11 +137,17 @@ func TestTheAddressIsThePeerUnlessAProxyHeaderIsChosen(t *testing.T) {
 	r.Header.Set("Cf-Connecting-Ip", "203.0.113.9")
 	require.Equal(t, "192.0.2.1", a.Address(r))
 	a.IPHeader = func() string { return "CF-Connecting-IP" }
+	require.Equal(t, "192.0.2.1", a.Address(r), "anybody can send the header")
+	a.Proxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 	require.Equal(t, "203.0.113.9", a.Address(r))
 	r.Header.Set("Cf-Connecting-Ip", "not an address")
 	require.Equal(t, "192.0.2.1", a.Address(r))
 	a.IPHeader = func() string { return "x-forwarded-for" }
 	require.Equal(t, "198.51.100.2", a.Address(r))
+	a.Proxies = append(a.Proxies, netip.MustParsePrefix("198.51.100.2/32"))
+	require.Equal(t, "198.51.100.1", a.Address(r), "through two proxies of ours")
+	r.Header.Set("X-Forwarded-For", "192.0.2.7")
+	require.Equal(t, "192.0.2.7", a.Address(r), "a proxy's own call")
 }
 
 func TestATimeTokenIsGoodForItsSubjectItsWordsAndItsTime(t *testing.T) {

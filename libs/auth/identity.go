@@ -4,6 +4,8 @@ package auth
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,17 +46,40 @@ func NewIdentity(b *bus.Bus) *Identity {
 		sessions: map[[sha256.Size]byte]*proto.Session{},
 		access:   &proto.Access{},
 	}
-	i.Table = bus.NewTable(b, proto.IdentityTopic, func(_ string, value []byte) (*proto.Identity, error) {
-		var m proto.Identity
-		return &m, protobuf.Unmarshal(value, &m)
+	i.Table = bus.NewTable(b, proto.IdentityTopic, func(_ string, value []byte) (*proto.Identity, int64, error) {
+		m := &proto.Identity{}
+		if err := protobuf.Unmarshal(value, m); err != nil {
+			return nil, 0, err
+		}
+		return m, m.GetVersion(), wellFormed(m)
 	})
 	i.Table.Watch(i.apply)
 	return i
 }
 
+// wellFormed refuses an identity that would end a process or name no one.
+func wellFormed(m *proto.Identity) error {
+	var hash []byte
+	switch r := m.GetRecord().(type) {
+	case *proto.Identity_Key:
+		hash = r.Key.GetHash()
+	case *proto.Identity_Session:
+		hash = r.Session.GetHash()
+	case *proto.Identity_User, *proto.Identity_Role, *proto.Identity_Access:
+		return nil
+	default:
+		return errors.New("auth: an identity without a record")
+	}
+	if len(hash) != sha256.Size {
+		return fmt.Errorf("auth: a hash of %d bytes instead of %d", len(hash), sha256.Size)
+	}
+	return nil
+}
+
 // UserKey and the others are the keys of the identity topic.
 func UserKey(id string) string      { return "user/" + id }
 func KeyKey(id string) string       { return "key/" + id }
+func TokenKey(id string) string     { return "token/" + id }
 func RoleKey(name string) string    { return "role/" + name }
 func SessionKey(hash []byte) string { return "session/" + hex.EncodeToString(hash) }
 
@@ -76,19 +101,9 @@ func (i *Identity) apply(key string, m *proto.Identity, gone bool) {
 		}
 		delete(i.rights, r.User.GetId())
 	case *proto.Identity_Key:
-		hash := [sha256.Size]byte(r.Key.GetHash())
-		if gone {
-			delete(i.keys, hash)
-		} else {
-			i.keys[hash] = r.Key
-		}
+		put(i.keys, r.Key.GetHash(), r.Key, gone)
 	case *proto.Identity_Session:
-		hash := [sha256.Size]byte(r.Session.GetHash())
-		if gone {
-			delete(i.sessions, hash)
-		} else {
-			i.sessions[hash] = r.Session
-		}
+		put(i.sessions, r.Session.GetHash(), r.Session, gone)
 	case *proto.Identity_Role:
 		if gone {
 			delete(i.roles, r.Role.GetName())
@@ -99,6 +114,15 @@ func (i *Identity) apply(key string, m *proto.Identity, gone bool) {
 	case *proto.Identity_Access:
 		i.access = r.Access
 		clear(i.rights)
+	}
+}
+
+// put sets or deletes the value of a hash. The table has refused hashes of another length.
+func put[T any](m map[[sha256.Size]byte]T, hash []byte, v T, gone bool) {
+	if gone {
+		delete(m, [sha256.Size]byte(hash))
+	} else {
+		m[[sha256.Size]byte(hash)] = v
 	}
 }
 
@@ -139,7 +163,7 @@ func (i *Identity) OnTeam(id int64) bool { return len(i.Rights(id)) > 0 }
 // Rights are the permissions that a user's roles add up to. The map must not be changed.
 func (i *Identity) Rights(id int64) map[string]bool { return i.rightsOf(id).capabilities }
 
-// Own reports whether the user sees only records of their own.
+// Own reports whether the user sees only records of their own. It is true for a user who is not known.
 func (i *Identity) Own(id int64) bool { return i.rightsOf(id).own }
 
 // Access is the API access as it is set.
@@ -147,6 +171,20 @@ func (i *Identity) Access() *proto.Access {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	return i.access
+}
+
+// limitedTo are the permissions that remain to a key.
+func (r rights) limitedTo(key *proto.ApplicationPassword) map[string]bool {
+	if !key.GetLimited() {
+		return r.capabilities
+	}
+	left := map[string]bool{}
+	for _, p := range key.GetPermissions() {
+		if r.capabilities[p] {
+			left[p] = true
+		}
+	}
+	return left
 }
 
 func (i *Identity) rightsOf(id int64) rights {
@@ -160,7 +198,7 @@ func (i *Identity) rightsOf(id int64) rights {
 	defer i.mu.Unlock()
 	u, ok := i.users[id]
 	if !ok {
-		return rights{}
+		return rights{own: true}
 	}
 	r = rights{capabilities: map[string]bool{}, own: true}
 	for _, name := range u.GetRoles() {

@@ -4,131 +4,63 @@ package bus
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
+	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 
-	"frontdesk/libs/db"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
 // Bus is a connection to the brokers.
 type Bus struct {
-	brokers []string
-	writer  *kafka.Writer
-	client  *kafka.Client
+	// Trust signs, verifies, seals and opens messages. Without it nothing of a signed topic is sent or taken, and nothing is
+	// sent to a sealed one.
+	Trust *trust.Keys
+
+	brokers   []string
+	login     Login
+	transport *kafka.Transport
+	client    *kafka.Client
+
+	dialed    atomic.Int64
+	stamped   atomic.Int64 // the last result of stamp
+	refreshed atomic.Int64 // when the metadata was last asked for out of turn, in nanoseconds
+
+	unreadable sync.Map // when the brokers last refused to let this process read a topic, by its name
+
+	mu     sync.Mutex
+	wanted map[string]proto.Topic // those of Ensure
 }
+
+// connectWithin bounds a connection to a broker, with its TLS handshake and sign-in.
+const connectWithin = 3 * time.Second
 
 // New takes a comma-separated list of brokers. It connects when it is first used.
-func New(brokers string) *Bus {
+func New(brokers string, login Login) *Bus {
 	addrs := strings.Split(brokers, ",")
-	transport := &kafka.Transport{DialTimeout: 3 * time.Second, MetadataTTL: 10 * time.Second}
-	return &Bus{
-		brokers: addrs,
-		client:  &kafka.Client{Addr: kafka.TCP(addrs...), Transport: transport, Timeout: 10 * time.Second},
-		writer: &kafka.Writer{
-			Addr:         kafka.TCP(addrs...),
-			Transport:    transport,
-			Balancer:     &kafka.Hash{},
-			RequiredAcks: kafka.RequireAll,
-			// The outbox already is a batch: waiting for more only adds latency.
-			BatchTimeout: time.Millisecond,
-			BatchSize:    1000,
-			MaxAttempts:  3,
-			WriteTimeout: 5 * time.Second,
-			ReadTimeout:  5 * time.Second,
-		},
+	b := &Bus{brokers: addrs, login: login, wanted: map[string]proto.Topic{}}
+	dialer := &net.Dialer{Timeout: connectWithin}
+	b.transport = login.Transport()
+	b.transport.DialTimeout, b.transport.MetadataTTL = connectWithin, 10*time.Second
+	b.transport.IdleTimeout = 9 * time.Minute // brokers close a connection that was idle for ten
+	b.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		b.dialed.Add(1)
+		return dialer.DialContext(ctx, network, address)
 	}
+	b.client = &kafka.Client{Addr: kafka.TCP(addrs...), Transport: b.transport, Timeout: 10 * time.Second}
+	return b
 }
 
-// Close flushes and disconnects.
-func (b *Bus) Close() error { return b.writer.Close() }
-
-// Send writes messages and returns when the brokers have acknowledged all of them. After an error any of them may have been
-// written; the caller sends the same messages again.
-func (b *Bus) Send(ctx context.Context, batch []db.Message) error {
-	messages := make([]kafka.Message, len(batch))
-	for i, m := range batch {
-		messages[i] = kafka.Message{Topic: m.Topic, Key: []byte(m.Key), Value: m.Value}
-	}
-	return b.writer.WriteMessages(ctx, messages...)
-}
-
-const day = 24 * time.Hour
-
-// How topics are kept. A value that a tombstone replaced is gone from its compacted topic within about nine days: brokers
-// compact eight days after a change at the latest, but never the segment that is written to, which the second tombstone
-// after eight days closes. Values of other topics are gone after eight days.
-const (
-	// keepAll is for how long every change stays: a reader that was away for less sees all of them, and the tombstones.
-	keepAll = 7 * day
-	// compactWithin is the age at which replaced values have to be compacted away.
-	compactWithin = 8 * day
-	// segmentLasts is how long brokers write to one segment: only those that are closed are compacted or dropped.
-	segmentLasts = day
-)
-
-// configOf are the settings of a topic, by name.
-func configOf(t proto.Topic) map[string]string {
-	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	if !t.Compacted {
-		return map[string]string{"retention.ms": ms(keepAll), "segment.ms": ms(segmentLasts)}
-	}
-	return map[string]string{"cleanup.policy": "compact", "min.compaction.lag.ms": ms(keepAll), "max.compaction.lag.ms": ms(compactWithin),
-		"delete.retention.ms": ms(keepAll), "segment.ms": ms(segmentLasts)}
-}
-
-// Ensure creates the topics that do not exist yet, and gives all of them the settings of configOf.
-func (b *Bus) Ensure(ctx context.Context, topics []proto.Topic) error {
-	create, alter := &kafka.CreateTopicsRequest{}, &kafka.IncrementalAlterConfigsRequest{}
-	for _, t := range topics {
-		c := kafka.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: -1}
-		r := kafka.IncrementalAlterConfigsRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: t.Name}
-		for name, value := range configOf(t) {
-			c.ConfigEntries = append(c.ConfigEntries, kafka.ConfigEntry{ConfigName: name, ConfigValue: value})
-			r.Configs = append(r.Configs, kafka.IncrementalAlterConfigsRequestConfig{Name: name, Value: value, ConfigOperation: kafka.ConfigOperationSet})
-		}
-		create.Topics, alter.Resources = append(create.Topics, c), append(alter.Resources, r)
-	}
-	created, err := b.client.CreateTopics(ctx, create)
-	if err != nil {
-		return fmt.Errorf("bus: create topics: %w", err)
-	}
-	for topic, err := range created.Errors {
-		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
-			return fmt.Errorf("bus: create topic %s: %w", topic, err)
-		}
-	}
-	altered, err := b.client.IncrementalAlterConfigs(ctx, alter)
-	if err != nil {
-		return fmt.Errorf("bus: configure topics: %w", err)
-	}
-	for _, r := range altered.Resources {
-		if r.Error != nil {
-			return fmt.Errorf("bus: configure topic %s: %w", r.ResourceName, r.Error)
-		}
-	}
+// Close disconnects.
+func (b *Bus) Close() error {
+	b.transport.CloseIdleConnections()
 	return nil
-}
-
-// partitions asks the brokers how many partitions topic has.
-func (b *Bus) partitions(ctx context.Context, topic string) ([]int, error) {
-	res, err := b.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
-	if err != nil {
-		return nil, err
-	}
-	if len(res.Topics) != 1 || res.Topics[0].Error != nil {
-		return nil, fmt.Errorf("bus: topic %s: %w", topic, res.Topics[0].Error)
-	}
-	var ids []int
-	for _, p := range res.Topics[0].Partitions {
-		ids = append(ids, p.ID)
-	}
-	return ids, nil
 }
 
 // bounds are the first offset that is kept and the one that the next message will get.
@@ -149,10 +81,12 @@ func (b *Bus) bounds(ctx context.Context, topic string, partition int) (first, n
 	return 0, 0, fmt.Errorf("bus: no offsets for %s/%d", topic, partition)
 }
 
-// reader follows one partition from offset.
-func (b *Bus) reader(topic string, partition int, offset int64) (*kafka.Reader, error) {
-	r := kafka.NewReader(kafka.ReaderConfig{
+// reader follows one partition from offset. kafka-go connects again by itself after an error; failed, unless it is nil, gets
+// an error when it does.
+func (b *Bus) reader(topic string, partition int, offset int64, failed func(error)) (*kafka.Reader, error) {
+	cfg := kafka.ReaderConfig{
 		Brokers:               b.brokers,
+		Dialer:                b.login.Dialer("", 10*time.Second),
 		Topic:                 topic,
 		Partition:             partition,
 		MinBytes:              1,
@@ -163,7 +97,13 @@ func (b *Bus) reader(topic string, partition int, offset int64) (*kafka.Reader, 
 		ReadBackoffMax:        500 * time.Millisecond,
 		ReadBatchTimeout:      10 * time.Second,
 		OffsetOutOfRangeError: true,
-	})
+		ReadLagInterval:       -1, // it would connect once more each minute
+	}
+	if failed != nil {
+		// This is where kafka-go reports, before it connects again.
+		cfg.ErrorLogger = kafka.LoggerFunc(func(format string, args ...any) { failed(fmt.Errorf("bus: "+format, args...)) })
+	}
+	r := kafka.NewReader(cfg)
 	return r, r.SetOffset(offset)
 }
 

@@ -2,8 +2,10 @@ package bus_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
@@ -32,6 +35,31 @@ func brokers(t *testing.T) string {
 	return strings.Join(cluster.ListenAddrs(), ",")
 }
 
+// administrator is the login at brokers: with the certificate in TEST_KAFKA_CERT, signed by the authority in TEST_KAFKA_CA, if they are set.
+func administrator(t *testing.T) bus.Login {
+	t.Helper()
+	pair := os.Getenv("TEST_KAFKA_CERT")
+	return newLogin(t, bus.LoginOptions{CA: os.Getenv("TEST_KAFKA_CA"), Cert: pair, Key: pair})
+}
+
+// transport connects to brokers as the administrator, without the code under test.
+func transport(t *testing.T) *kafka.Transport {
+	t.Helper()
+	out := &kafka.Transport{}
+	t.Cleanup(out.CloseIdleConnections)
+	if path := os.Getenv("TEST_KAFKA_CERT"); path != "" {
+		pair, err := tls.LoadX509KeyPair(path, path)
+		require.NoError(t, err)
+		out.TLS = &tls.Config{RootCAs: roots(t, os.Getenv("TEST_KAFKA_CA")), Certificates: []tls.Certificate{pair}}
+	}
+	return out
+}
+
+func client(t *testing.T, brokers string) *kafka.Client {
+	t.Helper()
+	return &kafka.Client{Addr: kafka.TCP(strings.Split(brokers, ",")...), Transport: transport(t)}
+}
+
 // topic makes one of the test's own.
 func topic(t *testing.T, b *bus.Bus, partitions int) string {
 	t.Helper()
@@ -41,11 +69,24 @@ func topic(t *testing.T, b *bus.Bus, partitions int) string {
 	return name
 }
 
+func TestATopicThatWasJustMadeTakesMessagesInEveryPartition(t *testing.T) {
+	b := open(t)
+	for range 10 {
+		name := "test." + db.NewID().String()
+		require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: name, Partitions: 8, Compacted: true}}))
+		var all []db.Message
+		for range 20 {
+			all = append(all, db.Message{Topic: name, Key: db.NewID().String(), Value: []byte("x")})
+		}
+		require.NoError(t, b.Send(t.Context(), all))
+	}
+}
+
 func TestTopicsThatExistGetTheSettingsOfTodayToo(t *testing.T) {
 	addr := brokers(t)
-	b := bus.New(addr)
+	b := bus.New(addr, administrator(t))
 	t.Cleanup(func() { _ = b.Close() })
-	client := &kafka.Client{Addr: kafka.TCP(strings.Split(addr, ",")...)}
+	client := client(t, addr)
 	kept, dropped := "test."+db.NewID().String(), "test."+db.NewID().String()
 	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 		{Topic: kept, NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}}},
@@ -55,9 +96,9 @@ func TestTopicsThatExistGetTheSettingsOfTodayToo(t *testing.T) {
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: kept, Partitions: 1, Compacted: true}, {Name: dropped, Partitions: 1}}))
 
 	for topic, want := range map[string]map[string]string{
-		kept: {"cleanup.policy": "compact", "min.compaction.lag.ms": "604800000", "max.compaction.lag.ms": "691200000", "delete.retention.ms": "604800000",
+		kept: {"cleanup.policy": "compact", "retention.ms": "-1", "min.insync.replicas": "1", "min.compaction.lag.ms": "604800000", "max.compaction.lag.ms": "691200000", "delete.retention.ms": "604800000",
 			"segment.ms": "86400000"},
-		dropped: {"retention.ms": "604800000", "segment.ms": "86400000"},
+		dropped: {"cleanup.policy": "delete", "min.insync.replicas": "1", "retention.ms": "604800000", "segment.ms": "86400000"},
 	} {
 		res, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
 			{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic}}})
@@ -74,7 +115,7 @@ func TestTopicsThatExistGetTheSettingsOfTodayToo(t *testing.T) {
 
 func open(t *testing.T) *bus.Bus {
 	t.Helper()
-	b := bus.New(brokers(t))
+	b := bus.New(brokers(t), administrator(t))
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
@@ -128,7 +169,7 @@ func TestWhatIsCommittedArrivesOnceAndInTheOrderOfItsKey(t *testing.T) {
 	name := topic(t, b, 4)
 	// Two relays and two consumers: two replicas.
 	for range 2 {
-		run(t, func(ctx context.Context) { d.Relay(ctx, b.Send, func(err error) { t.Log(err) }) })
+		run(t, func(ctx context.Context) { d.Relay(ctx, b, func(err error) { t.Log(err) }) })
 		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 		run(t, c.Run)
 	}
@@ -141,7 +182,7 @@ func TestWhatIsCommittedArrivesOnceAndInTheOrderOfItsKey(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Eventually(t, func() bool { return len(seen(t, d)) >= 100 }, 20*time.Second, 10*time.Millisecond)
+	until.Holds(t, func() bool { return len(seen(t, d)) >= 100 }, 20*time.Second, 10*time.Millisecond)
 	next := map[string]int{}
 	for _, line := range seen(t, d) {
 		key, n, _ := strings.Cut(line, "/")
@@ -149,8 +190,19 @@ func TestWhatIsCommittedArrivesOnceAndInTheOrderOfItsKey(t *testing.T) {
 		next[key]++
 	}
 	var left int
-	require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) from outbox`).Scan(&left))
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) from outbox where sent_at is null`).Scan(&left))
 	require.Zero(t, left)
+}
+
+// deaf is a log whose answers are lost.
+type deaf struct{ *bus.Bus }
+
+func (d deaf) Append(ctx context.Context, batch []db.Message) []db.Placed {
+	placed := d.Bus.Append(ctx, batch)
+	for i := range placed {
+		placed[i].Err = context.DeadlineExceeded
+	}
+	return placed
 }
 
 func TestARelayThatDiesAfterSendingCausesNoSecondEffect(t *testing.T) {
@@ -159,37 +211,42 @@ func TestARelayThatDiesAfterSendingCausesNoSecondEffect(t *testing.T) {
 	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 	run(t, c.Run)
 	emit(t, d, name, "a", "first")
-	// The brokers have it, the relay fails before it can say so.
-	require.Error(t, d.Flush(t.Context(), func(ctx context.Context, m []db.Message) error {
-		require.NoError(t, b.Send(ctx, m))
-		return context.DeadlineExceeded
-	}))
-	require.NoError(t, d.Flush(t.Context(), b.Send))
+	// The brokers have it, the relay does not learn it.
+	require.Error(t, d.Flush(t.Context(), deaf{b}))
+	require.NoError(t, d.Flush(t.Context(), b))
 	emit(t, d, name, "a", "last")
-	require.NoError(t, d.Flush(t.Context(), b.Send))
-	require.Eventually(t, func() bool { return len(seen(t, d)) >= 2 }, 10*time.Second, 5*time.Millisecond)
+	require.NoError(t, d.Flush(t.Context(), b))
+	until.Holds(t, func() bool { return len(seen(t, d)) >= 2 }, 10*time.Second, 5*time.Millisecond)
 	require.Equal(t, []string{"a/first", "a/last"}, seen(t, d))
 }
 
-func TestAConsumerThatLosesItsConnectionIsReplacedAndChangesNothingMore(t *testing.T) {
+func TestConsumersThatLoseTheirConnectionsGoOnWithEachEffectOnce(t *testing.T) {
 	b, d := open(t), notes(t)
 	name := topic(t, b, 2)
 	for range 2 {
 		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 		run(t, c.Run)
 	}
-	run(t, func(ctx context.Context) { d.Relay(ctx, b.Send, func(error) {}) })
+	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(error) {}) })
+	// The writer's only connection is spared.
+	at, err := url.Parse(d.Pool.Config().ConnString())
+	require.NoError(t, err)
+	query := at.Query()
+	query.Set("pool_max_conns", "1")
+	at.RawQuery = query.Encode()
+	writer, err := db.Open(t.Context(), at.String(), d.Schema)
+	require.NoError(t, err)
+	defer writer.Close()
 	for i := range 60 {
-		emit(t, d, name, fmt.Sprint(i%7), fmt.Sprint(i))
+		emit(t, writer, name, fmt.Sprint(i%7), fmt.Sprint(i))
 		if i%20 == 10 {
-			_, err := d.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
-				and database = (select oid from pg_database where datname = current_database())`)
+			_, err := writer.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
 			require.NoError(t, err)
 		}
 	}
-	require.Eventually(t, func() bool { return len(seen(t, d)) >= 60 }, 20*time.Second, 10*time.Millisecond)
+	until.Holds(t, func() bool { return len(seen(t, writer)) >= 60 }, time.Minute, 10*time.Millisecond)
 	once := map[string]bool{}
-	for _, line := range seen(t, d) {
+	for _, line := range seen(t, writer) {
 		require.False(t, once[line], line)
 		once[line] = true
 	}
@@ -199,12 +256,12 @@ func TestAPositionOutsideTheTopicStartsAtWhatThereIs(t *testing.T) {
 	b, d := open(t), notes(t)
 	name := topic(t, b, 1)
 	emit(t, d, name, "a", "kept")
-	require.NoError(t, d.Flush(t.Context(), b.Send))
+	require.NoError(t, d.Flush(t.Context(), b))
 	_, err := d.Pool.Exec(t.Context(), `insert into position (topic, partition, next) values ($1, 0, 99)`, name)
 	require.NoError(t, err)
 	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 	run(t, c.Run)
-	require.Eventually(t, func() bool { return len(seen(t, d)) == 1 }, 10*time.Second, 5*time.Millisecond)
+	until.Holds(t, func() bool { return len(seen(t, d)) == 1 }, 10*time.Second, 5*time.Millisecond)
 }
 
 func TestATableHoldsTheNewestValueOfEachKey(t *testing.T) {
@@ -220,16 +277,16 @@ func TestATableHoldsTheNewestValueOfEachKey(t *testing.T) {
 	for _, m := range [][2]string{{"a", "1"}, {"b", "1"}, {"a", "2"}, {"b", ""}, {"c", "bad"}} {
 		send(m[0], m[1])
 	}
-	table := bus.NewTable(b, name, func(_ string, v []byte) (string, error) {
+	table := bus.NewTable(b, name, func(_ string, v []byte) (string, int64, error) {
 		if string(v) == "bad" {
-			return "", fmt.Errorf("cannot be read")
+			return "", 0, fmt.Errorf("cannot be read")
 		}
-		return string(v), nil
+		return string(v), 0, nil
 	})
 	var changes []string
 	table.Watch(func(key, value string, gone bool) { changes = append(changes, fmt.Sprint(key, value, gone)) })
 	run(t, table.Run)
-	require.Eventually(t, table.Ready, 10*time.Second, time.Millisecond)
+	until.Holds(t, table.Ready, 10*time.Second, time.Millisecond)
 	require.Equal(t, map[string]string{"a": "2"}, table.All())
 	require.Equal(t, []string{"a1false", "b1false", "a2false", "b1true"}, changes)
 
@@ -257,20 +314,20 @@ func TestABrokerThatGoesAndComesBackLosesNothing(t *testing.T) {
 	var port int
 	_, err := fmt.Sscanf(addr[strings.LastIndex(addr, ":")+1:], "%d", &port)
 	require.NoError(t, err)
-	b, d := bus.New(addr), notes(t)
+	b, d := bus.New(addr, bus.Login{}), notes(t)
 	defer b.Close()
 	name := topic(t, b, 1)
-	run(t, func(ctx context.Context) { d.Relay(ctx, b.Send, func(error) {}) })
+	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(error) {}) })
 	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 	run(t, c.Run)
 	emit(t, d, name, "a", "before")
-	require.Eventually(t, func() bool { return len(seen(t, d)) == 1 }, 10*time.Second, 5*time.Millisecond)
+	until.Holds(t, func() bool { return len(seen(t, d)) == 1 }, 10*time.Second, 5*time.Millisecond)
 	cluster.Close()
 	emit(t, d, name, "a", "during")
 	time.Sleep(300 * time.Millisecond)
 	cluster = start(port)
 	defer func() { cluster.Close() }()
 	emit(t, d, name, "a", "after")
-	require.Eventually(t, func() bool { return len(seen(t, d)) == 3 }, 20*time.Second, 10*time.Millisecond)
+	until.Holds(t, func() bool { return len(seen(t, d)) == 3 }, 20*time.Second, 10*time.Millisecond)
 	require.Equal(t, []string{"a/before", "a/during", "a/after"}, seen(t, d))
 }

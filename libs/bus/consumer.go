@@ -8,17 +8,16 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/segmentio/kafka-go"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/libs/db"
@@ -35,18 +34,35 @@ type Handler func(ctx context.Context, tx *db.Tx, e Event) error
 type Follow struct {
 	Topic  string
 	Handle Handler
+	// Lock takes what handling all of several events will lock, in the service's order of locks; nil where a handler takes
+	// no lock before it writes. Without it two transactions that each handle many events could wait for each other.
+	Lock func(ctx context.Context, tx *db.Tx, events []Event) error
+	// Keys lists keys of the service's copy of a record topic behind after, in their order, limit at most; nil for a topic of which
+	// the service keeps no copy. After a long absence the handler gets a tombstone for each that the topic has no longer.
+	Keys func(ctx context.Context, tx *db.Tx, after string, limit int) ([]string, error)
 }
 
-// Consumer follows topics for one service. Of several replicas one follows a partition at a time. Its claim is a lock of its
-// database connection, so when it dies another replica takes over at once.
+// Consumer follows topics for one service. Its replicas are a Kafka consumer group, named like the service's schema, which
+// deals the partitions of all topics evenly. How far a partition is handled stands in the table position, and moves by
+// compare-and-set in the transaction of the effect: a replica that believes to hold a partition which another one took over
+// changes nothing. The group gets the positions a moment later.
 type Consumer struct {
 	Bus     *Bus
 	DB      *db.DB
 	Follows []Follow
+	// Member is the name of this replica, such as its host and port. A process takes the place of the one that ran under the same
+	// name before and was killed. Run chooses one when it is empty.
+	Member string
 	// Retries are the waits before each retry of a message that fails by itself; after the last it is parked.
 	Retries []time.Duration
+	// KeptFor is how long topics keep every change; seven days unless a test sets it.
+	KeptFor time.Duration
 
-	delay metric.Float64Histogram
+	held        held
+	delay       metric.Float64Histogram
+	resets      metric.Int64Counter
+	parked      metric.Int64Counter
+	generations metric.Int64Counter
 }
 
 // DefaultRetries retry a message for about four seconds before it is parked.
@@ -58,173 +74,124 @@ const (
 	batchPause = 15 * time.Millisecond
 )
 
-// Run follows all topics until ctx ends. It goes on after outages of brokers and databases.
-func (c *Consumer) Run(ctx context.Context) {
+func (c *Consumer) prepare() {
 	if c.Retries == nil {
 		c.Retries = DefaultRetries
 	}
-	c.delay, _ = otel.Meter("frontdesk").Float64Histogram("frontdesk.event.seconds",
-		metric.WithDescription("from the change to its effect here"), metric.WithUnit("s"),
-		metric.WithExplicitBucketBoundaries(.002, .005, .01, .02, .05, .1, .25, .5, 1, 5, 30, 300))
-	for ctx.Err() == nil {
-		if err := c.lead(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "consumer starts again", "error", err)
-			sleep(ctx, 300*time.Millisecond)
-		}
+	if c.Member == "" {
+		c.Member = db.NewID().String()
 	}
+	c.delay, _ = otel.Meter("frontdesk").Float64Histogram("frontdesk.event.seconds",
+		metric.WithDescription("from the commit of the change to its effect here"), metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(.002, .005, .01, .02, .05, .1, .25, .5, 1, 5, 30, 300))
+	c.resets, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.position.resets",
+		metric.WithDescription("logs that are read again from their first message, because they are not the ones that were read"))
+	c.parked, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.consumer.parked", metric.WithDescription("messages that could not be handled, by topic"))
+	for _, f := range c.Follows {
+		// An alert sees the first one only behind a 0.
+		c.resets.Add(context.Background(), 0, metric.WithAttributes(attribute.String("topic", f.Topic)))
+		c.parked.Add(context.Background(), 0, metric.WithAttributes(attribute.String("topic", f.Topic)))
+	}
+	c.generations, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.consumer.rebalances",
+		metric.WithDescription("how often the group has dealt its partitions anew, as this replica saw it"))
 }
 
 // AtOnce is how many transactions of a topic a consumer runs at the same time: half of the processors, at least one.
 func AtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// lead holds one connection whose locks are the claims, and follows the partitions that it could claim. Every two seconds it
-// tries to claim the others.
-func (c *Consumer) lead(ctx context.Context) error {
-	conn, err := c.DB.Pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	// A connection in the pool must not hold these locks.
-	held := conn.Hijack()
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = held.Close(ctx)
-	}()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-
-	lines := make([][]*line, len(c.Follows))
-	claimed := map[int64]bool{}
-	for {
-		for i, f := range c.Follows {
-			parts, err := c.Bus.partitions(ctx, f.Topic)
-			if err != nil {
-				return err
-			}
-			if lines[i] == nil {
-				lines[i] = make([]*line, min(len(parts), AtOnce()))
-				for l := range lines[i] {
-					lines[i][l] = &line{Consumer: c, follow: f, more: make(chan struct{}, 1)}
-				}
-			}
-			for _, p := range parts {
-				key := db.LockKey(c.DB.Schema+".consumer", fmt.Sprintf("%s/%d", f.Topic, p))
-				if claimed[key] {
-					continue
-				}
-				var mine bool
-				if err := held.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&mine); err != nil {
-					return err
-				}
-				if mine {
-					claimed[key] = true
-					lines[i][p%len(lines[i])].claim(p)
-				}
-			}
-			for _, l := range lines[i] {
-				if !l.runs && len(l.claimed()) > 0 {
-					l.runs = true
-					running.Go(func() { l.run(ctx) })
-				}
-			}
-		}
-		// A dead connection has lost its locks: notice within half a second.
-		for range 4 {
-			sleep(ctx, 500*time.Millisecond)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := held.Ping(ctx); err != nil {
-				return err
-			}
-		}
-	}
-}
-
 // line follows some partitions of a topic together: messages of several share a transaction.
 type line struct {
 	*Consumer
-	follow Follow
-	runs   bool
-	// more signals that a partition was claimed since the readers were started.
-	more chan struct{}
-
-	mu         sync.Mutex
+	follow     Follow
 	partitions []int
+	progress   *progress
 }
 
-func (l *line) claim(partition int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.partitions = append(l.partitions, partition)
-	select {
-	case l.more <- struct{}{}:
-	default:
-	}
-}
-
-func (l *line) claimed() []int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.partitions)
-}
+// waitForGroup is the pause after another replica has moved a position. A replica of an older generation learns within it that
+// its time is over.
+const waitForGroup = 2 * heartbeat
 
 func (l *line) run(ctx context.Context) {
+	pause := readAgain
 	for ctx.Err() == nil {
-		if err := l.read(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "topic is read again", "topic", l.follow.Topic, "error", err)
-			sleep(ctx, 200*time.Millisecond)
+		begun := time.Now()
+		err := l.read(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		slog.WarnContext(ctx, "topic is read again", "topic", l.follow.Topic, "error", err)
+		if pause *= 2; time.Since(begun) > readAgainAtMost {
+			pause = readAgain
+		}
+		if errors.Is(err, errMoved) {
+			sleep(ctx, waitForGroup)
+		} else {
+			sleep(ctx, min(pause, readAgainAtMost))
 		}
 	}
 }
+
+const (
+	// readAgain is the pause before a topic is read again, which doubles while that fails, up to readAgainAtMost.
+	readAgain       = 100 * time.Millisecond
+	readAgainAtMost = time.Second
+	// checkEvery is how often a line looks whether the log is still the one that it reads.
+	checkEvery = 30 * time.Second
+)
 
 // offsets are places in the partitions of a topic.
 type offsets map[int]int64
 
-// read handles messages until one of the readers fails or another partition is claimed.
+// read handles messages until ctx ends or a reader or a batch fails. It begins by comparing the positions with the log. A log
+// can lose messages only while its broker is away, or by being deleted: both fail the fetch that always runs. So a reader fails
+// for good instead of connecting again, and the next read compares the positions anew before it handles anything.
 func (l *line) read(ctx context.Context) error {
-	select {
-	case <-l.more: // the partitions that it signals are read below
-	default:
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	var fetching sync.WaitGroup
 	defer fetching.Wait()
 	defer cancel()
-	next := offsets{}
-	fetched, failed := make(chan kafka.Message, batchSize), make(chan error, 1)
-	for _, p := range l.claimed() {
-		from, err := l.position(ctx, l.follow.Topic, p)
-		if err != nil {
+	since, err := l.since(ctx)
+	if err != nil {
+		return err
+	}
+	at := stands{}
+	fetched, failed := make(chan delivery, batchSize), make(chan error, 1)
+	fail := func(err error) {
+		select {
+		case failed <- err:
+		default:
+		}
+	}
+	for _, p := range l.partitions {
+		if at[p], err = l.position(ctx, p); err != nil {
 			return err
 		}
-		next[p] = from
-		r, err := l.Bus.reader(l.follow.Topic, p, from)
+		r, err := l.Bus.reader(l.follow.Topic, p, at[p].next, fail)
 		if err != nil {
 			return err
 		}
 		defer leave(r)
 		fetching.Go(func() {
-			if err := fetch(ctx, r, fetched); err != nil {
-				select {
-				case failed <- err:
-				default:
-				}
+			if err := l.Bus.checker(l.follow.Topic).fetch(ctx, r, fetched); err != nil {
+				fail(err)
 			}
 		})
 	}
+	defer l.held.take(l.follow.Topic, at.offsets())()
+	l.progress.moved(l.follow.Topic, at.offsets())
+	check := time.NewTicker(min(checkEvery, l.keptFor()/10))
+	defer check.Stop()
 	var handled time.Time
 	for {
-		var batch []kafka.Message
+		var batch []delivery
 		select {
 		case err := <-failed:
 			return err
-		case <-l.more:
-			return nil
+		case <-check.C:
+			if err := l.check(ctx, at); err != nil {
+				return err
+			}
+			continue
 		case m := <-fetched:
 			batch = append(batch, m)
 		}
@@ -239,76 +206,84 @@ func (l *line) read(ctx context.Context) error {
 				waiting = false
 			}
 		}
-		if err := l.handle(ctx, l.follow, next, batch); err != nil {
+		// A message that was fetched over a new connection comes after the failure of the one before.
+		select {
+		case err := <-failed:
+			return err
+		default:
+		}
+		for _, m := range batch {
+			l.held.begin(db.Partition{Topic: m.Topic, Number: m.Partition}, m.Time)
+		}
+		if err := l.handle(ctx, since, at, batch); err != nil {
 			return err
 		}
+		l.held.moved(l.follow.Topic, at.offsets())
+		l.progress.moved(l.follow.Topic, at.offsets())
 		handled = time.Now()
 	}
 }
 
-func fetch(ctx context.Context, r *kafka.Reader, into chan<- kafka.Message) error {
+// delivery is a message of the log, opened if it was sealed to this service.
+type delivery struct {
+	kafka.Message
+	// mark is that of the message as it stands in the log.
+	mark uuid.UUID
+	// refused messages are passed over.
+	refused bool
+	// sealed is why the message could not be opened.
+	sealed error
+}
+
+// deliver checks and opens a message.
+func (c *checker) deliver(ctx context.Context, m kafka.Message) delivery {
+	d := delivery{Message: m, mark: mark(m.Key, m.Value, m.Time)}
+	if _, _, err := c.check(ctx, m); err != nil {
+		d.refused = true
+		return d
+	}
+	if c.topic.SealedTo != "" && m.Value != nil {
+		var plain []byte
+		if plain, d.sealed = c.bus.Trust.Open(m.Topic, string(m.Key), m.Value); d.sealed == nil {
+			d.Value = plain
+		}
+	}
+	return d
+}
+
+func (c *checker) fetch(ctx context.Context, r *kafka.Reader, into chan<- delivery) error {
 	for {
 		m, err := r.FetchMessage(ctx)
 		if err != nil {
 			return err
 		}
 		select {
-		case into <- m:
+		case into <- c.deliver(ctx, m):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// position is the offset of the next message to handle. It is the first that the topic keeps when the service is new or the
-// stored position lies outside the topic.
-func (c *Consumer) position(ctx context.Context, topic string, partition int) (next int64, err error) {
-	first, end, err := c.Bus.bounds(ctx, topic, partition)
-	if err != nil {
-		return 0, err
-	}
-	err = c.DB.Do(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `insert into position (topic, partition, next) values ($1, $2, $3) on conflict do nothing`, topic, partition, first)
-		if err != nil {
-			return err
-		}
-		if err := tx.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2) for update`, topic, partition).Scan(&next); err != nil {
-			return err
-		}
-		if next >= first && next <= end {
-			return nil
-		}
-		// The topic was recreated, or has deleted messages that were not handled yet. The inbox skips those that were.
-		slog.WarnContext(ctx, "position is outside the topic", "topic", topic, "partition", partition, "position", next, "first", first, "end", end)
-		next = first
-		_, err = tx.Exec(ctx, `update position set next = $3 where (topic, partition) = ($1, $2)`, topic, partition, next)
-		return err
-	})
-	return next, err
-}
-
-// handle applies batch and moves next, the positions, behind it. A batch that fails is handled again message by message, so
-// that one bad message only delays the others.
-func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []kafka.Message) error {
-	to := offsets{}
-	for _, m := range batch {
-		to[m.Partition] = m.Offset + 1
-	}
-	err := c.effect(ctx, f, next, to, batch)
+// handle applies batch and moves at, the positions, behind it. A batch that fails is handled again message by message, so
+// that one bad message only delays the others. What was published before since is history.
+func (l *line) handle(ctx context.Context, since time.Time, at stands, batch []delivery) error {
+	to := behind(batch)
+	err := l.effect(ctx, since, at, to, batch)
 	if err == nil {
-		maps.Copy(next, to)
+		maps.Copy(at, to.stands())
 		return nil
 	}
 	if len(batch) > 1 && !errors.Is(err, errMoved) {
 		for _, m := range batch {
-			if err := c.handle(ctx, f, next, []kafka.Message{m}); err != nil {
+			if err := l.handle(ctx, since, at, []delivery{m}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	m := batch[0]
-	for tries := 0; tries < len(c.Retries); {
+	for tries := 0; tries < len(l.Retries); {
 		if ctx.Err() != nil || errors.Is(err, errMoved) {
 			return err
 		}
@@ -316,21 +291,27 @@ func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []k
 		if fault.Transient(err) {
 			sleep(ctx, 200*time.Millisecond)
 		} else {
-			sleep(ctx, c.Retries[tries])
+			sleep(ctx, l.Retries[tries])
 			tries++
 		}
-		if err = c.effect(ctx, f, next, to, batch); err == nil {
-			maps.Copy(next, to)
+		if err = l.effect(ctx, since, at, to, batch); err == nil {
+			maps.Copy(at, to.stands())
 			return nil
 		}
 	}
-	slog.ErrorContext(ctx, "message parked", "topic", m.Topic, "partition", m.Partition, "offset", m.Offset, "error", err)
+	if ctx.Err() != nil {
+		return err // the process stops; the error says nothing about the message
+	}
+	e, _ := decode(m.Message) // one that cannot be decoded has no trace
+	slog.ErrorContext(e.traced(ctx), "message parked", "topic", m.Topic, "partition", m.Partition, "offset", m.Offset, "error", err)
 	cause := err
-	err = c.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := move(ctx, tx, f.Topic, next, to, nil); err != nil {
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	err = l.DB.Do(ctx, func(tx *db.Tx) error {
+		if _, err := move(ctx, tx, l.follow.Topic, at, to, nil); err != nil {
 			return err
 		}
-		if gone, err := aboutSomebodyErased(ctx, tx, m); err != nil || gone {
+		if gone, err := aboutSomebodyErased(ctx, tx, m.Message); err != nil || gone {
 			return err
 		}
 		_, err := tx.Exec(ctx, `insert into parked (topic, partition, "offset", key, value, error) values ($1, $2, $3, $4, $5, $6)`,
@@ -338,9 +319,30 @@ func (c *Consumer) handle(ctx context.Context, f Follow, next offsets, batch []k
 		return err
 	})
 	if err == nil {
-		maps.Copy(next, to)
+		maps.Copy(at, to.stands())
+		l.parked.Add(ctx, 1, metric.WithAttributes(attribute.String("topic", m.Topic)))
 	}
 	return err
+}
+
+// last are the last messages of a batch, by partition.
+type last map[int]delivery
+
+func behind(batch []delivery) last {
+	to := last{}
+	for _, m := range batch {
+		to[m.Partition] = m
+	}
+	return to
+}
+
+// stands are those behind the messages.
+func (to last) stands() stands {
+	at := stands{}
+	for partition, m := range to {
+		at[partition] = stand{next: m.Offset + 1, anchor: m.mark}
+	}
+	return at
 }
 
 // aboutSomebodyErased reports whether a message is about a person who was erased after it was made, so that it must not be
@@ -359,52 +361,72 @@ func aboutSomebodyErased(ctx context.Context, tx *db.Tx, m kafka.Message) (bool,
 
 var errMoved = errors.New("bus: another replica has moved on")
 
-// move sets the positions from one offset to another, and fails with errMoved when one is not where it was: another replica
-// has taken the partition over. Statements in more share its round trip.
-func move(ctx context.Context, tx *db.Tx, topic string, from, to offsets, more *pgx.Batch) error {
+// move sets the positions from one place to behind some messages, and fails with errMoved when one is not where it was: another
+// replica has taken the partition over. It returns the offsets before which messages are history. Statements in more share its
+// round trip.
+func move(ctx context.Context, tx *db.Tx, topic string, from stands, to last, more *pgx.Batch) (history offsets, err error) {
 	partitions := slices.Sorted(maps.Keys(to)) // rows are locked in one order
 	before, after := make([]int64, len(partitions)), make([]int64, len(partitions))
+	anchors, at := make([]uuid.UUID, len(partitions)), make([]time.Time, len(partitions))
 	for i, p := range partitions {
-		before[i], after[i] = from[p], to[p]
+		before[i], after[i], anchors[i], at[i] = from[p].next, to[p].Offset+1, to[p].mark, to[p].Time
 	}
-	var moved int64
+	history = offsets{}
 	b := &pgx.Batch{}
-	b.Queue(`update position p set next = m.after from unnest($2::int[], $3::bigint[], $4::bigint[]) as m (partition, before, after)
-		where p.topic = $1 and p.partition = m.partition and p.next = m.before`, topic, partitions, before, after).Exec(func(tag pgconn.CommandTag) error {
-		moved = tag.RowsAffected()
-		return nil
+	b.Queue(`update position p set next = m.after, anchor = m.anchor, current_at = greatest(p.current_at, m.at)
+		from unnest($2::int[], $3::bigint[], $4::bigint[], $5::uuid[], $6::timestamptz[]) as m (partition, before, after, anchor, at)
+		where p.topic = $1 and p.partition = m.partition and p.next = m.before returning p.partition, p.history`,
+		topic, partitions, before, after, anchors, at).Query(func(rows pgx.Rows) error {
+		var partition int
+		var until int64
+		_, err := pgx.ForEachRow(rows, []any{&partition, &until}, func() error { history[partition] = until; return nil })
+		return err
 	})
 	if more != nil {
 		b.QueuedQueries = append(b.QueuedQueries, more.QueuedQueries...)
 	}
-	err := tx.SendBatch(ctx, b).Close()
-	if err == nil && moved < int64(len(partitions)) {
-		return errMoved
+	err = tx.SendBatch(ctx, b).Close()
+	if err == nil && len(history) < len(partitions) {
+		err = errMoved
 	}
-	return err
+	return history, err
 }
 
-func (c *Consumer) effect(ctx context.Context, f Follow, from, to offsets, batch []kafka.Message) error {
-	events := make([]Event, len(batch))
+func (l *line) effect(ctx context.Context, since time.Time, from stands, to last, batch []delivery) error {
+	batch = slices.DeleteFunc(slices.Clone(batch), func(m delivery) bool { return m.refused })
+	events, now := make([]Event, len(batch)), l.DB.Now()
 	for i, m := range batch {
-		e, err := decode(m)
+		if m.sealed != nil {
+			return m.sealed
+		}
+		e, err := decode(m.Message)
 		if err != nil {
 			return err
 		}
+		e.History = l.history(e, since, now)
 		events[i] = e
 	}
-	err := c.DB.Do(ctx, func(tx *db.Tx) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	err := l.DB.Do(ctx, func(tx *db.Tx) error {
 		// A crash that loses the effect loses the position with it, so the messages are handled again.
 		tx.Relax()
-		fresh := map[uuid.UUID]bool{}
-		if err := move(ctx, tx, f.Topic, from, to, inbox(events, fresh)); err != nil {
+		fresh, events := map[uuid.UUID]bool{}, slices.Clone(events)
+		history, err := move(ctx, tx, l.follow.Topic, from, to, inbox(events, fresh))
+		if err != nil {
 			return err
 		}
-		return apply(ctx, tx, f, events, fresh)
+		for i, m := range batch {
+			events[i].History = events[i].History || m.Offset < history[m.Partition]
+		}
+		return apply(ctx, tx, l.follow, events, fresh)
 	})
-	if err == nil && c.delay != nil {
+	if err == nil && l.delay != nil {
 		for i, e := range events {
-			c.delay.Record(ctx, time.Since(batch[i].Time).Seconds(), metric.WithAttributes(attribute.String("topic", e.Topic)))
+			l.delay.Record(e.traced(ctx), max(0, time.Since(committed(batch[i].Message)).Seconds()), metric.WithAttributes(attribute.String("topic", e.Topic)))
 		}
 	}
 	return err
@@ -429,14 +451,18 @@ func inbox(events []Event, fresh map[uuid.UUID]bool) *pgx.Batch {
 
 // apply runs the handler for each event that is fresh.
 func apply(ctx context.Context, tx *db.Tx, f Follow, events []Event, fresh map[uuid.UUID]bool) error {
+	if f.Lock != nil && len(fresh) > 1 {
+		if err := f.Lock(ctx, tx, events); err != nil {
+			return fmt.Errorf("lock for %d events of %s: %w", len(events), f.Topic, err)
+		}
+	}
 	for _, e := range events {
-		if !fresh[e.ID] {
+		if !fresh[e.ID] || e.Kind == proto.KindStatePublished {
 			continue
 		}
 		delete(fresh, e.ID)
-		tx.Who = e.Actor
-		ctx := propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": e.traceparent})
-		ctx, span := otel.Tracer("frontdesk").Start(ctx, "consume "+e.Kind, trace.WithSpanKind(trace.SpanKindConsumer))
+		tx.Who, tx.History = e.Actor, e.History
+		ctx, span := otel.Tracer("frontdesk").Start(e.traced(ctx), "consume "+e.Kind, trace.WithSpanKind(trace.SpanKindConsumer))
 		err := f.Handle(ctx, tx, e)
 		span.End()
 		if err != nil {
@@ -466,8 +492,20 @@ func (c *Consumer) Parked(ctx context.Context) ([]Parked, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByName[Parked])
 }
 
-// Replay handles a parked message again and deletes it when that succeeds; else it stays. An unknown id is 404.
+// Replay handles a parked message again and deletes it when that succeeds; else it stays, with the error of this try. An unknown id is 404.
 func (c *Consumer) Replay(ctx context.Context, id int64) error {
+	err := c.replay(ctx, id)
+	if err == nil || fault.Transient(err) {
+		return err
+	}
+	noted := c.DB.Do(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `update parked set error = $2 where id = $1`, id, err.Error())
+		return err
+	})
+	return errors.Join(err, noted)
+}
+
+func (c *Consumer) replay(ctx context.Context, id int64) error {
 	return c.DB.Do(ctx, func(tx *db.Tx) error {
 		var m kafka.Message
 		var key string
@@ -480,8 +518,18 @@ func (c *Consumer) Replay(ctx context.Context, id int64) error {
 			return err
 		}
 		m.Key = []byte(key)
+		// It was sealed to a key that was missing when it was parked.
+		if m.Value != nil {
+			if m.Value, err = c.Bus.Trust.Open(m.Topic, key, m.Value); err != nil {
+				return err
+			}
+		}
 		e, err := decode(m)
 		if err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, `select $4 or exists (select from position where (topic, partition) = ($1, $2) and history > $3)`,
+			m.Topic, m.Partition, m.Offset, e.History).Scan(&e.History); err != nil {
 			return err
 		}
 		for _, f := range c.Follows {
@@ -490,7 +538,11 @@ func (c *Consumer) Replay(ctx context.Context, id int64) error {
 				if err := tx.SendBatch(ctx, inbox([]Event{e}, fresh)).Close(); err != nil {
 					return err
 				}
-				return apply(ctx, tx, f, []Event{e}, fresh)
+				if err := apply(ctx, tx, f, []Event{e}, fresh); err != nil {
+					return err
+				}
+				tx.Who = db.ActorFrom(ctx)
+				return tx.Audit(ctx, &proto.Audit{Action: "replay-parked", RecordType: "parked_message", RecordId: strconv.FormatInt(id, 10), Outcome: "done"})
 			}
 		}
 		return fmt.Errorf("bus: nothing follows %s", m.Topic)

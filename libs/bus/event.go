@@ -1,12 +1,14 @@
 package bus
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/segmentio/kafka-go"
+	"go.opentelemetry.io/otel/propagation"
 	"google.golang.org/protobuf/encoding/protojson"
 	protobuf "google.golang.org/protobuf/proto"
 
@@ -29,11 +31,31 @@ type Event struct {
 	Changed []string
 	// Tombstone tells that the record was erased: nothing but Topic and Key is known.
 	Tombstone bool
+	// State reports that the owner has published the record again as it is: nothing happened.
+	State bool
+	// History reports that the event is no news for this service: it is State, or the service may have reacted to it before. A
+	// handler brings its copies up to date by History, by their versions, and skips every reaction: mails, deliveries,
+	// commands to other services.
+	History bool
 	// Data is the record as JSON, or an encoded command.
 	Data  []byte
 	Extra json.RawMessage
 
 	traceparent string
+}
+
+// traced is ctx within the trace of the change.
+func (e Event) traced(ctx context.Context) context.Context {
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": e.traceparent})
+}
+
+// ReplacesBelow is the version below which a copy is older than the event's record. State replaces a copy of its own version
+// too: an owner that went back to a backup may count a version for the second time.
+func (e Event) ReplacesBelow() int64 {
+	if e.State {
+		return e.Version + 1
+	}
+	return e.Version
 }
 
 // Decode reads the record or command into v, a protobuf message or a pointer to a struct.
@@ -76,7 +98,8 @@ func decode(m kafka.Message) (Event, error) {
 	e := Event{Topic: m.Topic, Key: string(m.Key)}
 	if m.Value == nil {
 		e.Tombstone = true
-		e.ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s/%d/%d", m.Topic, m.Partition, m.Offset))
+		// In a log that was made anew another record's may stand at this offset.
+		e.ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s/%d/%d/%d/%s", m.Topic, m.Partition, m.Offset, m.Time.UnixMilli(), m.Key))
 		e.At = m.Time
 		e.Actor = db.Actor{Channel: db.ChannelSystem}
 		return e, nil
@@ -90,6 +113,7 @@ func decode(m kafka.Message) (Event, error) {
 		return e, fmt.Errorf("bus: envelope without id: %w", err)
 	}
 	e.ID, e.Kind, e.Version, e.Changed = id, env.GetKind(), env.GetVersion(), env.GetChanged()
+	e.State, e.History = env.GetState(), env.GetState()
 	e.At, e.AppOff, e.Data, e.Extra, e.traceparent = env.GetOccurredAt().AsTime(), env.GetAppOff(), env.GetData(), env.GetExtra(), env.GetTraceparent()
 	e.Actor = db.Actor{UserID: env.GetActor().GetUserId(), Label: env.GetActor().GetLabel(), Channel: env.GetActor().GetChannel()}
 	return e, nil

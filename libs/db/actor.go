@@ -29,13 +29,15 @@ type Actor struct {
 	Roles []string
 	// Assistant marks a credential that may only run abilities.
 	Assistant bool
+	// Denied are abilities ("svc/…") that the person took away from this assistant.
+	Denied []string
 	// Session marks a person who signed in with a browser.
 	Session bool
 	// Credential identifies the key or session without revealing it.
 	Credential string
 	// TwoFactorMissing is true when the site asks for a second factor that this session was not given.
 	TwoFactorMissing bool
-	// Address of the visitor, for rate limits.
+	// Address that the actor calls from, for rate limits and the audit log.
 	Address string
 }
 

@@ -7,18 +7,21 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/proto"
 )
 
 const (
-	// tombstoneAgain is when a tombstone is sent for the second time: once brokers may compact the first.
-	tombstoneAgain = 8 * 24 * time.Hour
-	// cleanSlice is how many tombstones one transaction sends.
+	// endsAgain is when the end of a record is sent for the second time: once brokers may compact the first.
+	endsAgain = 8 * 24 * time.Hour
+	// cleanSlice is how many ends one transaction sends.
 	cleanSlice = 500
 )
 
 // Clean removes rows of the mechanism that have no use any more: stored answers after a day, the ids of handled events and
 // of erased people after thirty (longer than a topic can repeat a message), rate limits that are empty again. It sends
-// the second tombstones that are due.
+// the second tombstones, and the second last events, that are due.
 func (d *DB) Clean(ctx context.Context) error {
 	if err := d.Do(ctx, func(tx *Tx) error {
 		for _, q := range []string{
@@ -35,32 +38,53 @@ func (d *DB) Clean(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	for {
-		n := 0
-		if err := d.Do(ctx, func(tx *Tx) (err error) {
-			n, err = tx.endAgain(ctx)
-			return err
-		}); err != nil {
-			return fmt.Errorf("send tombstones again: %w", err)
-		}
-		if n < cleanSlice {
-			return nil
-		}
+	if err := d.Slices(ctx, cleanSlice, func(tx *Tx) (int, error) { return tx.endAgain(ctx) }); err != nil {
+		return fmt.Errorf("send the ends of records again: %w", err)
 	}
+	return nil
 }
 
-// endAgain sends a slice of the second tombstones that are due, and answers how many.
+// End publishes e as the last event of its record, whose key is a UUID. Unlike a tombstone it stays in the topic for good, so
+// it must hold nothing but ids. Messages of earlier transactions about the record that wait for the relay are deleted. The
+// event is sent a second time after eight days, as State and without its actor, so that brokers compact the values before it.
+func (tx *Tx) End(ctx context.Context, e Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return fmt.Errorf("db: end of a record: %w", err)
+	}
+	if _, err := tx.Exec(ctx, deleteOfRecord, e.Topic, e.Key, keyHash(e.Key)); err != nil {
+		return err
+	}
+	if err := tx.Emit(ctx, e); err != nil {
+		return err
+	}
+	e.State = true
+	again, err := tx.envelope(ctx, e)
+	if err != nil {
+		return err
+	}
+	again.Actor, again.Traceparent = &proto.Actor{Channel: ChannelSystem}, ""
+	value, err := protobuf.Marshal(again)
+	if err != nil {
+		return err
+	}
+	tx.Defer(`insert into ended (topic, key, at, value) values ($1, $2, $3, $4)
+		on conflict (topic, key) do update set at = excluded.at, value = excluded.value`, e.Topic, id, tx.Now, value)
+	return nil
+}
+
+// endAgain sends a slice of the second ends that are due, and returns how many.
 func (tx *Tx) endAgain(ctx context.Context) (n int, err error) {
-	rows, err := tx.Query(ctx, `delete from ended where (topic, key) in (select topic, key from ended where at < $1 limit $2) returning topic, key`,
-		tx.Now.Add(-tombstoneAgain), cleanSlice)
+	rows, err := tx.Query(ctx, `delete from ended where (topic, key) in (select topic, key from ended where at < $1 limit $2) returning topic, key, value`,
+		tx.Now.Add(-endsAgain), cleanSlice)
 	if err != nil {
 		return 0, err
 	}
-	var topic string
+	var m Message
 	var key uuid.UUID
-	_, err = pgx.ForEachRow(rows, []any{&topic, &key}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&m.Topic, &key, &m.Value}, func() error {
 		n++
-		tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key.String()})
+		tx.waiting = append(tx.waiting, Message{Topic: m.Topic, Key: key.String(), Value: m.Value})
 		return nil
 	})
 	return n, err

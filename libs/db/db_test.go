@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,13 +31,41 @@ func TestADeadlockRunsAgain(t *testing.T) {
 	require.Equal(t, 3, tries)
 }
 
+func TestAUnitOfWorkWaitsWithoutAConnection(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	var began []time.Time
+	err := d.Read(t.Context(), func(tx *db.Tx) error {
+		if _, err := tx.Exec(t.Context(), `select 1`); err != nil {
+			return err
+		}
+		if began = append(began, tx.Began); len(began) == 1 {
+			return fmt.Errorf("read the copy: %w", db.RunAgainAfter(func(context.Context) error {
+				require.Zero(t, d.Pool.Stat().AcquiredConns())
+				return nil
+			}))
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Len(t, began, 2)
+	require.Equal(t, began[0], began[1])
+
+	runs := 0
+	err = d.Do(t.Context(), func(*db.Tx) error {
+		runs++
+		return db.RunAgainAfter(func(context.Context) error { return fault.Unavailable() })
+	})
+	require.Equal(t, 503, fault.From(err).Status)
+	require.Equal(t, 1, runs)
+}
+
 func TestOfManyCallsAsManyPassAsTheLimitAllows(t *testing.T) {
 	d := dbtest.New(t, "desk", nil)
 	var passed atomic.Int32
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			wait, err := d.Allow(t.Context(), "visitor", 1, db.Limit{N: 5, Per: time.Minute}, db.Limit{N: 30, Per: time.Hour})
+			wait, err := d.Allow(t.Context(), 1, db.Bucket{Key: "visitor", Limit: db.Limit{N: 5, Per: time.Minute}}, db.Bucket{Key: "visitor", Limit: db.Limit{N: 30, Per: time.Hour}})
 			require.NoError(t, err)
 			if wait == 0 {
 				passed.Add(1)
@@ -47,13 +76,13 @@ func TestOfManyCallsAsManyPassAsTheLimitAllows(t *testing.T) {
 	}
 	wg.Wait()
 	require.EqualValues(t, 5, passed.Load())
-	wait, err := d.Allow(t.Context(), "somebody else", 1, db.Limit{N: 1, Per: time.Hour})
+	wait, err := d.Allow(t.Context(), 1, db.Bucket{Key: "somebody else", Limit: db.Limit{N: 1, Per: time.Hour}})
 	require.NoError(t, err)
 	require.Zero(t, wait)
-	wait, err = d.Allow(t.Context(), "somebody else", 1, db.Limit{N: 1, Per: time.Hour})
+	wait, err = d.Allow(t.Context(), 1, db.Bucket{Key: "somebody else", Limit: db.Limit{N: 1, Per: time.Hour}})
 	require.NoError(t, err)
 	require.Greater(t, wait, 50*time.Minute)
-	wait, err = d.Allow(t.Context(), "somebody else", 0, db.Limit{N: 1, Per: time.Hour})
+	wait, err = d.Allow(t.Context(), 0, db.Bucket{Key: "somebody else", Limit: db.Limit{N: 1, Per: time.Hour}})
 	require.NoError(t, err)
 	require.Zero(t, wait, "a factor of 0 is no limit")
 }
@@ -73,15 +102,14 @@ func TestAnErasedRecordLeavesNothingInTheOutboxButItsEnd(t *testing.T) {
 		emit(tx, proto.KindContactErased, "a")
 		return tx.Tombstone(t.Context(), proto.ContactTopic, "a")
 	}))
+	var log dbtest.Log
+	require.NoError(t, d.Flush(t.Context(), &log))
 	var left []string
-	require.NoError(t, d.Flush(t.Context(), func(_ context.Context, batch []db.Message) error {
-		for _, m := range batch {
-			var env proto.Envelope
-			require.NoError(t, protobuf.Unmarshal(m.Value, &env))
-			left = append(left, m.Key+" "+env.GetKind())
-		}
-		return nil
-	}))
+	for _, m := range log.Messages(db.Partition{Topic: proto.ContactTopic}) {
+		var env proto.Envelope
+		require.NoError(t, protobuf.Unmarshal(m.Value, &env))
+		left = append(left, m.Key+" "+env.GetKind())
+	}
 	require.Equal(t, []string{"b contact.updated", "a contact.erased", "a "}, left)
 }
 

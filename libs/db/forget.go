@@ -122,7 +122,8 @@ func Mentions(p *erasure.Person, m Message) bool {
 	if err := protobuf.Unmarshal(m.Value, &env); err != nil {
 		return p.MentionedIn(string(m.Value))
 	}
-	if p.InJSON(env.GetExtra()) {
+	// A visitor without a name acts under the address.
+	if p.InJSON(env.GetExtra()) || p.MentionedIn(env.GetActor().GetLabel()) {
 		return true
 	}
 	command := proto.CommandOf(env.GetKind())
@@ -131,7 +132,7 @@ func Mentions(p *erasure.Person, m Message) bool {
 	}
 	switch c := command.(type) {
 	case *proto.Audit:
-		if p.HasName(env.GetActor().GetLabel()) {
+		if p.HasName(env.GetActor().GetLabel()) || p.InJSON(c.GetChanges()) {
 			return true
 		}
 	case *proto.EnsureContact:

@@ -1,7 +1,6 @@
 package db_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
@@ -24,7 +24,7 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 	ann, appointment, other := db.NewID(), db.NewID(), db.NewID()
 	stored := func(key, body string, about ...uuid.UUID) {
 		require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
-			r := db.Request{Caller: "visitor", Op: "book", Key: key, Hash: []byte(key)}
+			r := db.Request{Caller: "visitor", Op: "book", Key: key, Prints: [][]byte{[]byte(key)}}
 			if _, err := tx.Claim(ctx, r); err != nil {
 				return err
 			}
@@ -43,6 +43,10 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 	emit("1", &proto.EnsureContact{Email: "ANN@xn--bcher-kva.example", FirstName: "A"})
 	emit("2", &proto.EnsureContact{Email: "joann@bücher.example", FirstName: "Ann", LastName: "Stays"})
 	emit("3", &proto.EnsureContact{FirstName: "Ann", LastName: "Leaves"})
+	// A visitor without a name is called by the address.
+	require.NoError(t, d.Do(db.WithActor(ctx, db.Actor{Label: "Ann@bücher.example", Channel: db.ChannelForm}), func(tx *db.Tx) error {
+		return tx.Audit(ctx, &proto.Audit{Action: "submit-form"})
+	}))
 	_, err := d.Pool.Exec(ctx, `insert into parked (topic, partition, "offset", key, value, error) select topic, 0, seq, key, value, 'x' from outbox`)
 	require.NoError(t, err)
 
@@ -70,7 +74,7 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 		}
 		return nil
 	}))
-	require.NoError(t, d.Flush(context.WithoutCancel(ctx), func(context.Context, []db.Message) error { return nil }))
+	require.NoError(t, d.Flush(ctx, &dbtest.Log{}))
 }
 
 func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {
@@ -86,13 +90,14 @@ func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {
 	}))
 	sent := func() (keys []string) {
 		require.NoError(t, d.Clean(ctx))
-		require.NoError(t, d.Flush(ctx, func(_ context.Context, batch []db.Message) error {
-			for _, m := range batch {
+		var log dbtest.Log
+		require.NoError(t, d.Flush(ctx, &log))
+		for _, topic := range []string{proto.AppsTopic, proto.ContactTopic} {
+			for _, m := range log.Messages(db.Partition{Topic: topic}) {
 				require.Nil(t, m.Value)
 				keys = append(keys, m.Key)
 			}
-			return nil
-		}))
+		}
 		return keys
 	}
 	require.Equal(t, []string{"a name that may come back", record}, sent())
@@ -100,5 +105,43 @@ func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {
 	require.Empty(t, sent())
 	now = now.Add(2 * 24 * time.Hour)
 	require.Equal(t, []string{record}, sent())
+	require.Empty(t, sent())
+}
+
+func TestTheLastEventOfARecordIsSentAgainAsState(t *testing.T) {
+	d, ctx := dbtest.New(t, "desk", nil), t.Context()
+	now := time.Now()
+	d.Now = func() time.Time { return now }
+	record := db.NewID().String()
+	e := db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: record, Data: map[string]any{"id": record}}
+	require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
+		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: record, Data: map[string]any{"first_name": "Ann"}})
+	}))
+	require.NoError(t, d.Do(db.WithActor(ctx, db.Actor{UserID: 1, Label: "Staff"}), func(tx *db.Tx) error { return tx.End(ctx, e) }))
+	sent := func() (all []*proto.Envelope) {
+		require.NoError(t, d.Clean(ctx))
+		var log dbtest.Log
+		require.NoError(t, d.Flush(ctx, &log))
+		for _, m := range log.Messages(db.Partition{Topic: proto.ContactTopic}) {
+			env := &proto.Envelope{}
+			require.NoError(t, protobuf.Unmarshal(m.Value, env))
+			require.Equal(t, record, m.Key)
+			require.Equal(t, proto.KindContactErased, env.GetKind())
+			require.JSONEq(t, `{"id": "`+record+`"}`, string(env.GetData()))
+			all = append(all, env)
+		}
+		return all
+	}
+	first := sent()
+	require.Len(t, first, 1, "what waited about the record is not sent")
+	require.False(t, first[0].GetState())
+	now = now.Add(7 * 24 * time.Hour)
+	require.Empty(t, sent())
+	now = now.Add(2 * 24 * time.Hour)
+	again := sent()
+	require.Len(t, again, 1)
+	require.True(t, again[0].GetState())
+	require.Empty(t, again[0].GetActor().GetLabel(), "it stays for good")
+	require.NotEqual(t, first[0].GetId(), again[0].GetId())
 	require.Empty(t, sent())
 }

@@ -1,10 +1,11 @@
 package db
 
 import (
-	"bytes"
 	"context"
+	"crypto/hmac"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -20,7 +21,17 @@ type Request struct {
 	Caller string // who: the key is theirs
 	Op     string
 	Key    string
-	Hash   []byte // SHA-256 of the request
+	// Prints are the fingerprints of the request under the service's keys, that of the key in use first. It is stored; any of them
+	// recognises the request.
+	Prints [][]byte
+}
+
+// print is the fingerprint that is stored.
+func (r Request) print() []byte { return r.Prints[0] }
+
+// made reports whether a stored fingerprint is of this request.
+func (r Request) made(print []byte) bool {
+	return slices.ContainsFunc(r.Prints, func(p []byte) bool { return hmac.Equal(p, print) })
 }
 
 // Answer is the stored answer of a request.
@@ -31,47 +42,61 @@ type Answer struct {
 	About []uuid.UUID
 }
 
+// ErrIdempotency says that an Idempotency-Key was used with another request: 409 svc_idempotency_conflict.
+var ErrIdempotency = fault.New(409, "svc_idempotency_conflict", "This Idempotency-Key was used with another request.", "reason", "idempotency_key")
+
 // Claim takes the key in the transaction of the change. It returns the stored answer of the first call, or nil when this is
-// the first; while the first call runs it waits. Another request under the same key is 409 svc_idempotency_conflict, and a
-// key that changes hands again and again is svc_unavailable.
+// the first. While the first call runs, the transaction runs again after pauses (see Later), so of a flood of one key one call
+// holds a connection. Another request under the same key is 409 svc_idempotency_conflict.
 func (tx *Tx) Claim(ctx context.Context, r Request) (*Answer, error) {
-	for range 3 {
-		tag, err := tx.Exec(ctx, `
-			insert into idempotency (caller, op, key, request) values ($1, $2, $3, $4)
-			on conflict (caller, op, key) do update set request = excluded.request, status = null, answer = null, created_at = now()
-				where idempotency.created_at < now() - interval '24 hours'`,
-			r.Caller, r.Op, r.Key, r.Hash)
-		if err != nil {
-			return nil, err
-		}
-		if tag.RowsAffected() == 1 {
-			return nil, nil
-		}
-		a, err := tx.stored(ctx, r)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return a, err
-		}
-	}
-	return nil, fault.Unavailable()
+	return tx.claim(ctx, r, nil, 0)
 }
 
-func (tx *Tx) stored(ctx context.Context, r Request) (*Answer, error) {
+// claim is Claim for a holder who keeps the key for a time after the transaction; holder is nil for none.
+func (tx *Tx) claim(ctx context.Context, r Request, holder *uuid.UUID, held time.Duration) (*Answer, error) {
+	// The lock is only tried, because the insert would wait for a first call that has not committed. The clock of the server may
+	// be set back: a claim that ends later than any can is free too.
+	tag, err := tx.Exec(ctx, `
+		insert into idempotency (caller, op, key, request, holder, held_until)
+			select $1, $2, $3, $4, $5::uuid, clock_timestamp() + $6::interval where pg_try_advisory_xact_lock($7)
+		on conflict (caller, op, key) do update set request = excluded.request, status = null, answer = null, about = '{}', people = '{}',
+				holder = excluded.holder, held_until = excluded.held_until, created_at = now()
+			where idempotency.created_at < now() - interval '24 hours'
+				or idempotency.status is null and idempotency.held_until not between clock_timestamp() and clock_timestamp() + interval '2 minutes'`,
+		r.Caller, r.Op, r.Key, r.print(), holder, held, LockKey("idempotency", r.Caller+"\x1f"+r.Op+"\x1f"+r.Key))
+	if err != nil {
+		return nil, fmt.Errorf("claim the key of %s: %w", r.Op, err)
+	}
+	if tag.RowsAffected() == 1 {
+		return nil, nil
+	}
 	var hash []byte
 	var a Answer
-	err := tx.QueryRow(ctx, `select request, coalesce(status, 0), answer from idempotency where (caller, op, key) = ($1, $2, $3)`,
-		r.Caller, r.Op, r.Key).Scan(&hash, &a.Status, &a.Body)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(hash, r.Hash) {
-		return nil, fault.New(409, "svc_idempotency_conflict", "This Idempotency-Key was used with another request.", "reason", "idempotency_key")
+	var complete bool
+	err = tx.QueryRow(ctx, `select request, status is not null, coalesce(status, 0), answer from idempotency where (caller, op, key) = ($1, $2, $3)`,
+		r.Caller, r.Op, r.Key).Scan(&hash, &complete, &a.Status, &a.Body)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, tx.Later(fault.Unavailable(), firstCallRuns)
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of %s: %w", r.Op, err)
+	case !r.made(hash):
+		return nil, ErrIdempotency
+	case !complete:
+		return nil, tx.Later(fault.Unavailable(), firstCallRuns)
 	}
 	return &a, nil
 }
 
+// firstCallRuns is how long a call waits for the first call with its key; a context mostly ends before.
+const firstCallRuns = 30 * time.Second
+
 // Keep stores the answer of a claimed request, with the records and people that it names: it is deleted when one of them is
 // erased.
-func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error {
+func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error { return tx.keep(ctx, r, nil, a) }
+
+// keep is Keep for a holder, whose claim may have ended: svc_unavailable then.
+func (tx *Tx) keep(ctx context.Context, r Request, holder *uuid.UUID, a Answer) error {
 	about := slices.Clone(a.About)
 	var people [][]byte
 	if tx.hash != nil {
@@ -79,55 +104,62 @@ func (tx *Tx) Keep(ctx context.Context, r Request, a Answer) error {
 		ids, people = erasure.Mentions(tx.hash, append([]byte(r.Key+"\n"), a.Body...))
 		about = append(about, ids...)
 	}
-	_, err := tx.Exec(ctx, `update idempotency set status = $4, answer = $5, about = coalesce($6::uuid[], '{}'), people = coalesce($7::bytea[], '{}') where (caller, op, key) = ($1, $2, $3)`,
-		r.Caller, r.Op, r.Key, a.Status, a.Body, about, people)
+	tag, err := tx.Exec(ctx, `update idempotency set status = @status, answer = @answer, about = coalesce(@about::uuid[], '{}'), people = coalesce(@people::bytea[], '{}')
+		where (caller, op, key) = (@caller, @op, @key) and holder is not distinct from @holder`,
+		pgx.NamedArgs{"caller": r.Caller, "op": r.Op, "key": r.Key, "holder": holder, "status": a.Status, "answer": a.Body, "about": about, "people": people})
 	if err != nil {
 		return fmt.Errorf("store the answer of %s: %w", r.Op, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fmt.Errorf("store the answer of %s, whose claim has ended: %w", r.Op, fault.Unavailable())
 	}
 	return nil
 }
 
+// afterwards is how much longer than its context a claim of Exclusive holds.
+const afterwards = 2 * time.Second
+
 // Exclusive runs f outside a transaction, for operations that use the network, and stores its answer. It returns nil then.
-// Of several calls with one request, across replicas, one runs; the others wait and return the stored answer. An error of
-// f stores nothing.
+// Of several calls with one request, across replicas, one runs; the others wait without a connection and return the stored
+// answer. An error of f stores nothing and frees the key. The key of a process that died is free two seconds after the end
+// of ctx.
 func (d *DB) Exclusive(ctx context.Context, r Request, f func() (Answer, error)) (*Answer, error) {
-	conn, err := d.Pool.Acquire(ctx)
-	if err != nil {
-		return nil, err
+	held := firstCallRuns
+	if end, ok := ctx.Deadline(); ok {
+		held = time.Until(end) + afterwards
 	}
-	defer conn.Release()
-	key := LockKey(d.Schema+".idempotency", r.Caller+"\x1f"+r.Op+"\x1f"+r.Key)
-	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, key); err != nil {
-		return nil, err
-	}
-	defer func() {
-		// The lock belongs to the connection: one that cannot give it back must not return to the pool.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if _, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, key); err != nil {
-			_ = conn.Conn().Close(ctx)
-		}
-	}()
+	holder := NewID()
 	var before *Answer
-	err = d.Do(ctx, func(tx *Tx) error {
-		a, err := tx.stored(ctx, r)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		before = a
+	err := d.Do(ctx, func(tx *Tx) (err error) {
+		before, err = tx.claim(ctx, r, &holder, held)
 		return err
 	})
 	if err != nil || before != nil {
 		return before, err
 	}
-	a, err := f()
-	if err != nil {
-		return nil, err
-	}
-	return nil, d.Do(ctx, func(tx *Tx) error {
-		if _, err := tx.Claim(ctx, r); err != nil {
-			return err
+	kept := false
+	defer func() {
+		if !kept {
+			d.free(ctx, r, holder)
 		}
-		return tx.Keep(ctx, r, a)
+	}()
+	a, err := f()
+	if err == nil {
+		err = d.Do(ctx, func(tx *Tx) error { return tx.keep(ctx, r, &holder, a) })
+	}
+	kept = err == nil
+	return nil, err
+}
+
+// free ends a claim before its time. If it cannot, the claim ends at its time.
+func (d *DB) free(ctx context.Context, r Request, holder uuid.UUID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	err := d.Do(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `delete from idempotency where (caller, op, key) = ($1, $2, $3) and holder = $4 and status is null`, r.Caller, r.Op, r.Key, holder)
+		return err
 	})
+	if err != nil {
+		slog.WarnContext(ctx, "an Idempotency-Key stays claimed for some seconds", "op", r.Op, "error", err)
+	}
 }

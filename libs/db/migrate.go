@@ -19,7 +19,9 @@ var mechanism embed.FS
 var Mechanism fs.FS = mechanism
 
 // Migrate brings the schema up to date: first the tables of this package, then the service's own from
-// migrations/*.sql in files. Replicas that start at once wait for each other.
+// migrations/*.sql in files. Replicas that start at once wait for each other. A statement that waits for a lock for longer than
+// lockWithin is an error, because every request for that table waits behind it; migrations that were done before it stay done.
+// Call Migrate again then.
 func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
 	if err := d.migrate(ctx, mechanism, "mechanism_version"); err != nil {
 		return err
@@ -51,12 +53,43 @@ func (d *DB) migrate(ctx context.Context, files fs.FS, table string) error {
 	return nil
 }
 
-// connConfig is the pool's, without the lock time-out: a migration may wait longer than a request.
+// Ahead reports whether a later version has migrated the schema: whether it has a migration that is neither of this package nor in files.
+func (d *DB) Ahead(ctx context.Context, files fs.FS) (bool, error) {
+	for table, from := range map[string]fs.FS{"mechanism_version": mechanism, "schema_version": files} {
+		if from == nil {
+			continue
+		}
+		names, err := fs.Glob(from, "migrations/*.sql")
+		if err != nil {
+			return false, err
+		}
+		var newest int64
+		for _, name := range names {
+			n, err := goose.NumericComponent(name)
+			if err != nil {
+				return false, err
+			}
+			newest = max(newest, n)
+		}
+		var ahead bool
+		if err := d.Pool.QueryRow(ctx, `select exists (select from `+table+` where version_id > $1)`, newest).Scan(&ahead); err != nil || ahead {
+			return ahead, err
+		}
+	}
+	return false, nil
+}
+
+// lockWithin is how long a statement of a migration waits for a lock: less than requests that wait behind it do.
+const lockWithin = "2s"
+
+// connConfig is the pool's, with the lock time-out of migrations.
 func (d *DB) connConfig() *pgx.ConnConfig {
 	cfg := d.Pool.Config().ConnConfig.Copy()
-	cfg.RuntimeParams["lock_timeout"] = "0"
+	cfg.RuntimeParams["lock_timeout"] = lockWithin
 	return cfg
 }
 
 // Tables are those of this package in every service's schema, with those in which the versions of migrations stand.
-var Tables = []string{"outbox", "position", "inbox", "parked", "idempotency", "rate", "forgotten_person", "ended", "mechanism_version", "schema_version"}
+var Tables = []string{"outbox", "published", "relay", "lost_topic", "position", "following", "logged", "inbox", "parked", "idempotency", "rate", "work_lease",
+	"forgotten_person", "ended", "row_count",
+	"mechanism_version", "schema_version"}

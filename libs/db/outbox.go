@@ -2,8 +2,10 @@ package db
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,6 +32,9 @@ type Event struct {
 	Data any
 	// Extra facts of this event: a message of proto/, or anything that is marshalled to JSON.
 	Extra any
+	// State marks a record that is published again as it is: nothing happened. Consumers update their copies by it and react
+	// in no other way.
+	State bool
 }
 
 // Emit adds an event to the transaction; the relay sends it after the commit. Lock the record's row
@@ -61,20 +66,21 @@ func (tx *Tx) commit(ctx context.Context) error {
 	n, b := len(tx.waiting), &tx.deferred
 	switch {
 	case n > maxInserted:
-		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value", "hash"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 			m := tx.waiting[i]
-			return []any{m.Topic, m.Key, m.Value}, nil
+			return []any{m.Topic, m.Key, m.Value, keyHash(m.Key)}, nil
 		}))
 		if err != nil {
 			return err
 		}
 	case n > 0:
-		topics, keys, values := make([]string, n), make([]string, n), make([][]byte, n)
+		topics, keys, values, hashes := make([]string, n), make([]string, n), make([][]byte, n), make([]int32, n)
 		for i, m := range tx.waiting {
-			topics[i], keys[i], values[i] = m.Topic, m.Key, m.Value
+			topics[i], keys[i], values[i], hashes[i] = m.Topic, m.Key, m.Value, keyHash(m.Key)
 		}
-		b.Queue(`insert into outbox (topic, key, value)
-			select topic, key, value from unnest($1::text[], $2::text[], $3::bytea[]) with ordinality as e (topic, key, value, n) order by n`, topics, keys, values)
+		b.Queue(`insert into outbox (topic, key, value, hash)
+			select topic, key, value, hash from unnest($1::text[], $2::text[], $3::bytea[], $4::int[]) with ordinality as e (topic, key, value, hash, n)
+			order by n`, topics, keys, values, hashes)
 	case tx.relaxed:
 		b.Queue(`set local synchronous_commit = off`)
 	}
@@ -91,7 +97,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 func (tx *Tx) envelope(ctx context.Context, e Event) (*proto.Envelope, error) {
 	env := &proto.Envelope{
 		Id: NewID().String(), Kind: e.Kind, RecordId: e.Key, Version: e.Version,
-		OccurredAt: timestamppb.New(tx.Now), AppOff: tx.appOff, Changed: e.Changed, Traceparent: traceparent(ctx),
+		OccurredAt: timestamppb.New(tx.Now), AppOff: tx.appOff, State: e.State || tx.History, Changed: e.Changed, Traceparent: Traceparent(ctx),
 		Actor: &proto.Actor{UserId: tx.Who.UserID, Label: tx.Who.Label, Channel: tx.Who.Channel},
 	}
 	var err error
@@ -126,131 +132,84 @@ func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 	return nil
 }
 
-// Tombstone erases a record from its topic: messages of earlier transactions that wait for the relay are deleted, and
-// compaction removes the others. What this transaction has emitted of the record is sent before the tombstone. A record with a
+// Tombstone erases a record from its topic: messages of earlier transactions are deleted here, sent or not, and compaction
+// removes those that were sent from the topic. What this transaction has emitted of the record is sent before the tombstone. A record with a
 // UUID never comes back, so its tombstone is sent a second time after eight days, see Clean.
 func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
 	tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key})
 	if id, err := uuid.Parse(key); err == nil {
-		tx.Defer(`insert into ended (topic, key, at) values ($1, $2, $3) on conflict (topic, key) do update set at = excluded.at`, topic, id, tx.Now)
+		tx.Defer(`insert into ended (topic, key, at) values ($1, $2, $3) on conflict (topic, key) do update set at = excluded.at, value = null`, topic, id, tx.Now)
 	}
-	_, err := tx.Exec(ctx, `delete from outbox where topic = $1 and key = $2`, topic, key)
+	_, err := tx.Exec(ctx, deleteOfRecord, topic, key, keyHash(key))
 	return err
 }
 
-// Audit records that the actor did, or was refused, an action.
+// Tick returns a number that is higher than all before: the version of a message that belongs to no record. It grows with the
+// clock, so it does after an older backup was restored too, and also when the clock is set back.
+func (tx *Tx) Tick(ctx context.Context) (n int64, err error) {
+	err = tx.QueryRow(ctx, `update relay set ticked = `+nextTick+` returning ticked`).Scan(&n)
+	return n, err
+}
+
+const nextTick = `greatest(ticked + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
+
+// Audit records that the actor did, or was refused, an action, and the address that they called from.
 func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
+	a.Address = tx.Who.Address
+	var err error
+	if a.Changes, err = tx.changed.Brief(); err != nil {
+		return err
+	}
+	tx.changed = nil
 	return tx.Emit(ctx, Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: NewID().String(), Data: a})
 }
 
-// Mail hands a message to the sender; it goes out once, after the commit.
+// Mail hands a message to the sender; it goes out once, after the commit. It returns nil without effect while tx.History is
+// set: a mail about history would come again, or too late.
 func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
+	if tx.History {
+		return nil
+	}
 	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetId(), Data: m})
 }
 
-// Message is a row of the outbox. Without a value it is a tombstone.
+// deleteOfRecord deletes the rows of a record. The index has hashes only, because a key's text would cost each row a wide entry
+// when it is written and another one when it is sent.
+const deleteOfRecord = `delete from outbox where (hash = $3 or hash is null) and topic = $1 and key = $2`
+
+// Message is what a row of the outbox carries. Without a value it is a tombstone.
 type Message struct {
 	Topic string
 	Key   string
 	Value []byte
+	// Stamp is higher than in each message that was sent before; 0 stands for the time at which it is sent.
+	Stamp int64
+	// Committed is when its transaction was, to within the commit's round trip; zero for a message of no transaction.
+	Committed time.Time
 }
 
-const (
-	relayBatch = 500
-	// Under load the relay sends larger batches, because a batch costs it and the broker as much as many messages. It
-	// pauses pausePerSent for each message of the last batch, relayPause at most.
-	relayPause   = 15 * time.Millisecond
-	pausePerSent = 2 * time.Millisecond
-)
-
-// Relay sends the outbox until ctx ends: send gets messages in order and returns once the broker has them all. failed gets
-// each error, after which the relay tries again. One replica sends at a time. A message may be sent twice after a crash.
-func (d *DB) Relay(ctx context.Context, send func(context.Context, []Message) error, failed func(error)) {
-	tick := time.NewTicker(250 * time.Millisecond)
-	defer tick.Stop()
-	var sent time.Time
-	for ctx.Err() == nil {
-		n, err := d.relayOnce(ctx, send)
-		if err != nil && ctx.Err() == nil {
-			failed(err)
-			wait(ctx, 200*time.Millisecond)
-			continue
-		}
-		if n == relayBatch {
-			continue
-		}
-		if n > 0 {
-			if pause := min(relayPause, time.Duration(n)*pausePerSent); time.Since(sent) < pause {
-				wait(ctx, pause)
-			}
-			sent = time.Now()
-		}
-		select {
-		case <-ctx.Done():
-		case <-d.woken:
-		case <-tick.C:
-		}
-	}
+// Digest recognises the message in the log.
+func (m Message) Digest() []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %s", len(m.Key), m.Key)
+	h.Write(m.Value)
+	return h.Sum(nil)[:16]
 }
 
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+// keyHash is FNV-1a of a key, which Partition turns into a partition.
+func keyHash(key string) int32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(key))
+	return int32(h.Sum32())
 }
 
-// Flush sends all that waits in the outbox, before the process stops.
-func (d *DB) Flush(ctx context.Context, send func(context.Context, []Message) error) error {
-	for {
-		n, err := d.relayOnce(ctx, send)
-		if err != nil || n < relayBatch {
-			return err
-		}
-	}
+// PartitionOf is the partition of a key in a topic of n partitions.
+func PartitionOf(key string, n int) int {
+	return int(max(keyHash(key)%int32(n), -(keyHash(key) % int32(n))))
 }
 
-func (d *DB) relayOnce(ctx context.Context, send func(context.Context, []Message) error) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	conn, err := d.Pool.Acquire(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Release()
-	var seqs []int64
-	var batch []Message
-	take := &pgx.Batch{}
-	take.BeginTx(pgx.TxOptions{})
-	// A crash may bring deleted rows back. They are sent again, so the commit need not wait for the disk.
-	take.Queue(`set local synchronous_commit = off`)
-	// Wait for a relay that is sending: it may not have seen the row that woke this one.
-	QueueLock(take, d.Schema+".outbox", "")
-	take.Queue(`select seq, topic, key, value from outbox order by seq limit $1`, relayBatch).Query(func(rows pgx.Rows) error {
-		var seq int64
-		var m Message
-		_, err := pgx.ForEachRow(rows, []any{&seq, &m.Topic, &m.Key, &m.Value}, func() error {
-			seqs, batch = append(seqs, seq), append(batch, m)
-			return nil
-		})
-		return err
-	})
-	taken := conn.SendBatch(ctx, take)
-	tx := taken.Tx()
-	defer func() { _ = tx.Rollback(ctx) }()
-	if err := taken.Close(); err != nil || len(batch) == 0 {
-		return 0, err
-	}
-	if err := send(ctx, batch); err != nil {
-		return 0, err
-	}
-	if _, err := tx.Exec(ctx, `delete from outbox where seq = any($1)`, seqs); err != nil {
-		return 0, err
-	}
-	return len(batch), tx.Commit(ctx)
-}
-
-func traceparent(ctx context.Context) string {
+// Traceparent is the W3C trace context of ctx, empty without a trace.
+func Traceparent(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	return carrier["traceparent"]

@@ -21,7 +21,7 @@ type Page struct {
 
 // List is the answer of every list.
 type List[T any] struct {
-	Items      []T     `json:"items"`
+	Items      []T     `json:"items" doc:"The records of this page."`
 	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null on the last."`
 	Total      int64   `json:"total" doc:"Records in the whole list, counted with its first page."`
 }
@@ -120,7 +120,8 @@ func (c *Cursor) open(text string) error {
 	return nil
 }
 
-func (c *Cursor) text(at time.Time, id uuid.UUID) string {
+// Next is the cursor of a page that goes on behind a record with this sort key.
+func (c *Cursor) Next(at time.Time, id uuid.UUID) string {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro()))
 	payload = append(payload, id[:]...)
 	payload = binary.AppendUvarint(payload, uint64(c.Total))
@@ -139,7 +140,7 @@ func Close[T any](c *Cursor, rows []T, key func(T) (time.Time, uuid.UUID)) List[
 	}
 	if len(rows) == c.Limit {
 		l.Items = rows[:c.Limit-1]
-		next := c.text(key(l.Items[len(l.Items)-1]))
+		next := c.Next(key(l.Items[len(l.Items)-1]))
 		l.NextCursor = &next
 	}
 	return l

@@ -126,6 +126,11 @@ func SlotTaken(alternatives any) *Fault {
 	return New(http.StatusConflict, "svc_slot_taken", "This time is not free.", "alternatives", alternatives)
 }
 
+// VersionMismatch says that the record has changed since the caller saw it: 412 svc_version_mismatch, with the version it has now.
+func VersionMismatch(version int64) *Fault {
+	return New(http.StatusPreconditionFailed, "svc_version_mismatch", "Somebody else has changed this in the meantime. Look at it again.", "version", version)
+}
+
 // Conflict is 409 svc_conflict with a reason for programs.
 func Conflict(reason, message string) *Fault {
 	return New(http.StatusConflict, "svc_conflict", message, "reason", reason)
@@ -139,6 +144,11 @@ func Expired() *Fault {
 // TooLarge says that the body exceeds limit bytes: 413 svc_too_large.
 func TooLarge(limit int64) *Fault {
 	return New(http.StatusRequestEntityTooLarge, "svc_too_large", fmt.Sprintf("The body is larger than %d bytes.", limit))
+}
+
+// AnswerTooLarge says that the answer would exceed limit bytes: 413 svc_too_large.
+func AnswerTooLarge(limit int64) *Fault {
+	return New(http.StatusRequestEntityTooLarge, "svc_too_large", fmt.Sprintf("The answer is larger than %d bytes. Ask for less at once.", limit))
 }
 
 // RateLimited asks to wait, rounded up to whole seconds: 429 svc_rate_limited.
@@ -169,22 +179,25 @@ func From(err error) *Fault {
 const WrongAssumption = "FD001"
 
 // Transient reports whether err is an outage that may pass: a lost or refused connection, a deadline, a deadlock, a wrong
-// assumption or a server that is shutting down.
+// assumption, a transaction that paused for too long or a server that is shutting down.
 func Transient(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return true
+	}
+	// Whatever keeps a server from taking a connection: it may have any code, such as XX000 while its disk is full.
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "53"):
 			return true
-		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03", pg.Code == "57014", pg.Code == WrongAssumption:
+		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03", pg.Code == "25P03", pg.Code == "57014", pg.Code == WrongAssumption:
 			return true
 		}
 		return false
 	}
-	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+	if pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 		return true
 	}
 	var timed interface{ Timeout() bool }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,4 +41,29 @@ func TestOnlyAFaultIsShown(t *testing.T) {
 		require.Equal(t, 503, From(err).Status, "%v", err)
 	}
 	require.Equal(t, 500, From(&pgconn.PgError{Code: "42P01"}).Status)
+}
+
+// A server that cannot take a connection says so with any code, such as XX000 while its disk is full.
+func TestAServerThatTakesNoConnectionIsAnOutage(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		b := pgproto3.NewBackend(c, c)
+		if _, err := b.ReceiveStartupMessage(); err != nil {
+			return
+		}
+		b.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "XX000", Message: "could not write init file"})
+		_ = b.Flush()
+	}()
+	_, err = pgconn.Connect(t.Context(), "postgres://somebody@"+l.Addr().String()+"/somewhere?sslmode=disable")
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, "XX000", refused.Code)
+	require.Equal(t, 503, From(err).Status)
 }

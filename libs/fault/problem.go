@@ -19,15 +19,18 @@ type Problem struct {
 	Facts map[string]any
 }
 
-// MarshalJSON gives {"code": …} and the facts beside it.
-func (p Problem) MarshalJSON() ([]byte, error) {
+// Details gives the code, as "code", and the facts beside it.
+func (p Problem) Details() map[string]any {
 	all := maps.Clone(p.Facts)
 	if all == nil {
 		all = map[string]any{}
 	}
 	all["code"] = p.Code
-	return json.Marshal(all)
+	return all
 }
+
+// MarshalJSON gives the Details.
+func (p Problem) MarshalJSON() ([]byte, error) { return json.Marshal(p.Details()) }
 
 // IsZero reports whether nothing is wrong.
 func (p Problem) IsZero() bool { return p.Code == "" }

@@ -23,19 +23,19 @@ const (
 // field has target, label, help, required, options, placeholder and width; a heading text, level and width; a paragraph
 // text and width; a consent text, label, help, required, marketing, purpose and width.
 type Element struct {
-	ID          string   `json:"id"`
-	Type        string   `json:"type"`
-	Target      string   `json:"target,omitempty"`
-	Label       string   `json:"label,omitempty"`
-	Help        string   `json:"help,omitempty"`
-	Required    bool     `json:"required,omitempty"`
-	Options     []string `json:"options,omitempty"`
-	Placeholder string   `json:"placeholder,omitempty"`
-	Width       string   `json:"width,omitempty"`
-	Text        string   `json:"text,omitempty"`
-	Level       int      `json:"level,omitempty"`
-	Marketing   bool     `json:"marketing,omitempty"`
-	Purpose     string   `json:"purpose,omitempty"`
+	ID          string   `json:"id" doc:"The id of the element in its form."`
+	Type        string   `json:"type" doc:"field, heading, paragraph or consent."`
+	Target      string   `json:"target,omitempty" doc:"Where the answer goes, such as contact.email."`
+	Label       string   `json:"label,omitempty" doc:"The question, or what stands beside a consent."`
+	Help        string   `json:"help,omitempty" doc:"Words under the field."`
+	Required    bool     `json:"required,omitempty" doc:"It has to be answered."`
+	Options     []string `json:"options,omitempty" doc:"The answers to choose from."`
+	Placeholder string   `json:"placeholder,omitempty" doc:"What stands in an empty field."`
+	Width       string   `json:"width,omitempty" doc:"half for half of the row."`
+	Text        string   `json:"text,omitempty" doc:"The words of a text or consent."`
+	Level       int      `json:"level,omitempty" doc:"The level of a heading: 2, 3 or 4."`
+	Marketing   bool     `json:"marketing,omitempty" doc:"Agreeing means wanting marketing mails."`
+	Purpose     string   `json:"purpose,omitempty" doc:"What a consent is for."`
 }
 
 // Asked reports whether the element takes an answer.

@@ -28,8 +28,8 @@ type Content struct {
 	// Kind says what the mail is for, such as appointment.confirmed. Administrators see it.
 	Kind string
 	To   Person
-	// Business is the name that heads the mail.
-	Business string
+	// Business heads the mail.
+	Business Business
 	Subject  string
 	// Preview is what an inbox shows beside the subject; the first paragraph when empty.
 	Preview    string
@@ -58,6 +58,10 @@ type Content struct {
 // Person is someone a mail goes to. Address is bare, Name may be empty.
 type Person struct{ Name, Address string }
 
+// Business is who a mail comes from. Logo is the absolute web address of a picture, "" for none; it is the same in every mail, so a
+// request for it does not identify the reader.
+type Business struct{ Name, Logo string }
+
 // Row is a fact: "When", "Friday 3 April at 10:00".
 type Row struct{ Label, Value string }
 
@@ -78,7 +82,7 @@ var ErrContent = errors.New("mail: not fit to send")
 // nowhere, no subject.
 func Render(c Content) (*proto.Mail, error) {
 	c = c.clean()
-	if c.Subject == "" || c.Business == "" || c.Kind == "" {
+	if c.Subject == "" || c.Business.Name == "" || c.Kind == "" {
 		return nil, fmt.Errorf("%w: it needs a kind, a subject and a business", ErrContent)
 	}
 	if err := bare(c.To.Address); err != nil {
@@ -97,6 +101,13 @@ func Render(c Content) (*proto.Mail, error) {
 			}
 			list[i].URL = address
 		}
+	}
+	if c.Business.Logo != "" {
+		address, err := web(c.Business.Logo)
+		if err != nil {
+			return nil, fmt.Errorf("logo: %w", err)
+		}
+		c.Business.Logo = address
 	}
 	if c.UnsubscribeURL != "" {
 		address, err := web(c.UnsubscribeURL)
@@ -131,7 +142,7 @@ func Render(c Content) (*proto.Mail, error) {
 // clean returns the content with every text made safe, and empty ones left out.
 func (c Content) clean() Content {
 	c.Subject, c.Preview, c.Greeting = cut(line(c.Subject), 200), cut(line(c.Preview), 200), line(c.Greeting)
-	c.Business, c.To.Name, c.Kind = cut(line(c.Business), 190), cut(line(c.To.Name), 190), line(c.Kind)
+	c.Business.Name, c.To.Name, c.Kind = cut(line(c.Business.Name), 190), cut(line(c.To.Name), 190), line(c.Kind)
 	c.Paragraphs, c.Closing, c.Footer = paragraphs(c.Paragraphs), paragraphs(c.Closing), paragraphs(c.Footer)
 	if c.Preview == "" && len(c.Paragraphs) > 0 {
 		c.Preview = cut(line(c.Paragraphs[0]), 200)

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func confirmation() mail.Content {
 	return mail.Content{
 		Kind: proto.KindAppointmentConfirmed, To: mail.Person{Name: "Ann Peeters", Address: "ann@example.com"},
-		Business: "Salon Lumière", Subject: "Your appointment is confirmed", Greeting: "Hello Ann,",
+		Business: mail.Business{Name: "Salon Lumière"}, Subject: "Your appointment is confirmed", Greeting: "Hello Ann,",
 		Paragraphs: []string{"We look forward to seeing you.", "Two things:\nbring a towel,\nring twice."},
 		Rows:       []mail.Row{{"What", "Haircut"}, {"When", "Friday 3 April 2026, 10:00"}, {"Where", ""}},
 		Buttons: []mail.Link{
@@ -68,7 +68,7 @@ func TestBothFormsSayTheSame(t *testing.T) {
 	c := confirmation()
 	m, err := mail.Render(c)
 	require.NoError(t, err)
-	said := []string{c.Business, c.Subject, c.Greeting, "bring a towel,", "ring twice.", c.Closing[0]}
+	said := []string{c.Business.Name, c.Subject, c.Greeting, "bring a towel,", "ring twice.", c.Closing[0]}
 	said = append(said, c.Footer...)
 	for _, r := range c.Rows[:2] {
 		said = append(said, r.Label, r.Value)
@@ -96,11 +96,25 @@ func TestTheHTMLLoadsNothingAndSaysItsLanguage(t *testing.T) {
 	}
 }
 
+func TestTheLogoHeadsTheMailInPlaceOfTheName(t *testing.T) {
+	c := confirmation()
+	before, err := mail.Render(c)
+	require.NoError(t, err)
+	c.Business = mail.Business{Name: `Tom & "Co"`, Logo: "https://salon.example/_ui/settings/media/1-abc_DEF-1234.png"}
+	m, err := mail.Render(c)
+	require.NoError(t, err)
+	require.Regexp(t, `<img src="https://salon\.example/_ui/settings/media/1-abc_DEF-1234\.png" alt="Tom &amp; &#34;Co&#34;" `, m.Html)
+	require.Len(t, regexp.MustCompile(`(?i)<img|src=|url\(`).FindAllString(m.Html, -1), 2, "the logo is all that the mail loads")
+	require.True(t, strings.HasPrefix(m.Text, "Tom & \"Co\"\n\n"))
+	require.NotContains(t, m.Text, "logo")
+	require.NotContains(t, before.Html, `class="logo`)
+}
+
 const hostile = "x\r\nBcc: eve@example.com\r\n\r\n<script>alert(1)</script>\"><img src=x onerror=1> \u202egnp.exe\x00\u2028-- \xff {{.}}"
 
 func TestHostileTextAddsNeitherHeaderNorMarkup(t *testing.T) {
 	c := confirmation()
-	c.Kind, c.To.Name, c.Business, c.Subject, c.Preview, c.Greeting = hostile, hostile, hostile, hostile, hostile, hostile
+	c.Kind, c.To.Name, c.Business.Name, c.Subject, c.Preview, c.Greeting = hostile, hostile, hostile, hostile, hostile, hostile
 	c.Paragraphs, c.Closing, c.Footer = []string{hostile}, []string{hostile}, []string{hostile}
 	c.Rows = []mail.Row{{hostile, hostile}}
 	c.Buttons[0].Text, c.FooterLinks[0].Text, c.Language = hostile, hostile, hostile
@@ -157,8 +171,10 @@ func TestWhatCannotBeSentIsRefused(t *testing.T) {
 		"no address to reply to":     func(c *mail.Content) { c.ReplyTo = "salon" },
 		"reply address with a line":  func(c *mail.Content) { c.ReplyTo = "a@example.com\nX: y" },
 		"no subject":                 func(c *mail.Content) { c.Subject = " \r\n" },
-		"no business":                func(c *mail.Content) { c.Business = "" },
+		"no business":                func(c *mail.Content) { c.Business.Name = "" },
 		"no kind":                    func(c *mail.Content) { c.Kind = "" },
+		"logo without a host":        func(c *mail.Content) { c.Business.Logo = "/logo.png" },
+		"logo in the mail":           func(c *mail.Content) { c.Business.Logo = "data:image/png;base64,x" },
 		"script link":                func(c *mail.Content) { c.Buttons[0].URL = "javascript:alert(1)" },
 		"relative link":              func(c *mail.Content) { c.Buttons[0].URL = "/manage" },
 		"link with a line":           func(c *mail.Content) { c.Buttons[0].URL = "https://example.com/\r\nX" },

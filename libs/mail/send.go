@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/mail"
 	"net/netip"
+	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"frontdesk/proto"
 )
@@ -21,8 +24,15 @@ import (
 // other error of Send is one to try again after.
 var ErrRejected = errors.New("mail: rejected")
 
-// patience is how long one mail may take.
-const patience = 30 * time.Second
+// ErrUnknown is the error of a mail that the server may have taken: the whole message was sent, and no answer came.
+var ErrUnknown = errors.New("mail: the server did not answer whether it took the mail")
+
+const (
+	// patience is how long a mail may take to be handed over, and then how long the server may take to answer.
+	patience = 30 * time.Second
+	// lastWait is how much longer Send waits for that answer once its context has ended.
+	lastWait = 4 * time.Second
+)
 
 // CheckURL checks the address of an SMTP server: smtp://host:port with STARTTLS where the server has
 // it, smtps://host:port with TLS from the start, both with user:password@ when the server wants them.
@@ -34,41 +44,121 @@ func CheckURL(smtpURL string) error {
 	return err
 }
 
-// Send hands a mail to the server, from an address with an optional name ("Salon <salon@example.com>").
-// It is one attempt. A mail that the server has accepted is never reported as failed, whatever happens
-// to the connection afterwards.
-func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string) error {
+// Send hands a mail to the server, from an address with an optional name ("Salon <salon@example.com>"). It is one attempt.
+//
+// It calls handOver right before the end of the message, with which the server may take it. An error of handOver ends the
+// attempt. Until then nothing was sent, and the end of ctx ends the attempt at once. From then on Send waits for the server's
+// answer, lastWait longer than ctx at most, and without an answer it returns ErrUnknown. A mail that the server has accepted is
+// never reported as failed, whatever happens to the connection afterwards.
+func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string, handOver func(context.Context) error) error {
 	msg, err := message(m, from)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRejected, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	before, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// The library looks at the context only while connecting, so the time left is its time-out too.
-	until, _ := ctx.Deadline()
-	host, opts, err := options(smtpURL, max(time.Until(until), time.Millisecond))
+	conn, err := dial(before, smtpURL)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = conn.Text.Close() }()
+	cut := context.AfterFunc(before, func() { _ = conn.Text.Close() })
+	end, err := begin(conn, msg)
+	if err == nil {
+		err = handOver(before)
+	}
+	if !cut() && err == nil {
+		err = before.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("mail: send: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		time.Sleep(lastWait)
+		_ = conn.Text.Close()
+	})
+	defer stop()
+	_ = conn.UpdateDeadline(patience)
+	if err := end.Close(); err != nil {
+		if _, answered := errors.AsType[*textproto.Error](err); !answered {
+			return fmt.Errorf("%w: %w", ErrUnknown, err)
+		}
+		return fmt.Errorf("mail: send: %w", rejected(err))
+	}
+	// The mail is with the server. How the farewell goes changes nothing.
+	_ = conn.Quit()
+	return nil
+}
+
+// dial connects and signs in. The library looks at the context only while it connects, so it runs beside.
+func dial(ctx context.Context, smtpURL string) (*smtp.Client, error) {
+	until, _ := ctx.Deadline()
+	host, opts, err := options(smtpURL, max(time.Until(until), time.Millisecond))
+	if err != nil {
+		return nil, err
+	}
 	client, err := gomail.NewClient(host, opts...)
 	if err != nil {
-		return fmt.Errorf("mail: client: %w", err)
+		return nil, fmt.Errorf("mail: client: %w", err)
 	}
-	conn, err := client.DialToSMTPClientWithContext(ctx)
+	type dialed struct {
+		conn *smtp.Client
+		err  error
+	}
+	done := make(chan dialed, 1)
+	go func() {
+		conn, err := client.DialToSMTPClientWithContext(ctx)
+		done <- dialed{conn, err}
+	}()
+	select {
+	case d := <-done:
+		if d.err != nil {
+			return nil, fmt.Errorf("mail: connect: %w", d.err)
+		}
+		return d.conn, nil
+	case <-ctx.Done():
+		go func() {
+			if d := <-done; d.err == nil {
+				_ = d.conn.Text.Close()
+			}
+		}()
+		return nil, fmt.Errorf("mail: connect: %w", ctx.Err())
+	}
+}
+
+// begin sends the message up to its end, for which the server waits: Close of what it returns sends the end and reads the
+// answer.
+func begin(conn *smtp.Client, msg *gomail.Msg) (io.Closer, error) {
+	from, err := msg.GetSender(false)
 	if err != nil {
-		return fmt.Errorf("mail: connect: %w", err)
+		return nil, err
 	}
-	err = client.SendWithSMTPClient(conn, msg)
-	// The mail is with the server or it is not; how the farewell goes changes nothing.
-	_ = client.CloseWithSMTPClient(conn)
-	if err == nil || msg.IsDelivered() {
-		return nil
+	to, err := msg.GetRecipients()
+	if err != nil {
+		return nil, err
 	}
-	if refused := (*gomail.SendError)(nil); errors.As(err, &refused) && refused.ErrorCode() >= 500 &&
-		(refused.Reason == gomail.ErrSMTPRcptTo || refused.Reason == gomail.ErrSMTPDataClose || refused.Reason == gomail.ErrSMTPData) {
+	if err := conn.Mail(from); err != nil {
+		return nil, err
+	}
+	for _, address := range to {
+		if err := conn.Rcpt(address); err != nil {
+			return nil, rejected(err)
+		}
+	}
+	w, err := conn.Data()
+	if err != nil {
+		return nil, rejected(err)
+	}
+	_, err = msg.WriteTo(w)
+	return w, err
+}
+
+// rejected is err with ErrRejected where it is an answer that refuses the mail for good.
+func rejected(err error) error {
+	if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 {
 		return fmt.Errorf("%w: %w", ErrRejected, err)
 	}
-	return fmt.Errorf("mail: send: %w", err)
+	return err
 }
 
 // message writes the mail as MIME: text, HTML and calendar as alternatives, the calendar file once more

@@ -34,6 +34,12 @@ type letter struct{ from, to, raw string }
 
 func (i *inbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{inbox: i}, nil }
 
+func (i *inbox) letters() []letter {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.got
+}
+
 type session struct {
 	*inbox
 	letter letter
@@ -46,11 +52,14 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 }
 func (s *session) Data(r io.Reader) error {
 	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
 	s.letter.raw = string(raw)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.got = append(s.got, s.letter)
-	return err
+	return nil
 }
 func (s *session) Reset()        { s.letter = letter{} }
 func (s *session) Logout() error { return nil }
@@ -66,6 +75,8 @@ func serve(t *testing.T, refuse error) (*inbox, string) {
 	t.Cleanup(func() { _ = srv.Close() })
 	return i, "smtp://" + l.Addr().String()
 }
+
+func handOver(context.Context) error { return nil }
 
 const from = `"Salon Lumière" <salon@example.com>`
 
@@ -104,7 +115,7 @@ func TestAConfirmationArrivesWithItsTwinAndItsCalendarFile(t *testing.T) {
 	c.To.Name, c.Subject = "Ann O'Brien-Müller", "Ваша запись подтверждена — Haircut"
 	m, err := mail.Render(c)
 	require.NoError(t, err)
-	require.NoError(t, mail.Send(t.Context(), address, m, from))
+	require.NoError(t, mail.Send(t.Context(), address, m, from, handOver))
 
 	require.Len(t, box.got, 1)
 	require.Equal(t, "salon@example.com", box.got[0].from)
@@ -152,7 +163,7 @@ func TestAMarketingMailCanBeLeftWithOneClick(t *testing.T) {
 	c.UnsubscribeURL = "https://salon.example/v1/marketing/unsubscribe?token=" + strings.Repeat("a", 190)
 	m, err := mail.Render(c)
 	require.NoError(t, err)
-	require.NoError(t, mail.Send(t.Context(), address, m, from))
+	require.NoError(t, mail.Send(t.Context(), address, m, from, handOver))
 	msg, err := netmail.ReadMessage(strings.NewReader(box.got[0].raw))
 	require.NoError(t, err)
 	require.Equal(t, "<"+c.UnsubscribeURL+">", msg.Header.Get("List-Unsubscribe"))
@@ -164,7 +175,7 @@ func TestAMessageFromElsewhereCannotSmuggleHeaders(t *testing.T) {
 	box, address := serve(t, nil)
 	require.NoError(t, mail.Send(t.Context(), address, &proto.Mail{
 		Id: "1", To: "ann@example.com", ToName: hostile, Subject: hostile, Text: "x\r\n.\r\nMAIL FROM:<eve@example.com>\r\n",
-	}, from))
+	}, from, handOver))
 	require.Len(t, box.got, 1)
 	msg, err := netmail.ReadMessage(strings.NewReader(box.got[0].raw))
 	require.NoError(t, err)
@@ -180,11 +191,11 @@ func TestAMessageFromElsewhereCannotSmuggleHeaders(t *testing.T) {
 		"method":     {Id: "1", To: "ann@example.com", Calendar: []byte("x"), CalendarMethod: "REQUEST\r\nX: y"},
 		"leave link": {Id: "1", To: "ann@example.com", UnsubscribeUrl: "https://x.example/>\r\nBcc: eve@example.com"},
 	} {
-		err := mail.Send(t.Context(), address, m, from)
+		err := mail.Send(t.Context(), address, m, from, handOver)
 		require.ErrorIs(t, err, mail.ErrRejected, name)
 		require.ErrorIs(t, err, mail.ErrContent, name)
 	}
-	require.ErrorIs(t, mail.Send(t.Context(), address, &proto.Mail{Id: "1", To: "ann@example.com"}, "salon\r\nBcc: eve@example.com"), mail.ErrContent)
+	require.ErrorIs(t, mail.Send(t.Context(), address, &proto.Mail{Id: "1", To: "ann@example.com"}, "salon\r\nBcc: eve@example.com", handOver), mail.ErrContent)
 	require.Len(t, box.got, 1)
 }
 
@@ -193,17 +204,17 @@ func TestARefusalForGoodIsToldFromOneToTryAgain(t *testing.T) {
 	require.NoError(t, err)
 
 	_, address := serve(t, &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"})
-	require.ErrorIs(t, mail.Send(t.Context(), address, m, from), mail.ErrRejected)
+	require.ErrorIs(t, mail.Send(t.Context(), address, m, from, handOver), mail.ErrRejected)
 
 	_, address = serve(t, &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "greylisted"})
-	err = mail.Send(t.Context(), address, m, from)
+	err = mail.Send(t.Context(), address, m, from, handOver)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, mail.ErrRejected)
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
-	err = mail.Send(t.Context(), "smtp://"+l.Addr().String(), m, from)
+	err = mail.Send(t.Context(), "smtp://"+l.Addr().String(), m, from, handOver)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, mail.ErrRejected, "a server that is down comes back")
 }
@@ -217,7 +228,7 @@ func TestASilentServerCostsNoMoreThanTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	require.Error(t, mail.Send(ctx, "smtp://"+l.Addr().String(), m, from))
+	require.Error(t, mail.Send(ctx, "smtp://"+l.Addr().String(), m, from, handOver))
 	require.Less(t, time.Since(start), 5*time.Second)
 }
 
@@ -225,7 +236,7 @@ func TestAPasswordIsNeitherSentInTheClearNorShown(t *testing.T) {
 	box, address := serve(t, nil)
 	m, err := mail.Render(confirmation())
 	require.NoError(t, err)
-	err = mail.Send(t.Context(), strings.Replace(address, "smtp://", "smtp://me:hunter2@", 1)+"?tls=required", m, from)
+	err = mail.Send(t.Context(), strings.Replace(address, "smtp://", "smtp://me:hunter2@", 1)+"?tls=required", m, from, handOver)
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "hunter2")
 	require.Empty(t, box.got)
@@ -242,4 +253,81 @@ func TestAPasswordIsNeitherSentInTheClearNorShown(t *testing.T) {
 	for _, u := range []string{"smtp://localhost", "smtp://127.0.0.1:1025", "smtps://me:secret@mail.example.com", "smtp://me:secret@mail.example.com:587", "smtp://me:secret@[::1]:25?tls=none"} {
 		require.NoError(t, mail.CheckURL(u), u)
 	}
+}
+
+// stalling is an SMTP server that says nothing more behind the line that stall recognises. It reports that line.
+func stalling(t *testing.T, stall string) (address string, stalled chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	stalled = make(chan struct{})
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		lines := bufio.NewScanner(conn)
+		_, _ = io.WriteString(conn, "220 localhost\r\n")
+		for content := false; lines.Scan(); {
+			line := lines.Text()
+			if line == stall {
+				close(stalled)
+				_, _ = io.Copy(io.Discard, conn)
+				return
+			}
+			if !content {
+				code := "250 OK\r\n"
+				if content = line == "DATA"; content {
+					code = "354 go on\r\n"
+				}
+				_, _ = io.WriteString(conn, code)
+			}
+		}
+	}()
+	return "smtp://" + l.Addr().String() + "?tls=none", stalled
+}
+
+func TestAServerThatStalls(t *testing.T) {
+	t.Parallel()
+	m, err := mail.Render(confirmation())
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, behind string
+		unknown      bool
+		within       time.Duration
+	}{
+		{"before the content has it all to come", "DATA", false, 2 * time.Second},
+		{"behind the content may have taken it", ".", true, 8 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			address, stalled := stalling(t, c.behind)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			var told time.Time
+			go func() {
+				<-stalled
+				told = time.Now()
+				stop()
+			}()
+			handedOver := false
+			err := mail.Send(ctx, address, m, from, func(context.Context) error { handedOver = true; return nil })
+			require.Error(t, err)
+			require.Equal(t, c.unknown, errors.Is(err, mail.ErrUnknown), err)
+			require.Equal(t, c.unknown, handedOver)
+			require.Less(t, time.Since(told), c.within)
+		})
+	}
+}
+
+func TestAMailThatMayNotBeHandedOverIsNotSent(t *testing.T) {
+	box, address := serve(t, nil)
+	m, err := mail.Render(confirmation())
+	require.NoError(t, err)
+	other := errors.New("another replica has it")
+	require.ErrorIs(t, mail.Send(t.Context(), address, m, from, func(context.Context) error { return other }), other)
+	time.Sleep(50 * time.Millisecond)
+	require.Empty(t, box.letters())
 }

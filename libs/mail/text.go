@@ -4,7 +4,7 @@ import "strings"
 
 // text is the plain twin: the same words in the same order, and each link's address under its text.
 func (c Content) text() string {
-	parts := []string{c.Business}
+	parts := []string{c.Business.Name}
 	add := func(p ...string) { parts = append(parts, p...) }
 	if c.Greeting != "" {
 		add(c.Greeting)

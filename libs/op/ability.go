@@ -1,7 +1,6 @@
 package op
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -11,6 +10,9 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
+
+// maxAnswer is the size in bytes of the largest answer of an ability that reads: assistants read it whole.
+const maxAnswer = 4 << 20
 
 // tools are the entries that run as abilities: of several with one name, the first.
 func (s *Set) tools() []*entry {
@@ -42,19 +44,26 @@ func (e *entry) idempotent() bool {
 	return e.Idempotent || e.method() == http.MethodDelete || e.method() == http.MethodPut
 }
 
-// abilities serves /v1/abilities/svc/{name} and its run.
+// exposed reports whether assistants may use the ability now.
+func (e *entry) exposed() bool {
+	if e.set.Exposed == nil {
+		return !e.Hidden
+	}
+	return e.set.Exposed(e.AbilityName(), !e.Hidden)
+}
+
+// abilities serves /v1/abilities/svc/{name} and its run. An ability that is off or not exposed is 404 for everybody.
 func (s *Set) abilities(routes router) {
 	for _, e := range s.tools() {
-		if e.Hidden {
-			continue
-		}
 		path := "/abilities/svc/" + e.ability()
-		// For callers who are signed in, an ability that is off is 404: see abilityCaller.
-		always := func() bool { return true }
-		routes.add(http.MethodGet, path, always, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		there := func() bool { return e.on() && e.exposed() }
+		routes.add(http.MethodGet, path, there, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			actor, err := s.abilityCaller(r, e)
 			if err == nil {
 				err = secondFactorGiven(actor)
+			}
+			if err == nil && slices.Contains(actor.Denied, e.AbilityName()) {
+				err = AbilityTaken()
 			}
 			if err != nil {
 				writeFault(r.Context(), err, w)
@@ -67,7 +76,7 @@ func (s *Set) abilities(routes router) {
 			}
 			_ = write(w, http.StatusOK, body)
 		}))
-		routes.add(e.runMethod(), path+"/run", always, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		routes.add(e.runMethod(), path+"/run", there, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx := r.Context()
 			out, err := s.runAbility(ctx, w, r, e)
 			if err != nil {
@@ -83,7 +92,7 @@ func (s *Set) abilities(routes router) {
 }
 
 func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
-	if !e.on() {
+	if !e.on() || !e.exposed() {
 		return db.Actor{}, fault.NotFound("ability")
 	}
 	actor, err := s.Auth.Authenticate(r.Context(), r)
@@ -91,7 +100,7 @@ func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
 		return actor, err
 	}
 	if !actor.SignedIn() {
-		return actor, fault.Unauthorized("Sign in, or use an application password.")
+		return actor, errSignIn
 	}
 	actor.Channel = db.ChannelAbility
 	return actor, nil
@@ -116,17 +125,22 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, err
 	}
-	if stream, ok := out.(streamer); ok {
-		file := &inMemory{header: http.Header{}}
-		if err := stream(file); err != nil {
+	if f, ok := out.(*file); ok {
+		text, err := f.inMemory()
+		if err != nil {
 			return nil, err
 		}
-		return encode(file.String())
+		return encode(text)
 	}
 	if e.status(out) == http.StatusNoContent {
 		return nil, nil
 	}
-	return encode(out)
+	body, err := encode(out)
+	// A change has been made already, so its answer is given whatever its size.
+	if err == nil && e.reads() && len(body) > maxAnswer {
+		err = fault.AnswerTooLarge(maxAnswer)
+	}
+	return body, err
 }
 
 var inputKey = regexp.MustCompile(`^input\[([a-z0-9_]+)\](\[\])?$`)
@@ -175,12 +189,3 @@ func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 	}
 	return args, nil
 }
-
-// inMemory keeps a download, for callers that get it inside JSON.
-type inMemory struct {
-	bytes.Buffer
-	header http.Header
-}
-
-func (m *inMemory) Header() http.Header { return m.header }
-func (m *inMemory) WriteHeader(int)     {}

@@ -3,7 +3,6 @@ package op
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
@@ -40,6 +39,9 @@ type field struct {
 	inPath   bool
 	// personal fields are not there for an ability.
 	personal bool
+	// rows are the fields of each row, and index is where the rows stand in the input; only of a field of rows.
+	rows  []*field
+	index []int
 }
 
 // request is a call before and after its body was read.
@@ -51,7 +53,7 @@ type request struct {
 	// asAbility tells that the operation is called as an ability, with args for its input.
 	asAbility bool
 	key       string
-	hash      []byte
+	prints    [][]byte
 	actor     db.Actor
 }
 
@@ -60,7 +62,7 @@ func (r *request) claim(e *entry) db.Request {
 	if caller == "" {
 		caller = "visitor"
 	}
-	return db.Request{Caller: caller, Op: e.ID, Key: r.key, Hash: r.hash}
+	return db.Request{Caller: caller, Op: e.ID, Key: r.key, Prints: r.prints}
 }
 
 var uuidTypes = []reflect.Type{reflect.TypeFor[uuid.UUID](), reflect.TypeFor[*uuid.UUID](), reflect.TypeFor[opt.Value[uuid.UUID]]()}
@@ -74,34 +76,55 @@ func (e *entry) plan(t reflect.Type) []*field {
 			continue
 		}
 		s := huma.SchemaFromField(e.set.requests, f, e.ID+f.Name)
-		if slices.Contains(uuidTypes, f.Type) {
-			s.Format = "uuid"
-		}
-		if f.Type == reflect.TypeFor[[]uuid.UUID]() {
-			s.Items.Format = "uuid"
-		}
+		declareShared(f, s)
 		declareNull(f, s)
 		s.PrecomputeMessages()
 		p := &field{name: name, schema: s, inPath: strings.Contains(e.path(), "{"+name+"}"), personal: f.Tag.Get("ability") == "-"}
 		p.required = p.inPath || f.Tag.Get("required") == "true"
+		if t := rowOf(f.Type); t != nil {
+			p.rows, p.index = e.plan(t), f.Index
+		}
 		fields = append(fields, p)
 	}
 	// huma takes every field of a nested object for required.
 	for name, s := range e.set.requests.Map() {
-		t := e.set.requests.TypeFromRef("#/components/schemas/" + name)
 		s.Required = nil
-		for _, f := range reflect.VisibleFields(t) {
+		for _, f := range fieldsOf(e.set.requests, name) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if f.Tag.Get("required") == "true" {
 				s.Required = append(s.Required, name)
 			}
 			if p := s.Properties[name]; p != nil {
+				declareShared(f, p)
 				declareNull(f, p)
 			}
 		}
 		s.PrecomputeMessages()
 	}
 	return fields
+}
+
+// fieldsOf are the fields of the type behind a schema. The list is empty for a schema that a type has registered itself.
+func fieldsOf(reg huma.Registry, schema string) []reflect.StructField {
+	t := reg.TypeFromRef("#/components/schemas/" + schema)
+	if t == nil {
+		return nil
+	}
+	return reflect.VisibleFields(t)
+}
+
+// declareShared says of a field that holds one id or several that they are UUIDs, which huma takes for any text, and of a field with the tag
+// component that its schema is a component of the installation.
+func declareShared(f reflect.StructField, s *huma.Schema) {
+	if name := f.Tag.Get("component"); name != "" {
+		s.Extensions = map[string]any{component: name}
+	}
+	switch {
+	case slices.Contains(uuidTypes, f.Type):
+		s.Format = "uuid"
+	case f.Type == reflect.TypeFor[[]uuid.UUID]():
+		s.Items.Format = "uuid"
+	}
 }
 
 // declareNull makes s the schema of a request's field: a pointer or an opt.Value takes null only where its tag says
@@ -131,8 +154,26 @@ func orNull(s *huma.Schema) *huma.Schema {
 	return nil
 }
 
-// bind reads the request into in, checks it, and takes its fingerprint.
+// bind reads the request into in, checks it, and takes its fingerprints if it has an Idempotency-Key.
 func (e *entry) bind(r *request, in any) error {
+	if f, ok := in.(*File); ok {
+		if err := f.read(e, r); err != nil {
+			return err
+		}
+		if r.key != "" {
+			r.prints = e.set.Fingerprints(slices.Concat([]byte(f.Name), []byte{0}, f.Bytes))
+		}
+		return nil
+	}
+	if sent, ok := in.(*Sent); ok {
+		if err := sent.read(e, r); err != nil {
+			return err
+		}
+		if r.key != "" {
+			r.prints = e.set.Fingerprints(slices.Concat([]byte(sent.Token), []byte{0}, sent.Bytes))
+		}
+		return nil
+	}
 	args := r.args
 	if args == nil {
 		var err error
@@ -140,13 +181,26 @@ func (e *entry) bind(r *request, in any) error {
 			return err
 		}
 	}
+	fields := e.in
+	if r.asAbility {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.personal })
+	}
+	flat, err := e.readArgs(fields, args, in)
+	if err == nil && r.key != "" {
+		r.prints = e.set.Fingerprints(flat)
+	}
+	return err
+}
+
+// readArgs checks the values of args and reads them into in. It returns them as one JSON object.
+func (e *entry) readArgs(fields []*field, args map[string]json.RawMessage, in any) (flat []byte, err error) {
 	wrong := fault.Problems{}
 	for name := range args {
-		if !slices.ContainsFunc(e.in, func(f *field) bool { return f.name == name && !(r.asAbility && f.personal) }) {
+		if !slices.ContainsFunc(fields, func(f *field) bool { return f.name == name }) {
 			wrong.Add(name, fault.Unknown())
 		}
 	}
-	for _, f := range e.in {
+	for _, f := range fields {
 		raw, ok := args[f.name]
 		if !ok {
 			if f.required {
@@ -157,21 +211,23 @@ func (e *entry) bind(r *request, in any) error {
 		e.check(f, raw, wrong)
 	}
 	if err := wrong.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	flat, err := json.Marshal(args)
-	if err != nil {
-		return fault.InvalidJSON("The body is not valid JSON.")
+	if flat, err = json.Marshal(args); err != nil {
+		return nil, fault.InvalidJSON("The body is not valid JSON.")
 	}
-	hash := sha256.Sum256(flat)
-	r.hash = hash[:]
 	if err := json.Unmarshal(flat, in); err != nil {
 		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
-			return fault.Invalid(t.Field, fault.NewProblem("type", "does not have the right type"))
+			return nil, fault.Invalid(t.Field, fault.NewProblem("type", "does not have the right type"))
 		}
-		return fault.InvalidJSON("The request could not be read.")
+		return nil, fault.InvalidJSON("The request could not be read.")
 	}
-	return nil
+	for _, f := range fields {
+		if f.rows != nil {
+			e.readRows(f, in)
+		}
+	}
+	return flat, nil
 }
 
 // read collects path, query and body as one flat object.
@@ -223,7 +279,7 @@ func parseQuery(raw string) (url.Values, error) {
 	return query, nil
 }
 
-// readJSON is the body of a request, which is UTF-8 and declared as JSON; nil when there is none. More than limit bytes
+// readJSON is the body of a request, which is UTF-8 and declared as JSON; nil for a request without a body. More than limit bytes
 // are 413, another media type is 415.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
@@ -241,7 +297,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return nil, fault.New(http.StatusUnsupportedMediaType, "svc_unsupported_media_type", "Send the body as application/json.")
+		return nil, errMedia
 	}
 	if !utf8.Valid(body) {
 		return nil, fault.InvalidJSON("The body is not UTF-8.")
@@ -324,15 +380,20 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 		wrong.Add(f.name, fault.NewProblem("json", "is not valid JSON"))
 		return
 	}
-	if p := storable(v, 0); !p.IsZero() {
+	schema := f.schema
+	if f.rows != nil {
+		// Each row is checked by itself, see readRows.
+		list := *schema
+		list.Items = &huma.Schema{}
+		schema = &list
+	} else if p := storable(v, 0); !p.IsZero() {
 		wrong.Add(f.name, p)
 		return
 	}
-	e.nulls(f.schema, f.name, v, wrong)
+	e.nulls(schema, f.name, v, wrong)
 	if v == nil {
 		return
 	}
-	schema := f.schema
 	if object := orNull(schema); object != nil {
 		// huma accepts null for every schema of this kind, so only the object's schema is checked.
 		schema = object

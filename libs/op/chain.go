@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -25,6 +26,9 @@ import (
 	"frontdesk/proto"
 )
 
+// abandoned is the outcome of a request that failed because its caller had hung up.
+const abandoned = "abandoned"
+
 // observe opens a span named after the operation and measures its time by outcome and channel. It logs the whole of an
 // internal error; callers get its fault only.
 func (e *entry) observe() endpoint.Middleware {
@@ -46,7 +50,10 @@ func (e *entry) observe() endpoint.Middleware {
 				if err != nil {
 					f := fault.From(err)
 					code = f.Code
-					if f.Status >= 500 {
+					switch {
+					case f.Status >= 500 && errors.Is(ctx.Err(), context.Canceled):
+						code = abandoned
+					case f.Status >= 500:
 						span.SetStatus(codes.Error, f.Code)
 						slog.ErrorContext(ctx, "operation failed", "op", e.ID, "request_id", RequestID(ctx), "error", err)
 					}
@@ -79,12 +86,15 @@ func (e *entry) admit() endpoint.Middleware {
 				r.actor = actor
 			}
 			ctx = db.WithActor(ctx, r.actor)
+			if e.Perm == Public {
+				ctx = db.Within(ctx, db.Visitors)
+			}
 			if err := e.allowed(r); err != nil {
 				e.refused(ctx, r)
 				return nil, err
 			}
 			if len(e.Limits) > 0 && e.set.RateFactor > 0 {
-				wait, err := e.set.DB.Allow(ctx, e.LimitKey+"/"+r.actor.Address, e.set.RateFactor, e.Limits...)
+				wait, err := e.set.DB.Allow(ctx, e.set.RateFactor, Buckets(e.LimitKey, r.actor.Address, e.Limits)...)
 				if err != nil {
 					return nil, err
 				}
@@ -93,11 +103,18 @@ func (e *entry) admit() endpoint.Middleware {
 				}
 			}
 			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
-				if !e.replays() || r.asAbility {
+				if !e.replays() || r.asAbility || e.set.Fingerprints == nil {
 					r.key = ""
 				} else if p := wrongKey(r.key); !p.IsZero() {
 					return nil, fault.Invalid("Idempotency-Key", p)
 				}
+			}
+			if e.Versioned && !r.asAbility {
+				seen, p := versions(r.http.Header.Values("If-Match"))
+				if !p.IsZero() {
+					return nil, fault.Invalid("If-Match", p)
+				}
+				ctx = db.Expect(ctx, seen)
 			}
 			out, err := next(ctx, r)
 			if err != nil && fault.From(err).Status == http.StatusForbidden {
@@ -108,7 +125,7 @@ func (e *entry) admit() endpoint.Middleware {
 	}
 }
 
-// wrongKey returns the problem of an Idempotency-Key that cannot be stored; zero if there is none.
+// wrongKey returns why an Idempotency-Key cannot be stored, or the zero Problem if it can.
 func wrongKey(key string) fault.Problem {
 	switch {
 	case len(key) > 255:
@@ -138,7 +155,7 @@ func (e *entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 		return visitor, err
 	}
 	if !actor.SignedIn() {
-		return visitor, fault.Unauthorized("Sign in, or use an application password.")
+		return visitor, errSignIn
 	}
 	actor.Address = visitor.Address
 	return actor, nil
@@ -148,16 +165,19 @@ var crossOrigin = http.NewCrossOriginProtection()
 
 func (e *entry) allowed(r *request) error {
 	if (r.actor.Session || e.SameOrigin) && crossOrigin.Check(r.http) != nil {
-		return fault.Refused("cross_origin", "This cannot be done from another site.")
+		return errCrossOrigin
 	}
 	if e.Perm == Public {
 		return nil
 	}
 	if r.actor.Assistant && !r.asAbility && !e.ForAssistants {
-		return fault.Refused("assistant", "This application password is for assistants: it reaches abilities only.")
+		return errAssistant
+	}
+	if r.asAbility && slices.Contains(r.actor.Denied, e.AbilityName()) {
+		return AbilityTaken()
 	}
 	if e.PersonOnly && !r.actor.Session {
-		return fault.Refused("person_only", "Only a person who is signed in may do this.")
+		return errPersonOnly
 	}
 	if !e.BeforeTwoFactor {
 		if err := secondFactorGiven(r.actor); err != nil {
@@ -172,13 +192,21 @@ func (e *entry) allowed(r *request) error {
 			return fault.Forbidden(e.Perm)
 		}
 	}
+	if e.SeesAll && r.actor.Own {
+		return errVisibility
+	}
 	return nil
+}
+
+// AbilityTaken refuses an ability to an assistant whose person took it away.
+func AbilityTaken() *fault.Fault {
+	return fault.Refused("ability", "The person who connected this assistant has taken this ability away from it.")
 }
 
 // secondFactorGiven refuses a session that lacks the second factor which the site demands.
 func secondFactorGiven(who db.Actor) error {
 	if who.TwoFactorMissing {
-		return fault.New(http.StatusForbidden, "svc_two_factor_required", "This site asks for a second factor. Set it up and sign in with it.")
+		return errTwoFactor
 	}
 	return nil
 }
@@ -214,7 +242,7 @@ func (e *entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error
 	return tx.Audit(ctx, &proto.Audit{Action: e.action(), RecordType: e.Record, RecordId: id, Outcome: "done"})
 }
 
-// Audit writes the entry of a change that AddOutside's function makes, in its transaction.
+// Audit writes the entry of a change that an operation's function makes, in its transaction: of AddOutside, and of Unaudited ones.
 func Audit(ctx context.Context, tx *db.Tx, action, recordType, recordID string) error {
 	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: recordType, RecordId: recordID, Outcome: "done"})
 }

@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,11 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	httptransport "github.com/go-kit/kit/transport/http"
 	"github.com/google/uuid"
 
-	"frontdesk/libs/csvcell"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
@@ -28,15 +25,10 @@ func (s *Set) Handler() http.Handler {
 	}
 	s.abilities(routes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get("X-Request-Id")
-		if !requestID.MatchString(id) {
-			id = uuid.NewString()
-		}
-		w.Header().Set("X-Request-Id", id)
+		r = Identify(w, r)
 		w.Header().Set("Cache-Control", "no-store")
-		ctx := context.WithValue(context.WithValue(r.Context(), requestKey{}, id), headerKey{}, r.Header)
-		r = r.WithContext(context.WithValue(ctx, writerKey{}, w))
-		routes.ServeHTTP(w, r)
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), writerKey{}, w)))
 	})
 }
 
@@ -45,6 +37,17 @@ var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
 type requestKey struct{}
 type writerKey struct{}
 type headerKey struct{}
+
+// Identify gives a request its id, as the caller sent it if that is one, and names it in the answer. WriteFault, RequestID and Header take
+// the context of the result.
+func Identify(w http.ResponseWriter, r *http.Request) *http.Request {
+	id := r.Header.Get("X-Request-Id")
+	if !requestID.MatchString(id) {
+		id = uuid.NewString()
+	}
+	w.Header().Set("X-Request-Id", id)
+	return r.WithContext(context.WithValue(context.WithValue(r.Context(), requestKey{}, id), headerKey{}, r.Header))
+}
 
 // Header is the request's header, for the few operations that show or check what a proxy or browser sent.
 func Header(ctx context.Context) http.Header { h, _ := ctx.Value(headerKey{}).(http.Header); return h }
@@ -58,15 +61,15 @@ func (e *entry) server() http.Handler {
 
 // decode passes the request on unread, because the permission is checked first.
 func (e *entry) decode(ctx context.Context, r *http.Request) (any, error) {
-	if accept := r.Header.Get("Accept"); !accepts(accept, e.csv) {
-		return nil, fault.New(http.StatusNotAcceptable, "svc_not_acceptable", "This answers with JSON.")
+	if accept := r.Header.Get("Accept"); !accepts(accept, e.csv || e.events) {
+		return nil, errAccept
 	}
 	w, _ := ctx.Value(writerKey{}).(http.ResponseWriter)
 	return &request{http: r, w: w}, nil
 }
 
-func accepts(accept string, csv bool) bool {
-	if accept == "" || csv {
+func accepts(accept string, any bool) bool {
+	if accept == "" || any {
 		return true
 	}
 	for part := range strings.SplitSeq(accept, ",") {
@@ -79,20 +82,15 @@ func accepts(accept string, csv bool) bool {
 	return false
 }
 
-type streamer func(http.ResponseWriter) error
-
 func (e *entry) encode(ctx context.Context, w http.ResponseWriter, out any) error {
 	switch o := out.(type) {
 	case *db.Answer:
 		w.Header().Set("Idempotent-Replayed", "true")
 		return write(w, o.Status, o.Body)
-	case streamer:
-		d := &download{ResponseWriter: w}
-		err := o(d)
-		if err != nil && d.started {
-			panic(http.ErrAbortHandler)
-		}
-		return err
+	case *file:
+		return o.send(w)
+	case *stream:
+		return o.send(w)
 	}
 	if h, ok := out.(httptransport.Headerer); ok {
 		for k, vs := range h.Headers() {
@@ -100,6 +98,9 @@ func (e *entry) encode(ctx context.Context, w http.ResponseWriter, out any) erro
 				w.Header().Add(k, v)
 			}
 		}
+	}
+	if v, ok := out.(Versioned); ok {
+		w.Header().Set("ETag", strconv.Quote(strconv.FormatInt(v.RecordVersion(), 10)))
 	}
 	body, err := encode(out)
 	if err != nil {
@@ -134,8 +135,8 @@ func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
 	if f.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "2")
 	}
-	// With this header a browser asks for the password itself. Pages ask on their own.
-	if f.Status == http.StatusUnauthorized && Header(ctx).Get("Sec-Fetch-Mode") == "" {
+	// With this header a browser asks for the password itself. Pages ask on their own, and a caller of WriteFault may have set another.
+	if f.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" && Header(ctx).Get("Sec-Fetch-Mode") == "" {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Frontdesk", charset="UTF-8"`)
 	}
 	body := f.Body(RequestID(ctx))
@@ -144,77 +145,6 @@ func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
 	w.WriteHeader(f.Status)
 	_, _ = w.Write(body)
 }
-
-// Download is a CSV file on its way to the client.
-type Download struct {
-	w     http.ResponseWriter
-	csv   *csv.Writer
-	rows  int
-	cells []string
-}
-
-// Separator stands between the cells of a CSV file: a comma, also when it is empty, or a semicolon.
-type Separator string
-
-// Schema names the two.
-func (Separator) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{",", ";"}, Description: "A comma when left out."}
-}
-
-// Start names the file and sets the separator; call it before the first row.
-func (d *Download) Start(fileName string, separator Separator) {
-	h := d.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, fileName))
-	d.csv = csv.NewWriter(d.w)
-	if separator == ";" {
-		d.csv.Comma = ';'
-	}
-}
-
-// Row writes one row and neutralises cells that a spreadsheet would run. It flushes every hundred rows, so memory does not
-// grow with the file.
-func (d *Download) Row(cells []string) error {
-	d.cells = d.cells[:0]
-	for _, cell := range cells {
-		d.cells = append(d.cells, csvcell.Neutral(cell))
-	}
-	if err := d.csv.Write(d.cells); err != nil {
-		return err
-	}
-	if d.rows++; d.rows == 1 || d.rows%100 == 0 {
-		d.csv.Flush()
-		if d.rows == 1 {
-			_ = http.NewResponseController(d.w).Flush()
-		}
-	}
-	return d.csv.Error()
-}
-
-func (d *Download) close() error {
-	if d.csv == nil {
-		return nil
-	}
-	d.csv.Flush()
-	return d.csv.Error()
-}
-
-type download struct {
-	http.ResponseWriter
-	started bool
-}
-
-func (d *download) Write(b []byte) (int, error) {
-	d.started = true
-	return d.ResponseWriter.Write(b)
-}
-
-func (d *download) WriteHeader(status int) {
-	d.started = true
-	d.ResponseWriter.WriteHeader(status)
-}
-
-func (d *download) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 // answerID finds the id of the record in an answer.
 func (e *entry) answerID(out any) string {

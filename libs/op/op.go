@@ -5,12 +5,16 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -37,6 +41,10 @@ type Op struct {
 	Also int
 	// Doc is one or two sentences for the OpenAPI description and for assistants. It begins with a verb: "Book …".
 	Doc string
+	// Fails are the refusals by rules of its own.
+	Fails Fails
+	// Use is what an assistant has to be told beside Doc: when to use the ability, what it answers with, what cannot be undone.
+	Use string
 	// Ability is the name without svc/; empty means ID, "-" means none. Several operations may share
 	// one: the first declared is the one that runs.
 	Ability string
@@ -47,27 +55,37 @@ type Op struct {
 	Reads bool
 	// Audited marks a read that is recorded in the audit log, as exports are.
 	Audited bool
-	// Unaudited marks a write that the team did not make and that has a record of its own.
+	// Unaudited marks a write that the team did not make and that has a record of its own, or that writes an entry for each of its
+	// records with Audit.
 	Unaudited bool
 	// PersonOnly refuses application passwords and assistants.
 	PersonOnly bool
 	// ForAssistants admits application passwords of assistants to an operation that is no ability.
 	ForAssistants bool
+	// SeesAll refuses callers who see only their own records, because the operation gives or sends away any record.
+	SeesAll bool
 	// BeforeTwoFactor admits a session that lacks the second factor which the site demands.
 	BeforeTwoFactor bool
-	// Hidden keeps the ability from assistants.
+	// Hidden keeps the ability from assistants until a person exposes it, see Set.Exposed.
 	Hidden bool
+	// Versioned marks a change of a record whose answers carry an ETag: it honours If-Match. Its function calls tx.Match.
+	Versioned bool
 	// Destructive and Idempotent are hints for assistants; DELETE implies both.
 	Destructive, Idempotent bool
+	// Outside is a hint for assistants: it reaches people or systems outside, by a mail or a call.
+	Outside bool
 	// Channel of what visitors do, for Public operations.
 	Channel string
 	// SameOrigin refuses writes from other sites although nobody needs to be signed in.
 	SameOrigin bool
-	// Limits apply per visitor address. Operations with the same LimitKey share them.
+	// Limits apply per visitor address, in IPv6 per /64, and twenty times as much per /48. Operations with the same LimitKey
+	// share them.
 	Limits   []db.Limit
 	LimitKey string
 	// MaxBody in bytes: 1 MiB when zero.
 	MaxBody int64
+	// Accepts are the media types of an operation whose input is a File.
+	Accepts []string
 }
 
 const (
@@ -96,17 +114,35 @@ type Set struct {
 	Auth    *auth.Auth
 	// AppOn reports whether an app is switched on; nil means that all are.
 	AppOn func(app string) bool
+	// Exposed reports whether assistants may use an ability ("svc/…"), where byDefault is what its operation says; nil leaves it
+	// at that.
+	Exposed func(ability string, byDefault bool) bool
+	// Fingerprints returns the keyed fingerprints of a request, as db.Request has them. A plain hash would let whoever reads the
+	// table try out what somebody has sent.
+	Fingerprints func(request []byte) [][]byte
 	// RateFactor multiplies every limit; 0 is none.
 	RateFactor float64
 
+	// Webhooks describes the calls that the service makes; nil if it makes no calls.
+	Webhooks *Webhooks
+
 	ops      []*entry
+	tags     []Tag
+	under    string // the name of the tag for operations that are added now
+	examples map[string]Example
+	files    Slots
+	streams  Slots
+	ended    chan struct{} // closed by EndStreams
+	endOnce  sync.Once
 	answers  huma.Registry
 	requests huma.Registry
 }
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	return &Set{Service: service, DB: d, Auth: a, RateFactor: 1,
+	return &Set{Service: service, DB: d, Auth: a, RateFactor: 1, ended: make(chan struct{}),
+		files:    Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
+		streams:  Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
 		answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 		requests: huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
 	}
@@ -115,11 +151,16 @@ func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
 type entry struct {
 	Op
 	set    *Set
+	tag    string
 	in     []*field
 	out    *huma.Schema
 	csv    bool
-	call   endpoint.Endpoint
-	outKey []int // index of the answer's id
+	events bool
+	tagged bool // its answer carries an ETag
+	// takesAny says that its input is Sent.
+	takesAny bool
+	call     endpoint.Endpoint
+	outKey   []int // index of the answer's id
 }
 
 // Add declares o and binds it to f, which runs in one transaction: read-only when the operation reads,
@@ -152,11 +193,14 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 			if err != nil {
 				return err
 			}
+			if !tx.Compared() {
+				return fmt.Errorf("op: %s does not compare the version that its caller has seen", e.ID)
+			}
 			done = out
 			if err := e.audit(ctx, tx, r, out); err != nil || r.key == "" {
 				return err
 			}
-			return tx.Keep(ctx, r.claim(e), e.stored(r, out))
+			return tx.Keep(ctx, r.claim(e), e.stored(ctx, r, out))
 		})
 		return done, err
 	})
@@ -180,40 +224,12 @@ func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (
 			if out, err = f(ctx, s.DB, in); err != nil {
 				return db.Answer{}, err
 			}
-			return e.stored(r, out), nil
+			return e.stored(ctx, r, out), nil
 		})
 		if err != nil || stored != nil {
 			return stored, err
 		}
 		return out, nil
-	})
-}
-
-// AddDownload is Add for an answer that is a CSV file, written while it is read. An error before the first byte is answered
-// as usual. After it the connection is cut, so that nobody takes a part of the file for the whole.
-func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
-	e := newEntry[In, None](s, o)
-	e.csv = true
-	e.bindTo(func(ctx context.Context, r *request) (any, error) {
-		var in In
-		if err := e.bind(r, &in); err != nil {
-			return nil, err
-		}
-		if e.Audited {
-			err := s.DB.Do(ctx, func(tx *db.Tx) error { return e.audit(ctx, tx, r, nil) })
-			if err != nil {
-				return nil, err
-			}
-		}
-		return streamer(func(w http.ResponseWriter) error {
-			return s.DB.Read(ctx, func(tx *db.Tx) error {
-				d := &Download{w: w}
-				if err := f(ctx, tx, in, d); err != nil {
-					return err
-				}
-				return d.close()
-			})
-		}), nil
 	})
 }
 
@@ -226,17 +242,33 @@ func newEntry[In, Out any](s *Set, o Op) *entry {
 			panic("op: declared twice: " + o.ID)
 		}
 	}
+	if wrong := o.Fails.wrong(); wrong != "" {
+		panic("op: " + o.ID + " " + wrong)
+	}
 	if o.MaxBody == 0 {
 		o.MaxBody = maxBody
 	}
 	if o.LimitKey == "" {
 		o.LimitKey = o.ID
 	}
-	e := &entry{Op: o, set: s}
+	e := &entry{Op: o, set: s, tag: cmp.Or(s.under, s.Service)}
 	e.in = e.plan(reflect.TypeFor[In]())
+	e.takesAny = reflect.TypeFor[In]() == reflect.TypeFor[Sent]()
 	out := reflect.TypeFor[Out]()
+	e.tagged = out.Implements(reflect.TypeFor[Versioned]())
 	if !out.Implements(reflect.TypeFor[interface{ noBody() }]()) {
 		e.out = s.answers.Schema(out, true, o.ID+"Answer")
+		for name, schema := range s.answers.Map() {
+			for _, f := range fieldsOf(s.answers, name) {
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				if p := schema.Properties[name]; p != nil {
+					declareShared(f, p)
+					if f.Type.Kind() == reflect.Pointer && p.Enum != nil && !slices.Contains(p.Enum, nil) {
+						p.Enum = append(p.Enum, nil) // null is one of the values then
+					}
+				}
+			}
+		}
 	}
 	if out.Kind() == reflect.Struct {
 		for _, f := range reflect.VisibleFields(out) {
@@ -251,7 +283,7 @@ func newEntry[In, Out any](s *Set, o Op) *entry {
 
 func (e *entry) bindTo(run func(context.Context, *request) (any, error)) {
 	e.call = endpoint.Chain(e.observe(), e.admit())(func(ctx context.Context, r any) (any, error) {
-		if !e.csv {
+		if !e.csv && !e.events {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
@@ -269,7 +301,7 @@ type ByID struct {
 }
 
 // stored is out as it is kept for a repeated call: without a secret, and with the records that it is about.
-func (e *entry) stored(r *request, out any) db.Answer {
+func (e *entry) stored(ctx context.Context, r *request, out any) db.Answer {
 	a := db.Answer{Status: e.status(out)}
 	for _, text := range []string{e.pathID(r), e.answerID(out)} {
 		if id, err := uuid.Parse(text); err == nil {
@@ -281,7 +313,7 @@ func (e *entry) stored(r *request, out any) db.Answer {
 	}
 	var err error
 	if a.Body, err = encode(out); err != nil {
-		slog.Error("answer cannot be stored", "op", e.ID, "error", err)
+		slog.ErrorContext(ctx, "answer cannot be stored", "op", e.ID, "error", err)
 	}
 	return a
 }

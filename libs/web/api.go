@@ -19,14 +19,15 @@ func (u *UI) Call(r *http.Request, method, path string, query url.Values, in any
 	return err
 }
 
-// CallFor is Call for pages that sign people in: cookies that the answer sets go on to the visitor.
+// CallFor is Call for pages that sign people in. It sends the visitor's cookies, so that the browser is recognised, and passes the
+// cookies of the answer on to the visitor. Use it for public operations only: they ignore the session.
 func (u *UI) CallFor(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
-	header, err := u.call(r, nil, method, path, nil, in, "", out)
+	header, err := u.call(r, r.Cookies(), method, path, nil, in, "", out)
 	handCookies(w, header)
 	return err
 }
 
-// CallAs is CallFor in the name of the person whose session r brings: 401 when there is none. Pages of ours only.
+// CallAs is CallFor in the name of the person whose session r brings: 401 without a session. Pages of ours only.
 func (u *UI) CallAs(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
 	header, err := u.call(r, r.Cookies(), method, path, nil, in, "", out)
 	handCookies(w, header)
@@ -53,7 +54,9 @@ func (u *UI) call(r *http.Request, cookies []*http.Cookie, method, path string, 
 	if err != nil {
 		return nil, err
 	}
-	req.URL.RawQuery = query.Encode()
+	if query != nil {
+		req.URL.RawQuery = query.Encode()
+	}
 	req.RemoteAddr, req.Host = r.RemoteAddr, r.Host
 	// The visitor's address may be in a header that the general settings name.
 	for name, values := range r.Header {

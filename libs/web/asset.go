@@ -17,12 +17,14 @@ import (
 
 type asset struct {
 	body []byte
-	kind string
-	hash string
+	// brotli is body as the build compressed it; nil if it did not.
+	brotli []byte
+	kind   string
+	hash   string
 }
 
-// hashed names never change their content.
-var hashed = regexp.MustCompile(`-[A-Z0-9]{8}\.[a-z0-9]+$`)
+// hashed names never change their content: all below assets/, and those with a hash of esbuild's.
+var hashed = regexp.MustCompile(`^assets/|-[A-Z0-9]{8}\.[a-z0-9]+$`)
 
 // readAssets reads dist and css of each folder. A file of a later folder wins.
 func (u *UI) readAssets(folders ...fs.FS) {
@@ -36,7 +38,14 @@ func (u *UI) readAssets(folders ...fs.FS) {
 				if err != nil {
 					panic(err)
 				}
-				u.assets[strings.TrimPrefix(name, root+"/")] = asset{body, kindOf(name), hashOf(body)}
+				// A directory lists a file before its compressed one.
+				if name, compressed := strings.CutSuffix(strings.TrimPrefix(name, root+"/"), ".br"); compressed {
+					a := u.assets[name]
+					a.brotli = body
+					u.assets[name] = a
+				} else {
+					u.assets[name] = asset{body: body, kind: kindOf(name), hash: hashOf(body)}
+				}
 				return nil
 			})
 		}
@@ -116,16 +125,29 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)
 	h.Set("X-Content-Type-Options", "nosniff")
+	// For a picture that is opened by itself.
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("ETag", `"`+a.hash+`"`)
+	body, etag := a.body, a.hash
+	if a.brotli != nil {
+		h.Add("Vary", "Accept-Encoding")
+		if acceptsBrotli.MatchString(r.Header.Get("Accept-Encoding")) {
+			h.Set("Content-Encoding", "br")
+			body, etag = a.brotli, a.hash+"-br"
+		}
+	}
+	h.Set("ETag", `"`+etag+`"`)
 	switch {
 	case hashed.MatchString(name) || r.URL.Query().Get("v") == a.hash:
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	default:
 		h.Set("Cache-Control", "public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800")
 	}
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
 }
+
+// acceptsBrotli matches an Accept-Encoding that names br, unless with the weight 0.
+var acceptsBrotli = regexp.MustCompile(`(?i)(^|,)\s*br\s*(,|$|;\s*q=(1|0\.0*[1-9]))`)
 
 // JSON answers with v, for widgets on any site. Caches ask again each time.
 func (u *UI) JSON(w http.ResponseWriter, v any) {
@@ -141,7 +163,7 @@ func (u *UI) JSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(body)
 }
 
-// Icon is one of the icons of libs/web/icon as inline SVG, hidden from screen readers; "" when there is none of that name.
+// Icon is one of the icons of libs/web/icon as inline SVG, hidden from screen readers; "" for an unknown name.
 func Icon(name string) template.HTML {
 	svg, err := fs.ReadFile(own, "icon/"+name+".svg")
 	if err != nil || strings.ContainsAny(name, "/.") {

@@ -2,6 +2,7 @@
 // and languages in chunks whose names carry a hash; libs/web/dist gets the script that sites embed, and the fonts.
 import { build } from "esbuild"
 import { minify } from "terser"
+import { brotli, worthCompressing } from "./brotli.mjs"
 import { copyFileSync, globSync, mkdirSync, readdirSync, rmSync } from "./files.mjs"
 import { readFile, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
@@ -40,7 +41,11 @@ async function bundle(entries, outdir, options) {
     logLevel: "warning",
     ...options,
   })
-  for (const { path, text, contents } of outputFiles) await writeFile(path, path.endsWith(".js") ? await shorter(text) : contents)
+  for (const { path, text, contents } of outputFiles) {
+    const content = path.endsWith(".js") ? await shorter(text) : contents
+    await writeFile(path, content)
+    if (worthCompressing(path, content)) await writeFile(path + ".br", brotli(content))
+  }
   console.log("built", relative(root, outdir))
 }
 

@@ -26,13 +26,20 @@ type Reader struct {
 
 // Reader chooses the language: the parameter lang, else what the browser prefers, else English.
 func (u *UI) Reader(r *http.Request) *Reader {
-	out := &Reader{Country: u.Business().Country, site: u.Site}
-	if chosen := strings.ToLower(r.FormValue("lang")); slices.Contains(lang.Languages, chosen) {
-		out.Chosen = chosen
+	chosen := strings.ToLower(r.FormValue("lang"))
+	if !slices.Contains(lang.Languages, chosen) {
+		chosen = ""
 	}
-	out.Language = cmp.Or(out.Chosen, lang.Preferred(r.Header.Get("Accept-Language")))
-	out.texts = u.texts[out.Language]
+	out := u.ReaderOf(cmp.Or(chosen, lang.Preferred(r.Header.Get("Accept-Language"))))
+	out.Chosen = chosen
 	return out
+}
+
+// ReaderOf is a reader of one of our languages, "" for that of the business's country.
+func (u *UI) ReaderOf(language string) *Reader {
+	country := u.Business().Country
+	language = cmp.Or(language, lang.OfCountry(country))
+	return &Reader{Language: language, Country: country, texts: u.texts[language], site: u.Site}
 }
 
 // Readers gives whoever writes without a request, such as the author of a mail, the texts of a folder (text/*.json, over

@@ -16,18 +16,18 @@ import (
 // Look is a form style in the shape that a browser applies.
 type Look struct {
 	// Vars are custom properties with their values, "--svc-size": "16px".
-	Vars map[string]string `json:"vars"`
+	Vars map[string]string `json:"vars" doc:"CSS custom properties with their values."`
 	// Scheme is light or dark when colours are set, else "": then the page around decides.
-	Scheme string `json:"scheme,omitempty"`
+	Scheme string `json:"scheme,omitempty" doc:"light or dark when colours are set; else the page around decides."`
 	// Font is the name of a font of ours, to be loaded.
-	Font string `json:"font,omitempty"`
+	Font string `json:"font,omitempty" doc:"The name of a font to load."`
 	// FontURL is its address.
-	FontURL string `json:"font_url,omitempty"`
+	FontURL string `json:"font_url,omitempty" doc:"The address of that font."`
 	// Icon of the main button as SVG, and the side it stands on.
-	Icon      string `json:"icon,omitempty"`
-	IconRight bool   `json:"icon_right,omitempty"`
+	Icon      string `json:"icon,omitempty" doc:"The icon of the main button, as SVG."`
+	IconRight bool   `json:"icon_right,omitempty" doc:"The icon stands behind the words."`
 	// Plain: no card around.
-	Plain bool `json:"plain,omitempty"`
+	Plain bool `json:"plain,omitempty" doc:"There is no card around."`
 
 	override url.Values
 }
@@ -166,12 +166,12 @@ func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
 // WidgetSite is the part of the settings that a widget uses.
 type WidgetSite struct {
 	Look     Look   `json:"look"`
-	Business string `json:"business"`
-	Email    string `json:"email"`
-	Phone    string `json:"phone"`
-	Country  string `json:"country"`
-	Currency string `json:"currency"`
-	Timezone string `json:"timezone"`
+	Business string `json:"business" doc:"The name of the business."`
+	Email    string `json:"email" doc:"The address of the business; empty for none."`
+	Phone    string `json:"phone" doc:"The number of the business; empty for none."`
+	Country  string `json:"country" doc:"The ISO code of the country of the business."`
+	Currency string `json:"currency" doc:"The ISO code of the currency."`
+	Timezone string `json:"timezone" doc:"The IANA zone in which the business counts its days."`
 }
 
 // WidgetSite reads the settings. Properties of style replace those of the site's form style.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -93,6 +94,9 @@ type view struct {
 
 // Home is the name over the page.
 func (v view) Home() string { return v.ui.Business().Name }
+
+// Logo is the address of the logo on this host; "" without one.
+func (v view) Logo() string { return v.ui.Logo() }
 
 // Asset is the address of a file of the service's dist or of libs/web's, with its content's hash.
 func (v view) Asset(name string) string { return v.ui.Asset(name) }
@@ -209,6 +213,19 @@ func (u *UI) Business() Business {
 		g.Business.Name = "Frontdesk"
 	}
 	return Business{g.Business.Name, g.Business.Email, g.Business.Phone, g.Business.Website, g.Country, g.Currency}
+}
+
+// Logo is where the business's logo stands on this host, whatever host the portal has; "" without a logo.
+func (u *UI) Logo() string {
+	var portal struct {
+		LogoURL string `json:"logo_url"`
+	}
+	u.Read("portal", &portal)
+	logo, err := url.Parse(portal.LogoURL)
+	if err != nil {
+		return ""
+	}
+	return logo.Path
 }
 
 func (u *UI) prefix() string { return "/_ui/" + u.service + "/" }

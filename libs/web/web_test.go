@@ -120,6 +120,27 @@ func TestAssetsAreKeptForEverWhenTheirAddressNamesTheirContent(t *testing.T) {
 	require.Equal(t, 404, get("/_ui/test/.gitkeep").Code)
 }
 
+func TestAnAssetThatTheBuildCompressedIsSentSoToBrowsersThatTakeIt(t *testing.T) {
+	u := New("test", site(t, nil), fstest.MapFS{"dist/x.js": {Data: []byte("plain")}, "dist/x.js.br": {Data: []byte("small")}, "dist/y.js": {Data: []byte("only")}})
+	for accepts, body := range map[string]string{"gzip, deflate, br, zstd": "small", "BR;q=0.5": "small", "br;q=1.0": "small", "": "plain", "gzip": "plain", "br;q=0": "plain", "br;q=0.0": "plain", "brr": "plain"} {
+		r := httptest.NewRequest("GET", "/_ui/test/x.js", nil)
+		r.Header.Set("Accept-Encoding", accepts)
+		w := httptest.NewRecorder()
+		u.Assets().ServeHTTP(w, r)
+		require.Equal(t, body, w.Body.String(), accepts)
+		require.Equal(t, body == "small", w.Header().Get("Content-Encoding") == "br", accepts)
+		require.Equal(t, "Accept-Encoding", w.Header().Get("Vary"))
+		require.Equal(t, "text/javascript; charset=utf-8", w.Header().Get("Content-Type"))
+		require.Equal(t, body == "small", strings.HasSuffix(w.Header().Get("ETag"), `-br"`), accepts)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/_ui/test/y.js", nil)
+	r.Header.Set("Accept-Encoding", "br")
+	u.Assets().ServeHTTP(w, r)
+	require.Equal(t, "only", w.Body.String())
+	require.Empty(t, w.Header().Get("Content-Encoding"))
+}
+
 func TestTheFormStyleBecomesASheetThatCannotBeBrokenOutOf(t *testing.T) {
 	u := New("test", site(t, map[string]string{"form-style": `{"font":"svc:lora","size":18,"button_background":"#ffe08a","color":"red;}","button_icon":"check-circle","container":"plain","label_weight":650}`}), fstest.MapFS{})
 	l := u.Look(nil)

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"html/template"
 	"mime"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"frontdesk/libs/adminport"
 )
 
 //go:embed page.html
@@ -67,21 +68,12 @@ func pages(mails *store) http.Handler {
 		mails.clear()
 		w.WriteHeader(http.StatusNoContent)
 	})
-	return localOnly(mux)
+	return adminport.Guard(unkept(mux))
 }
 
-// localOnly answers requests to localhost only. A foreign site could otherwise point its own name at this machine and read
-// the mails.
-func localOnly(next http.Handler) http.Handler {
+// unkept sets the headers of every answer: a browser keeps no mail.
+func unkept(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
-		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			http.Error(w, "This page answers to localhost only.", http.StatusForbidden)
-			return
-		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)

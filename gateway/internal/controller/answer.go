@@ -58,8 +58,9 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, drained))
 		a.write(w, r, "/v1/", fault.TooLarge(32<<20))
 	default:
-		// The path of the request that failed, when Traefik replaced a service's answer.
-		if u, err := r.URL.Parse(r.URL.Query().Get("url")); err == nil {
+		// The path of the request that failed: behind ours when no replica was ready, in the query when Traefik replaced an answer.
+		path = strings.TrimPrefix(r.URL.Path, unavailablePath)
+		if u, err := r.URL.Parse(r.URL.Query().Get("url")); err == nil && path == "" {
 			path = u.Path
 		}
 		a.write(w, r, path, fault.Unavailable())

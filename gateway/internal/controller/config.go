@@ -21,20 +21,50 @@ type Options struct {
 	AnswersURL string
 	// HTTPS: visitors come over https, here or at a balancer before Traefik.
 	HTTPS bool
+	// AdminHosts are the names by which Traefik's own port may be called, besides addresses and localhost.
+	AdminHosts []string
+	// TLS: Traefik has an entry point with TLS.
+	TLS bool
+	// Certificate of that entry point; nil when it comes by ACME.
+	Certificate *Certificate
+}
+
+// entryPoints are those for visitors.
+func (o Options) entryPoints() []string {
+	if o.TLS {
+		return []string{entryPoint, secureEntryPoint}
+	}
+	return []string{entryPoint}
 }
 
 // Names in the configuration that differ from every service's: a service's name has no upper case.
 const (
-	entryPoint  = "web"
-	answers     = "ANSWERS"
-	transport   = "TRANSPORT"
-	compression = "COMPRESS"
-	outage      = "OUTAGE"
-	unknown     = "UNKNOWN"
-	unavailable = "UNAVAILABLE"
-	tooLarge    = "TOO-LARGE"
-	marker      = "MARKER"
+	entryPoint       = "web"
+	secureEntryPoint = "websecure"
+	answers          = "ANSWERS"
+	transport        = "TRANSPORT"
+	compression      = "COMPRESS"
+	outage           = "OUTAGE"
+	again            = "AGAIN"
+	elsewhere        = "ELSEWHERE"
+	down             = "DOWN"
+	unknown          = "UNKNOWN"
+	unavailable      = "UNAVAILABLE"
+	tooLarge         = "TOO-LARGE"
+	marker           = "MARKER"
+	internal         = "INTERNAL"
+	api              = "API"
+	apiMetrics       = "METRICS"
 )
+
+// adminPoint is Traefik's own port, with its API and metrics.
+const adminPoint = "traefik"
+
+// orDown follows the name of a service in that of its failover.
+const orDown = "-OR-DOWN"
+
+// readyPath is where a replica says whether it takes requests.
+const readyPath = "/readyz"
 
 // Paths of the controller's answers, behind AnswersURL. Visitors cannot ask for them: Traefik puts unknownPath before every
 // path that comes from outside.
@@ -44,7 +74,7 @@ const (
 	tooLargePath    = "/too-large"
 )
 
-// Priorities of routers: the catch-all, the routes from level 0 on, the body limit, the marker.
+// Priorities of routers: the catch-all, the routes from level 0 on, two for each level, the body limit, the marker.
 const (
 	priorityUnknown  = 1
 	priorityRoutes   = 10
@@ -68,11 +98,12 @@ func Config(manifests []*proto.Manifest, apps Apps, opts Options) *Configuration
 	slices.SortFunc(manifests, func(a, b *proto.Manifest) int { return cmp.Compare(a.GetService(), b.GetService()) })
 
 	routes, paths := plan(manifests, apps)
-	c := &Configuration{paths: paths, HTTP: HTTP{
+	c := &Configuration{paths: paths, entryPoints: opts.entryPoints(), HTTP: HTTP{
 		Routers:     map[string]Router{},
 		Middlewares: middlewares(opts),
 		Services: map[string]Service{
-			answers: {LoadBalancer{Servers: []Server{{opts.AnswersURL}}, ServersTransport: transport}},
+			answers: {LoadBalancer: &LoadBalancer{Servers: []Server{{URL: opts.AnswersURL}}, ServersTransport: transport}},
+			down:    {LoadBalancer: &LoadBalancer{Servers: []Server{{URL: opts.AnswersURL + unavailablePath, PreservePath: true}}, ServersTransport: transport}},
 		},
 		ServersTransports: map[string]ServersTransport{transport: {
 			// The default of 2 makes every burst open and close connections.
@@ -81,26 +112,51 @@ func Config(manifests []*proto.Manifest, apps Apps, opts Options) *Configuration
 		}},
 	}}
 
+	if opts.TLS {
+		c.TLS = &TLSStores{Options: map[string]TLSOption{"default": {MinVersion: "VersionTLS12"}}}
+		if opts.Certificate != nil {
+			c.TLS.Stores = map[string]TLSStore{"default": {*opts.Certificate}}
+		}
+	}
 	reachable := map[string]bool{}
 	for _, m := range manifests {
 		if servers := serversOf(m.GetBaseUrl()); len(servers) > 0 {
 			reachable[m.GetService()] = true
-			c.HTTP.Services[m.GetService()] = Service{LoadBalancer{Servers: servers, ServersTransport: transport}}
+			c.addService(m.GetService(), LoadBalancer{Servers: servers, ServersTransport: transport})
 		}
 	}
 	c.addRoutes(routes, reachable)
 
 	c.HTTP.Routers[unknown] = Router{
-		EntryPoints: []string{entryPoint}, Rule: "PathPrefix(`/`)", Priority: priorityUnknown,
+		EntryPoints: c.entryPoints, Rule: "PathPrefix(`/`)", Priority: priorityUnknown,
 		Middlewares: []string{headersOf(classPublic), unknown}, Service: answers,
 	}
 	c.HTTP.Routers[tooLarge] = Router{
-		EntryPoints: []string{entryPoint}, Rule: tooLargeRule, Priority: priorityTooLarge,
+		EntryPoints: c.entryPoints, Rule: tooLargeRule, Priority: priorityTooLarge,
 		Middlewares: []string{headersOf(classPublic), tooLarge}, Service: answers,
 	}
+	// Replicas say on the port of their API whether they are ready. That is for Traefik, not for visitors.
+	c.HTTP.Routers[internal] = Router{EntryPoints: c.entryPoints, Rule: "Path(`" + readyPath + "`)", Priority: priorityTooLarge, Middlewares: []string{headersOf(classPublic), unknown}, Service: answers}
+	// Traefik's own routers for these would answer to any name, so also to one of an attacker's that resolves to this machine.
+	own := "HostRegexp(`^(?:" + adminNames(opts.AdminHosts) + ")$`) && !HeaderRegexp(`Sec-Fetch-Site`, `cross-site|same-site`)"
+	c.HTTP.Routers[api] = Router{EntryPoints: []string{adminPoint}, Rule: "PathPrefix(`/api`) && " + own, Service: "api@internal"}
+	c.HTTP.Routers[apiMetrics] = Router{EntryPoints: []string{adminPoint}, Rule: "PathPrefix(`/metrics`) && " + own, Service: "prometheus@internal"}
 	c.seal()
 	return c
 }
+
+// adminNames is an expression for the hosts that Traefik's own port answers to: addresses, localhost and hosts.
+func adminNames(hosts []string) string {
+	names := []string{`localhost`, `[0-9.]+`, `\[?[0-9a-f:.]*:[0-9a-f:.]*\]?`}
+	for _, h := range hosts {
+		if hostName.MatchString(h) {
+			names = append(names, regexp.QuoteMeta(h))
+		}
+	}
+	return strings.Join(names, "|")
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 
 // addRoutes makes one router of all routes with one target, one level and the same methods.
 func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
@@ -120,16 +176,16 @@ func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
 		if methods := strings.Fields(g.methods); len(methods) > 0 {
 			rule = fmt.Sprintf("(Method(`%s`)) && %s", strings.Join(methods, "`) || Method(`"), rule)
 		}
-		r := Router{EntryPoints: []string{entryPoint}, Rule: rule, Priority: priorityRoutes + g.level}
+		r := Router{EntryPoints: c.entryPoints, Rule: rule, Priority: priorityRoutes + 2*g.level}
 		switch {
 		case g.target.service == "":
 			r.Service, r.Middlewares = answers, []string{headersOf(classPublic), unknown}
 		case !reachable[g.target.service]:
 			r.Service, r.Middlewares = answers, []string{headersOf(g.target.class), unavailable}
 		case g.target.class == classStream:
-			r.Service, r.Middlewares = c.streaming(g.target.service), []string{headersOf(classStream), outage}
+			r.Service, r.Middlewares = c.reach(c.streaming(g.target.service)), []string{headersOf(classStream), outage, again}
 		default:
-			r.Service, r.Middlewares = g.target.service, []string{headersOf(g.target.class), compression, outage}
+			r.Service, r.Middlewares = c.reach(g.target.service), []string{headersOf(g.target.class), compression, outage, again}
 		}
 		name := strings.Join(slices.DeleteFunc([]string{g.target.service, g.target.app, g.target.class}, func(s string) bool { return s == "" }), "-")
 		if name == "" {
@@ -142,14 +198,40 @@ func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
 			name += "-" + strings.ReplaceAll(g.methods, " ", "-")
 		}
 		c.HTTP.Routers[name] = r
+		if g.target.class != classStream && r.Service == g.target.service+orDown {
+			// The same for requests that only read.
+			r.Rule = "(Method(`GET`) || Method(`HEAD`)) && " + r.Rule
+			r.Priority++
+			r.Middlewares = []string{headersOf(g.target.class), compression, outage, elsewhere, again}
+			c.HTTP.Routers[name+"-"+elsewhere] = r
+		}
 	}
+}
+
+// addService adds a service. Of several replicas only those take requests that say that they are ready: one that starts, stops or
+// does not move is left out after five seconds at most. One replica alone is not asked, because nobody could take its place, and
+// a process that is busy must not lose its callers for that.
+func (c *Configuration) addService(name string, b LoadBalancer) {
+	if len(b.Servers) > 1 {
+		b.HealthCheck = &HealthCheck{Path: readyPath, Interval: "500ms", UnhealthyInterval: "100ms", Timeout: "5s"}
+		c.HTTP.Services[name+orDown] = Service{Failover: &Failover{Service: name, Fallback: down}}
+	}
+	c.HTTP.Services[name] = Service{LoadBalancer: &b}
+}
+
+// reach is the service to which the requests for one go: by way of its failover, if it has one.
+func (c *Configuration) reach(service string) string {
+	if _, ok := c.HTTP.Services[service+orDown]; ok {
+		return service + orDown
+	}
+	return service
 }
 
 // streaming adds a twin of the service whose answers Traefik passes on write by write, and returns its name.
 func (c *Configuration) streaming(service string) string {
-	s := c.HTTP.Services[service]
-	s.LoadBalancer.ResponseForwarding = &ResponseForwarding{FlushInterval: "-1ns"}
-	c.HTTP.Services[service+"-STREAM"] = s
+	b := *c.HTTP.Services[service].LoadBalancer
+	b.ResponseForwarding = &ResponseForwarding{FlushInterval: "-1ns"}
+	c.addService(service+"-STREAM", b)
 	return service + "-STREAM"
 }
 
@@ -160,7 +242,7 @@ func serversOf(baseURLs string) []Server {
 	for u := range strings.SplitSeq(baseURLs, ",") {
 		p, err := url.Parse(strings.TrimSpace(u))
 		if err == nil && (p.Scheme == "http" || p.Scheme == "https") && p.Hostname() != "" && !strings.ContainsAny(p.Host, "{}`") {
-			servers = append(servers, Server{p.Scheme + "://" + p.Host})
+			servers = append(servers, Server{URL: p.Scheme + "://" + p.Host})
 		}
 	}
 	return servers
@@ -219,6 +301,13 @@ func middlewares(opts Options) map[string]Middleware {
 			Status: []string{"502", "504"}, StatusRewrites: map[string]int{"502": 503, "504": 503},
 			Service: answers, Query: unavailablePath + "?url={url}",
 		}},
+		// A request that reached no process goes to the next replica: one is stopping or dead. Traefik repeats none of which it has
+		// sent a byte here, so nothing is done twice.
+		again: {Retry: &Retry{Attempts: 4, InitialInterval: "50ms"}},
+		// A request that only reads goes to the next replica also when its process dies over it, which is a 502, or a 504 if its machine is
+		// gone too. Its answer is buffered for that. A process that has come back before the next check refuses with 503 until it is ready. Once is
+		// enough for that, and a service that is overloaded gets twice its requests at most.
+		elsewhere:   {Buffering: &Buffering{RetryExpression: "IsNetworkError() && Attempts() < 3 || ResponseCode() == 503 && Attempts() < 2"}},
 		unknown:     {AddPrefix: &AddPrefix{unknownPath}},
 		unavailable: {ReplacePath: &ReplacePath{unavailablePath}},
 		tooLarge:    {ReplacePath: &ReplacePath{tooLargePath}},
@@ -227,10 +316,15 @@ func middlewares(opts Options) map[string]Middleware {
 
 // seal hashes the configuration and adds the marker router, by which the controller sees that Traefik serves it.
 func (c *Configuration) seal() {
-	sum := sha256.Sum256(c.JSON())
+	content := c.JSON()
+	if c.TLS != nil {
+		// A new certificate in the same files is another configuration.
+		content = append(content, c.TLS.Stores["default"].DefaultCertificate.digest...)
+	}
+	sum := sha256.Sum256(content)
 	c.Hash = hex.EncodeToString(sum[:8])
 	c.HTTP.Routers[marker] = Router{
-		EntryPoints: []string{entryPoint}, Rule: "Path(`" + MarkerPath(c.Hash) + "`)", Priority: priorityMarker,
+		EntryPoints: c.entryPoints, Rule: "Path(`" + MarkerPath(c.Hash) + "`)", Priority: priorityMarker,
 		Service: "ping@internal", Observability: &Observability{},
 	}
 }

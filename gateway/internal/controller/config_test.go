@@ -178,8 +178,8 @@ func TestEachPathLeadsToItsService(t *testing.T) {
 			// Not a page of settings, though /{slug} would hold it.
 			c.on, c.off = answers, answers
 		}
-		require.Equal(t, c.on, takes(on, method, path).Service, "%s with booking", c.request)
-		require.Equal(t, c.off, takes(withoutBooking, method, path).Service, "%s without booking", c.request)
+		require.Equal(t, c.on, strings.TrimSuffix(takes(on, method, path).Service, orDown), "%s with booking", c.request)
+		require.Equal(t, c.off, strings.TrimSuffix(takes(withoutBooking, method, path).Service, orDown), "%s without booking", c.request)
 	}
 }
 
@@ -228,7 +228,14 @@ func TestStreamsAreNeitherCompressedNorBuffered(t *testing.T) {
 
 func TestEveryReplicaOfAServiceIsAServer(t *testing.T) {
 	c := Config(house(), Apps{}, testOptions)
-	require.Equal(t, []Server{{"http://127.0.0.1:8093"}, {"http://127.0.0.1:8193"}}, c.HTTP.Services["booking"].LoadBalancer.Servers)
+	require.Equal(t, []Server{{URL: "http://127.0.0.1:8093"}, {URL: "http://127.0.0.1:8193"}}, c.HTTP.Services["booking"].LoadBalancer.Servers)
+}
+
+func TestOnlyAServiceWithSeveralReplicasIsAskedWhichAreReady(t *testing.T) {
+	c := Config(house(), Apps{}, testOptions)
+	require.Equal(t, &Failover{Service: "booking", Fallback: down}, c.HTTP.Services[takes(c, "GET", "/v1/booking/slots").Service].Failover)
+	require.Equal(t, readyPath, c.HTTP.Services["booking"].LoadBalancer.HealthCheck.Path)
+	require.Nil(t, c.HTTP.Services[takes(c, "GET", "/v1/contacts").Service].LoadBalancer.HealthCheck)
 }
 
 func TestAServiceWithoutAddressIsUnavailableAndNotUnknown(t *testing.T) {

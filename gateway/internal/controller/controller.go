@@ -20,8 +20,12 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"frontdesk/gateway/internal/panel"
+	"frontdesk/libs/adminport"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/trust"
+	"frontdesk/libs/version"
 	"frontdesk/proto"
 )
 
@@ -33,12 +37,18 @@ type Controller struct {
 	apps      *bus.Table[Apps]
 	presence  *bus.Table[*proto.Presence]
 	answers   *Answers
+	replicas  *replicas
 	metrics   *metrics
+	panel     *panel.Panel
 	instance  string
 	changed   chan struct{}
+	// certificate is the last one that could be used; only apply touches it.
+	certificate *Certificate
 
 	mu    sync.Mutex
 	state state
+	// logged are the sentences about manifests that are in the log.
+	logged sync.Map
 }
 
 // state compares the configuration that Traefik should serve with the one that it serves.
@@ -53,16 +63,21 @@ type state struct {
 
 // New makes a controller. It connects to nothing before Run.
 func New(s Settings) *Controller {
-	b := bus.New(s.Brokers)
-	c := &Controller{settings: s, bus: b, changed: make(chan struct{}, 1), metrics: newMetrics(prometheus.NewRegistry())}
+	b := bus.New(s.Brokers, s.Kafka)
+	b.Trust = trust.New("gateway", nil, s.PublicKeys)
+	c := &Controller{settings: s, bus: b, changed: make(chan struct{}, 1), replicas: newReplicas(), metrics: newMetrics(prometheus.NewRegistry())}
 	c.answers = NewAnswers(c.metrics.answered)
-	c.manifests = bus.NewTable(b, proto.ManifestTopic, message[proto.Manifest])
-	c.apps = bus.NewTable(b, proto.AppsTopic, func(key string, value []byte) (Apps, error) {
-		held, _ := c.apps.Get(key)
-		apps, err := decodeApps(value)
-		return held.orNewer(apps), err
+	c.panel = panel.New(panel.Source{Services: proto.Services, Instances: c.instances, Gateway: c.gateway})
+	c.manifests = bus.NewTable(b, proto.ManifestTopic, func(_ string, value []byte) (*proto.Manifest, int64, error) {
+		m := &proto.Manifest{}
+		err := protobuf.Unmarshal(value, m)
+		return m, m.GetVersion(), err
 	})
-	c.presence = bus.NewTable(b, proto.PresenceTopic, message[proto.Presence])
+	c.apps = bus.NewTable(b, proto.AppsTopic, func(_ string, value []byte) (Apps, int64, error) {
+		apps, err := decodeApps(value)
+		return apps, apps.Version, err
+	})
+	c.presence = bus.NewTable(b, proto.PresenceTopic, decodePresence)
 	c.manifests.Watch(func(string, *proto.Manifest, bool) { c.wake() })
 	c.apps.Watch(func(string, Apps, bool) { c.wake() })
 	// The name is the same after a restart, which replaces the presence of an instance that died.
@@ -74,12 +89,9 @@ func New(s Settings) *Controller {
 	return c
 }
 
-func message[T any, M interface {
-	*T
-	protobuf.Message
-}](_ string, value []byte) (*T, error) {
-	m := new(T)
-	return m, protobuf.Unmarshal(value, M(m))
+func decodePresence(_ string, value []byte) (*proto.Presence, int64, error) {
+	m := &proto.Presence{}
+	return m, 0, protobuf.Unmarshal(value, m)
 }
 
 func decodeApps(value []byte) (Apps, error) {
@@ -94,15 +106,17 @@ func decodeApps(value []byte) (Apps, error) {
 const appsKey = "apps"
 
 // Run writes Traefik's files, serves the controller's answers and keeps Traefik configured, until ctx ends. template is the
-// text of Traefik's static configuration. It returns an error if a file cannot be written or a port is taken.
+// text of Traefik's static configuration. It returns an error if a file cannot be written, a port is taken, or the brokers refuse
+// the login or the topics.
 func (c *Controller) Run(ctx context.Context, template string) error {
 	if err := c.settings.WriteFiles(template); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	serve(ctx, g, c.settings.Listen, c.answers)
-	serve(ctx, g, c.settings.AdminListen, c.admin())
-	g.Go(func() error { c.follow(ctx); return nil })
+	serve(ctx, g, c.settings.AdminListen, adminport.Guard(c.admin(), c.settings.AdminHosts...))
+	g.Go(func() error { return c.follow(ctx) })
+	g.Go(func() error { c.panel.Run(ctx); return nil })
 	err := g.Wait()
 	c.leave()
 	return errors.Join(err, c.bus.Close())
@@ -135,19 +149,24 @@ func (c *Controller) wake() {
 // heartbeat is how often the controller checks that Traefik serves the configuration, and publishes its presence.
 const heartbeat = 2 * time.Second
 
-func (c *Controller) follow(ctx context.Context) {
+// follow keeps Traefik configured until ctx ends. Its error is that of brokers that refuse this process for good.
+func (c *Controller) follow(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := c.bus.Ensure(ctx, proto.Topics); err == nil {
+		err := c.bus.Ensure(ctx, proto.TopicsOf(c.settings.Partitions))
+		if err == nil {
 			break
-		} else {
-			c.failed(ctx, "Kafka cannot be reached", err)
 		}
+		if _, refused := errors.AsType[bus.Refused](err); refused {
+			return err
+		}
+		c.failed(ctx, "Kafka cannot be used", err)
 		pause(ctx, time.Second)
 	}
 	var tables sync.WaitGroup
 	tables.Go(func() { c.manifests.Run(ctx) })
 	tables.Go(func() { c.apps.Run(ctx) })
 	tables.Go(func() { c.presence.Run(ctx) })
+	tables.Go(func() { c.findReplicas(ctx) })
 	defer tables.Wait()
 	for ctx.Err() == nil && !(c.manifests.Ready() && c.apps.Ready()) {
 		pause(ctx, 5*time.Millisecond)
@@ -163,6 +182,18 @@ func (c *Controller) follow(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+	return nil
+}
+
+// findReplicas looks up where services are, until ctx ends.
+func (c *Controller) findReplicas(ctx context.Context) {
+	for ctx.Err() == nil {
+		manifests, _ := admit(c.manifests.All(), c.settings)
+		if c.replicas.refresh(ctx, manifests) {
+			c.wake()
+		}
+		pause(ctx, heartbeat)
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -172,21 +203,39 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tables returns the manifests and the apps as last read.
-func (c *Controller) tables() ([]*proto.Manifest, Apps) {
+// tables returns the manifests as far as they are admitted, the apps as last read, and sentences about what is left out.
+func (c *Controller) tables() ([]*proto.Manifest, Apps, []string) {
 	apps, _ := c.apps.Get(appsKey)
-	var manifests []*proto.Manifest
-	for _, m := range c.manifests.All() {
-		manifests = append(manifests, m)
+	manifests, refusals := admit(c.manifests.All(), c.settings)
+	for _, m := range manifests {
+		m.BaseUrl = c.replicas.spread(m.GetBaseUrl())
 	}
-	return manifests, apps
+	return manifests, apps, refusals
+}
+
+// options are those of now. While the files of the certificate cannot be used, because they are being replaced for instance, they name
+// the last one that could, and Traefik reads nothing.
+func (c *Controller) options(ctx context.Context) Options {
+	o := c.settings.Options()
+	switch {
+	case o.Certificate == nil:
+	case o.Certificate.digest == "":
+		c.failed(ctx, "the certificate cannot be used", errors.New("SVC_TLS_CERT and SVC_TLS_KEY do not fit together"))
+		o.Certificate = c.certificate
+	default:
+		c.certificate = o.Certificate
+	}
+	return o
 }
 
 // apply computes the configuration of the tables, writes it if it is new, waits until Traefik serves it, and publishes that.
 // It returns early if the tables change meanwhile.
 func (c *Controller) apply(ctx context.Context) {
-	manifests, apps := c.tables()
-	config := Config(manifests, apps, c.settings.Options())
+	manifests, apps, refusals := c.tables()
+	for _, r := range refusals {
+		c.refused(ctx, r)
+	}
+	config := Config(manifests, apps, c.options(ctx))
 	c.answers.SetPaths(config.paths)
 
 	c.mu.Lock()
@@ -273,8 +322,8 @@ func (c *Controller) serves(ctx context.Context, config *Configuration) error {
 	return err
 }
 
-func (c *Controller) announce(ctx context.Context, version int64) error {
-	value, err := protobuf.Marshal(&proto.Presence{Instance: c.instance, Service: "gateway", At: timestamppb.Now(), AppsVersion: version})
+func (c *Controller) announce(ctx context.Context, appsVersion int64) error {
+	value, err := protobuf.Marshal(&proto.Presence{Instance: c.instance, Service: "gateway", At: timestamppb.Now(), AppsVersion: appsVersion, Version: version.String()})
 	if err != nil {
 		return err
 	}
@@ -300,6 +349,13 @@ func (c *Controller) failed(ctx context.Context, what string, err error) {
 	c.mu.Unlock()
 	if news && ctx.Err() == nil {
 		slog.WarnContext(ctx, what, "error", err)
+	}
+}
+
+// refused logs a sentence once.
+func (c *Controller) refused(ctx context.Context, sentence string) {
+	if _, known := c.logged.LoadOrStore(sentence, true); !known {
+		slog.WarnContext(ctx, "left out", "what", sentence)
 	}
 }
 

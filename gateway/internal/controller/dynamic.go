@@ -6,12 +6,38 @@ package controller
 
 // Configuration is one whole dynamic configuration.
 type Configuration struct {
-	HTTP HTTP `json:"http"`
+	HTTP HTTP       `json:"http"`
+	TLS  *TLSStores `json:"tls,omitempty"`
 	// Hash names the configuration; Traefik answers at MarkerPath(Hash) while it serves it.
 	Hash string `json:"-"`
 
+	entryPoints []string
 	// paths are the paths of the API with their methods, for the controller's own answers.
 	paths []accepted
+}
+
+// TLSStores holds the certificate for every host.
+type TLSStores struct {
+	Stores  map[string]TLSStore  `json:"stores,omitempty"`
+	Options map[string]TLSOption `json:"options"`
+}
+
+// TLSStore has a certificate for whoever asks for no other.
+type TLSStore struct {
+	DefaultCertificate Certificate `json:"defaultCertificate"`
+}
+
+// TLSOption is what connections have to fulfil.
+type TLSOption struct {
+	MinVersion string `json:"minVersion"`
+}
+
+// Certificate is in two files, which Traefik reads whenever the configuration changes.
+type Certificate struct {
+	CertFile string `json:"certFile"`
+	KeyFile  string `json:"keyFile"`
+
+	digest string
 }
 
 // HTTP holds everything by name.
@@ -39,21 +65,38 @@ type Observability struct {
 	Tracing    bool `json:"tracing"`
 }
 
-// Service is a set of equal servers.
+// Service is a set of equal servers, or one service that stands in for another: exactly one of its fields.
 type Service struct {
-	LoadBalancer LoadBalancer `json:"loadBalancer"`
+	LoadBalancer *LoadBalancer `json:"loadBalancer,omitempty"`
+	Failover     *Failover     `json:"failover,omitempty"`
 }
 
-// LoadBalancer takes its servers in turn.
+// Failover is a service while one of its servers is healthy, and the fallback otherwise.
+type Failover struct {
+	Service  string `json:"service"`
+	Fallback string `json:"fallback"`
+}
+
+// LoadBalancer takes its healthy servers in turn.
 type LoadBalancer struct {
 	Servers            []Server            `json:"servers"`
 	ServersTransport   string              `json:"serversTransport"`
+	HealthCheck        *HealthCheck        `json:"healthCheck,omitempty"`
 	ResponseForwarding *ResponseForwarding `json:"responseForwarding,omitempty"`
 }
 
-// Server is the base URL of one replica.
+// HealthCheck asks each server at a path whether it is healthy.
+type HealthCheck struct {
+	Path              string `json:"path"`
+	Interval          string `json:"interval"`
+	UnhealthyInterval string `json:"unhealthyInterval"`
+	Timeout           string `json:"timeout"`
+}
+
+// Server is the base URL of one replica. With PreservePath the path of the URL stands before those of requests.
 type Server struct {
-	URL string `json:"url"`
+	URL          string `json:"url"`
+	PreservePath bool   `json:"preservePath,omitempty"`
 }
 
 // ResponseForwarding with a negative interval flushes after every write.
@@ -68,6 +111,8 @@ type Middleware struct {
 	Errors      *Errors      `json:"errors,omitempty"`
 	AddPrefix   *AddPrefix   `json:"addPrefix,omitempty"`
 	ReplacePath *ReplacePath `json:"replacePath,omitempty"`
+	Retry       *Retry       `json:"retry,omitempty"`
+	Buffering   *Buffering   `json:"buffering,omitempty"`
 }
 
 // Headers sets headers, or removes those with an empty value, and answers CORS.
@@ -103,6 +148,17 @@ type AddPrefix struct {
 // ReplacePath sends everything to one path.
 type ReplacePath struct {
 	Path string `json:"path"`
+}
+
+// Retry sends a request that reached no server to the next one, so many times altogether.
+type Retry struct {
+	Attempts        int    `json:"attempts"`
+	InitialInterval string `json:"initialInterval"`
+}
+
+// Buffering keeps a whole answer, so that a request can be repeated while RetryExpression holds for its answer.
+type Buffering struct {
+	RetryExpression string `json:"retryExpression"`
 }
 
 // ServersTransport is how Traefik reaches servers.

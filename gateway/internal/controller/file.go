@@ -24,8 +24,13 @@ func (s Settings) static(text string) ([]byte, error) {
 	if s.OTLP != "" {
 		traces = strings.TrimSuffix(s.OTLP, "/") + "/v1/traces"
 	}
+	port := s.PublicURL.Port()
+	if port == "" {
+		port = "443"
+	}
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]string{"Listen": s.HTTPListen, "API": s.TraefikAPI, "Dynamic": dynamic, "Traces": traces})
+	err = t.Execute(&b, map[string]any{"Listen": s.HTTPListen, "API": s.TraefikAPI, "Dynamic": dynamic, "Traces": traces, "TLS": s.TLS,
+		"Host": s.PublicURL.Hostname(), "To": ":" + port, "Proxies": s.Proxies})
 	return b.Bytes(), err
 }
 

@@ -35,14 +35,6 @@ func (a Apps) On(id string) bool {
 	return true
 }
 
-// orNewer is b unless its version is lower: an outbox may send a message again after a newer one.
-func (a Apps) orNewer(b Apps) Apps {
-	if b.Version < a.Version {
-		return a
-	}
-	return b
-}
-
 // The classes of routes; each has its own middlewares.
 const (
 	classRest   = "rest"
@@ -73,6 +65,23 @@ type route struct {
 // assetPrefix is where pages keep scripts, styles and fonts. Other sites load the widgets' modules from
 // there, which browsers allow only with CORS headers.
 const assetPrefix = "/_ui/"
+
+func classOf(r *proto.Route) string {
+	switch {
+	case r.GetPublic():
+		return classPublic
+	case r.GetStream():
+		return classStream
+	}
+	return classRest
+}
+
+func classOfPage(p *proto.Page) string {
+	if strings.HasPrefix(p.GetPath(), assetPrefix) {
+		return classAsset
+	}
+	return classPage
+}
 
 // plan reads the manifests, which are sorted by service. It returns the routes, and the paths of the API with their methods.
 // If two services claim one path and method, the first gets it. A path that cannot be routed is left out.
@@ -112,13 +121,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 			if slices.Contains(p.methods, r.GetMethod()) {
 				continue
 			}
-			t := target{m.GetService(), r.GetApp(), classRest}
-			switch {
-			case r.GetPublic():
-				t.class = classPublic
-			case r.GetStream():
-				t.class = classStream
-			}
+			t := target{m.GetService(), r.GetApp(), classOf(r)}
 			p.targets[t] = append(p.targets[t], r.GetMethod())
 			p.methods = append(p.methods, r.GetMethod())
 		}
@@ -132,10 +135,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 				p.off = true
 				continue
 			}
-			t := target{m.GetService(), page.GetApp(), classPage}
-			if strings.HasPrefix(page.GetPath(), assetPrefix) {
-				t.class = classAsset
-			}
+			t := target{m.GetService(), page.GetApp(), classOfPage(page)}
 			if len(p.targets) == 0 {
 				p.targets[t] = nil
 			}

@@ -3,13 +3,31 @@ package controller
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/trust"
+	"frontdesk/proto"
 )
 
+// masterOf is the key of a service.
+func masterOf(service string) []string {
+	return []string{service + " has a master key of its own here"}
+}
+
+// ring holds the keys of the services and of those that only tests have.
+var ring = trust.RingOf(append([]string{"house"}, proto.Services...), masterOf)
+
+// environment are these variables, and the keys of the services unless vars has others.
 func environment(vars map[string]string) func(string) string {
-	return func(name string) string { return vars[name] }
+	return func(name string) string {
+		if v, ok := vars[name]; ok || name != "SVC_PUBLIC_KEYS" {
+			return v
+		}
+		return strings.Join(ring.Strings(), ",")
+	}
 }
 
 func TestTheAddressesCountFromThePort(t *testing.T) {
@@ -28,11 +46,15 @@ func TestTheAddressesCountFromThePort(t *testing.T) {
 func TestEveryKnobThatCannotBeUsedIsNamed(t *testing.T) {
 	_, err := SettingsFrom(environment(map[string]string{
 		"SVC_HTTP_PORT": "web", "SVC_LISTEN": "here", "SVC_ADMIN_LISTEN": "127.0.0.1:", "SVC_PUBLIC_URL": "example.com",
-		"SVC_GATEWAY_URL": "ftp://x", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318",
+		"SVC_KAFKA_TLS": "perhaps", "SVC_KAFKA_CA": "/nowhere", "SVC_KAFKA_PASSWORD_FILE": "/nowhere",
+		"SVC_GATEWAY_URL": "ftp://x", "SVC_PUBLIC_KEYS": "settings:AAAA", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318",
 	}))
-	for _, name := range []string{"SVC_HTTP_PORT", "SVC_LISTEN", "SVC_ADMIN_LISTEN", "SVC_PUBLIC_URL", "SVC_GATEWAY_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+	for _, name := range []string{"SVC_HTTP_PORT", "SVC_LISTEN", "SVC_ADMIN_LISTEN", "SVC_PUBLIC_URL", "SVC_GATEWAY_URL", "SVC_PUBLIC_KEYS", "OTEL_EXPORTER_OTLP_ENDPOINT",
+		"SVC_KAFKA_TLS", "SVC_KAFKA_CA", "SVC_KAFKA_PASSWORD_FILE"} {
 		require.ErrorContains(t, err, name)
 	}
+	_, err = SettingsFrom(environment(map[string]string{"SVC_PUBLIC_KEYS": ""}))
+	require.ErrorContains(t, err, "SVC_PUBLIC_KEYS is required")
 }
 
 func TestHelpNamesEveryKnob(t *testing.T) {
@@ -63,4 +85,21 @@ func TestTheFilesLetTraefikStartAndAnEarlierConfigurationStays(t *testing.T) {
 	dynamic, err = os.ReadFile(s.dynamicFile())
 	require.NoError(t, err)
 	require.Equal(t, "{}", string(dynamic))
+}
+
+func TestTLSThatCannotWorkIsNamed(t *testing.T) {
+	for want, vars := range map[string]map[string]string{
+		"SVC_TLS_CERT and SVC_TLS_KEY have to name": {},
+		"cannot be used":                         {"SVC_TLS_CERT": "/nowhere", "SVC_TLS_KEY": "/nowhere"},
+		"exclude each other":                     {"SVC_TLS_CERT": "/x", "SVC_ACME_EMAIL": "a@example.com"},
+		"SVC_ACME_FILE":                          {"SVC_ACME_EMAIL": "a@example.com"},
+		"SVC_ACME_CHALLENGE has to be":           {"SVC_ACME_EMAIL": "a@example.com", "SVC_ACME_CHALLENGE": "dns"},
+		"SVC_REDIRECT_LISTEN has to be set":      {"SVC_ACME_EMAIL": "a@example.com", "SVC_ACME_CHALLENGE": "http"},
+		"SVC_PUBLIC_URL has to begin with https": {"SVC_ACME_EMAIL": "a@example.com", "SVC_ACME_FILE": "/x"},
+		"SVC_TRUSTED_PROXIES":                    {"SVC_TRUSTED_PROXIES": "everybody"},
+	} {
+		vars["SVC_HTTPS_LISTEN"] = ":8443"
+		_, err := SettingsFrom(environment(vars))
+		require.ErrorContains(t, err, want)
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,17 +18,21 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/jackc/pgx/v5"
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/op"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
@@ -36,6 +42,8 @@ type Service struct {
 	Admin string // http://host:port of the admin port
 	Kit   *app.Kit
 	Parts *app.Parts
+	// Neighbours publishes in the name of all other processes.
+	Neighbours *bus.Bus
 
 	t       testing.TB
 	router  routers.Router
@@ -47,24 +55,83 @@ type Service struct {
 	offset  time.Duration
 }
 
+// MasterKey is the key of all services in tests.
+const MasterKey = "a master key that only tests know of"
+
+// Trust returns the keys with which a service signs and opens its messages in tests.
+func Trust(service string) *trust.Keys {
+	return trust.New(service, []string{MasterKey}, trust.RingOf(proto.Services, func(string) []string { return []string{MasterKey} }))
+}
+
+// narrow gives every service a pool of one connection: whatever holds it while it needs another one, or while it waits, then
+// fails. `make narrow` runs all tests of the services so.
+var narrow = os.Getenv("TEST_NARROW") != ""
+
+// clock is the time in Brussels at which every service's clock begins, instead of the real one: `make clocks` runs the services'
+// tests shortly before midnight and around the changes of summer time.
+var clock = os.Getenv("TEST_CLOCK")
+
+// tester is the test's own user at the broker, who may do everything.
+const tester = "tester"
+
+// brokerFor are the options of a broker at which a service of the product may do what proto.Rights says and nothing more. A service
+// that a test has made up may do everything.
+func brokerFor(service string) []kfake.Opt {
+	const mechanism = "SCRAM-SHA-512"
+	options := []kfake.Opt{kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser(mechanism, tester, tester+"'s password")}
+	if !slices.Contains(proto.Services, service) {
+		return append(options, kfake.Superuser(mechanism, service, service+"'s password"))
+	}
+	var rights []kfake.ACL
+	for _, r := range proto.Rights(service) {
+		a := kfake.ACL{Name: r.Name, Allow: true, Pattern: kmsg.ACLResourcePatternTypeLiteral}
+		_ = a.Resource.UnmarshalText([]byte(r.Resource))
+		_ = a.Operation.UnmarshalText([]byte(r.Operation))
+		rights = append(rights, a)
+	}
+	return append(options, kfake.User(mechanism, service, service+"'s password", rights...))
+}
+
+// Connect returns a connection to the broker of a service under test, in the name of all other processes.
+func Connect(brokers string) *bus.Bus { return bus.New(brokers, loginOf(tester)) }
+
+func loginOf(user string) bus.Login {
+	l, err := bus.NewLogin(bus.LoginOptions{User: user, Password: user + "'s password"})
+	if err != nil {
+		panic(err) // names and passwords are our own
+	}
+	return l
+}
+
 // Start runs s with its own database and broker until the test ends. configure may change the knobs.
 func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	cluster, err := kfake.NewCluster(brokerFor(s.Name)...)
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	brokers := strings.Join(cluster.ListenAddrs(), ",")
-	transport := &kafka.Transport{}
+	transport := loginOf(tester).Transport()
 	t.Cleanup(transport.CloseIdleConnections)
-	out := &Service{t: t, broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport}, stopped: make(chan struct{}), users: 100}
+	out := &Service{t: t, Neighbours: Connect(brokers), broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport}, stopped: make(chan struct{}), users: 100}
+	t.Cleanup(func() { _ = out.Neighbours.Close() })
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
-		Brokers: brokers, MasterKey: "a master key that only tests know of", Timezone: "Europe/Brussels", Now: out.Now,
+		Brokers: brokers, Kafka: loginOf(s.Name), MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
 	cfg.Zone, err = time.LoadLocation(cfg.Timezone)
 	require.NoError(t, err)
+	if clock != "" {
+		begin, err := time.ParseInLocation("2006-01-02 15:04", clock, cfg.Zone)
+		require.NoError(t, err)
+		out.Travel(time.Until(begin))
+	}
+	if narrow {
+		cfg.DatabaseURL = dbtest.PoolOf(t, cfg.DatabaseURL, 1)
+	}
 	for _, f := range configure {
 		f(&cfg)
 	}
+	// Those of the neighbours too, which the service may not make.
+	require.NoError(t, out.Neighbours.Ensure(context.Background(), proto.TopicsOf(cfg.Partitions)))
 	built := make(chan struct{})
 	build := s.Build
 	s.Build = func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
@@ -101,7 +168,18 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 		require.Fail(t, "the service does not start")
 	}
 	out.router = contract(t, out.Parts.Ops)
+	for _, p := range out.Parts.PagePaths {
+		require.NoError(t, proto.MayShow(s.Name, p.GetPath()), "the gateway takes it")
+	}
 	out.Eventually(func() bool { return out.get(out.Admin+"/readyz") == 200 })
+	if s.Name == "settings" {
+		// It publishes roles and access itself, and these would replace the test's.
+		out.Eventually(func() bool {
+			_, role := out.Kit.Identity.Table.Get(auth.RoleKey("staff"))
+			_, access := out.Kit.Identity.Table.Get(auth.AccessKey)
+			return role && access
+		})
+	}
 	out.roles()
 	out.Eventually(func() bool { return len(out.Kit.Identity.Access().GetRoles()) > 0 })
 	return out
@@ -160,13 +238,21 @@ func (s *Service) AsAssistant(roles ...string) *Client {
 func (s *Service) user(id int64, assistant bool, roles ...string) *Client {
 	s.t.Helper()
 	login, password := fmt.Sprintf("user%d", id), fmt.Sprintf("abcd efgh ijkl mnop %04d", id)
-	s.identity(auth.UserKey(fmt.Sprint(id)), &proto.Identity{Record: &proto.Identity_User{User: &proto.User{
-		Id: id, Login: login, Name: fmt.Sprintf("User %d", id), Email: login + "@example.com", Roles: roles}}})
+	s.publishUser(id, roles...)
 	hash := auth.PasswordHash(password)
 	s.identity(auth.KeyKey(fmt.Sprint("k", id)), &proto.Identity{Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{
 		Id: fmt.Sprint("k", id), UserId: id, Name: fmt.Sprintf("key of user %d", id), Hash: hash[:], Assistant: assistant}}})
 	s.Eventually(func() bool { _, ok := s.Kit.Identity.Table.Get(auth.KeyKey(fmt.Sprint("k", id))); return ok })
 	return &Client{s: s, t: s.t, UserID: id, Login: login, password: password}
+}
+
+// SetRoles gives the user of a client other roles.
+func (s *Service) SetRoles(c *Client, roles ...string) { s.publishUser(c.UserID, roles...) }
+
+func (s *Service) publishUser(id int64, roles ...string) {
+	login := fmt.Sprintf("user%d", id)
+	s.identity(auth.UserKey(fmt.Sprint(id)), &proto.Identity{Record: &proto.Identity_User{User: &proto.User{
+		Id: id, Login: login, Name: fmt.Sprintf("User %d", id), Email: login + "@example.com", Roles: roles}}})
 }
 
 // AsSession is a client of a new user who signed in with a browser.
@@ -186,14 +272,29 @@ func (s *Service) Visitor() *Client { return &Client{s: s, t: s.t} }
 
 func (s *Service) identity(key string, m *proto.Identity) {
 	s.t.Helper()
-	value, err := protobuf.Marshal(m)
-	require.NoError(s.t, err)
-	s.send(proto.IdentityTopic, key, value)
+	// An older version would not replace what the service itself has published. A newer one stays when the relay of settings, whose
+	// topic this is, finds a stranger's message behind its own and sends its own again.
+	if before, ok := s.Kit.Identity.Table.Get(key); ok {
+		m.Version = before.GetVersion() + 1
+	}
+	s.SendMessage(proto.IdentityTopic, key, m)
 }
 
-func (s *Service) send(topic, key string, value []byte) {
+// SendMessage sends a bare message in the name of the service that signs there. Messages of the service itself go through its
+// outbox, in order with its own.
+func (s *Service) SendMessage(topic, key string, m protobuf.Message) {
 	s.t.Helper()
-	require.NoError(s.t, s.Kit.Bus.Send(s.t.Context(), []db.Message{{Topic: topic, Key: key, Value: value}}))
+	by := proto.TopicNamed(topic)
+	if by.Signed && by.SignerOf(key) == s.Kit.Service {
+		require.NoError(s.t, s.Kit.DB.Do(s.t.Context(), func(tx *db.Tx) error { return tx.EmitMessage(topic, key, m) }))
+		return
+	}
+	value, err := protobuf.Marshal(m)
+	require.NoError(s.t, err)
+	neighbour := Connect(s.Kit.Config.Brokers)
+	defer neighbour.Close()
+	neighbour.Trust = Trust(by.SignerOf(key))
+	require.NoError(s.t, neighbour.Send(s.t.Context(), []db.Message{{Topic: topic, Key: key, Value: value}}))
 }
 
 // Event is a change as a neighbour would send it.
@@ -205,16 +306,23 @@ type Event struct {
 	Version int64
 	Changed []string
 	Actor   *proto.Actor
-	AppOff  bool // the neighbour's app was off
-	Data    any  // a protobuf message, or anything that becomes JSON
+	AppOff  bool      // the neighbour's app was off
+	State   bool      // the neighbour publishes the record again, as it is
+	At      time.Time // when it happened; now when it is zero
+	Data    any       // a protobuf message, or anything that becomes JSON
 	Extra   any
+	// Traceparent is the trace that the change belongs to.
+	Traceparent string
 }
 
 // Send sends an event in a neighbour's name.
 func (s *Service) Send(e Event) {
 	s.t.Helper()
-	env := &proto.Envelope{Id: e.ID, Kind: e.Kind, RecordId: e.Key, Version: e.Version, Changed: e.Changed, Actor: e.Actor, AppOff: e.AppOff,
-		OccurredAt: timestamppb.New(s.Now())}
+	env := &proto.Envelope{Id: e.ID, Kind: e.Kind, RecordId: e.Key, Version: e.Version, Changed: e.Changed, Actor: e.Actor, AppOff: e.AppOff, State: e.State,
+		Traceparent: e.Traceparent, OccurredAt: timestamppb.New(s.Now())}
+	if !e.At.IsZero() {
+		env.OccurredAt = timestamppb.New(e.At)
+	}
 	if env.Id == "" {
 		env.Id = db.NewID().String()
 	}
@@ -232,9 +340,7 @@ func (s *Service) Send(e Event) {
 		env.Extra, err = json.Marshal(e.Extra)
 		require.NoError(s.t, err)
 	}
-	value, err := protobuf.Marshal(env)
-	require.NoError(s.t, err)
-	s.send(e.Topic, e.Key, value)
+	s.SendMessage(e.Topic, e.Key, env)
 }
 
 // SetSite publishes a document of the site settings and waits until it is in force.
@@ -263,18 +369,18 @@ func (s *Service) Kinds(topic, key string) []string {
 	return kinds
 }
 
-// Eventually waits until ok holds, for at most 15 seconds. It fails at once if the service has stopped, with the
+// Eventually waits until ok holds, for at most a minute. It fails at once if the service has stopped, with the
 // service's error.
 func (s *Service) Eventually(ok func() bool) {
 	s.t.Helper()
-	for until := time.Now().Add(15 * time.Second); !ok(); {
+	for until := time.Now().Add(time.Minute); !ok(); {
 		select {
 		case <-s.stopped:
 			require.Fail(s.t, "the service has stopped", "%v", s.err)
 		case <-time.After(5 * time.Millisecond):
 		}
 		if time.Now().After(until) {
-			require.Fail(s.t, "the condition does not hold after 15 s")
+			require.Fail(s.t, "the condition does not hold after a minute")
 		}
 	}
 }
@@ -285,19 +391,40 @@ var contracts sync.Map
 // contract is the router that finds the description of an answer.
 func contract(t testing.TB, set *op.Set) routers.Router {
 	t.Helper()
-	part := set.OpenAPI()
-	part.Components["schemas"].(map[string]any)["Error"] = op.ErrorSchema
-	doc, err := json.Marshal(map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "service", "version": "1.0.0"},
-		"servers": []any{map[string]any{"url": "/v1"}}, "paths": part.Paths, "components": part.Components})
-	require.NoError(t, err)
+	doc := documentText(t, set)
 	if known, ok := contracts.Load(string(doc)); ok {
 		return known.(routers.Router)
 	}
-	loader := openapi3.NewLoader()
-	parsed, err := loader.LoadFromData(doc)
-	require.NoError(t, err)
-	router, err := gorillamux.NewRouter(parsed)
+	router, err := gorillamux.NewRouter(document(t, set))
 	require.NoError(t, err)
 	contracts.Store(string(doc), router)
 	return router
+}
+
+// documentText is the description of a service as a document of its own.
+func documentText(t testing.TB, set *op.Set) []byte {
+	t.Helper()
+	part := set.OpenAPI()
+	doc, err := json.Marshal(map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "service", "version": "1.0.0"},
+		"servers": []any{map[string]any{"url": "/v1"}}, "paths": part.Paths, "components": part.Components})
+	require.NoError(t, err)
+	return doc
+}
+
+func document(t testing.TB, set *op.Set) *openapi3.T {
+	t.Helper()
+	parsed, err := openapi3.NewLoader().LoadFromData(documentText(t, set))
+	require.NoError(t, err)
+	return parsed
+}
+
+// Begin opens a transaction beside the service, on a connection that is not of its pool. It is rolled back at the test's end.
+func (s *Service) Begin() pgx.Tx {
+	s.t.Helper()
+	conn, err := pgx.ConnectConfig(s.t.Context(), s.Kit.DB.Pool.Config().ConnConfig)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(s.t.Context())) })
+	tx, err := conn.Begin(s.t.Context())
+	require.NoError(s.t, err)
+	return tx
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
@@ -35,6 +37,28 @@ func (s *Service) Events(topic string) []*proto.Envelope {
 	return all
 }
 
+// Audited are the audit entries so far with the operation action.
+func (s *Service) Audited(action string) (all []*proto.Audit) {
+	s.t.Helper()
+	for _, e := range s.Events(proto.AuditTopic) {
+		a := &proto.Audit{}
+		require.NoError(s.t, protobuf.Unmarshal(e.GetData(), a))
+		if a.GetAction() == action {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// Changes are the changes that audit entries show, as JSON, in the order of each record.
+func (s *Service) Changes(action string) (all []string) {
+	s.t.Helper()
+	for _, a := range s.Audited(action) {
+		all = append(all, string(a.GetChanges()))
+	}
+	return all
+}
+
 // fetch reads from offset next on, but not from end on, and answers the offset behind what it read.
 func (s *Service) fetch(ctx context.Context, topic string, partition int, next, end int64) (all []*proto.Envelope, _ int64, err error) {
 	res, err := s.broker.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: next, MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 5 * time.Second})
@@ -54,14 +78,17 @@ func (s *Service) fetch(ctx context.Context, topic string, partition int, next, 
 		}
 		next = r.Offset + 1
 		env := &proto.Envelope{}
+		key, err := io.ReadAll(r.Key)
+		if err != nil {
+			return nil, next, err
+		}
 		if r.Value == nil {
-			key, err := io.ReadAll(r.Key)
-			if err != nil {
-				return nil, next, err
-			}
 			env.RecordId, env.Kind = string(key), "tombstone"
 		} else {
 			raw, err := io.ReadAll(r.Value)
+			if err == nil {
+				raw, err = Trust(proto.TopicNamed(topic).SealedTo).Open(topic, string(key), raw)
+			}
 			if err == nil {
 				err = protobuf.Unmarshal(raw, env)
 			}
@@ -118,9 +145,44 @@ func (s *Service) Settle() {
 	s.Eventually(func() bool {
 		ctx := context.Background()
 		var waiting bool
-		err := s.Kit.DB.Pool.QueryRow(ctx, `select exists (select from outbox)`).Scan(&waiting)
+		err := s.Kit.DB.Pool.QueryRow(ctx, `select exists (select from outbox where sent_at is null)`).Scan(&waiting)
 		return err == nil && !waiting && s.caughtUp(ctx, topics)
 	})
+}
+
+// Absent is what a consumer does after a long absence about records whose tombstones it has missed: it compares the keys of
+// each copy with the newest messages of its topic, and handles a tombstone for those that the topic does not have. It returns
+// the keys that are left, by topic.
+func (s *Service) Absent() map[string][]string {
+	s.t.Helper()
+	left := map[string][]string{}
+	for _, f := range s.Parts.Follows {
+		if f.Keys == nil {
+			continue
+		}
+		live := map[string]bool{}
+		for _, e := range s.Events(f.Topic) {
+			live[e.GetRecordId()] = e.GetKind() != "tombstone"
+		}
+		require.NoError(s.t, s.Kit.DB.Do(context.Background(), func(tx *db.Tx) error {
+			keys, err := f.Keys(context.Background(), tx, "", 1000)
+			require.NoError(s.t, err)
+			for _, key := range keys {
+				behind, err := f.Keys(context.Background(), tx, key, 1)
+				require.NoError(s.t, err)
+				require.NotContains(s.t, behind, key)
+				if live[key] {
+					continue
+				}
+				tx.History = true
+				e := bus.Event{ID: db.NewID(), Topic: f.Topic, Key: key, At: tx.Now, Tombstone: true, History: true}
+				require.NoError(s.t, f.Handle(context.Background(), tx, e))
+			}
+			left[f.Topic], err = f.Keys(context.Background(), tx, "", 1000)
+			return err
+		}))
+	}
+	return left
 }
 
 // caughtUp reports whether the service has consumed the topics to their ends.

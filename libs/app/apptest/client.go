@@ -3,6 +3,7 @@ package apptest
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -11,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/answer"
 )
 
 // Client calls a service as somebody.
@@ -40,32 +44,47 @@ func (c *Client) With(name, value string) *Client {
 	return &d
 }
 
-// Answer is what came back.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   string
-
-	t testing.TB
+// Basic is the header Authorization with which the client calls, for calls beside it; only of one with an application password.
+func (c *Client) Basic() string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Login+":"+c.password))
 }
+
+// Answer is that of a call.
+type Answer = answer.Answer
 
 // Call sends "METHOD /path" under /v1; body is JSON text, or anything that becomes JSON, or nil.
 func (c *Client) Call(route string, body any) *Answer {
 	c.t.Helper()
 	method, path, _ := strings.Cut(route, " ")
 	var reader io.Reader
+	var sent []byte
 	switch b := body.(type) {
 	case nil:
 	case string:
-		reader = strings.NewReader(b)
+		sent, reader = []byte(b), strings.NewReader(b)
 	default:
 		raw, err := json.Marshal(b)
 		require.NoError(c.t, err)
-		reader = bytes.NewReader(raw)
+		sent, reader = raw, bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, c.s.URL+"/v1"+path, reader)
+	req := c.request(context.Background(), method, path, reader)
+	client := http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
 	require.NoError(c.t, err)
-	if reader != nil {
+	defer res.Body.Close()
+	a, err := answer.Read(c.t, res)
+	require.NoError(c.t, err)
+	if !c.unchecked {
+		c.check(req, sent, res, []byte(a.Body))
+	}
+	return a
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) *http.Request {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, c.s.URL+"/v1"+path, body)
+	require.NoError(c.t, err)
+	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if c.password != "" {
@@ -77,17 +96,7 @@ func (c *Client) Call(route string, body any) *Answer {
 	for k, v := range c.Header {
 		req.Header[k] = v
 	}
-	client := http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req)
-	require.NoError(c.t, err)
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(c.t, err)
-	a := &Answer{Status: res.StatusCode, Header: res.Header, Body: string(raw), t: c.t}
-	if !c.unchecked {
-		c.check(req, res, raw)
-	}
-	return a
+	return req
 }
 
 // Raw is Call for answers that a service must never give, such as 500.
@@ -113,7 +122,7 @@ func (c *Client) Delete(path string, body any) *Answer {
 var fraction = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.|[+-])`)
 
 // check holds an answer against the service's description, and its times to whole seconds UTC.
-func (c *Client) check(req *http.Request, res *http.Response, body []byte) {
+func (c *Client) check(req *http.Request, sent []byte, res *http.Response, body []byte) {
 	c.t.Helper()
 	require.NotEqual(c.t, 500, res.StatusCode, "%s %s: %s", req.Method, req.URL.Path, body)
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") && !strings.Contains(req.URL.Path, "openapi.json") {
@@ -133,78 +142,40 @@ func (c *Client) check(req *http.Request, res *http.Response, body []byte) {
 		in.Options.ExcludeResponseBody = true
 	}
 	require.NoError(c.t, openapi3filter.ValidateResponse(context.Background(), in), "%s %s: %s", req.Method, req.URL.Path, body)
+	if res.StatusCode >= 400 {
+		c.checkRefusal(route.Operation, res.StatusCode, body)
+	}
+	if records {
+		c.record(route.Operation, req, sent, res, body)
+	}
 }
 
-// Is requires the status and answers with the body.
-func (a *Answer) Is(status int) *Answer {
-	a.t.Helper()
-	require.Equal(a.t, status, a.Status, a.Body)
-	return a
-}
-
-// Fails requires an error of this status and code.
-func (a *Answer) Fails(status int, code string) *Answer {
-	a.t.Helper()
-	require.Equal(a.t, status, a.Status, a.Body)
-	require.Equal(a.t, code, a.Field("code"), a.Body)
-	return a
-}
-
-// Into decodes the body.
-func (a *Answer) Into(v any) {
-	a.t.Helper()
-	require.NoError(a.t, json.Unmarshal([]byte(a.Body), v), a.Body)
-}
-
-// Map is the body as an object.
-func (a *Answer) Map() map[string]any {
-	a.t.Helper()
-	var m map[string]any
-	a.Into(&m)
-	return m
-}
-
-// Field is a value inside the body, by a path like "data.params.email" or "items.0.id"; nil when it is
-// not there.
-func (a *Answer) Field(path string) any {
-	a.t.Helper()
-	var v any
-	a.Into(&v)
-	for name := range strings.SplitSeq(path, ".") {
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[name]
-		case []any:
-			i := 0
-			for _, c := range name {
-				i = 10*i + int(c-'0')
-			}
-			if i >= len(x) {
-				return nil
-			}
-			v = x[i]
-		default:
-			return nil
+// checkRefusal requires that the description of an operation has the code of an error, and its reason where it has reasons.
+func (c *Client) checkRefusal(o *openapi3.Operation, status int, body []byte) {
+	c.t.Helper()
+	var got refusal
+	require.NoError(c.t, json.Unmarshal(body, &got), "%s", body)
+	if o.Responses.Default() != nil {
+		return
+	}
+	described := o.Responses.Status(status)
+	require.NotNil(c.t, described, "%s may not be refused with %d: %s", o.OperationID, status, body)
+	raw, err := json.Marshal(described.Value.Extensions["x-codes"])
+	require.NoError(c.t, err)
+	var codes []struct{ Code, Reason string }
+	require.NoError(c.t, json.Unmarshal(raw, &codes))
+	for _, may := range codes {
+		if may.Code == got.Code && (may.Reason == got.Data.Reason || may.Reason == "" && got.Code != "svc_forbidden" && got.Code != "svc_conflict") {
+			return
 		}
 	}
-	return v
+	require.Fail(c.t, "an undeclared refusal", "Fails of %s has no %s %s: %s", o.OperationID, got.Code, got.Data.Reason, body)
 }
 
-// Text is Field as a string.
-func (a *Answer) Text(path string) string {
-	a.t.Helper()
-	s, _ := a.Field(path).(string)
-	return s
-}
-
-// Items are the items of a list.
-func (a *Answer) Items() []map[string]any {
-	a.t.Helper()
-	var l struct {
-		Items []map[string]any `json:"items"`
-	}
-	a.Into(&l)
-	return l.Items
+// refusal is the body of an error.
+type refusal struct {
+	Code string
+	Data struct{ Reason string }
 }
 
 func (s *Service) get(url string) int {

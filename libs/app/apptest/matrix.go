@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -95,7 +94,7 @@ type listed struct {
 
 // listed are the operations of this service that callers can tell apart by rights.
 func (s *Service) listed() []listed {
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(samplePath(""))), "operations.json"))
+	raw, err := os.ReadFile(protoFile(s.t, "operations.json"))
 	require.NoError(s.t, err)
 	var all, mine []listed
 	require.NoError(s.t, json.Unmarshal(raw, &all))

@@ -58,15 +58,22 @@ func (n nulls) properties(t *testing.T, prefix string, schema map[string]any, bo
 		t.Run(n.route+" "+prefix+name, func(t *testing.T) {
 			a := n.client.Raw(n.route, around(nil))
 			require.NotEqual(t, http.StatusInternalServerError, a.Status, a.Body)
-			var refused struct {
+			type refusal struct {
 				Data struct {
 					Details map[string]struct{ Code string }
 				}
+			}
+			var refused struct {
+				refusal
+				Items []struct{ Error refusal } // of rows that are refused by themselves
 			}
 			if a.Status != http.StatusNoContent {
 				a.Into(&refused)
 			}
 			got := refused.Data.Details[prefix+name].Code
+			if _, inRow, ok := strings.Cut(prefix+name, "[0]."); ok && len(refused.Items) == 1 {
+				got = refused.Items[0].Error.Data.Details[inRow].Code
+			}
 			if nullable {
 				require.NotEqual(t, "null", got, a.Body)
 			} else {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,9 +29,16 @@ type sample struct {
 	Extra   json.RawMessage `json:"extra,omitempty"`
 }
 
-func samplePath(name string) string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "../../../proto/samples", name+".json")
+// protoFile looks for proto above the test's folder: a binary built with -trimpath does not know where its sources are.
+func protoFile(t testing.TB, name string) string {
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			break
+		}
+	}
+	return filepath.Join(dir, "proto", name)
 }
 
 // Sample holds the events that the service has sent to topic against proto/samples: each kind has the
@@ -52,7 +59,7 @@ func (s *Service) Sample(topic string) {
 			require.NoError(s.t, err)
 			got.Data = raw
 		}
-		path := samplePath(topic + "/" + e.GetKind())
+		path := protoFile(s.t, "samples/"+topic+"/"+e.GetKind()+".json")
 		if os.Getenv("UPDATE_SAMPLES") != "" {
 			raw, err := json.MarshalIndent(got, "", "  ")
 			require.NoError(s.t, err)
@@ -101,7 +108,7 @@ func shape(t testing.TB, raw json.RawMessage) []string {
 // the sample's JSON as a map, or the command's message.
 func (s *Service) SendSample(name string, change func(e *Event)) {
 	s.t.Helper()
-	raw, err := os.ReadFile(samplePath(name))
+	raw, err := os.ReadFile(protoFile(s.t, "samples/"+name+".json"))
 	require.NoError(s.t, err)
 	var have sample
 	require.NoError(s.t, json.Unmarshal(raw, &have))
@@ -130,7 +137,7 @@ func (s *Service) SendSample(name string, change func(e *Event)) {
 // list, such as signing in, are the service's own affair. missing are routes that are still to come.
 func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(samplePath(""))), "operations.json"))
+	raw, err := os.ReadFile(protoFile(t, "operations.json"))
 	require.NoError(t, err)
 	var all []struct {
 		Method, Path, Service string
@@ -143,6 +150,18 @@ func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 	}
 	require.NoError(t, json.Unmarshal(raw, &all))
 	have := set.Operations()
+	used := map[string]bool{}
+	for _, o := range have {
+		used[o.AbilityName()] = used[o.AbilityName()] || strings.HasSuffix(o.Use, ".")
+	}
+	for name, ok := range used {
+		require.True(t, ok || name == "", "%s: Use says when to use it, what it answers with and what cannot be undone", name)
+	}
+	m, err := set.Manifest()
+	require.NoError(t, err)
+	for _, r := range m.GetRoutes() {
+		require.NoError(t, proto.MayRoute(set.Service, r.GetMethod(), r.GetPath()), "the gateway takes it")
+	}
 	for _, want := range all {
 		if want.Service != set.Service {
 			continue

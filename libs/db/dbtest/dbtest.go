@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,8 @@ import (
 )
 
 // URL makes a fresh database whose schema is migrated, and answers its address. The server is the one
-// at TEST_DATABASE_URL, as a superuser; `make test` starts one.
+// at TEST_DATABASE_URL, as a superuser; `make test` starts one. The test fails when transactions in the database deadlocked:
+// they run again after a deadlock, so nothing else in a test shows one.
 func URL(t testing.TB, schema string, migrations fs.FS) string {
 	t.Helper()
 	server := os.Getenv("TEST_DATABASE_URL")
@@ -56,9 +58,38 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 			return
 		}
 		defer conn.Close(ctx)
+		var deadlocks int
+		require.NoError(t, conn.QueryRow(ctx, `select deadlocks from pg_stat_database where datname = $1`, name).Scan(&deadlocks))
+		if deadlocks > 0 {
+			t.Errorf("PostgreSQL ended %d deadlocks: transactions of this test lock the same rows in different orders, and waited a second each", deadlocks)
+		}
+		requireCounts(ctx, t, with(t, server, name), schema)
 		_, _ = conn.Exec(ctx, fmt.Sprintf(`drop database %s with (force)`, name))
 	})
 	return with(t, server, name)
+}
+
+// requireCounts fails the test when row_count says something else than a table that count_rows counts.
+func requireCounts(ctx context.Context, t testing.TB, address, schema string) {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, address)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, `set search_path = `+schema+`, ext`)
+	require.NoError(t, err)
+	rows, err := conn.Query(ctx, `select distinct c.relname::text as name, rtrim(encode(t.tgargs, 'escape'), '\000') as key from pg_trigger t join pg_class c on c.oid = t.tgrelid
+		where t.tgfoid = to_regproc('count_rows')`)
+	require.NoError(t, err)
+	counted, err := pgx.CollectRows(rows, pgx.RowToStructByName[struct{ Name, Key string }])
+	require.NoError(t, err)
+	for _, c := range counted {
+		var wrong []string
+		require.NoError(t, conn.QueryRow(ctx, `select array_agg(format('%s: %s rows, %s counted', key, coalesce(there.n, 0), coalesce(says.n, 0)))
+			from (select `+c.Key+` as key, count(*) as n from `+c.Name+` group by 1) there
+			full join (select key, sum(n) as n from row_count where counted = $1 group by key) says using (key)
+			where coalesce(there.n, 0) <> coalesce(says.n, 0)`, c.Name).Scan(&wrong))
+		require.Empty(t, wrong, "row_count of %s", c.Name)
+	}
 }
 
 // New opens a fresh database.
@@ -69,6 +100,17 @@ func New(t testing.TB, schema string, migrations fs.FS) *db.DB {
 	d.Secret = []byte("a secret for the cursors of tests")
 	t.Cleanup(d.Close)
 	return d
+}
+
+// PoolOf is the address of a database with a pool of n connections.
+func PoolOf(t testing.TB, address string, n int) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("pool_max_conns", strconv.Itoa(n))
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 func exists(ctx context.Context, t testing.TB, conn *pgx.Conn, database string) (found bool) {

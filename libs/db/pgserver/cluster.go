@@ -140,6 +140,9 @@ func (c *Cluster) init(ctx context.Context) error {
 	return os.Rename(made, c.dir)
 }
 
+// MaxConnections is how many connections the server takes. deploy/README.md adds up who connects.
+const MaxConnections = 300
+
 // Command is the server in the foreground, not started, as the user it must run as. SIGINT stops it in good order,
 // SIGQUIT at once (durable clusters recover from it). It logs to its standard error.
 func (c *Cluster) Command() *exec.Cmd {
@@ -148,7 +151,7 @@ func (c *Cluster) Command() *exec.Cmd {
 		"port=" + strconv.Itoa(c.port),
 		// The path of a socket must be short, and a data folder's often is not; loopback does as well.
 		"unix_socket_directories=",
-		"max_connections=300",
+		"max_connections=" + strconv.Itoa(MaxConnections),
 		"jit=off",
 		"timezone=UTC",
 		"log_timezone=UTC",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,48 +31,53 @@ const (
 
 // Ref names a record.
 type Ref struct {
-	ID   uuid.UUID `json:"id" format:"uuid"`
-	Name string    `json:"name"`
+	ID   uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Name string    `json:"name" doc:"Its name at that time."`
 }
 
 // StaffRef names a staff member as clients see the name.
 type StaffRef struct {
-	UserID int64  `json:"user_id"`
-	Name   string `json:"name"`
+	UserID int64  `json:"user_id" doc:"The user id of the person."`
+	Name   string `json:"name" doc:"The name of the person."`
 }
 
 // ContactRef names the client; address and phone number come with a single appointment only.
 type ContactRef struct {
-	ID    uuid.UUID `json:"id" format:"uuid"`
-	Name  string    `json:"name"`
-	Email *string   `json:"email,omitempty"`
-	Phone *string   `json:"phone,omitempty"`
+	ID    uuid.UUID `json:"id" format:"uuid" doc:"The id of the contact."`
+	Name  string    `json:"name" doc:"First and last name."`
+	Email *string   `json:"email,omitempty" doc:"The email address; null for none."`
+	Phone *string   `json:"phone,omitempty" doc:"The telephone number; null for none."`
 }
 
 // SubmissionRef points at the details that the client gave.
 type SubmissionRef struct {
-	ID uuid.UUID `json:"id" format:"uuid"`
+	ID uuid.UUID `json:"id" format:"uuid" doc:"The id of the submission."`
 }
 
 // Appointment is what a client has booked.
 type Appointment struct {
-	ID           uuid.UUID                `json:"id" format:"uuid"`
-	Status       string                   `json:"status"`
+	ID           uuid.UUID                `json:"id" format:"uuid" doc:"The id of the record."`
+	Status       string                   `json:"status" doc:"pending, confirmed, declined, cancelled, completed, no_show or pending_payment."`
 	Service      Ref                      `json:"service"`
 	Staff        StaffRef                 `json:"staff"`
 	Contact      ContactRef               `json:"contact"`
-	StartsAt     time.Time                `json:"starts_at"`
-	EndsAt       time.Time                `json:"ends_at"`
-	LocationType string                   `json:"location_type"`
-	Location     string                   `json:"location"`
-	MeetingURL   string                   `json:"meeting_url"`
-	Notes        string                   `json:"notes"`
+	StartsAt     time.Time                `json:"starts_at" doc:"When it begins."`
+	EndsAt       time.Time                `json:"ends_at" doc:"When it ends."`
+	LocationType string                   `json:"location_type" doc:"Where it takes place: in_person, client, phone or online."`
+	Location     string                   `json:"location" doc:"The address or other words about the place."`
+	MeetingURL   string                   `json:"meeting_url" doc:"The link of an online meeting; empty for none."`
+	Notes        string                   `json:"notes" doc:"The internal note."`
 	Source       string                   `json:"source" doc:"Channel through which it was booked."`
-	Submission   opt.Value[SubmissionRef] `json:"submission"`
-	CancelReason string                   `json:"cancel_reason"`
-	CreatedAt    time.Time                `json:"created_at"`
-	UpdatedAt    time.Time                `json:"updated_at"`
+	Submission   opt.Value[SubmissionRef] `json:"submission" doc:"The answers to the form of the service; null for none."`
+	CancelReason string                   `json:"cancel_reason" doc:"Why it was cancelled, for the team."`
+	CreatedAt    time.Time                `json:"created_at" doc:"When it was made."`
+	UpdatedAt    time.Time                `json:"updated_at" doc:"When it last changed."`
+
+	version int64
 }
+
+// RecordVersion is the answer's ETag.
+func (a Appointment) RecordVersion() int64 { return a.version }
 
 // appointment is a row of the table with what it shows of others.
 type appointment struct {
@@ -85,7 +91,6 @@ type appointment struct {
 	timedAt    time.Time
 	remindedAt *time.Time
 	sequence   int // of the calendar file: counts the changes that the client's calendar shows
-	version    int64
 }
 
 // place is where an appointment takes place, as it was set: empty texts stand for the service's address
@@ -154,8 +159,8 @@ func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string
 
 func (s *service) appointment(r appointmentRow) appointment {
 	a := appointment{address: r.ServiceAddress, staffLink: r.StaffLink, language: r.Language, timedAt: r.TimedAt, remindedAt: r.RemindedAt, place: place{r.LocationType, r.Location, r.MeetingURL},
-		client: client{r.FirstName, r.LastName, r.Email, r.Phone}, sequence: r.Sequence, version: r.Version,
-		Appointment: Appointment{ID: r.ID, Status: r.Status, Service: Ref{r.ServiceID, r.ServiceName}, Staff: StaffRef{r.UserID, s.staffName(r.UserID, r.StaffName)},
+		client: client{r.FirstName, r.LastName, r.Email, r.Phone}, sequence: r.Sequence,
+		Appointment: Appointment{version: r.Version, ID: r.ID, Status: r.Status, Service: Ref{r.ServiceID, r.ServiceName}, Staff: StaffRef{r.UserID, s.staffName(r.UserID, r.StaffName)},
 			Contact: ContactRef{ID: r.ContactID}, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Notes: r.Notes, Source: r.Source,
 			CancelReason: r.CancelReason, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}}
 	if r.SubmissionID != nil {
@@ -267,6 +272,26 @@ type findAppointments struct {
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 }
 
+// total is how many appointments where allows, which is made of in.
+func (in findAppointments) total(ctx context.Context, tx *db.Tx, where *db.Where) (n int64, err error) {
+	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || !in.UpdatedSince.IsZero() {
+		err = tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&n)
+		return n, err
+	}
+	user := ownUser(tx)
+	switch {
+	case user == 0:
+		user = in.Staff
+	case in.Staff != 0 && in.Staff != user:
+		return 0, nil
+	}
+	var whose []string
+	if user != 0 {
+		whose = []string{strconv.FormatInt(user, 10)}
+	}
+	return tx.CountRows(ctx, "appointment", whose, in.Status)
+}
+
 func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppointments) (db.List[Appointment], error) {
 	none := db.List[Appointment]{}
 	c, err := tx.Page(in.Page, "appointments", in)
@@ -307,7 +332,7 @@ func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppoin
 		where.And("a.updated_at >= ? and a.updated_at <= ?", in.UpdatedSince, c.Until)
 	}
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
+		if c.Total, err = in.total(ctx, tx, &where); err != nil {
 			return none, fmt.Errorf("count appointments: %w", err)
 		}
 	} else {

@@ -19,23 +19,23 @@ import (
 )
 
 type newAppointment struct {
-	Contact      uuid.UUID        `json:"contact" required:"true"`
-	Service      uuid.UUID        `json:"service" required:"true"`
+	Contact      uuid.UUID        `json:"contact" required:"true" doc:"The id of the contact."`
+	Service      uuid.UUID        `json:"service" required:"true" doc:"The id of the service."`
 	Staff        opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"Null or left out: the least busy person who is free."`
 	StartsAt     time.Time        `json:"starts_at" required:"true" doc:"A start that the free times list, unless outside_hours is true."`
-	Notes        string           `json:"notes" maxLength:"2000"`
+	Notes        string           `json:"notes" maxLength:"2000" doc:"The internal note."`
 	OutsideHours bool             `json:"outside_hours" doc:"Book outside working hours, off the grid or in the past; never over another appointment."`
-	LocationType string           `json:"location_type" enum:"in_person,client,phone,online"`
-	Location     string           `json:"location" maxLength:"255"`
-	MeetingURL   string           `json:"meeting_url" maxLength:"2048"`
-	Status       string           `json:"status" enum:"confirmed,pending"`
+	LocationType string           `json:"location_type" enum:"in_person,client,phone,online" doc:"Where it takes place; as the service says when left out."`
+	Location     string           `json:"location" maxLength:"255" doc:"The address or other words about the place."`
+	MeetingURL   string           `json:"meeting_url" maxLength:"2048" doc:"The link of an online meeting; empty for none."`
+	Status       string           `json:"status" enum:"confirmed,pending" doc:"pending waits for somebody to confirm it."`
 }
 
 func (s *service) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment) (Appointment, error) {
 	if err := checkStart(in.StartsAt); err != nil {
 		return Appointment{}, err
 	}
-	client, err := s.awaitContact(ctx, tx, in.Contact)
+	client, err := s.arrivingContact(ctx, tx, in.Contact)
 	if err != nil {
 		return Appointment{}, err
 	}
@@ -131,7 +131,7 @@ func (s *service) insert(tx *db.Tx, w wish, who staffRow, b booking) (appointmen
 	if err != nil {
 		return appointment{}, err
 	}
-	a := appointment{address: w.terms.LocationDetails, staffLink: who.MeetingURL, language: b.language, timedAt: tx.Now, place: b.place, client: b.client, version: 1, Appointment: Appointment{
+	a := appointment{address: w.terms.LocationDetails, staffLink: who.MeetingURL, language: b.language, timedAt: tx.Now, place: b.place, client: b.client, Appointment: Appointment{version: 1,
 		ID: db.NewID(), Status: b.status, Service: Ref{b.service, w.terms.Name}, Staff: StaffRef{who.UserID, s.staffName(who.UserID, who.Name)},
 		Contact: ContactRef{ID: b.contact, Name: b.client.label()}, StartsAt: w.start, EndsAt: w.start.Add(time.Duration(w.terms.DurationMin) * time.Minute),
 		Notes: b.notes, Source: b.source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}

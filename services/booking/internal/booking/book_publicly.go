@@ -17,9 +17,9 @@ import (
 )
 
 type publicBooking struct {
-	Service  uuid.UUID        `json:"service" required:"true"`
-	Staff    opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1"`
-	StartsAt time.Time        `json:"starts_at" required:"true"`
+	Service  uuid.UUID        `json:"service" required:"true" doc:"The id of the service."`
+	Staff    opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"The user id of the person; anybody who is free when left out."`
+	StartsAt time.Time        `json:"starts_at" required:"true" doc:"The begin of a free time, see list-public-slots."`
 	Values   map[string]any   `json:"values" doc:"Answers of the details step by element id or target."`
 	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
 	Token    string           `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
@@ -211,10 +211,7 @@ func (v visit) booking(f facts, channel string) booking {
 
 // commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
 func (v visit) commands(a appointment) []db.Event {
-	c := v.given.answers.EnsureContact()
-	c.ContactId, c.Status, c.Source, c.Create = a.Contact.ID.String(), "lead", db.ChannelBooking, true
-	c.Origin, c.OriginId = "appointment", a.ID.String()
-	all := []db.Event{{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}}
+	all := []db.Event{ensureCommand(ensureClient(v.given.answers.EnsureContact(), a.Contact.ID, a.ID))}
 	if v.submission != nil {
 		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
 			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),

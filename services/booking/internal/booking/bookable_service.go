@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -21,28 +22,31 @@ import (
 
 // BookableService is what clients can book.
 type BookableService struct {
-	ID              uuid.UUID `json:"id" format:"uuid"`
-	Name            string    `json:"name"`
-	Description     string    `json:"description"`
-	DurationMin     int       `json:"duration_min"`
-	BufferBefore    int       `json:"buffer_before"`
-	BufferAfter     int       `json:"buffer_after"`
+	ID              uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Name            string    `json:"name" doc:"What visitors read."`
+	Description     string    `json:"description" doc:"What visitors read about it."`
+	DurationMin     int       `json:"duration_min" doc:"How long it takes, in minutes."`
+	BufferBefore    int       `json:"buffer_before" doc:"Minutes kept free before it."`
+	BufferAfter     int       `json:"buffer_after" doc:"Minutes kept free after it."`
 	Price           *string   `json:"price" doc:"Decimal text, for display only."`
-	LocationType    string    `json:"location_type"`
-	LocationDetails string    `json:"location_details"`
-	Confirmation    string    `json:"confirmation"`
-	BookableOnline  bool      `json:"bookable_online"`
-	MinNoticeMin    *int      `json:"min_notice_min"`
-	MaxAdvanceDays  *int      `json:"max_advance_days"`
-	FormID          *int64    `json:"form_id"`
-	SortOrder       int       `json:"sort_order"`
-	Staff           []int64   `json:"staff"`
-	Archived        bool      `json:"archived"`
-	CreatedAt       time.Time `json:"created_at"`
-	UpdatedAt       time.Time `json:"updated_at"`
+	LocationType    string    `json:"location_type" doc:"Where it takes place."`
+	LocationDetails string    `json:"location_details" doc:"The address or other words about the place."`
+	Confirmation    string    `json:"confirmation" doc:"auto books at once, review waits for somebody to confirm."`
+	BookableOnline  bool      `json:"bookable_online" doc:"Visitors can book it."`
+	MinNoticeMin    *int      `json:"min_notice_min" doc:"How many minutes ahead visitors have to book; null for the setting of the site."`
+	MaxAdvanceDays  *int      `json:"max_advance_days" doc:"How many days ahead visitors can book; null for the setting of the site."`
+	FormID          *int64    `json:"form_id" doc:"The form of which visitors answer the questions; null for none."`
+	SortOrder       int       `json:"sort_order" doc:"The place in lists, the lowest first."`
+	Staff           []int64   `json:"staff" doc:"The user ids of the people who offer it."`
+	Archived        bool      `json:"archived" doc:"It is kept and no longer offered."`
+	CreatedAt       time.Time `json:"created_at" doc:"When it was made."`
+	UpdatedAt       time.Time `json:"updated_at" doc:"When it last changed."`
 
 	version int64
 }
+
+// RecordVersion is the answer's ETag.
+func (s BookableService) RecordVersion() int64 { return s.version }
 
 const selectServices = `select id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
 	confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
@@ -75,7 +79,7 @@ func getService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, er
 	return found[0], nil
 }
 
-// missing is a 404 when there is none.
+// missing is svc_not_found (404) for a record named what if none is true.
 func missing(none bool, what string) error {
 	if none {
 		return fault.NotFound(what)
@@ -100,20 +104,20 @@ func listServices(ctx context.Context, tx *db.Tx, in findServices) (db.List[Book
 }
 
 type serviceFields struct {
-	Name            opt.Value[string] `json:"name,omitzero" maxLength:"190"`
-	Description     opt.Value[string] `json:"description,omitzero" nullable:"true" maxLength:"2000"`
-	DurationMin     opt.Value[int]    `json:"duration_min,omitzero" minimum:"1" maximum:"1440"`
-	BufferBefore    opt.Value[int]    `json:"buffer_before,omitzero" minimum:"0" maximum:"1440"`
-	BufferAfter     opt.Value[int]    `json:"buffer_after,omitzero" minimum:"0" maximum:"1440"`
+	Name            opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"What visitors read."`
+	Description     opt.Value[string] `json:"description,omitzero" nullable:"true" maxLength:"2000" doc:"What visitors read about it."`
+	DurationMin     opt.Value[int]    `json:"duration_min,omitzero" minimum:"1" maximum:"1440" doc:"How long it takes, in minutes."`
+	BufferBefore    opt.Value[int]    `json:"buffer_before,omitzero" minimum:"0" maximum:"1440" doc:"Minutes kept free before it."`
+	BufferAfter     opt.Value[int]    `json:"buffer_after,omitzero" minimum:"0" maximum:"1440" doc:"Minutes kept free after it."`
 	Price           opt.Value[string] `json:"price,omitzero" nullable:"true" maxLength:"20" doc:"Decimal text such as 45 or 45.50; null or empty for none."`
-	LocationType    opt.Value[string] `json:"location_type,omitzero" enum:"in_person,client,phone,online"`
-	LocationDetails opt.Value[string] `json:"location_details,omitzero" nullable:"true" maxLength:"255"`
-	Confirmation    opt.Value[string] `json:"confirmation,omitzero" enum:"auto,review"`
-	BookableOnline  opt.Value[bool]   `json:"bookable_online,omitzero"`
+	LocationType    opt.Value[string] `json:"location_type,omitzero" enum:"in_person,client,phone,online" doc:"Where it takes place."`
+	LocationDetails opt.Value[string] `json:"location_details,omitzero" nullable:"true" maxLength:"255" doc:"The address or other words about the place."`
+	Confirmation    opt.Value[string] `json:"confirmation,omitzero" enum:"auto,review" doc:"auto books at once, review waits for somebody to confirm."`
+	BookableOnline  opt.Value[bool]   `json:"bookable_online,omitzero" doc:"Visitors can book it."`
 	MinNoticeMin    opt.Value[int]    `json:"min_notice_min,omitzero" nullable:"true" minimum:"0" maximum:"43200" doc:"Null for the site's own."`
 	MaxAdvanceDays  opt.Value[int]    `json:"max_advance_days,omitzero" nullable:"true" minimum:"1" maximum:"730" doc:"Null for the site's own."`
 	FormID          opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"Form of the details step; null for the site's own."`
-	SortOrder       opt.Value[int]    `json:"sort_order,omitzero" minimum:"-1000000" maximum:"1000000"`
+	SortOrder       opt.Value[int]    `json:"sort_order,omitzero" minimum:"-1000000" maximum:"1000000" doc:"The place in lists, the lowest first."`
 	Staff           []int64           `json:"staff" maxItems:"500" doc:"User ids of the staff members who do the service."`
 }
 
@@ -122,15 +126,15 @@ type newService struct{ serviceFields }
 type changedService struct {
 	ID uuid.UUID `json:"id"`
 	serviceFields
-	Archived opt.Value[bool] `json:"archived,omitzero"`
+	Archived opt.Value[bool] `json:"archived,omitzero" doc:"true takes it out of what can be booked."`
 }
 
 var price = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,2})?$`)
 
 func (in serviceFields) check() fault.Problems {
 	found := fault.Problems{}
-	if in.Name.Given() && strings.TrimSpace(in.Name.V) == "" {
-		found.Add("name", fault.Empty())
+	if in.Name.Given() {
+		found.Add("name", form.Name(in.Name.V, 190))
 	}
 	if in.Price.Or("") != "" && !price.MatchString(in.Price.V) {
 		found.Add("price", fault.Format("price", "a decimal number", "45 or 45.50"))
@@ -158,7 +162,7 @@ func (in serviceFields) apply(s *BookableService) {
 	in.SortOrder.Apply(&s.SortOrder)
 	s.Name = strings.TrimSpace(s.Name)
 	if in.Staff != nil {
-		s.Staff = slices.Compact(slices.Sorted(slices.Values(in.Staff)))
+		s.Staff = append([]int64{}, slices.Compact(slices.Sorted(slices.Values(in.Staff)))...) // an empty list is no null
 	}
 }
 
@@ -220,6 +224,9 @@ func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedServic
 	if err != nil {
 		return bookable, err
 	}
+	if err := tx.Match(bookable.version); err != nil {
+		return bookable, err
+	}
 	was := bookable
 	in.apply(&bookable)
 	in.Archived.Apply(&bookable.Archived)
@@ -227,6 +234,9 @@ func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedServic
 		if err := setSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
 			return bookable, err
 		}
+	}
+	if err := tx.ChangedFrom(was, bookable); err != nil {
+		return bookable, err
 	}
 	kind := proto.KindServiceUpdated
 	if bookable.Archived && !was.Archived {
@@ -237,7 +247,10 @@ func (s *service) updateService(ctx context.Context, tx *db.Tx, in changedServic
 
 func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
 	s, err := lockService(ctx, tx, in.ID)
-	if err != nil || s.Archived {
+	if err != nil {
+		return s, err
+	}
+	if err := tx.Match(s.version); err != nil || s.Archived {
 		return s, err
 	}
 	s.Archived = true

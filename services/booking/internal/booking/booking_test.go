@@ -14,6 +14,7 @@ import (
 func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 	s := apptest.Start(t, Service)
 	apptest.CheckOperations(t, s.Parts.Ops)
+	apptest.CheckExamples(t, s.Parts.Ops)
 }
 
 func TestAVisitorBooksMovesAndCancels(t *testing.T) {

@@ -10,22 +10,22 @@ import (
 
 // Calendar is a period of the team's time.
 type Calendar struct {
-	Timezone     string        `json:"timezone"`
-	Staff        []StaffDays   `json:"staff"`
+	Timezone     string        `json:"timezone" doc:"The IANA zone in which the business counts its days."`
+	Staff        []StaffDays   `json:"staff" doc:"The people, with their days."`
 	Appointments []Appointment `json:"appointments" doc:"Those that are not cancelled or declined, by start."`
 }
 
 // StaffDays are the working hours of one person.
 type StaffDays struct {
-	UserID int64     `json:"user_id"`
-	Name   string    `json:"name"`
-	Days   []WorkDay `json:"days"`
+	UserID int64     `json:"user_id" doc:"The user id of the person."`
+	Name   string    `json:"name" doc:"The name of the person."`
+	Days   []WorkDay `json:"days" doc:"The days of the period."`
 }
 
 // WorkDay is what remains of a day's hours after time off and closures, with extra hours.
 type WorkDay struct {
-	Date  string      `json:"date" format:"date"`
-	Hours [][2]string `json:"hours"`
+	Date  string      `json:"date" format:"date" doc:"The day, as YYYY-MM-DD."`
+	Hours [][2]string `json:"hours" doc:"Spans of working time: [[\"09:00\", \"17:00\"]]."`
 }
 
 type findCalendar struct {

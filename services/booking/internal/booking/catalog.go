@@ -72,7 +72,7 @@ func (s *service) readCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) 
 		c.staff, err = collectStaff(rows)
 		return err
 	})
-	b.Queue(selectExceptions + `where date_to >= current_date - 4`).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(selectExceptions+`where date_to >= $1::date - 4`, tx.Now).Query(func(rows pgx.Rows) (err error) {
 		c.exceptions, err = collectExceptions(rows)
 		return err
 	})

@@ -3,6 +3,7 @@ package booking
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,10 +29,11 @@ func TestABookingGoesByWhatAnotherReplicaHasJustChanged(t *testing.T) {
 		return a.Text("code")
 	}
 	require.Equal(t, "booked", book())
+	days := fmt.Sprintf("date '%[1]s', date '%[1]s' + 9", o.Now().Format(time.DateOnly))
 	// Straight into the tables, as the other replica does; undo puts back what was there.
 	for _, c := range []struct{ change, undo, anyone, named string }{
-		{`insert into exception values (gen_random_uuid(), null, current_date, current_date + 9, 0, 1440, true, false, 'Closed', now())`, `delete from exception`, "svc_slot_taken", "svc_slot_taken"},
-		{`insert into exception select gen_random_uuid(), user_id, current_date, current_date + 9, 0, 1440, true, false, 'Ill', now() from staff`, `delete from exception`, "svc_slot_taken", "svc_slot_taken"},
+		{`insert into exception values (gen_random_uuid(), null, ` + days + `, 0, 1440, true, false, 'Closed', now())`, `delete from exception`, "svc_slot_taken", "svc_slot_taken"},
+		{`insert into exception select gen_random_uuid(), user_id, ` + days + `, 0, 1440, true, false, 'Ill', now() from staff`, `delete from exception`, "svc_slot_taken", "svc_slot_taken"},
 		{`update staff set hours = '{}'`, ``, "svc_slot_taken", "svc_slot_taken"},
 		{`update service set archived = true`, `update service set archived = false`, "svc_not_found", "svc_not_found"},
 		{`update service set bookable_online = false`, `update service set bookable_online = true`, "svc_not_found", "svc_not_found"},

@@ -21,21 +21,26 @@ func (s *service) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Ap
 	if err != nil {
 		return Appointment{}, err
 	}
+	if err := tx.Match(a.version); err != nil {
+		return Appointment{}, err
+	}
 	if a.Notes == in.Notes {
 		return a.whole(), nil
 	}
+	was := a
 	a.Notes = in.Notes
 	if err := save(ctx, tx, &a); err != nil {
 		return Appointment{}, err
 	}
+	tx.Changed(audited(was, a))
 	return a.whole(), tx.EmitAll(ctx, []db.Event{a.change(proto.KindAppointmentUpdated, nil, "notes")})
 }
 
 type changedPlace struct {
 	ID           uuid.UUID         `json:"id"`
-	LocationType string            `json:"location_type" enum:"in_person,client,phone,online"`
-	Location     opt.Value[string] `json:"location,omitzero" nullable:"true" maxLength:"255"`
-	MeetingURL   opt.Value[string] `json:"meeting_url,omitzero" nullable:"true" maxLength:"2048"`
+	LocationType string            `json:"location_type" enum:"in_person,client,phone,online" doc:"Where it takes place."`
+	Location     opt.Value[string] `json:"location,omitzero" nullable:"true" maxLength:"255" doc:"The address or other words about the place."`
+	MeetingURL   opt.Value[string] `json:"meeting_url,omitzero" nullable:"true" maxLength:"2048" doc:"The link of an online meeting."`
 }
 
 func (s *service) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (Appointment, error) {
@@ -62,11 +67,13 @@ func (s *service) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (
 	if err := p.reachable(a.staffLink); err != nil {
 		return Appointment{}, err
 	}
+	was := a
 	a.place = p
 	a.sequence++
 	if a, err = s.resave(ctx, tx, a); err != nil {
 		return Appointment{}, err
 	}
+	tx.Changed(audited(was, a))
 	settings, err := readSettings(ctx, tx)
 	if err != nil {
 		return Appointment{}, err

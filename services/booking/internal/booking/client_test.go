@@ -306,6 +306,19 @@ func TestANameCarriesNoLinkIntoAMail(t *testing.T) {
 	require.Contains(t, m.GetText(), "You won")
 }
 
+func TestTheLogoHeadsTheMailsOfABusinessThatHasOne(t *testing.T) {
+	o := open9to5(t, nil)
+	head := func(email string, hour int) string {
+		o.book(o.contact(0, email), o.at(2, path("%02d:00", hour))).Is(201)
+		return o.lastMail(email).GetHtml()
+	}
+	require.NotContains(t, head("a@example.com", 9), "<img")
+	o.SetSite("portal", object{"path": "team", "logo_url": "https://jansen.example/_ui/settings/media/1-abc.png"})
+	require.Contains(t, head("b@example.com", 10), `<img src="https://jansen.example/_ui/settings/media/1-abc.png" alt="Praktijk Jansen"`)
+	o.SetSite("portal", object{"path": "team", "logo_url": nil})
+	require.NotContains(t, head("c@example.com", 11), "<img")
+}
+
 func TestTheMailOffersAChangeOnlyWhileClientsMayMakeOne(t *testing.T) {
 	o := open9to5(t, nil)
 	says := func(email string, hour int) string {

@@ -6,9 +6,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
+	"frontdesk/libs/db/dbtest"
 	"frontdesk/proto"
 )
 
@@ -57,6 +60,164 @@ func TestAppointmentsFollowTheirContact(t *testing.T) {
 	o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "10:00"), "b@example.com")).Is(201)
 }
 
+func TestOnlyTheAppointmentThatAskedLeavesAContactThatIsStillThere(t *testing.T) {
+	o := open9to5(t, nil)
+	asked, other := o.contact(0), o.contact(0)
+	stays := o.book(asked, o.at(2, "10:00")).Is(201).Text("id")
+	moves := o.book(asked, o.at(3, "10:00")).Is(201).Text("id")
+	answer := func(e *apptest.Event) {
+		e.Key, e.Version = other, 2
+		e.Data.(object)["id"] = other
+		e.Extra = object{"origin": "appointment", "origin_id": moves, "requested_id": asked, "contact_id": other, "result": "unchanged"}
+	}
+	// The address that was typed is another contact's by now.
+	o.SendSample("contacts.contact/contact.ensured", answer)
+	o.SendSample("contacts.contact/contact.ensured", answer)
+	o.Settle()
+	contactOf := func(id string) string { return o.admin.Get("/appointments/" + id).Is(200).Text("contact.id") }
+	require.Equal(t, other, contactOf(moves))
+	require.Equal(t, asked, contactOf(stays))
+	o.book(asked, o.at(4, "10:00")).Is(201)
+}
+
+// asked are the commands to contacts so far.
+func (o *office) asked() (all []*proto.EnsureContact) {
+	o.t.Helper()
+	for _, e := range o.Events(proto.ContactsCommandTopic) {
+		m := &proto.EnsureContact{}
+		require.NoError(o.t, protobuf.Unmarshal(e.GetData(), m))
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestContactsIsAskedAgainAboutAClientWhoIsUnansweredForADay(t *testing.T) {
+	o := open9to5(t, nil)
+	token := o.token(o.service)
+	for _, clock := range []string{"10:00", "12:00"} { // the second one is booked for the same client
+		o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, clock), "a@example.com")).Is(201)
+		o.Travel(time.Second)
+	}
+	o.book(o.contact(0), o.at(3, "10:00")).Is(201)
+	first := o.asked()
+	require.Len(t, first, 2)
+	o.run("unanswered")
+	require.Len(t, o.asked(), 2, "contacts has a day to answer")
+
+	o.Travel(25 * time.Hour)
+	o.run("unanswered")
+	o.run("unanswered")
+	again := o.asked()
+	require.Len(t, again, 3, "once a day, and once for a client")
+	require.Equal(t, first[0].String(), again[2].String())
+	require.Equal(t, "Bea Maes", o.Events(proto.ContactsCommandTopic)[2].GetActor().GetLabel())
+
+	// The client was another contact.
+	real := o.contact(0, "a@example.com")
+	o.SendSample("contacts.contact/contact.ensured", func(e *apptest.Event) {
+		e.Key, e.Version, e.Data.(object)["id"] = real, 1, real
+		e.Extra = object{"origin": again[2].GetOrigin(), "origin_id": again[2].GetOriginId(), "requested_id": again[2].GetContactId(), "contact_id": real, "result": "unchanged"}
+	})
+	o.Settle()
+	require.EqualValues(t, 2, o.admin.Get("/appointments?contact="+real).Is(200).Field("total"))
+	var provisional int
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 0`).Scan(&provisional))
+	require.Zero(t, provisional)
+	o.Travel(25 * time.Hour)
+	o.run("unanswered")
+	require.Len(t, o.asked(), 3)
+}
+
+func TestContactsIsNotAskedAgainAboutAClientOfWhomItMadeNoContact(t *testing.T) {
+	o := open9to5(t, nil)
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "a@example.com")).Is(201)
+	m := o.asked()[0]
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: m.GetContactId(), Data: nil,
+		Extra: object{"origin": m.GetOrigin(), "origin_id": m.GetOriginId(), "requested_id": m.GetContactId(), "result": "none"}})
+	o.Settle()
+	o.Travel(25 * time.Hour)
+	o.run("unanswered")
+	require.Len(t, o.asked(), 1)
+}
+
+func TestManyCallsWaitForACopyWithoutAConnection(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 2) })
+	id := uuid.NewString()
+	began := time.Now()
+	answers := make(chan []*apptest.Answer)
+	go func() { answers <- together(7, func(i int) *apptest.Answer { return o.book(id, o.at(2+i, "10:00")) }) }()
+	for time.Since(began) < 300*time.Millisecond {
+		asked := time.Now()
+		o.admin.Get("/services").Is(200)
+		require.Less(t, time.Since(asked), time.Second)
+	}
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{
+		"id": id, "first_name": "An", "last_name": "Peeters", "email": "an@example.com", "phone": "", "owner_user_id": nil, "deleted_at": nil}})
+	for _, a := range <-answers {
+		a.Is(201)
+	}
+	o.book(uuid.NewString(), o.at(10, "10:00")).Fails(404, "svc_not_found")
+}
+
+func TestTheEndOfAContactSaysWhetherItWasMergedErasedOrIsGone(t *testing.T) {
+	o := open9to5(t, nil)
+	merged, survivor, gone, erased := o.contact(0), o.contact(0), o.contact(0), o.contact(0)
+	booked := map[string]string{}
+	for i, contact := range []string{merged, gone, erased} {
+		booked[contact] = o.book(contact, o.at(2, []string{"09:00", "10:00", "11:00"}[i])).Is(201).Text("id")
+	}
+	// A consumer that was away for long sees nothing but the last message of each.
+	o.SendSample("contacts.contact/contact.merged_away", func(e *apptest.Event) { e.Key, e.Extra = merged, object{"into": survivor} })
+	require.NoError(t, o.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: gone}}))
+	o.SendSample("contacts.contact/contact.erased", func(e *apptest.Event) { e.Key, e.State = erased, true })
+	o.Settle()
+	require.Equal(t, survivor, o.admin.Get("/appointments/"+booked[merged]).Is(200).Text("contact.id"))
+	require.Equal(t, gone, o.admin.Get("/appointments/"+booked[gone]).Is(200).Text("contact.id"), "the appointment is booking's own")
+	o.admin.Get("/appointments/"+booked[erased]).Fails(404, "svc_not_found")
+	var left []string
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select array_agg(id::text) from contact`).Scan(&left))
+	require.Equal(t, []string{survivor}, left)
+}
+
+func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
+	o := open9to5(t, nil)
+	gone, stays := o.contact(0), o.contact(0)
+	a := o.book(gone, o.at(2, "10:00")).Is(201).Text("id")
+	organization := uuid.NewString()
+	o.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationCreated, Key: organization, Version: 1, Data: object{"id": organization}})
+	o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "8", Version: 1, Data: object{"id": 8, "status": "publish"}})
+	o.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageCreated, Key: "9", Version: 1, Data: object{"id": 9}})
+	o.Settle()
+	// What the topics had before they were compacted, and a client whom contacts has not made yet.
+	o.exec(`update contact set id = gen_random_uuid() where id = $1`, gone)
+	o.exec(`insert into contact (id, version) values (gen_random_uuid(), 0)`)
+	o.exec(`insert into organization (id, version) values (gen_random_uuid(), 4)`)
+	o.exec(`insert into form (id, version, status, trashed, elements) values (7, 1, 'publish', false, '[]')`)
+	o.exec(`insert into page (id, version, title, slug, status, content, url) values (7, 1, '', '', '', '', '')`)
+	require.Equal(t, map[string][]string{proto.ContactTopic: {stays}, proto.OrganizationTopic: {organization}, proto.FormTopic: {"8"}, proto.PageTopic: {"9"}}, o.Absent())
+	o.admin.Get("/appointments/" + a).Is(200)
+	var provisional int
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 0`).Scan(&provisional))
+	require.Equal(t, 1, provisional)
+}
+
+func TestStateBringsACopyUpToDateAndDoesNothingElse(t *testing.T) {
+	o := open9to5(t, nil)
+	id := o.contact(0, "before@example.com")
+	a := o.book(id, o.at(2, "10:00")).Is(201).Text("id")
+	mails := len(o.Events(proto.MailTopic))
+	// The owner went back to a backup, and counted this version for the second time.
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: id, Version: 1, State: true,
+		Data: object{"id": id, "first_name": "After", "last_name": "", "email": "after@example.com"}})
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: id, Version: 1,
+		Data: object{"id": id, "first_name": "Late", "last_name": "", "email": "late@example.com"}})
+	o.Settle()
+	require.Equal(t, "After", o.admin.Get("/appointments/"+a).Is(200).Text("contact.name"))
+	require.Len(t, o.Events(proto.MailTopic), mails)
+	require.Equal(t, []string{proto.KindAppointmentBooked}, o.kinds(a))
+}
+
 func TestATrashedContactIsNotBookedFor(t *testing.T) {
 	o := open9to5(t, nil)
 	id := o.contact(0, "t@example.com")
@@ -72,7 +233,7 @@ func TestAnErasedContactLeavesNothingInTheOutbox(t *testing.T) {
 	o := open9to5(t, nil)
 	id := o.contact(0)
 	o.book(id, o.at(2, "10:00")).Is(201)
-	require.NoError(t, o.Kit.Bus.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: id}}))
+	o.SendSample("contacts.contact/contact.erased", func(e *apptest.Event) { e.Key, e.Data.(object)["id"] = id, id })
 	o.Settle()
 	require.Empty(t, o.admin.Get("/appointments").Is(200).Items())
 	var left int
@@ -105,13 +266,16 @@ func TestEverythingSentLooksAsItsSampleSays(t *testing.T) {
 	done("11:00", "confirm", "complete")
 	done("12:00", "confirm", "no-show")
 	o.Sample(proto.AppointmentTopic)
+	require.Equal(t, 4, o.PublishesStateAgain(proto.AppointmentTopic))
 
 	o.admin.Patch("/services/"+o.service, object{"name": "Renamed"}).Is(200)
 	o.admin.Delete("/services/"+o.service, nil).Is(200)
 	o.admin.Patch("/settings/booking", object{"slot_step": 30}).Is(200)
 	o.Sample(proto.ServiceTopic)
+	require.Equal(t, 2, o.PublishesStateAgain(proto.ServiceTopic))
 
 	o.admin.Patch(path("/staff/%d", o.staff.UserID), object{"name": "Dr. Wouters", "meeting_url": "https://meet.example.com/w"}).Is(200)
+	require.NotZero(t, o.PublishesStateAgain(proto.StaffTopic))
 	o.admin.Delete(path("/staff/%d", o.staff.UserID), object{"successor": o.admin.UserID}).Is(200)
 	o.Sample(proto.StaffTopic)
 }
@@ -127,9 +291,8 @@ func TestWhoAsksOnWithTheNewestTimeSeesWhatWasCommittedLate(t *testing.T) {
 		}
 		return ids, newest
 	}
-	tx, err := o.Kit.DB.Pool.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `update appointment set notes = 'late', updated_at = null where id = $1`, late)
+	tx := o.Begin()
+	_, err := tx.Exec(t.Context(), `update appointment set notes = 'late', updated_at = null where id = $1`, late)
 	require.NoError(t, err)
 	time.Sleep(1100 * time.Millisecond)
 	o.admin.Patch("/appointments/"+soon, object{"notes": "soon"}).Is(200)

@@ -16,8 +16,8 @@ import (
 
 // DetailsForm is the form of the details step, as a visitor sees it.
 type DetailsForm struct {
-	ID       int64          `json:"id"`
-	Elements []form.Element `json:"elements"`
+	ID       int64          `json:"id" doc:"The id of the form."`
+	Elements []form.Element `json:"elements" doc:"Fields, texts and consents, in their order."`
 }
 
 // plain is asked without a form of the site's own.
@@ -64,19 +64,12 @@ func (s *service) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64])
 		return nil
 	}
 	var elements []form.Element
-	err := s.await(ctx, "form", func() (bool, error) {
-		var raw []byte
-		err := tx.QueryRow(ctx, `select elements from form where id = $1 and not trashed`, id.V).Scan(&raw)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		return true, json.Unmarshal(raw, &elements)
-	})
+	err := tx.QueryRow(ctx, `select elements from form where id = $1 and not trashed`, id.V).Scan(&elements)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return arriving(tx, "form")
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("read form %d: %w", id.V, err)
 	}
 	if !form.NeedsEmail(elements) {
 		return fault.Invalid("form_id", fault.NewProblem("needs_email", "must be a form with a required email field"))

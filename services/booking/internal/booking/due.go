@@ -7,18 +7,19 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 )
 
 // eachDue runs do for every appointment that is due, the earliest first, each in a transaction of its own, and stops while
 // the app is off. from is the part of a query that selects the due appointments a at the time $1. do must end that the
 // appointment is due. The condition is checked again under the appointment's lock, so a change of this moment counts and a
-// second replica finds nothing to do.
-func (s *service) eachDue(ctx context.Context, from string, do func(ctx context.Context, tx *db.Tx, a appointment) error) error {
+// second replica finds nothing to do. An appointment that do fails on goes aside.
+func (s *service) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from string, do func(ctx context.Context, tx *db.Tx, a appointment) error) error {
 	for ctx.Err() == nil && s.Apps.On(appID) {
 		var due []uuid.UUID
 		err := s.DB.Read(ctx, func(tx *db.Tx) error {
-			rows, err := tx.Query(ctx, `select a.id `+from+` order by a.starts_at, a.id limit 100`, tx.Now)
+			rows, err := tx.Query(ctx, `select a.id `+from+` and a.id <> all($2) order by a.starts_at, a.id limit 100`, tx.Now, aside.Keys())
 			if err != nil {
 				return err
 			}
@@ -29,7 +30,7 @@ func (s *service) eachDue(ctx context.Context, from string, do func(ctx context.
 			return err
 		}
 		for _, id := range due {
-			if err := s.ifDue(ctx, from, id, do); err != nil {
+			if _, err := aside.Did(ctx, []uuid.UUID{id}, s.ifDue(ctx, from, id, do)); err != nil {
 				return fmt.Errorf("appointment %s: %w", id, err)
 			}
 		}

@@ -29,9 +29,9 @@ type Embed struct {
 
 // PageRef names a page.
 type PageRef struct {
-	ID    int64  `json:"id"`
-	Title string `json:"title"`
-	URL   string `json:"url"`
+	ID    int64  `json:"id" doc:"The id of the page."`
+	Title string `json:"title" doc:"The title of the page."`
+	URL   string `json:"url" doc:"The address of the page."`
 }
 
 type widget struct {
@@ -146,8 +146,8 @@ func (s *service) bookingPage() *string {
 }
 
 type embedInPage struct {
-	Service      uuid.UUID `json:"service,omitzero"`
-	Staff        int64     `json:"staff" minimum:"1"`
+	Service      uuid.UUID `json:"service,omitzero" doc:"Only this service; all when left out."`
+	Staff        int64     `json:"staff" minimum:"1" doc:"Only the times of this person; those of everybody when left out."`
 	PageID       int64     `json:"page_id" minimum:"1" doc:"Page to append the widget to."`
 	NewPageTitle string    `json:"new_page_title" maxLength:"190" doc:"Title of a new page, instead of page_id."`
 	Publish      bool      `json:"publish" ability:"-" doc:"Publish a new page at once; it is a draft otherwise."`
@@ -155,10 +155,10 @@ type embedInPage struct {
 
 // Embedded is the page that shows the widget now.
 type Embedded struct {
-	PageID  int64  `json:"page_id"`
-	Status  string `json:"status"`
-	EditURL string `json:"edit_url"`
-	Created bool   `json:"created"`
+	PageID  int64  `json:"page_id" doc:"The id of the page."`
+	Status  string `json:"status" doc:"publish or draft: the status of the page."`
+	EditURL string `json:"edit_url" doc:"Where to change it."`
+	Created bool   `json:"created" doc:"The page was made for it."`
 }
 
 // RecordID is what the audit log names.
@@ -180,12 +180,12 @@ func (s *service) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Em
 			return err
 		}
 		if in.PageID != 0 {
-			err := s.await(ctx, "page", func() (found bool, err error) {
-				err = tx.QueryRow(ctx, `select exists (select from page where id = $1)`, in.PageID).Scan(&found)
-				return found, err
-			})
-			if err != nil {
-				return err
+			var found bool
+			if err := tx.QueryRow(ctx, `select exists (select from page where id = $1)`, in.PageID).Scan(&found); err != nil {
+				return fmt.Errorf("look for page %d: %w", in.PageID, err)
+			}
+			if !found {
+				return arriving(tx, "page")
 			}
 		}
 		// The audit log names the page that was asked for; that of a new one settings gives out.

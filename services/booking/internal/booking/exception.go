@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/services/booking/internal/slots"
@@ -22,14 +23,14 @@ import (
 // Exception is time off or extra hours of a person, or a closure of the whole business (no user). It holds on
 // each day of its period, all day when start and end are null.
 type Exception struct {
-	ID           uuid.UUID `json:"id" format:"uuid"`
-	UserID       *int64    `json:"user_id"`
-	DateFrom     string    `json:"date_from" format:"date"`
-	DateTo       string    `json:"date_to" format:"date"`
-	Start        *string   `json:"start"`
-	End          *string   `json:"end"`
-	Type         string    `json:"type"`
-	Label        string    `json:"label"`
+	ID           uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	UserID       *int64    `json:"user_id" doc:"The user id of the person; null for the whole business."`
+	DateFrom     string    `json:"date_from" format:"date" doc:"The first day."`
+	DateTo       string    `json:"date_to" format:"date" doc:"The last day."`
+	Start        *string   `json:"start" doc:"The time of day at which it begins; null for whole days."`
+	End          *string   `json:"end" doc:"The time of day at which it ends; null for whole days."`
+	Type         string    `json:"type" doc:"closed, or extra for extra hours."`
+	Label        string    `json:"label" doc:"What the team reads."`
 	Appointments []Touched `json:"appointments" doc:"Appointments that still take time inside it."`
 
 	rule slots.Exception
@@ -37,17 +38,17 @@ type Exception struct {
 
 // Touched is an appointment that an exception falls on.
 type Touched struct {
-	ID       uuid.UUID `json:"id" format:"uuid"`
-	StartsAt time.Time `json:"starts_at"`
+	ID       uuid.UUID `json:"id" format:"uuid" doc:"The id of the appointment."`
+	StartsAt time.Time `json:"starts_at" doc:"When it begins."`
 }
 
 type exceptionFields struct {
-	DateFrom string            `json:"date_from" required:"true" format:"date"`
+	DateFrom string            `json:"date_from" required:"true" format:"date" doc:"The first day."`
 	DateTo   string            `json:"date_to" format:"date" doc:"date_from when left out."`
 	Start    opt.Value[string] `json:"start,omitzero" nullable:"true" doc:"HH:MM; null for the whole day."`
 	End      opt.Value[string] `json:"end,omitzero" nullable:"true" doc:"HH:MM, at most 24:00; null for the whole day."`
 	Type     string            `json:"type" enum:"closed,extra" doc:"closed when left out."`
-	Label    string            `json:"label" maxLength:"190"`
+	Label    string            `json:"label" maxLength:"190" doc:"What the team reads."`
 }
 
 // read checks the fields and makes the exception of a person, or of everybody.
@@ -60,6 +61,7 @@ func (in exceptionFields) read(user *int64) (Exception, error) {
 		e.Type = "closed"
 	}
 	found := fault.Problems{}
+	found.Add("label", form.OneLine(e.Label, 190))
 	e.rule = slots.Exception{From: parseDay("date_from", e.DateFrom, found), To: parseDay("date_to", e.DateTo, found), Block: slots.AllDay, Extra: e.Type == "extra"}
 	if e.rule.To < e.rule.From {
 		found.Add("date_to", before("date_from"))
@@ -182,6 +184,24 @@ func (s *service) listExceptions(ctx context.Context, tx *db.Tx, in ofStaff) (db
 
 func (s *service) listClosures(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Exception], error) {
 	return s.queryExceptions(ctx, tx, `where user_id is null`)
+}
+
+type findExceptions struct {
+	From  string `json:"from,omitempty" format:"date" doc:"First local day; Monday of this week when both are left out."`
+	To    string `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
+	Staff int64  `json:"staff,omitempty" minimum:"1" doc:"Only the time of this person, and closures."`
+}
+
+// findExceptions lists closures, time off and extra hours that touch a period, by their first day. Who sees only their own records
+// gets closures and what is theirs.
+func (s *service) findExceptions(ctx context.Context, tx *db.Tx, in findExceptions) (db.List[Exception], error) {
+	today := s.today(tx.Now)
+	from, to, err := period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
+	if err != nil {
+		return db.List[Exception]{}, err
+	}
+	return s.queryExceptions(ctx, tx, `where date_from <= $2::text::date and date_to >= $1::text::date
+		and (user_id is null or ($3::bigint = 0 or user_id = $3) and ($4::bigint = 0 or user_id = $4))`, from.String(), to.String(), ownUser(tx), in.Staff)
 }
 
 func (s *service) queryExceptions(ctx context.Context, tx *db.Tx, where string, args ...any) (db.List[Exception], error) {

@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/google/uuid"
@@ -138,14 +139,8 @@ func (s *service) handOver(ctx context.Context, tx *db.Tx, from, to int64) error
 	if _, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict do nothing`, to); err != nil {
 		return err
 	}
-	var overlapping bool
-	err = tx.QueryRow(ctx, `select exists (select from appointment a join (select period from appointment where user_id = @to and `+takesTime+`) b
-		on b.period && a.period where a.id = any(@ids))`, pgx.NamedArgs{"to": to, "ids": ids, "now": tx.Now}).Scan(&overlapping)
-	if err != nil {
+	if err := overlapped(ctx, tx, ids, to); err != nil {
 		return err
-	}
-	if overlapping {
-		return fault.Conflict("overlap", "One of the appointments falls on one of the successor's.")
 	}
 	settings, err := readSettings(ctx, tx)
 	if err != nil {
@@ -169,4 +164,19 @@ func (s *service) handOver(ctx context.Context, tx *db.Tx, from, to int64) error
 		}
 	}
 	return nil
+}
+
+// overlapped is svc_conflict with reason overlap if one of the appointments falls on one that the user has. Its data.appointments are
+// the first 50 that do, by start.
+func overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
+	rows, err := tx.Query(ctx, `select a.id, a.starts_at from appointment a where a.id = any(@ids) and exists (select from appointment b
+		where b.user_id = @to and `+takesTime+` and b.period && a.period) order by a.starts_at, a.id limit 50`, pgx.NamedArgs{"to": user, "ids": ids, "now": tx.Now})
+	if err != nil {
+		return err
+	}
+	clashes, err := pgx.CollectRows(rows, pgx.RowToStructByName[Touched])
+	if err != nil || len(clashes) == 0 {
+		return err
+	}
+	return fault.New(http.StatusConflict, "svc_conflict", "One of the appointments falls on one of the successor's.", "reason", "overlap", "appointments", clashes)
 }

@@ -47,8 +47,12 @@ func (s *service) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, 
 	if err != nil {
 		return nil, err
 	}
+	was := p.Hours
 	p.week, p.Hours = week, week.Strings()
 	if _, err := tx.Exec(ctx, `update staff set hours = $2 where user_id = $1`, p.UserID, week); err != nil {
+		return nil, err
+	}
+	if err := tx.ChangedFrom(map[string]any{"hours": was}, map[string]any{"hours": p.Hours}); err != nil {
 		return nil, err
 	}
 	return p.Hours, p.emit(ctx, tx, proto.KindStaffUpdated, nil, "hours")

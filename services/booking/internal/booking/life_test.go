@@ -234,9 +234,31 @@ func TestANoteIsForTheTeamAndChangesNoCalendar(t *testing.T) {
 	require.Equal(t, "", o.admin.Patch("/appointments/"+id, object{"notes": ""}).Is(200).Text("notes"))
 	o.admin.Patch("/appointments/"+id, object{}).Fails(400, "svc_invalid_param")
 	o.admin.Patch("/appointments/"+id, object{"notes": strings.Repeat("x", 2001)}).Fails(400, "svc_invalid_param")
+	require.Subset(t, o.Changes("update-appointment-note"), []string{`{"notes":{"old":"","new":"…"}}`, `{"notes":{"old":"…","new":""}}`}, "the audit log does not quote it")
 	require.Len(t, o.mails("c@example.com"), 1)
 	o.admin.Post("/appointments/"+id+"/cancel", nil).Is(200)
 	require.Contains(t, string(o.lastMail("c@example.com").GetCalendar()), "SEQUENCE:1")
+}
+
+func TestTheAuditLogShowsOldAndNewValuesOfAnAppointment(t *testing.T) {
+	o := open9to5(t, nil)
+	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
+	o.admin.Post("/appointments/"+id+"/reschedule", object{"starts_at": o.at(2, "11:00")}).Is(200)
+	at := func(clock string) string { return o.at(2, clock).Format(time.RFC3339) }
+	require.JSONEq(t, fmt.Sprintf(`{"starts_at":{"old":%q,"new":%q},"ends_at":{"old":%q,"new":%q}}`,
+		at("10:00"), at("11:00"), at("11:00"), at("12:00")), o.Changes("reschedule-appointment")[0])
+	o.admin.Post("/appointments/"+id+"/place", object{"location_type": "client", "location": "Dorpsplein 3"}).Is(200)
+	require.JSONEq(t, `{"location_type":{"old":"in_person","new":"client"},"location":{"old":"","new":"…"}}`, o.Changes("change-appointment-place")[0], "a client may live there")
+	o.admin.Post("/appointments/"+id+"/cancel", object{"reason": "ill"}).Is(200)
+	require.JSONEq(t, `{"status":{"old":"confirmed","new":"cancelled"},"cancel_reason":{"old":"","new":"…"}}`, o.Changes("cancel-appointment")[0])
+}
+
+func TestTheAuditLogShowsOldAndNewWorkingHoursAndNames(t *testing.T) {
+	o := open9to5(t, nil)
+	o.staff.Put(fmt.Sprintf("/staff/%d/hours", o.staff.UserID), object{"hours": object{"1": [][]string{{"10:00", "12:00"}}}}).Is(200)
+	require.Contains(t, strings.Join(o.Changes("update-staff-hours"), " "), `"hours.1":{"old":[["09:00","17:00"]],"new":[["10:00","12:00"]]}`)
+	o.staff.Patch(fmt.Sprintf("/staff/%d", o.staff.UserID), object{"name": "Doctor An"}).Is(200)
+	require.Contains(t, o.Changes("update-staff")[0], `"new":"Doctor An"`)
 }
 
 func TestAPlaceFitsItsKind(t *testing.T) {

@@ -74,6 +74,10 @@ func (s *service) notify(ctx context.Context, tx *db.Tx, a appointment, kind str
 	if err != nil {
 		return fmt.Errorf("mail %s: %w", kind, err)
 	}
+	if l.reminder {
+		// It waits while the app is off or the mail server is down, and is of no use behind the start.
+		m.App, m.NotAfter = appID, a.StartsAt.Unix()
+	}
 	return tx.Mail(ctx, m)
 }
 
@@ -86,7 +90,7 @@ func (s *service) write(ctx context.Context, tx *db.Tx, a appointment, kind stri
 	}
 	c := mail.Content{
 		Kind: kind, To: mail.Person{Name: a.client.typed(), Address: address.Key(a.client.email)}, Language: t.Language,
-		Business: site.Business.Name, Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.client),
+		Business: s.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.client),
 		Paragraphs: []string{t.T(key+"_text", "staff", a.Staff.Name)}, Rows: s.rows(t, a),
 		Footer: []string{t.T("why", "business", site.Business.Name)},
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 type withToken struct {
-	Token string `json:"token" required:"true" maxLength:"200"`
+	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }
 
 // manageFor is how long after its end an appointment can still be looked at through its link.
@@ -80,7 +80,7 @@ var manageable = []string{statusPending, statusConfirmed}
 
 type manageCancel struct {
 	withToken
-	Reason string `json:"reason" maxLength:"500"`
+	Reason string `json:"reason" maxLength:"500" doc:"Why, in words; the team reads it."`
 }
 
 func (s *service) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (PublicAppointment, error) {
@@ -94,8 +94,8 @@ func (s *service) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) 
 
 type manageReschedule struct {
 	withToken
-	StartsAt time.Time `json:"starts_at" required:"true"`
-	Staff    int64     `json:"staff" minimum:"1"`
+	StartsAt time.Time `json:"starts_at" required:"true" doc:"The begin of a free time."`
+	Staff    int64     `json:"staff" minimum:"1" doc:"The user id of the person; anybody who is free when left out."`
 }
 
 func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (PublicAppointment, error) {

@@ -13,9 +13,9 @@ import (
 
 type movedAppointment struct {
 	ID           uuid.UUID `json:"id"`
-	StartsAt     time.Time `json:"starts_at" required:"true"`
+	StartsAt     time.Time `json:"starts_at" required:"true" doc:"The new begin."`
 	Staff        int64     `json:"staff" minimum:"1" doc:"Left out: the same person."`
-	OutsideHours bool      `json:"outside_hours"`
+	OutsideHours bool      `json:"outside_hours" doc:"true also takes a time outside of working hours."`
 }
 
 func (s *service) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedAppointment) (Appointment, error) {
@@ -73,7 +73,7 @@ func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time
 			return a, err
 		}
 	}
-	was := movedFrom{a.StartsAt, a.EndsAt, a.Staff}
+	was := a
 	kind, changed := proto.KindAppointmentRescheduled, []string{}
 	if by := w.start.Sub(a.StartsAt); by != 0 {
 		changed = append(changed, "starts_at", "ends_at")
@@ -90,7 +90,9 @@ func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time
 	if a, err = s.resave(ctx, tx, a); err != nil {
 		return a, err
 	}
-	if err := tx.EmitAll(ctx, []db.Event{a.change(kind, map[string]any{"from": was}, changed...)}); err != nil {
+	tx.Changed(audited(was, a))
+	from := movedFrom{was.StartsAt, was.EndsAt, was.Staff}
+	if err := tx.EmitAll(ctx, []db.Event{a.change(kind, map[string]any{"from": from}, changed...)}); err != nil {
 		return a, err
 	}
 	if a.StartsAt.Equal(was.StartsAt) {

@@ -39,10 +39,13 @@ var everyDay = func() object {
 	return week
 }()
 
+// open9to5 is an office with one service, which is open from 9 to 17 each day. Its clock begins ten minutes past an hour, so that no
+// time that is offered passes while a test runs.
 func open9to5(t testing.TB, fields object, configure ...func(*app.Config)) *office {
 	t.Helper()
 	s := apptest.Start(t, Service, configure...)
 	o := &office{Service: s, t: t, admin: s.As("site_admin"), staff: s.As("staff")}
+	o.Travel(o.Now().Add(50 * time.Minute).Truncate(time.Hour).Add(10 * time.Minute).Sub(o.Now()))
 	o.staff.Put(fmt.Sprintf("/staff/%d/hours", o.staff.UserID), object{"hours": everyDay}).Is(200)
 	body := object{"name": "Intake", "duration_min": 60, "staff": []int64{o.staff.UserID}, "location_details": "Kerkstraat 1, Gent"}
 	for k, v := range fields {

@@ -13,28 +13,28 @@ import (
 
 // PublicService is a service as visitors see it.
 type PublicService struct {
-	ID              uuid.UUID              `json:"id" format:"uuid"`
-	Name            string                 `json:"name"`
-	Description     string                 `json:"description"`
-	DurationMin     int                    `json:"duration_min"`
-	Price           *string                `json:"price"`
-	LocationType    string                 `json:"location_type"`
-	LocationDetails string                 `json:"location_details"`
-	Confirmation    string                 `json:"confirmation"`
-	Staff           []StaffRef             `json:"staff"`
+	ID              uuid.UUID              `json:"id" format:"uuid" doc:"The id of the record."`
+	Name            string                 `json:"name" doc:"What visitors read."`
+	Description     string                 `json:"description" doc:"What visitors read about it."`
+	DurationMin     int                    `json:"duration_min" doc:"How long it takes, in minutes."`
+	Price           *string                `json:"price" doc:"The price; null for none."`
+	LocationType    string                 `json:"location_type" doc:"Where it takes place."`
+	LocationDetails string                 `json:"location_details" doc:"The address or other words about the place."`
+	Confirmation    string                 `json:"confirmation" doc:"auto books at once, review waits for somebody to confirm."`
+	Staff           []StaffRef             `json:"staff" doc:"The people who offer it."`
 	Form            opt.Value[DetailsForm] `json:"form" doc:"What the details step asks; null for name, address, phone number and a message."`
 }
 
 // PublicServices is the list of them, and what the booking page says around it.
 type PublicServices struct {
-	Items         []PublicService `json:"items"`
-	NextCursor    *string         `json:"next_cursor"`
-	Total         int64           `json:"total"`
-	Timezone      string          `json:"timezone"`
-	Currency      string          `json:"currency"`
-	Business      string          `json:"business"`
-	TermsText     string          `json:"terms_text"`
-	ClientChanges bool            `json:"client_changes"`
+	Items         []PublicService `json:"items" doc:"The services that visitors can book."`
+	NextCursor    *string         `json:"next_cursor" doc:"Always null: there is one page."`
+	Total         int64           `json:"total" doc:"How many services there are."`
+	Timezone      string          `json:"timezone" doc:"The IANA zone in which the business counts its days."`
+	Currency      string          `json:"currency" doc:"The ISO code of the currency."`
+	Business      string          `json:"business" doc:"The name of the business."`
+	TermsText     string          `json:"terms_text" doc:"Words that visitors read before they book."`
+	ClientChanges bool            `json:"client_changes" doc:"Visitors can move and cancel their appointments by the link of a mail."`
 }
 
 func (s *service) publicServices(ctx context.Context, tx *db.Tx, _ op.None) (PublicServices, error) {
@@ -82,13 +82,13 @@ func (s *service) site() siteInfo {
 
 // PublicAppointment is an appointment as its client sees it.
 type PublicAppointment struct {
-	Status       string    `json:"status"`
-	StartsAt     time.Time `json:"starts_at"`
-	EndsAt       time.Time `json:"ends_at"`
+	Status       string    `json:"status" doc:"pending while somebody has to confirm it, else confirmed."`
+	StartsAt     time.Time `json:"starts_at" doc:"When it begins."`
+	EndsAt       time.Time `json:"ends_at" doc:"When it ends."`
 	Service      Ref       `json:"service"`
 	Staff        StaffRef  `json:"staff"`
-	LocationType string    `json:"location_type"`
-	Location     string    `json:"location"`
+	LocationType string    `json:"location_type" doc:"Where it takes place."`
+	Location     string    `json:"location" doc:"The address or other words about the place."`
 
 	id uuid.UUID
 }

@@ -3,8 +3,11 @@ package booking
 import (
 	"context"
 	"embed"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
@@ -25,25 +28,32 @@ type service struct {
 	*app.Kit
 	timeToken auth.TimeToken
 	fields    fieldTable
-	// waiting bounds how many calls wait for a copy at once: each holds a connection.
-	waiting chan struct{}
-	hints   hints
-	catalog atomic.Pointer[catalog]
+	hints     hints
+	catalog   atomic.Pointer[catalog]
+	// Appointments on which the jobs failed.
+	unreminded, unexpired *app.Aside[uuid.UUID]
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), fields: newFieldTable(k.Bus), waiting: make(chan struct{}, 4)}
+	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), fields: newFieldTable(k.Bus),
+		unreminded: app.NewAside[uuid.UUID]("reminders"), unexpired: app.NewAside[uuid.UUID]("requests")}
 	ops := s.ops()
 	return &app.Parts{
 		Ops:       ops,
 		Pages:     s.website(ops),
 		PagePaths: web.Paths,
-		Run:       []func(context.Context){s.fields.Run},
-		Ready:     []func() bool{s.fields.Ready},
+		Tables:    []app.Table{s.fields},
 		App:       &proto.App{Id: appID, Name: "Booking"},
 		Follows:   s.follows(),
 		Personal:  s.personal(),
+		Published: s.records(),
+		Restored:  s.restored,
 		Jobs:      s.jobs(),
+		Gauges: []app.Gauge{
+			{Name: "booking.reminders_overdue", Unit: "{reminder}", Doc: "reminders that should have gone out two minutes ago",
+				SQL: strings.ReplaceAll(`select count(*) `+dueReminders, "$1", "(now() - interval '2 minutes')")},
+			{Name: "booking.unanswered", Unit: "{contact}", Doc: "clients whom contacts has not confirmed yet", SQL: `select count(*) from contact where version = 0`},
+		},
 	}, nil
 }
 
@@ -51,5 +61,6 @@ func (s *service) jobs() []app.Job {
 	return []app.Job{
 		{Name: "reminders", Every: 20 * time.Second, Run: s.remind},
 		{Name: "requests", Every: time.Minute, Run: s.expireRequests},
+		{Name: "unanswered", Every: time.Hour, Run: s.askAgain},
 	}
 }

@@ -16,23 +16,28 @@ import (
 
 // Settings of online booking.
 type Settings struct {
-	SlotStep            int    `json:"slot_step"`
-	MinNoticeMin        int    `json:"min_notice_min"`
-	MaxAdvanceDays      int    `json:"max_advance_days"`
-	CancelNoticeHours   int    `json:"cancel_notice_hours"`
-	LateCancelText      string `json:"late_cancel_text"`
-	ReminderEnabled     bool   `json:"reminder_enabled"`
-	ReminderHours       int    `json:"reminder_hours"`
-	TermsText           string `json:"terms_text"`
-	DefaultConfirmation string `json:"default_confirmation"`
-	ClientChanges       bool   `json:"client_changes"`
-	MaxOpenBookings     int    `json:"max_open_bookings"`
-	FormID              *int64 `json:"form_id"`
+	SlotStep            int    `json:"slot_step" doc:"Minutes between the begins of free times."`
+	MinNoticeMin        int    `json:"min_notice_min" doc:"How many minutes ahead visitors have to book."`
+	MaxAdvanceDays      int    `json:"max_advance_days" doc:"How many days ahead visitors can book."`
+	CancelNoticeHours   int    `json:"cancel_notice_hours" doc:"Until how many hours before the begin visitors can cancel."`
+	LateCancelText      string `json:"late_cancel_text" doc:"What visitors read who want to cancel too late."`
+	ReminderEnabled     bool   `json:"reminder_enabled" doc:"Clients get a mail before their appointment."`
+	ReminderHours       int    `json:"reminder_hours" doc:"How many hours before the begin the reminder goes out."`
+	TermsText           string `json:"terms_text" doc:"Words that visitors read before they book."`
+	DefaultConfirmation string `json:"default_confirmation" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
+	ClientChanges       bool   `json:"client_changes" doc:"Visitors can move and cancel their appointments by the link of a mail."`
+	MaxOpenBookings     int    `json:"max_open_bookings" doc:"How many open bookings one address can have."`
+	FormID              *int64 `json:"form_id" doc:"The form of services that name none; null for none."`
 	RequestExpiresHours int    `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
+
+	Version int64 `json:"-"`
 }
 
+// RecordVersion is the answer's ETag.
+func (s Settings) RecordVersion() int64 { return s.Version }
+
 const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
-	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours from settings`
+	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours, version from settings`
 
 func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
 	return readSettings(ctx, tx)
@@ -55,18 +60,18 @@ func querySettings(ctx context.Context, tx *db.Tx, sql string) (Settings, error)
 }
 
 type changedSettings struct {
-	SlotStep            opt.Value[int]    `json:"slot_step,omitzero" minimum:"0" maximum:"240"`
-	MinNoticeMin        opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200"`
-	MaxAdvanceDays      opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730"`
-	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720"`
-	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000"`
-	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero"`
-	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168"`
-	TermsText           opt.Value[string] `json:"terms_text,omitzero" nullable:"true" maxLength:"1000"`
-	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review"`
-	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero"`
-	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50"`
-	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1"`
+	SlotStep            opt.Value[int]    `json:"slot_step,omitzero" minimum:"0" maximum:"240" doc:"Minutes between the begins of free times."`
+	MinNoticeMin        opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200" doc:"How many minutes ahead visitors have to book."`
+	MaxAdvanceDays      opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730" doc:"How many days ahead visitors can book."`
+	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720" doc:"Until how many hours before the begin visitors can cancel."`
+	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000" doc:"What visitors read who want to cancel too late."`
+	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero" doc:"Clients get a mail before their appointment."`
+	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168" doc:"How many hours before the begin the reminder goes out."`
+	TermsText           opt.Value[string] `json:"terms_text,omitzero" nullable:"true" maxLength:"1000" doc:"Words that visitors read before they book."`
+	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
+	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero" doc:"Visitors can move and cancel their appointments by the link of a mail."`
+	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50" doc:"How many open bookings one address can have."`
+	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"The form of services that name none; null for none."`
 	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them."`
 }
 
@@ -81,6 +86,10 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 	if err != nil {
 		return v, err
 	}
+	if err := tx.Match(v.Version); err != nil {
+		return v, err
+	}
+	was := v
 	in.SlotStep.Apply(&v.SlotStep)
 	in.MinNoticeMin.Apply(&v.MinNoticeMin)
 	in.MaxAdvanceDays.Apply(&v.MaxAdvanceDays)
@@ -95,7 +104,9 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 	in.FormID.ApplyPtr(&v.FormID)
 	in.RequestExpiresHours.Apply(&v.RequestExpiresHours)
 	v.LateCancelText, v.TermsText = strings.TrimSpace(v.LateCancelText), strings.TrimSpace(v.TermsText)
-	var version int64
+	if err := tx.ChangedFrom(was, v); err != nil {
+		return v, err
+	}
 	err = tx.QueryRow(ctx, `update settings set slot_step = @slot_step, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
 		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
 		reminder_hours = @reminder_hours, terms_text = @terms_text, default_confirmation = @default_confirmation,
@@ -106,9 +117,16 @@ func (s *service) updateSettings(ctx context.Context, tx *db.Tx, in changedSetti
 		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "terms_text": v.TermsText,
 		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
 		"request_expires_hours": v.RequestExpiresHours,
-	}).Scan(&version)
+	}).Scan(&v.Version)
 	if err != nil {
 		return v, err
 	}
-	return v, tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: proto.KindBookingSettingsUpdated, Key: "booking-settings", Version: version, Data: v})
+	return v, emitSettings(ctx, tx, v)
+}
+
+// settingsKey is the key of the settings on the topic of the services.
+const settingsKey = "booking-settings"
+
+func emitSettings(ctx context.Context, tx *db.Tx, v Settings) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: proto.KindBookingSettingsUpdated, Key: settingsKey, Version: v.Version, Data: v})
 }

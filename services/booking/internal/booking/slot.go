@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -15,21 +16,21 @@ import (
 
 // Slot is a free time and the people who are free for it.
 type Slot struct {
-	StartsAt time.Time `json:"starts_at"`
-	EndsAt   time.Time `json:"ends_at"`
-	Staff    []int64   `json:"staff"`
+	StartsAt time.Time `json:"starts_at" doc:"When it begins."`
+	EndsAt   time.Time `json:"ends_at" doc:"When it ends."`
+	Staff    []int64   `json:"staff" doc:"The user ids of those who are free then."`
 }
 
 // Slots are the free times of a period.
 type Slots struct {
-	Timezone string `json:"timezone"`
-	Items    []Slot `json:"items"`
+	Timezone string `json:"timezone" doc:"The IANA zone in which the business counts its days."`
+	Items    []Slot `json:"items" doc:"The free times."`
 }
 
 // PublicSlots also carry the token that booking one of them needs.
 type PublicSlots struct {
 	Slots
-	Token string `json:"token"`
+	Token string `json:"token" doc:"The time token that booking needs."`
 }
 
 type findSlots struct {
@@ -62,6 +63,8 @@ func (s *service) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (Pub
 
 func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
 
+var searches = app.NewOutcomes("booking.searches", "{search}", "searches for free times, by outcome: found, or none in the whole period")
+
 func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable BookableService, to audience) (Slots, error) {
 	out := Slots{Timezone: s.Config.Timezone, Items: []Slot{}}
 	first, last, err := period(in.From, in.To, s.today(tx.Now), 14)
@@ -76,6 +79,13 @@ func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookab
 	if err != nil {
 		return out, err
 	}
+	tx.AfterCommit(func() {
+		outcome := "none"
+		if len(out.Items) > 0 {
+			outcome = "found"
+		}
+		searches.Add(ctx, outcome, 1)
+	})
 	for _, t := range slots.List(a.business, bookable.terms().rule(a.settings, to), a.people, first, last, tx.Now) {
 		out.Items = append(out.Items, Slot{t.Start, t.End, t.Staff})
 	}

@@ -15,6 +15,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -23,19 +24,19 @@ import (
 
 // StaffMember is a member of the team. Hours and services are left out while booking is off.
 type StaffMember struct {
-	UserID          int64       `json:"user_id"`
+	UserID          int64       `json:"user_id" doc:"The user id of the person."`
 	Name            string      `json:"name" doc:"As clients see it."`
-	Hours           Hours       `json:"hours,omitzero"`
-	Services        []uuid.UUID `json:"services,omitzero"`
-	MeetingURL      string      `json:"meeting_url"`
-	Role            string      `json:"role"`
-	Sees            string      `json:"sees" enum:"all,own"`
-	Invited         bool        `json:"invited"`
-	NameIsLogin     bool        `json:"name_is_login"`
+	Hours           Hours       `json:"hours,omitzero" doc:"Spans of each weekday, where 1 is Monday: {\"1\": [[\"09:00\", \"17:00\"]]}."`
+	Services        []uuid.UUID `json:"services,omitzero" doc:"The ids of the services that they offer."`
+	MeetingURL      string      `json:"meeting_url" doc:"The link of their online meetings; empty for none."`
+	Role            string      `json:"role" doc:"Their strongest role."`
+	Sees            string      `json:"sees" enum:"all,own" doc:"all for the records of everybody, own for theirs."`
+	Invited         bool        `json:"invited" doc:"They have not accepted the invitation yet."`
+	NameIsLogin     bool        `json:"name_is_login" doc:"They have chosen no name, so the login stands for it."`
 	Access          []string    `json:"access" doc:"Permissions held."`
-	RolesYouCanGive []string    `json:"roles_you_can_give"`
-	CanRemove       bool        `json:"can_remove"`
-	CanRename       bool        `json:"can_rename"`
+	RolesYouCanGive []string    `json:"roles_you_can_give" doc:"Roles that the caller may give them."`
+	CanRemove       bool        `json:"can_remove" doc:"The caller may remove them from the team."`
+	CanRename       bool        `json:"can_rename" doc:"The caller may change their name."`
 }
 
 // profile is a row of staff with the services of the person. Its JSON is the record as other services get it.
@@ -240,8 +241,8 @@ type changedStaff struct {
 func (s *service) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (StaffMember, error) {
 	name, link := strings.TrimSpace(in.Name.V), strings.TrimSpace(in.MeetingURL.V)
 	found := fault.Problems{}
-	if in.Name.Set && name == "" {
-		found.Add("name", fault.Empty())
+	if in.Name.Set {
+		found.Add("name", form.Name(name, 100))
 	}
 	if link != "" && !webAddress(link) {
 		found.Add("meeting_url", fault.Website())
@@ -287,17 +288,25 @@ func (s *service) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (
 	if err != nil {
 		return StaffMember{}, err
 	}
-	return s.shown(tx, p), p.emit(ctx, tx, proto.KindStaffUpdated, nil, changed...)
+	after := s.shown(tx, p)
+	if err := tx.ChangedFrom(s.shown(tx, before), after); err != nil {
+		return after, err
+	}
+	return after, p.emit(ctx, tx, proto.KindStaffUpdated, nil, changed...)
 }
 
 // emit publishes a locked profile under its next version.
 func (p profile) emit(ctx context.Context, tx *db.Tx, kind string, extra any, changed ...string) error {
-	var version int64
-	if err := tx.QueryRow(ctx, `update staff set version = version + 1 where user_id = $1 returning version`, p.UserID).Scan(&version); err != nil {
+	if err := tx.QueryRow(ctx, `update staff set version = version + 1 where user_id = $1 returning version`, p.UserID).Scan(&p.version); err != nil {
 		return err
 	}
+	return tx.Emit(ctx, p.event(kind, extra, changed...))
+}
+
+// event is the record as it leaves the service: without the meeting link.
+func (p profile) event(kind string, extra any, changed ...string) db.Event {
 	p.MeetingURL = ""
-	return tx.Emit(ctx, db.Event{Topic: proto.StaffTopic, Kind: kind, Key: strconv.FormatInt(p.UserID, 10), Version: version, Changed: changed, Data: p, Extra: extra})
+	return db.Event{Topic: proto.StaffTopic, Kind: kind, Key: strconv.FormatInt(p.UserID, 10), Version: p.version, Changed: changed, Data: p, Extra: extra}
 }
 
 // replaceServices makes a person do these services and no other active ones.

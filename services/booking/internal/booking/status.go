@@ -81,6 +81,7 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 		// The time is certain only now: a reminder that would have been due is not sent.
 		a.timedAt = tx.Now
 	}
+	was := a
 	a.Status = to
 	if reason = strings.TrimSpace(reason); reason != "" {
 		a.CancelReason = reason
@@ -89,6 +90,7 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 	if err := save(ctx, tx, &a); err != nil {
 		return a, err
 	}
+	tx.Changed(audited(was, a))
 	settings, err := readSettings(ctx, tx)
 	if err != nil {
 		return a, err

@@ -202,6 +202,34 @@ func TestTheCalendarShowsHoursAndWhatIsBooked(t *testing.T) {
 	}
 }
 
+func TestTimeOffOfEverybodyInAPeriod(t *testing.T) {
+	o := open9to5(t, nil)
+	colleague := o.As("staff")
+	day := func(n int) string { return stamp(o.at(n, "12:00"))[:10] }
+	o.admin.Post("/closures", object{"date_from": day(3), "date_to": day(5), "label": "Holiday"}).Is(201)
+	o.admin.Post(path("/staff/%d/exceptions", o.staff.UserID), object{"date_from": day(4), "label": "Dentist"}).Is(201)
+	o.admin.Post(path("/staff/%d/exceptions", colleague.UserID), object{"date_from": day(4), "start": "18:00", "end": "20:00", "type": "extra", "label": "Evening"}).Is(201)
+	o.admin.Post(path("/staff/%d/exceptions", o.staff.UserID), object{"date_from": day(9), "label": "Later"}).Is(201)
+	booked := o.book(o.contact(o.staff.UserID), o.at(4, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201).Text("id")
+
+	labels := func(who *apptest.Client, query string) (found []any) {
+		for _, e := range who.Get("/exceptions" + query).Is(200).Items() {
+			found = append(found, e["label"])
+		}
+		return found
+	}
+	week := path("?from=%s&to=%s", day(4), day(8))
+	require.ElementsMatch(t, []any{"Holiday", "Dentist", "Evening"}, labels(o.admin, week))
+	require.Equal(t, []any{"Holiday"}, labels(o.admin, path("?from=%s&to=%s", day(5), day(5))))
+	require.Equal(t, []any{"Later"}, labels(o.admin, path("?from=%s&to=%s", day(9), day(9))))
+	require.ElementsMatch(t, []any{"Holiday", "Evening"}, labels(o.admin, week+path("&staff=%d", colleague.UserID)))
+	require.ElementsMatch(t, []any{"Holiday", "Dentist"}, labels(o.staff, week), "who sees their own sees closures and their own")
+	touched, _ := o.admin.Get("/exceptions" + week).Is(200).Field("items.1.appointments").([]any)
+	require.Equal(t, booked, touched[0].(object)["id"])
+	o.admin.Get(path("/exceptions?from=%s&to=%s", day(0), day(62))).Fails(400, "svc_invalid_param")
+	o.admin.Get("/exceptions?from=x").Fails(400, "svc_invalid_param")
+}
+
 func TestRemovingStaffHandsOverOrIsRefused(t *testing.T) {
 	o := open9to5(t, nil)
 	heir := o.As("staff")
@@ -222,6 +250,8 @@ func TestRemovingStaffHandsOverOrIsRefused(t *testing.T) {
 	for successor, reason := range map[int64]string{9999: "successor", o.staff.UserID: "successor", heir.UserID: "overlap"} {
 		require.Equal(t, reason, remove(successor).Fails(409, "svc_conflict").Text("data.reason"))
 	}
+	clash, _ := remove(heir.UserID).Fails(409, "svc_conflict").Field("data.appointments").([]any)
+	require.Equal(t, []any{object{"id": mine, "starts_at": stamp(o.at(2, "10:00"))}}, clash)
 	require.EqualValues(t, o.staff.UserID, o.admin.Get("/appointments/"+mine).Is(200).Field("staff.user_id"))
 	o.admin.Post("/appointments/"+theirs+"/cancel", nil).Is(200)
 	removed := o.admin.Delete(path("/staff/%d?successor=%d", o.staff.UserID, heir.UserID), nil).Is(200)
@@ -328,6 +358,13 @@ func TestAppointmentsAreFoundByPeriodContactAndChange(t *testing.T) {
 	o.admin.Get("/appointments?status=gone").Fails(400, "svc_invalid_param")
 	o.admin.Get("/appointments?contact=x").Fails(400, "svc_invalid_param")
 	o.admin.Get(path("/appointments?from=%s&to=%s", day(0), day(62))).Fails(400, "svc_invalid_param")
+}
+
+func TestAServiceThatNobodyDoesHasAnEmptyList(t *testing.T) {
+	o := open9to5(t, nil)
+	made := o.admin.Post("/services", object{"name": "Later", "duration_min": 30, "staff": []int64{}}).Is(201)
+	require.Contains(t, made.Body, `"staff":[]`)
+	require.Contains(t, o.admin.Patch("/services/"+made.Text("id"), object{"staff": []int64{}}).Is(200).Body, `"staff":[]`)
 }
 
 func TestServicesAreChangedFieldByField(t *testing.T) {
@@ -474,7 +511,7 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 		for len(answered) < 2 {
 			for _, e := range o.Events(proto.SettingsCommandTopic) {
 				var c proto.EmbedInPage
-				if protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
+				if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
 					continue
 				}
 				answered[c.GetRequestId()] = true

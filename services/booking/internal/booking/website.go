@@ -19,14 +19,14 @@ import (
 type fieldTable struct{ *bus.Table[form.Field] }
 
 func newFieldTable(b *bus.Bus) fieldTable {
-	return fieldTable{bus.NewTable(b, proto.FieldTopic, func(_ string, value []byte) (form.Field, error) {
+	return fieldTable{bus.NewTable(b, proto.FieldTopic, func(_ string, value []byte) (form.Field, int64, error) {
 		var f struct {
 			Entity, Key, Label, Type string
 			Options                  []string
 			Archived                 bool
 		}
-		_, err := bus.OpenEnvelope(value, &f)
-		return form.Field(f), err
+		env, err := bus.OpenEnvelope(value, &f)
+		return form.Field(f), env.GetVersion(), err
 	})}
 }
 

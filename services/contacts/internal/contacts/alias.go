@@ -1,13 +1,17 @@
 package contacts
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/proto"
 )
 
 // aliasLock is held shared while a record is stored under an id, and exclusively while the id's meaning changes.
@@ -33,6 +37,50 @@ func pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (contact *uuid.UUID, e
 // pinAlone blocks storing records under id until the transaction ends.
 func pinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return tx.Lock(ctx, aliasLock, id)
+}
+
+// pinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as pinned does for one.
+func pinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+	var ids []uuid.UUID
+	for _, e := range events {
+		var record struct {
+			Contact *struct {
+				ID uuid.UUID `json:"id"`
+			} `json:"contact"`
+		}
+		// The handler reports what cannot be read.
+		if !e.Tombstone && e.Decode(&record) == nil && record.Contact != nil {
+			ids = append(ids, record.Contact.ID)
+		}
+	}
+	return queuePins(ctx, tx, ids, db.QueueLockShared)
+}
+
+// pinAllAlone locks the meaning of the ids that commands ask for, sorted, as pinAlone does for one.
+func pinAllAlone(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+	var ids []uuid.UUID
+	for _, e := range events {
+		var m proto.EnsureContact
+		if e.Kind != proto.KindEnsureContact || e.Decode(&m) != nil {
+			continue
+		}
+		if id, err := uuid.Parse(m.GetContactId()); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return queuePins(ctx, tx, ids, db.QueueLock)
+}
+
+func queuePins(ctx context.Context, tx *db.Tx, ids []uuid.UUID, lock func(b *pgx.Batch, name string, key any)) error {
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	b := &pgx.Batch{}
+	for _, id := range slices.Compact(ids) {
+		lock(b, aliasLock, id)
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // alias makes id stand for target from now on, and moves the records stored under id. An alias always leads to a contact in

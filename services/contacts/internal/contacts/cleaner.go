@@ -89,7 +89,10 @@ func (c *cleaner) size(fields map[string]any) {
 	}
 }
 
-const maxTag = 100
+const (
+	maxTag  = 100 // characters of a tag
+	maxTags = 100 // of a contact
+)
 
 // given reads the values of a request one by one, and remembers which were given.
 type given struct {

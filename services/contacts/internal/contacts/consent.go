@@ -14,10 +14,10 @@ import (
 
 // Consent is a statement that a person agreed to, exactly as they saw it.
 type Consent struct {
-	Purpose   string    `json:"purpose"`
-	Text      string    `json:"text"`
+	Purpose   string    `json:"purpose" doc:"What they agreed to."`
+	Text      string    `json:"text" doc:"The words that they agreed to."`
 	Verified  bool      `json:"verified" doc:"Confirmed by mail."`
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt time.Time `json:"created_at" doc:"When they agreed."`
 }
 
 // listConsents lists what a contact agreed to, oldest first.

@@ -2,6 +2,8 @@ package contacts
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -10,10 +12,10 @@ import (
 
 func (s *service) follows() []bus.Follow {
 	return []bus.Follow{
-		{Topic: proto.ContactsCommandTopic, Handle: s.onCommand},
-		{Topic: proto.AppointmentTopic, Handle: onAppointment},
-		{Topic: proto.SubmissionTopic, Handle: onSubmission},
-		{Topic: proto.StaffTopic, Handle: onStaff},
+		{Topic: proto.ContactsCommandTopic, Handle: s.onCommand, Lock: pinAllAlone},
+		{Topic: proto.AppointmentTopic, Handle: onAppointment, Lock: pinAll, Keys: bus.KeysOf("appointment")},
+		{Topic: proto.SubmissionTopic, Handle: onSubmission, Lock: pinAll, Keys: bus.KeysOf("submission")},
+		{Topic: proto.StaffTopic, Handle: s.onStaff},
 	}
 }
 
@@ -57,13 +59,20 @@ func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil || contact == nil || e.Kind != proto.KindFormSubmitted {
 		return err
 	}
-	return logSubmission(ctx, tx, r, *contact)
+	return logSubmission(ctx, tx, r, *contact, e)
 }
 
-// onStaff hands over what a person who left the team owns.
-func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind == proto.KindStaffRemoved {
-		return startHandOver(ctx, tx, e)
+// onStaff hands over what a person who left the team owns. History says so of people who are back on the team, too.
+func (s *service) onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindStaffRemoved {
+		return nil
 	}
-	return nil
+	user, err := strconv.ParseInt(e.Key, 10, 64)
+	if err != nil {
+		return fmt.Errorf("id of a person who left: %w", err)
+	}
+	if e.History && s.Identity.OnTeam(user) {
+		return nil
+	}
+	return startHandOver(ctx, tx, user, e)
 }

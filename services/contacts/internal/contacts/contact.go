@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/person"
@@ -14,26 +15,29 @@ import (
 
 // Contact is a person as REST and events show one.
 type Contact struct {
-	ID                 uuid.UUID                      `json:"id"`
-	FirstName          string                         `json:"first_name"`
-	LastName           string                         `json:"last_name"`
-	Email              string                         `json:"email"`
-	Phone              string                         `json:"phone"`
-	Status             string                         `json:"status" enum:"lead,customer,inactive"`
-	Marketing          string                         `json:"marketing" enum:"none,pending,subscribed,unsubscribed"`
-	MarketingUpdatedAt *time.Time                     `json:"marketing_updated_at"`
-	Source             string                         `json:"source"`
-	OwnerUserID        *int64                         `json:"owner_user_id"`
-	Tags               []string                       `json:"tags"`
-	Fields             map[string]any                 `json:"fields" doc:"Custom field values by key; empty ones are left out."`
-	Organization       opt.Value[PrimaryOrganization] `json:"organization"`
-	LastActivity       *time.Time                     `json:"last_activity"`
-	CreatedAt          time.Time                      `json:"created_at"`
-	UpdatedAt          time.Time                      `json:"updated_at"`
-	DeletedAt          *time.Time                     `json:"deleted_at"`
+	ID                 uuid.UUID                      `json:"id" doc:"The id of the record."`
+	FirstName          string                         `json:"first_name" doc:"The first name."`
+	LastName           string                         `json:"last_name" doc:"The last name."`
+	Email              string                         `json:"email" doc:"The email address; empty for none."`
+	Phone              string                         `json:"phone" doc:"The telephone number in international form; empty for none."`
+	Status             string                         `json:"status" enum:"lead,customer,inactive" doc:"lead, customer or inactive."`
+	Marketing          string                         `json:"marketing" enum:"none,pending,subscribed,unsubscribed" doc:"none, pending, subscribed or unsubscribed."`
+	MarketingUpdatedAt *time.Time                     `json:"marketing_updated_at" doc:"When the marketing status last changed; null for never."`
+	Source             string                         `json:"source" doc:"Where the contact came from, in words."`
+	OwnerUserID        *int64                         `json:"owner_user_id" doc:"The user id of the person who looks after it; null for nobody."`
+	Tags               []string                       `json:"tags" doc:"The names of its tags."`
+	Fields             map[string]any                 `json:"fields" component:"ContactFields" doc:"Custom field values by key; empty ones are left out."`
+	Organization       opt.Value[PrimaryOrganization] `json:"organization" doc:"The primary organization; null for none."`
+	LastActivity       *time.Time                     `json:"last_activity" doc:"When something last happened; null for never."`
+	CreatedAt          time.Time                      `json:"created_at" doc:"When it was made."`
+	UpdatedAt          time.Time                      `json:"updated_at" doc:"When it last changed."`
+	DeletedAt          *time.Time                     `json:"deleted_at" doc:"When it was moved to the trash; null while it is not there."`
 
 	Version int64 `json:"-"`
 }
+
+// RecordVersion is the answer's ETag.
+func (c Contact) RecordVersion() int64 { return c.Version }
 
 // contactFields are the fields of a contact that its timeline shows. Filling, overwriting, merging
 // and comparing contacts follow this list.
@@ -53,15 +57,15 @@ var contactFields = record.Fields[Contact]{
 // ContactInput is the part of a request that describes a contact. A value that is left out stays as it is; null and ""
 // clear one that may be empty.
 type ContactInput struct {
-	FirstName   opt.Value[string]         `json:"first_name,omitzero" nullable:"true" maxLength:"100"`
-	LastName    opt.Value[string]         `json:"last_name,omitzero" nullable:"true" maxLength:"100"`
-	Email       opt.Value[string]         `json:"email,omitzero" nullable:"true" maxLength:"190"`
-	Phone       opt.Value[string]         `json:"phone,omitzero" nullable:"true" maxLength:"50"`
+	FirstName   opt.Value[string]         `json:"first_name,omitzero" nullable:"true" maxLength:"100" doc:"The first name."`
+	LastName    opt.Value[string]         `json:"last_name,omitzero" nullable:"true" maxLength:"100" doc:"The last name."`
+	Email       opt.Value[string]         `json:"email,omitzero" nullable:"true" maxLength:"190" doc:"The email address; no two contacts have the same."`
+	Phone       opt.Value[string]         `json:"phone,omitzero" nullable:"true" maxLength:"50" doc:"The telephone number; it is stored in international form."`
 	Status      opt.Value[string]         `json:"status,omitzero" enum:"lead,customer,inactive" doc:"lead when a new contact has none."`
-	Source      opt.Value[string]         `json:"source,omitzero" nullable:"true" maxLength:"50"`
+	Source      opt.Value[string]         `json:"source,omitzero" nullable:"true" maxLength:"50" doc:"Where the contact came from, in words."`
 	OwnerUserID opt.Value[int64]          `json:"owner_user_id,omitzero" nullable:"true" minimum:"1" doc:"User id of a team member."`
 	Tags        opt.Value[[]string]       `json:"tags,omitzero" maxItems:"100" doc:"Names, at most 100 characters each; new ones are made."`
-	Fields      opt.Value[map[string]any] `json:"fields,omitzero" doc:"Custom field values, merged by key; null or an empty text clears a value."`
+	Fields      opt.Value[map[string]any] `json:"fields,omitzero" component:"ContactFields" doc:"Custom field values, merged by key; null or an empty text clears a value."`
 }
 
 // read gives the values of a request in their stored form, tags as typed, and the names of those that were given. It
@@ -83,15 +87,15 @@ func (in ContactInput) read(clean *cleaner) (Contact, record.Names) {
 
 // PrimaryOrganization is the organization that a person belongs to first of all.
 type PrimaryOrganization struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
-	Role string    `json:"role"`
+	ID   uuid.UUID `json:"id" doc:"The id of the organization."`
+	Name string    `json:"name" doc:"The name of the organization."`
+	Role string    `json:"role" doc:"What the person does there, in words."`
 }
 
 // ContactRef names a contact.
 type ContactRef struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
+	ID   uuid.UUID `json:"id" doc:"The id of the contact."`
+	Name string    `json:"name" doc:"First and last name."`
 }
 
 // Statuses of a contact.
@@ -115,7 +119,7 @@ func newContact(c Contact, now time.Time) Contact {
 
 // creation returns the changes that the timeline shows of a new contact: every value except the default status and
 // subscription.
-func creation(c Contact) record.Changes {
+func creation(c Contact) change.Set {
 	return contactFields.Diff(Contact{Status: c.Status, Marketing: marketingNone}, c).Created()
 }
 

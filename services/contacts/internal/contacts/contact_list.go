@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/directory"
 )
@@ -33,12 +34,13 @@ type ContactQuery struct {
 	ContactFilter
 	UpdatedSince   time.Time `json:"updated_since,omitzero"`
 	IncludeDeleted bool      `json:"include_deleted,omitempty" doc:"Also those in the trash."`
+	Deleted        bool      `json:"deleted,omitempty" doc:"Only those in the trash."`
 	db.Page
 }
 
 // plain reports whether q can be answered by reading one index in order.
 func (q ContactQuery) plain(tx *db.Tx) bool {
-	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !(tx.Who.Own && q.IncludeDeleted)
+	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !q.Deleted && !(tx.Who.Own && q.IncludeDeleted)
 }
 
 // findContacts lists the contacts that the actor may see, newest first.
@@ -51,11 +53,15 @@ func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 		return db.List[Contact]{}, err
 	}
 	var contacts []Contact
-	switch {
+	switch copied := s.contacts.Newest(); {
+	case in.plain(tx) && !page.First:
+		contacts, err = s.rowsOf(ctx, tx, in, page, &db.Where{})
+	case copied == nil:
+		contacts, err = s.withoutDirectory(ctx, tx, in, page)
 	case in.plain(tx):
-		contacts, err = s.plainPage(ctx, tx, in, page)
+		contacts, err = s.plainPage(ctx, tx, in, page, copied)
 	case in.inDirectory():
-		contacts, err = s.directoryPage(ctx, tx, in, page)
+		contacts, err = s.directoryPage(ctx, tx, in, page, copied)
 	default:
 		contacts, err = s.countedPage(ctx, tx, in, page)
 	}
@@ -72,17 +78,9 @@ func untilChanges(ctx context.Context, tx *db.Tx, page *db.Cursor, since time.Ti
 
 const newestFirst = ` order by c.created_at desc, c.id desc`
 
-// plainPage walks along the index. The total is the directory's, which is asked for what changed only if
-// something did.
-func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
+// plainPage walks along the index for a first page. The total is the directory's.
+func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, copied *directory.Copy) ([]Contact, error) {
 	var w db.Where
-	if !page.First {
-		return s.rowsOf(ctx, tx, q, page, &w)
-	}
-	copied, err := s.contacts.Newest(ctx)
-	if err != nil {
-		return nil, err
-	}
 	upToDate := copied.UpToDate(&w)
 	q.conditions(tx, &w)
 	rows, err := tx.Query(ctx, `select `+shownContact+`, `+upToDate+` as up_to_date`+contactFrom+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
@@ -101,13 +99,12 @@ func (s *service) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page
 	for i, f := range found {
 		contacts[i] = f.Contact
 	}
-	l := &selection{Directory: copied.Directory, query: q.directoryQuery(tx)}
 	if len(found) == 0 || !found[0].UpToDate {
-		if l, err = s.selection(ctx, tx, q); err != nil {
+		if err := copied.Check(ctx, tx, nil); err != nil {
 			return nil, err
 		}
 	}
-	_, page.Total = l.first(0)
+	_, page.Total = copied.First(q.directoryQuery(tx), 0)
 	return contacts, nil
 }
 
@@ -123,8 +120,8 @@ func (s *service) rowsOf(ctx context.Context, tx *db.Tx, q ContactQuery, page *d
 }
 
 // directoryPage has the directory find and count, and reads what it found.
-func (s *service) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) (contacts []Contact, err error) {
-	l, err := s.selection(ctx, tx, q)
+func (s *service) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, copied *directory.Copy) (contacts []Contact, err error) {
+	l, err := s.selection(ctx, tx, q, copied)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +152,49 @@ func (s *service) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, 
 		keys = l.after(keys[len(keys)-1], wanted)
 	}
 	return contacts, nil
+}
+
+// While the directory is loaded, countersAtOnce lists are counted in the database at a time, each for countFor at most; the
+// others wait for countPatience.
+const (
+	countersAtOnce = 2
+	countFor       = "5s"
+	countPatience  = 5 * time.Second
+)
+
+// withoutDirectory answers a list while the directory is loaded: from the database, in bounded time. A search is
+// svc_unavailable. Counting may take seconds, so a process that just started must not do it for all who ask at once.
+func (s *service) withoutDirectory(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]Contact, error) {
+	if q.Search != "" {
+		return nil, fault.Unavailable()
+	}
+	if page.First {
+		select {
+		case s.counters <- struct{}{}:
+			defer func() { <-s.counters }()
+		default:
+			return nil, db.RunAgainAfter(s.counterFree)
+		}
+	}
+	if _, err := tx.Exec(ctx, `set local statement_timeout = '`+countFor+`'`); err != nil {
+		return nil, err
+	}
+	return s.countedPage(ctx, tx, q, page)
+}
+
+// counterFree returns when one more list may be counted, or with svc_unavailable after countPatience.
+func (s *service) counterFree(ctx context.Context) error {
+	late := time.NewTimer(countPatience)
+	defer late.Stop()
+	select {
+	case s.counters <- struct{}{}:
+		<-s.counters
+		return nil
+	case <-late.C:
+		return fault.Unavailable()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // countedPage answers conditions that the directory cannot.

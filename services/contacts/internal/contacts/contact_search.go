@@ -8,12 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/directory"
 )
 
 // conditions narrows w to the contacts c that q selects and the actor may see.
 func (q ContactQuery) conditions(tx *db.Tx, w *db.Where) {
-	if !q.IncludeDeleted {
+	switch {
+	case q.Deleted:
+		w.And("c.deleted_at is not null")
+	case !q.IncludeDeleted:
 		w.And("c.deleted_at is null")
 	}
 	onlyOwn(w, tx)
@@ -43,7 +47,7 @@ func (f ContactFilter) conditions(w *db.Where) {
 		w.And("c.marketing = ?", f.Marketing)
 	}
 	if f.Tag != "" {
-		w.And("c.tags @> array["+tagNamed+"]", f.Tag, f.Tag, f.Tag)
+		w.And("c.tags @> array["+tagNamed+"]", f.Tag, f.Tag)
 	}
 	if f.Owner != 0 {
 		w.And("c.owner_user_id = ?", f.Owner)
@@ -144,13 +148,13 @@ func (l *selection) after(key directory.Key, limit int) []directory.Key {
 	return l.After(l.query, key, limit)
 }
 
-// selection is what q selects in a directory that holds at least what tx sees.
-func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery) (*selection, error) {
-	l := &selection{query: q.directoryQuery(tx)}
+// selection is what q selects in copied, which it checks.
+func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery, copied *directory.Copy) (*selection, error) {
+	l := &selection{Directory: copied.Directory, query: q.directoryQuery(tx)}
 	b := &pgx.Batch{}
 	if words := strings.Fields(q.Search); len(words) > 0 || q.Tag != "" {
 		var w db.Where
-		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tagNamed, words, q.Tag, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
+		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tagNamed, words, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
 			var tag *string
 			err := row.Scan(&l.query.Words, &tag)
 			if tag != nil {
@@ -160,8 +164,7 @@ func (s *service) selection(ctx context.Context, tx *db.Tx, q ContactQuery) (*se
 			return err
 		})
 	}
-	var err error
-	if l.Directory, err = s.contacts.Current(ctx, tx, b); err != nil {
+	if err := copied.Check(ctx, tx, b); err != nil {
 		return nil, err
 	}
 	if d := &l.query; len(d.Words) == 1 && d.Instead != "" {
@@ -190,8 +193,11 @@ func (q ContactQuery) directoryQuery(tx *db.Tx) directory.Query {
 	if tx.Who.Own {
 		d.Has = append(d.Has, directory.OwnerLabel(tx.Who.UserID))
 	}
-	if !q.IncludeDeleted {
-		d.Lacks = []directory.Label{{Kind: directory.Trashed}}
+	switch trashed := (directory.Label{Kind: directory.Trashed}); {
+	case q.Deleted:
+		d.Has = append(d.Has, trashed)
+	case !q.IncludeDeleted:
+		d.Lacks = []directory.Label{trashed}
 	}
 	if !q.CreatedSince.IsZero() {
 		d.Since = q.CreatedSince.UnixMicro()
@@ -207,12 +213,17 @@ func (q ContactQuery) inDirectory() bool {
 // maxIDs is how many ids a query is given in place of the words of a search.
 const maxIDs = 5000
 
-// narrowed is q without its search, which becomes a condition of w on ids, if the search finds few contacts.
+// narrowed is q without its search, which becomes a condition of w on ids, if the search finds few contacts. A search is
+// svc_unavailable while the directory is loaded.
 func (s *service) narrowed(ctx context.Context, tx *db.Tx, q ContactQuery, w *db.Where) (ContactQuery, error) {
 	if q.Search == "" {
 		return q, nil
 	}
-	l, err := s.selection(ctx, tx, q)
+	copied := s.contacts.Newest()
+	if copied == nil {
+		return q, fault.Unavailable()
+	}
+	l, err := s.selection(ctx, tx, q, copied)
 	if err != nil {
 		return q, err
 	}

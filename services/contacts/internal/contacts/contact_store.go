@@ -106,19 +106,25 @@ func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uu
 	return stamped(rows, next)
 }
 
-// updateContact is updateContacts for one.
-func updateContact(ctx context.Context, tx *db.Tx, c Contact) error {
-	_, err := updateContacts(ctx, tx, c)
-	return err
+// updateContact is updateContacts for one, and gives it as it is shown, in the same round trip.
+func updateContact(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, err error) {
+	b := &pgx.Batch{}
+	b.Queue(updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(c), "now": tx.Now})
+	b.Queue(readContactSQL, c.ID).Query(func(rows pgx.Rows) error {
+		shown, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Contact])
+		return err
+	})
+	err = tx.SendBatch(ctx, b).Close()
+	return shown, err
 }
 
 // updateContactAndAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when
 // another contact has the address; the transaction can go on then.
-func updateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) error {
+func updateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	if h, err := contactWithEmail(ctx, tx, address.Key(c.Email)); err == nil && h.ID != c.ID {
-		return errTaken
+		return c, errTaken
 	} else if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return err
+		return c, err
 	}
 	// Somebody may take the address between that look and this write.
 	err := pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
@@ -126,9 +132,12 @@ func updateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) error {
 		return err
 	})
 	if db.Violates(err, "contact_email") {
-		return errTaken
+		return c, errTaken
 	}
-	return err
+	if err != nil {
+		return c, err
+	}
+	return readContact(ctx, tx, c.ID)
 }
 
 // errTaken means that another contact, not in the trash, has the address.
@@ -158,8 +167,10 @@ func lockLiveContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, err
 
 // readContact reads a contact, whoever asks; 404 svc_not_found when it is gone.
 func readContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
-	return oneContact(ctx, tx, `select `+shownContact+contactFrom+` where c.id = $1`, id)
+	return oneContact(ctx, tx, readContactSQL, id)
 }
+
+const readContactSQL = `select ` + shownContact + contactFrom + ` where c.id = $1`
 
 func visible(tx *db.Tx, id uuid.UUID) *db.Where {
 	w := &db.Where{}

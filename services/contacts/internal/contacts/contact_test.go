@@ -19,6 +19,7 @@ type object = map[string]any
 func TestOperationsAreThoseOfTheInterface(t *testing.T) {
 	s := apptest.Start(t, Service)
 	apptest.CheckOperations(t, s.Parts.Ops)
+	apptest.CheckExamples(t, s.Parts.Ops)
 }
 
 func TestAContactIsCreatedWithItsValuesInTheirStoredForm(t *testing.T) {
@@ -47,7 +48,7 @@ func TestAContactIsCreatedWithItsValuesInTheirStoredForm(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("key of user %d", admin.UserID), entry["actor_label"])
 	require.Equal(t, object{"old": nil, "new": "Zoë"}, entry["data"].(object)["first_name"])
 	require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
-	require.Equal(t, []any{object{"name": "New client", "slug": "new-client"}, object{"name": "VIP", "slug": "vip"}}, admin.Get("/tags").Is(200).Field("items"))
+	require.Equal(t, []any{object{"name": "New client", "slug": "new-client", "changing": nil}, object{"name": "VIP", "slug": "vip", "changing": nil}}, admin.Get("/tags").Is(200).Field("items"))
 }
 
 func TestAContactNeedsSomethingToBeCalledBy(t *testing.T) {
@@ -109,6 +110,8 @@ func TestAPatchFillsOrOverwrites(t *testing.T) {
 	entry := admin.Get("/contacts/" + id + "/activities").Is(200).Items()[0]
 	require.Equal(t, object{"old": "lead", "new": "customer"}, entry["data"].(object)["status"])
 	require.Equal(t, object{"old": []any{"one", "two"}, "new": []any{"two"}}, entry["data"].(object)["tags"])
+	require.ElementsMatch(t, []string{"", `{"last_name":{"old":"","new":"C"},"tags":{"old":["one"],"new":["one","two"]}}`,
+		`{"first_name":{"old":"A","new":"B"},"last_name":{"old":"C","new":""},"status":{"old":"lead","new":"customer"},"tags":{"old":["one","two"],"new":["two"]}}`}, s.Changes("update-contact"))
 }
 
 func TestTheTrashKeepsAndGivesBack(t *testing.T) {

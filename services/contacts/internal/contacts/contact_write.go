@@ -34,6 +34,23 @@ const (
 
 // createContact makes a contact. An address that a contact has already is 409 svc_duplicate.
 func (s *service) createContact(ctx context.Context, tx *db.Tx, in NewContact) (Contact, error) {
+	c, err := s.readContactInput(ctx, tx, in)
+	if err != nil {
+		return c, err
+	}
+	if c.Tags, err = tagNames(ctx, tx, c.Tags); err != nil {
+		return c, err
+	}
+	made, err := s.makeContact(ctx, tx, c)
+	if errors.Is(err, errTaken) {
+		return c, duplicateContact(ctx, tx, address.Key(c.Email))
+	}
+	return made, err
+}
+
+// readContactInput gives the contact that a request asks for, with an id and the tags as they were typed. Values that break a
+// rule are 400 svc_invalid_param.
+func (s *service) readContactInput(ctx context.Context, tx *db.Tx, in NewContact) (Contact, error) {
 	clean, err := s.cleanerFor(ctx, tx, "contact", in.Fields)
 	if err != nil {
 		return Contact{}, err
@@ -48,20 +65,16 @@ func (s *service) createContact(ctx context.Context, tx *db.Tx, in NewContact) (
 	if err := clean.problems.Err(); err != nil {
 		return c, err
 	}
-	if err := nameless(c); err != nil {
-		return c, err
-	}
-	if c.Tags, err = tagNames(ctx, tx, c.Tags); err != nil {
-		return c, err
-	}
+	return c, nameless(c)
+}
+
+// makeContact writes a new contact with its timeline entry and event, or fails with errTaken. Its tags are names that tagNames
+// gave.
+func (s *service) makeContact(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	if tx.Trusts(addressIsNew) {
 		return s.insertOptimistically(ctx, tx, c)
 	}
-	made, err := s.insertContact(ctx, tx, c)
-	if errors.Is(err, errTaken) {
-		return c, duplicateContact(ctx, tx, address.Key(c.Email))
-	}
-	return made, err
+	return s.insertContact(ctx, tx, c)
 }
 
 // addressIsNew: no contact has the address, its owner has not unsubscribed, and the second of the transaction's time is not
@@ -126,6 +139,9 @@ func (s *service) updateContact(ctx context.Context, tx *db.Tx, in ContactChange
 	if err != nil {
 		return old, err
 	}
+	if err := tx.Match(old.Version); err != nil {
+		return old, err
+	}
 	clean, err := s.cleanerFor(ctx, tx, "contact", in.Fields)
 	if err != nil {
 		return old, err
@@ -147,48 +163,49 @@ func (s *service) updateContact(ctx context.Context, tx *db.Tx, in ContactChange
 	if err := nameless(c); err != nil {
 		return old, err
 	}
-	if _, err := s.saveContact(ctx, tx, old, c, "Contact changed"); err != nil {
-		if errors.Is(err, errTaken) {
-			return old, duplicateContact(ctx, tx, address.Key(c.Email))
-		}
+	saved, changed, err := s.saveContact(ctx, tx, old, c, "Contact changed")
+	switch {
+	case errors.Is(err, errTaken):
+		return old, duplicateContact(ctx, tx, address.Key(c.Email))
+	case err != nil:
 		return old, err
+	case !changed:
+		return readContact(ctx, tx, c.ID)
 	}
-	return readContact(ctx, tx, c.ID)
+	return saved, nil
 }
 
-// saveContact writes what differs between old, a locked contact, and c: row, timeline entry, event; it reports whether
-// anything did. It fails with errTaken when another contact has the address. A change of address ends the subscription,
-// which belongs to the address.
-func (s *service) saveContact(ctx context.Context, tx *db.Tx, old, c Contact, subject string) (changed bool, err error) {
+// saveContact writes what differs between old, a locked contact, and c: row, timeline entry, event. It gives the contact as it is
+// shown then, and reports whether anything differed. It fails with errTaken when another contact has the address. A change of
+// address ends the subscription, which belongs to the address.
+func (s *service) saveContact(ctx context.Context, tx *db.Tx, old, c Contact, subject string) (saved Contact, changed bool, err error) {
 	update := updateContact
 	if address.Key(c.Email) != address.Key(old.Email) {
 		update = updateContactAndAddress
 		c.Marketing = marketingNone
 		if c, err = s.recallMarketing(ctx, tx, c); err != nil {
-			return false, err
+			return c, false, err
 		}
 		if c.Marketing != old.Marketing {
 			c.MarketingUpdatedAt = &tx.Now
 		}
 		if err := endConfirmLinks(ctx, tx, c.ID); err != nil {
-			return false, err
+			return c, false, err
 		}
 		if err := rememberAddress(ctx, tx, c.ID, address.Key(old.Email)); err != nil {
-			return false, err
+			return c, false, err
 		}
 	}
 	diff := contactFields.Diff(old, c)
 	if len(diff) == 0 {
-		return false, nil
+		return c, false, nil
 	}
-	if err := update(ctx, tx, c); err != nil {
-		return false, err
+	tx.Changed(diff)
+	if saved, err = update(ctx, tx, c); err != nil {
+		return c, false, err
 	}
-	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryUpdated, subject: subject, data: diff}); err != nil {
-		return false, err
-	}
-	_, err = emitContact(ctx, tx, proto.KindContactUpdated, c.ID, diff.Names(), nil)
-	return true, err
+	deferLog(tx, entry{contact: &c.ID, kind: entryUpdated, subject: subject, data: diff})
+	return saved, true, tx.Emit(ctx, contactEvent(proto.KindContactUpdated, saved, diff.Names(), nil))
 }
 
 // deleteContact moves a contact to the trash.
@@ -197,15 +214,16 @@ func (s *service) deleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.
 	if err != nil {
 		return op.None{}, err
 	}
+	if err := tx.Match(c.Version); err != nil {
+		return op.None{}, err
+	}
 	c.DeletedAt = &tx.Now
-	if err := updateContact(ctx, tx, c); err != nil {
+	deleted, err := updateContact(ctx, tx, c)
+	if err != nil {
 		return op.None{}, err
 	}
-	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryDeleted, subject: "Contact moved to the trash"}); err != nil {
-		return op.None{}, err
-	}
-	_, err = emitContact(ctx, tx, proto.KindContactDeleted, c.ID, nil, nil)
-	return op.None{}, err
+	deferLog(tx, entry{contact: &c.ID, kind: entryDeleted, subject: "Contact moved to the trash"})
+	return op.None{}, tx.Emit(ctx, contactEvent(proto.KindContactDeleted, deleted, nil, nil))
 }
 
 // restoreContact takes a contact out of the trash, with all it had. An address that another contact has
@@ -224,26 +242,25 @@ func (s *service) restoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (Co
 		return c, err
 	}
 	c.DeletedAt = nil
-	if err := updateContactAndAddress(ctx, tx, c); err != nil {
+	restored, err := updateContactAndAddress(ctx, tx, c)
+	if err != nil {
 		if errors.Is(err, errTaken) {
 			return c, duplicateContact(ctx, tx, address.Key(c.Email))
 		}
 		return c, err
 	}
-	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryRestored, subject: "Contact restored", data: contactFields.Diff(old, c)}); err != nil {
-		return c, err
-	}
-	return emitContact(ctx, tx, proto.KindContactRestored, c.ID, nil, nil)
+	deferLog(tx, entry{contact: &c.ID, kind: entryRestored, subject: "Contact restored", data: contactFields.Diff(old, c)})
+	return restored, tx.Emit(ctx, contactEvent(proto.KindContactRestored, restored, nil, nil))
 }
 
 // DuplicateQuery asks who has an address.
 type DuplicateQuery struct {
-	Email string `json:"email" required:"true" maxLength:"190"`
+	Email string `json:"email" required:"true" maxLength:"190" doc:"The email address to look for."`
 }
 
 // Match is a contact with the address; its id is null when the caller may not see it.
 type Match struct {
-	ID *uuid.UUID `json:"id" nullable:"true"`
+	ID *uuid.UUID `json:"id" nullable:"true" doc:"The id of the contact; null if the caller may not see it."`
 }
 
 // findDuplicates finds the contact with an address, if any.

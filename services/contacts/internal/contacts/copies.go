@@ -32,7 +32,7 @@ type appointmentRecord struct {
 }
 
 // keepAppointment stores an appointment unless a newer version is there. It gives the contact that the appointment is with,
-// or nil when there is none or the person was erased.
+// or nil if no contact has it or the person was erased.
 func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.Event) (*uuid.UUID, error) {
 	contact, err := contactOf(ctx, tx, a.Contact)
 	if err != nil {
@@ -50,8 +50,8 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
 			starts_at = excluded.starts_at, ends_at = excluded.ends_at,
 			people = case when excluded.people = '{}' then a.people else excluded.people end -- only a visitor's booking names them
-		where a.version < excluded.version`,
-		pgx.NamedArgs{"id": a.ID, "version": e.Version, "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
+		where a.version < @below`,
+		pgx.NamedArgs{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
 			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people})
 	return contact, err
 }
@@ -99,7 +99,7 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact
 	}
 	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"service": a.Service, "staff": a.Staff}}
-	return logActivity(ctx, tx, contact, entry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
+	return logEvent(ctx, tx, contact, e, entry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
 }
 
 // dropAppointment deletes the copy of an appointment and its timeline entries.
@@ -140,20 +140,23 @@ func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Ev
 		return nil, err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people) values ($1, $2, $3, $4, $5, $6, $7, $8)
+		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people)
+		values (@id, @version, @contact, @form, @form_name, @status, @at, @people)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
 			form_name = excluded.form_name, status = excluded.status, people = excluded.people
-		where s.version < excluded.version`, r.ID, e.Version, contact, r.Form.ID, r.Form.Name, r.Status, r.CreatedAt, people)
+		where s.version < @below`,
+		pgx.NamedArgs{"id": r.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "form": r.Form.ID, "form_name": r.Form.Name,
+			"status": r.Status, "at": r.CreatedAt, "people": people})
 	return contact, err
 }
 
-func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact uuid.UUID) error {
+func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact uuid.UUID, e bus.Event) error {
 	subject := "Form submitted"
 	if r.Form.Name != "" {
 		subject += ": " + r.Form.Name
 	}
 	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
-	return logActivity(ctx, tx, contact, entry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
+	return logEvent(ctx, tx, contact, e, entry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
 }
 
 // dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"frontdesk/libs/change"
 	"frontdesk/services/contacts/internal/record"
 )
 
@@ -110,6 +111,6 @@ func TestANewContactIsALeadAndHasAllThatItWasGiven(t *testing.T) {
 	c := newContact(Contact{FirstName: "An", Fields: map[string]any{"a": "b", "c": nil}}, now)
 	require.Equal(t, statusLead, c.Status)
 	require.Equal(t, map[string]any{"a": "b"}, c.Fields)
-	require.Equal(t, record.Changes{"first_name": {New: "An"}, "fields.a": {New: "b"}}, creation(c))
+	require.Equal(t, change.Set{"first_name": {New: "An"}, "fields.a": {New: "b"}}, creation(c))
 	require.Equal(t, statusInactive, newContact(Contact{Status: statusInactive}, now).Status)
 }

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
@@ -97,7 +98,7 @@ func TestManyPeopleChangeWithTheirOrganizationInSlices(t *testing.T) {
 		insert into contact_organization (contact_id, organization_id, is_primary, created_at) select id, $1, true, now() from made`, o, people)
 	require.NoError(t, err)
 	admin.Delete("/organizations/"+o, nil).Is(204)
-	require.Eventually(t, func() bool {
+	until.Holds(t, func() bool {
 		var left int
 		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version < 2`).Scan(&left))
 		return left == 0
@@ -166,15 +167,14 @@ func TestAMergeAndWhatIsFiledUnderTheIdsWaitForEachOtherInOneOrder(t *testing.T)
 	winner := admin.Post("/contacts", object{"first_name": "W"}).Is(201).Text("id")
 	loser := admin.Post("/contacts", object{"first_name": "L"}).Is(201).Text("id")
 	// A consumer that has locked the id goes on to the contact while the merge runs.
-	held, err := s.Kit.DB.Pool.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = held.Exec(t.Context(), `select pg_advisory_xact_lock_shared($1)`, db.LockKey(aliasLock, uuid.MustParse(loser)))
+	held := s.Begin()
+	_, err := held.Exec(t.Context(), `select pg_advisory_xact_lock_shared($1)`, db.LockKey(aliasLock, uuid.MustParse(loser)))
 	require.NoError(t, err)
 	merged := make(chan *apptest.Answer)
 	go func() { merged <- admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) }()
-	require.Eventually(t, func() bool {
+	until.Holds(t, func() bool {
 		var waits bool
-		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from pg_locks where locktype = 'advisory' and not granted)`).Scan(&waits))
+		require.NoError(t, held.QueryRow(t.Context(), `select exists (select from pg_locks where locktype = 'advisory' and not granted)`).Scan(&waits))
 		return waits
 	}, 5*time.Second, 10*time.Millisecond)
 	_, err = held.Exec(t.Context(), `set local lock_timeout = '500ms'; update contact set last_activity = now() where id = '`+loser+`'`)

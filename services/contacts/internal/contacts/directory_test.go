@@ -2,6 +2,10 @@ package contacts
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/google/uuid"
@@ -17,10 +21,8 @@ func TestASearchFindsWhatACommitWroteHoweverLongItTook(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	found := func(search string) any { return admin.Get("/contacts?search=" + search).Is(200).Field("total") }
-	slow, err := s.Kit.DB.Pool.Begin(t.Context())
-	require.NoError(t, err)
-	id := uuid.New()
-	_, err = slow.Exec(t.Context(), write, id, "Slowly", "slow@example.com")
+	slow, id := s.Begin(), uuid.New()
+	_, err := slow.Exec(t.Context(), write, id, "Slowly", "slow@example.com")
 	require.NoError(t, err)
 	// Transactions that began later and end earlier.
 	for i := range 3 {
@@ -40,6 +42,32 @@ func TestASearchFindsWhatACommitWroteHoweverLongItTook(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 0, found("slowest"))
 	require.EqualValues(t, 3, admin.Get("/contacts").Is(200).Field("total"))
+}
+
+func TestTheDirectoryIsMeasured(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	for range 3 {
+		admin.Post("/contacts", object{"first_name": "Anna"}).Is(201)
+	}
+	require.EqualValues(t, 3, admin.Get("/contacts?search=anna").Is(200).Field("total"))
+	res, err := http.Get(s.Admin + "/metrics")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	metrics, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	value := func(name string) float64 {
+		found := regexp.MustCompile(`(?m)^` + name + `\{.*\} (.*)$`).FindSubmatch(metrics)
+		require.NotNil(t, found, name)
+		n, err := strconv.ParseFloat(string(found[1]), 64)
+		require.NoError(t, err)
+		return n
+	}
+	require.EqualValues(t, 3, value("frontdesk_directory_contacts"))
+	require.EqualValues(t, 3, value("frontdesk_directory_changes_total"))
+	require.Zero(t, value("frontdesk_directory_differences_total"))
+	require.Greater(t, value("frontdesk_directory_bytes"), 100.)
+	require.Greater(t, value("frontdesk_directory_load_seconds"), 0.)
 }
 
 func TestEveryoneFindsTheirOwnWritesAtOnce(t *testing.T) {

@@ -45,20 +45,23 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 	if err != nil {
 		return fmt.Errorf("read what %s %s says about a contact: %w", m.GetOrigin(), m.GetOriginId(), err)
 	}
-	answer := &proto.Ensured{Origin: m.GetOrigin(), OriginId: m.GetOriginId(), RequestedId: m.GetContactId(), Result: ensuredNone}
 	// The id may come to mean another contact: ids are locked before contacts.
 	if err := pinAlone(ctx, tx, requested); err != nil {
 		return err
+	}
+	before, err := answered(ctx, tx, &m)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		return emitAnswer(ctx, tx, &m, *before)
 	}
 	c, result, err := s.findOrMake(ctx, tx, requested, given, m.GetCreate())
 	if err != nil {
 		return fmt.Errorf("find or make contact %s: %w", requested, err)
 	}
 	if result == ensuredNone {
-		// No tombstone ever ends this key of the topic, so the event must not name a person.
-		tx.Who.Label = ""
-		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: requested.String(),
-			Data: json.RawMessage("null"), Extra: answer})
+		return giveAnswer(ctx, tx, &m, answer{nil, result})
 	}
 	if requested != c {
 		// Records under the requested id belong to the contact, those that arrived and those that will.
@@ -77,8 +80,20 @@ func (s *service) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) err
 	if result == ensuredUnchanged && (linked || asked) {
 		result = ensuredUpdated
 	}
-	answer.ContactId, answer.Result = c.String(), result
-	_, err = emitContact(ctx, tx, proto.KindContactEnsured, c, nil, answer)
+	return giveAnswer(ctx, tx, &m, answer{&c, result})
+}
+
+// emitAnswer publishes the answer to a command.
+func emitAnswer(ctx context.Context, tx *db.Tx, m *proto.EnsureContact, a answer) error {
+	extra := &proto.Ensured{Origin: m.GetOrigin(), OriginId: m.GetOriginId(), RequestedId: m.GetContactId(), Result: a.Result}
+	if a.ContactID == nil {
+		// No tombstone ever ends this key of the topic, so the event must not name a person.
+		tx.Who.Label = ""
+		return tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: m.GetContactId(),
+			Data: json.RawMessage("null"), Extra: extra})
+	}
+	extra.ContactId = a.ContactID.String()
+	_, err := emitContact(ctx, tx, proto.KindContactEnsured, *a.ContactID, nil, extra)
 	return err
 }
 
@@ -114,7 +129,7 @@ func (s *service) findOrMake(ctx context.Context, tx *db.Tx, requested uuid.UUID
 	if tooMuch(c.Fields) {
 		c.Fields = old.Fields
 	}
-	changed, err := s.saveContact(ctx, tx, old, c, "Contact filled in")
+	_, changed, err := s.saveContact(ctx, tx, old, c, "Contact filled in")
 	if changed {
 		return found, ensuredUpdated, err
 	}
@@ -170,7 +185,7 @@ func cut(s string, most int) string {
 }
 
 // findEnsured locks the contact that a command means: the one with the address or, for a command without an address, the
-// one with the id. It gives uuid.Nil when there is none. used reports whether the id is or was a contact's.
+// one with the id. found is uuid.Nil if no contact fits. used reports whether the id is or was a contact's.
 func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string) (found uuid.UUID, used bool, err error) {
 	var id, target *uuid.UUID
 	err = tx.QueryRow(ctx, `

@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,15 @@ func ensure(s *apptest.Service, m *proto.EnsureContact) {
 		m.ContactId = uuid.NewString()
 	}
 	m.Origin, m.OriginId = "submission", uuid.NewString()
-	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: m.Email,
+	command(s, m)
+}
+
+// command sends m as it is.
+func command(s *apptest.Service, m *proto.EnsureContact) { commandAt(s, m, s.Now()) }
+
+// commandAt sends m as it was sent at another time.
+func commandAt(s *apptest.Service, m *proto.EnsureContact, at time.Time) {
+	s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: m.Email, At: at,
 		Actor: &proto.Actor{Channel: db.ChannelForm, Label: "Ann Visitor"}, Data: m})
 	s.Settle()
 }
@@ -75,6 +84,36 @@ func TestAVisitorBecomesAContact(t *testing.T) {
 	ensure(s, nobody)
 	require.Equal(t, "none", answers(t, s, nobody.ContactId)[0].Result)
 	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+}
+
+func TestACommandThatComesAgainIsAnsweredAsBeforeAndChangesNothing(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	m := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Create: true, Consents: []*proto.Consent{{Purpose: "privacy", Text: "I agree."}}}
+	ensure(s, m)
+	none := &proto.EnsureContact{Email: "bob@example.com"}
+	ensure(s, none)
+	path := "/contacts/" + m.ContactId
+	admin.Patch(path, map[string]any{"mode": "overwrite", "first_name": "", "last_name": "Renamed"}).Is(200)
+	command(s, m)
+	command(s, none)
+	require.Len(t, admin.Get(path+"/consents").Is(200).Items(), 1)
+	require.Equal(t, "", admin.Get(path).Is(200).Text("first_name"), "what the team took away stays away")
+	again := answers(t, s, m.ContactId)
+	require.Len(t, again, 2)
+	require.Equal(t, again[0].String(), again[1].String())
+	require.Len(t, answers(t, s, none.ContactId), 2)
+
+	winner := admin.Post("/contacts", map[string]any{"first_name": "Winner"}).Is(201).Text("id")
+	admin.Post("/contacts/"+winner+"/merge", map[string]any{"other_id": m.ContactId}).Is(200)
+	command(s, m)
+	require.True(t, slices.ContainsFunc(answers(t, s, m.ContactId), func(x *proto.Ensured) bool { return x.GetContactId() == winner }), "it has become another contact since")
+	before := s.Now()
+	s.As("site_admin").Post("/privacy/erase", map[string]any{"email": "ann@example.com"}).Is(200)
+	commandAt(s, m, before)
+	var kept int
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from answered where origin_id = $1`, m.OriginId).Scan(&kept))
+	require.Zero(t, kept)
 }
 
 func TestABookingReachesTheTimelineOnceWhateverComesFirst(t *testing.T) {

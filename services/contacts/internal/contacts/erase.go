@@ -19,7 +19,7 @@ import (
 
 // Erased counts the contacts that went.
 type Erased struct {
-	Erased int `json:"erased"`
+	Erased int `json:"erased" doc:"How many contacts were erased."`
 }
 
 // erasePersonalData removes the contacts with an address, also from the trash, with everything about them, for good. What
@@ -123,8 +123,9 @@ func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 		`delete from submission where contact_id = $1`,
 		`update appointment set contact_id = null where contact_id = $1`,
 		`delete from marketing_link where contact_id = $1 and kind = 'confirm'`,
+		`delete from answered where contact_id = $1 or contact_id in (select id from contact_alias where target = $1)`,
 		`update marketing_link set email_key = '' where contact_id = $1`,
-		`update contact_alias set target = null, lingers = false where target = $1`,
+		`update contact_alias set target = null, merged = false, lingers = false where target = $1`,
 		`delete from contact where id = $1`,
 	} {
 		if _, err := tx.Exec(ctx, q, id); err != nil {
@@ -135,15 +136,23 @@ func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 		return err
 	}
 	l.AddID(append(aliases, id)...)
-	if err := tx.Emit(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}); err != nil {
+	if err := tx.End(ctx, erasedEvent(id)); err != nil {
 		return err
 	}
-	for _, one := range append(aliases, id) {
-		if err := tx.Tombstone(ctx, proto.ContactTopic, one.String()); err != nil {
+	for _, one := range aliases {
+		// The person left once: of the other ids it is state.
+		e := erasedEvent(one)
+		e.State = true
+		if err := tx.End(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// erasedEvent is the last event of an id that meant a person who was erased.
+func erasedEvent(id uuid.UUID) db.Event {
+	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
 }
 
 // learn adds the addresses and names of a contact.
@@ -281,14 +290,16 @@ func (s *service) emptyTrash(ctx context.Context) error {
 	}{}
 	privacy.Retention.DeletedContacts = 30
 	s.Site.Read("privacy", &privacy)
-	for n := trashSlice; n == trashSlice; {
-		if err := s.DB.Do(ctx, func(tx *db.Tx) error {
+	for ctx.Err() == nil {
+		var ids []uuid.UUID
+		err := s.DB.Do(ctx, func(tx *db.Tx) (err error) {
+			ids = nil
 			if err := holdImports(ctx, tx); err != nil {
 				return err
 			}
-			ids, err := lockToErase(ctx, tx, `select id from contact where deleted_at < $1 order by id limit $2`,
-				tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts), trashSlice)
-			if err != nil {
+			before := tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts)
+			if ids, err = lockToErase(ctx, tx, db.LimitTo(`select id from contact where deleted_at < $1 and id <> all($2) order by id`, s.trash.Size(trashSlice)),
+				before, s.trash.Keys()); err != nil {
 				return err
 			}
 			l := s.newLeavers(tx)
@@ -297,11 +308,11 @@ func (s *service) emptyTrash(ctx context.Context) error {
 					return fmt.Errorf("erase contact %s: %w", id, err)
 				}
 			}
-			n = len(ids)
 			return l.forget(ctx, tx)
-		}); err != nil {
+		})
+		if worked, err := s.trash.Did(ctx, ids, err); err != nil || !worked {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
 }

@@ -30,13 +30,13 @@ func (s *service) exportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 	}
 	header := []string{"id", "first_name", "last_name", "email", "phone", "status", "marketing", "source", "owner", "tags", "organization", "role",
 		"last_activity", "created_at", "updated_at"}
-	d.Start("contacts.csv", in.Separator)
-	if err := d.Row(append(header, labels(fields)...)); err != nil {
-		return err
-	}
 	var w db.Where
 	q, err := s.narrowed(ctx, tx, ContactQuery{ContactFilter: in.ContactFilter}, &w)
 	if err != nil {
+		return err
+	}
+	d.Start("contacts.csv", in.Separator)
+	if err := d.Row(append(header, labels(fields)...)); err != nil {
 		return err
 	}
 	q.conditions(tx, &w)
@@ -88,6 +88,7 @@ func (s *service) exportOrganizations(ctx context.Context, tx *db.Tx, in Organiz
 	}
 	var w db.Where
 	from := organizationFrom(tx, &w)
+	w.And("o.deleted_at is null")
 	in.conditions(&w)
 	rows, err := tx.Query(ctx, `select array[o.id::text, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country],
 		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.Args...)

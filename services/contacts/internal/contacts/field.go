@@ -13,28 +13,28 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/record"
 )
 
 // Field is a custom field.
 type Field struct {
-	ID         uuid.UUID  `json:"id"`
-	Entity     string     `json:"entity" enum:"contact,organization,submission"`
-	Key        string     `json:"key"`
-	Label      string     `json:"label"`
-	Type       string     `json:"type" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox"`
-	Options    []string   `json:"options"`
-	Group      *uuid.UUID `json:"group" nullable:"true"`
-	SortOrder  int        `json:"sort_order"`
+	ID         uuid.UUID  `json:"id" doc:"The id of the record."`
+	Entity     string     `json:"entity" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
+	Key        string     `json:"key" doc:"The name in fields; it never changes."`
+	Label      string     `json:"label" doc:"What people read."`
+	Type       string     `json:"type" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox" doc:"What its values are."`
+	Options    []string   `json:"options" doc:"The answers to choose from."`
+	Group      *uuid.UUID `json:"group" nullable:"true" doc:"The id of the group; null for none."`
+	SortOrder  int        `json:"sort_order" doc:"The place in lists, the lowest first."`
 	Source     string     `json:"source" doc:"What made the field: team, or the form template that needs it."`
-	ShowInList bool       `json:"show_in_list"`
-	Archived   bool       `json:"archived"`
-	CreatedAt  time.Time  `json:"created_at"`
+	ShowInList bool       `json:"show_in_list" doc:"It is a column of the list."`
+	Archived   bool       `json:"archived" doc:"It is kept and no longer offered."`
+	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
 
 	Version int64 `json:"-"`
 }
@@ -70,12 +70,12 @@ func (s *service) listFields(ctx context.Context, tx *db.Tx, in FieldQuery) (db.
 
 // NewField is what a custom field is made of.
 type NewField struct {
-	Entity     string     `json:"entity" required:"true" enum:"contact,organization,submission"`
-	Type       string     `json:"type" required:"true" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox"`
-	Label      string     `json:"label" required:"true" maxLength:"190"`
+	Entity     string     `json:"entity" required:"true" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
+	Type       string     `json:"type" required:"true" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox" doc:"What its values are."`
+	Label      string     `json:"label" required:"true" maxLength:"190" doc:"What people read."`
 	Options    []string   `json:"options,omitempty" maxItems:"500" doc:"Needed for dropdown and choices; at most 190 characters each."`
-	Group      *uuid.UUID `json:"group,omitempty" nullable:"true"`
-	ShowInList bool       `json:"show_in_list,omitempty"`
+	Group      *uuid.UUID `json:"group,omitempty" nullable:"true" doc:"The id of the group; null for none."`
+	ShowInList bool       `json:"show_in_list,omitempty" doc:"It is a column of the list."`
 }
 
 // createField makes a custom field. Its key is derived from the label, and never changes.
@@ -201,12 +201,12 @@ func checkGroup(ctx context.Context, tx *db.Tx, group uuid.UUID, entity string) 
 // FieldChange is what PATCH may change of a field.
 type FieldChange struct {
 	ID         uuid.UUID            `json:"id"`
-	Label      opt.Value[string]    `json:"label,omitzero" maxLength:"190"`
-	Options    opt.Value[[]string]  `json:"options,omitzero" maxItems:"500"`
-	Group      opt.Value[uuid.UUID] `json:"group,omitzero" nullable:"true"`
-	ShowInList opt.Value[bool]      `json:"show_in_list,omitzero"`
-	SortOrder  opt.Value[int]       `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647"`
-	Archived   opt.Value[bool]      `json:"archived,omitzero"`
+	Label      opt.Value[string]    `json:"label,omitzero" maxLength:"190" doc:"What people read."`
+	Options    opt.Value[[]string]  `json:"options,omitzero" maxItems:"500" doc:"The answers to choose from; replaces the list."`
+	Group      opt.Value[uuid.UUID] `json:"group,omitzero" nullable:"true" doc:"The id of the group; null for none."`
+	ShowInList opt.Value[bool]      `json:"show_in_list,omitzero" doc:"It is a column of the list."`
+	SortOrder  opt.Value[int]       `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647" doc:"The place in lists, the lowest first."`
+	Archived   opt.Value[bool]      `json:"archived,omitzero" doc:"true takes it out of forms and lists; its values stay."`
 }
 
 // updateField changes a field; type and key stay. An archived field is hidden, its values are kept.
@@ -237,7 +237,7 @@ func (s *service) updateField(ctx context.Context, tx *db.Tx, in FieldChange) (F
 			return f, err
 		}
 	}
-	c := record.Changes{}
+	c := change.Set{}
 	c.Note("label", old.Label, f.Label)
 	c.Note("options", old.Options, f.Options)
 	c.Note("group", old.Group, f.Group)
@@ -247,6 +247,7 @@ func (s *service) updateField(ctx context.Context, tx *db.Tx, in FieldChange) (F
 	if len(c) == 0 {
 		return f, nil
 	}
+	tx.Changed(c)
 	f.Version++
 	if _, err := tx.Exec(ctx, `update field set version = $2, label = $3, options = $4, group_id = $5, show_in_list = $6, sort_order = $7, archived = $8 where id = $1`,
 		f.ID, f.Version, f.Label, f.Options, f.Group, f.ShowInList, f.SortOrder, f.Archived); err != nil {

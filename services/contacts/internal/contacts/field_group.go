@@ -17,10 +17,10 @@ import (
 
 // Group is a heading that fields stand under.
 type Group struct {
-	ID        uuid.UUID `json:"id"`
-	Entity    string    `json:"entity" enum:"contact,organization,submission"`
-	Label     string    `json:"label"`
-	SortOrder int       `json:"sort_order"`
+	ID        uuid.UUID `json:"id" doc:"The id of the record."`
+	Entity    string    `json:"entity" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
+	Label     string    `json:"label" doc:"What people read."`
+	SortOrder int       `json:"sort_order" doc:"The place in lists, the lowest first."`
 }
 
 // GroupQuery asks for the groups of an entity.
@@ -40,8 +40,8 @@ func (s *service) listGroups(ctx context.Context, tx *db.Tx, in GroupQuery) (db.
 
 // NewGroup is what a group is made of.
 type NewGroup struct {
-	Entity string `json:"entity" required:"true" enum:"contact,organization,submission"`
-	Label  string `json:"label" required:"true" maxLength:"190"`
+	Entity string `json:"entity" required:"true" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
+	Label  string `json:"label" required:"true" maxLength:"190" doc:"What people read."`
 }
 
 // createGroup makes a field group, behind the others.
@@ -60,8 +60,8 @@ func (s *service) createGroup(ctx context.Context, tx *db.Tx, in NewGroup) (Grou
 // GroupChange is what PATCH may change of a group.
 type GroupChange struct {
 	ID        uuid.UUID         `json:"id"`
-	Label     opt.Value[string] `json:"label,omitzero" maxLength:"190"`
-	SortOrder opt.Value[int]    `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647"`
+	Label     opt.Value[string] `json:"label,omitzero" maxLength:"190" doc:"What people read."`
+	SortOrder opt.Value[int]    `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647" doc:"The place in lists, the lowest first."`
 }
 
 // updateGroup changes a group's label or place.
@@ -75,10 +75,14 @@ func (s *service) updateGroup(ctx context.Context, tx *db.Tx, in GroupChange) (G
 	if err != nil {
 		return g, err
 	}
+	was := g
 	in.Label.Apply(&g.Label)
 	in.SortOrder.Apply(&g.SortOrder)
 	if g.Label = strings.Join(strings.Fields(g.Label), " "); g.Label == "" {
 		return g, fault.Invalid("label", fault.Empty())
+	}
+	if err := tx.ChangedFrom(was, g); err != nil {
+		return g, err
 	}
 	_, err = tx.Exec(ctx, `update field_group set label = $2, sort_order = $3 where id = $1`, g.ID, g.Label, g.SortOrder)
 	return g, err

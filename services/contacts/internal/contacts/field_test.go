@@ -80,6 +80,7 @@ func TestFieldsAreDefinedOnce(t *testing.T) {
 	other := admin.Post("/field-groups", object{"entity": "organization", "label": "Other"}).Is(201).Text("id")
 	admin.Patch("/fields/"+id, object{"group": other}).Fails(400, "svc_invalid_param")
 	require.Equal(t, "Mind", admin.Patch("/field-groups/"+group.Text("id"), object{"label": "Mind", "sort_order": 4}).Is(200).Text("label"))
+	require.JSONEq(t, `{"label":{"old":"Body","new":"Mind"},"sort_order":{"old":1,"new":4}}`, s.Changes("update-field-group")[0])
 	require.Len(t, admin.Get("/field-groups?entity=contact").Is(200).Items(), 1)
 	admin.Delete("/field-groups/"+group.Text("id"), nil).Is(204)
 	admin.Delete("/field-groups/"+group.Text("id"), nil).Fails(404, "svc_not_found")

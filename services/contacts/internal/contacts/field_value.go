@@ -208,6 +208,7 @@ func numberValue(v any) (any, fault.Problem) {
 		if err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && !strings.ContainsAny(s, "xXpP_nN") {
 			return n, fault.Problem{}
 		}
+		return nil, fault.NewProblem("number", "must be a number")
 	}
 	return nil, fault.Type("a number")
 }

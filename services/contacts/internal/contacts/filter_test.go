@@ -105,14 +105,15 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 				return slices.ContainsFunc(m.appointments, func(x time.Time) bool { return !x.Before(from) && !x.After(to) })
 			})
 		}
-		trash := rapid.Bool().Draw(r, "include_deleted")
-		if trash {
-			q.Set("include_deleted", "true")
+		trash := rapid.SampledFrom([]string{"", "include_deleted", "deleted"}).Draw(r, "trash")
+		if trash != "" {
+			q.Set(trash, "true")
 		}
+		listed := func(m model) bool { return trash == "include_deleted" || m.trashed == (trash == "deleted") }
 		by := rapid.SampledFrom([]*apptest.Client{admin, own}).Draw(r, "caller")
 		want := []string{}
 		for _, m := range all {
-			if (trash || !m.trashed) && (by == admin || m.owner == own.UserID) && !slices.ContainsFunc(tests, func(f func(model) bool) bool { return !f(m) }) {
+			if listed(m) && (by == admin || m.owner == own.UserID) && !slices.ContainsFunc(tests, func(f func(model) bool) bool { return !f(m) }) {
 				want = append(want, m.id)
 			}
 		}

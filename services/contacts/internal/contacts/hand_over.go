@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -19,14 +20,10 @@ const handOverSlice = 100
 
 // startHandOver notes that somebody left the team, and who takes over; handOverNext does the rest. What still was to come to
 // the person goes to the successor as well.
-func startHandOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
+func startHandOver(ctx context.Context, tx *db.Tx, from int64, e bus.Event) error {
 	var extra proto.StaffRemoved
 	if err := e.DecodeExtra(&extra); err != nil {
 		return err
-	}
-	from, err := strconv.ParseInt(e.Key, 10, 64)
-	if err != nil {
-		return fmt.Errorf("id of a person who left: %w", err)
 	}
 	b := &pgx.Batch{}
 	b.Queue(`update hand_over set to_user = nullif($2::bigint, 0) where to_user = $1`, from, extra.GetSuccessor())
@@ -35,89 +32,125 @@ func startHandOver(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// handOverNext hands over the next slice in one transaction. It changes only what still has the old owner, so a crash leaves
-// nothing out and repeats nothing.
-func (s *service) handOverNext(ctx context.Context) (worked bool, err error) {
-	err = s.DB.Do(ctx, func(tx *db.Tx) (err error) {
-		worked, err = handOver(ctx, tx)
-		return err
-	})
-	return worked, err
+// handing are the records on which a hand-over failed.
+type handing struct {
+	people        *app.Aside[int64]
+	contacts      *app.Aside[uuid.UUID]
+	organizations *app.Aside[uuid.UUID]
 }
 
-// handOver does the next slice of the oldest hand-over that no other replica is at, and reports whether there was work.
-func handOver(ctx context.Context, tx *db.Tx) (worked bool, err error) {
+func newHanding() handing {
+	return handing{app.NewAside[int64]("hand-over"), app.NewAside[uuid.UUID]("hand-over of contacts"), app.NewAside[uuid.UUID]("hand-over of organizations")}
+}
+
+// handOverNext hands over the next slice in one transaction. It changes only what still has the old owner, so a crash leaves
+// nothing out and repeats nothing. Of several records one that fails does not keep the others from their new owner.
+func (s *service) handOverNext(ctx context.Context) (worked bool, err error) {
+	var slice handedOver
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		slice = handedOver{}
+		return s.handing.next(ctx, tx, &slice)
+	})
+	switch {
+	case len(slice.contacts) > 0:
+		return s.handing.contacts.Did(ctx, slice.contacts, err)
+	case len(slice.organizations) > 0:
+		return s.handing.organizations.Did(ctx, slice.organizations, err)
+	}
+	worked, err = s.handing.people.Did(ctx, slice.from, err)
+	return worked && !slice.waits, err
+}
+
+// handedOver is what a slice worked on.
+type handedOver struct {
+	from          []int64 // the person who left
+	contacts      []uuid.UUID
+	organizations []uuid.UUID
+	waits         bool // other transactions have the records that are left
+}
+
+// next does the next slice of the oldest hand-over that no other replica is at.
+func (h handing) next(ctx context.Context, tx *db.Tx, slice *handedOver) error {
 	var from int64
 	var to *int64
-	err = tx.QueryRow(ctx, `select from_user, to_user, actor from hand_over order by created_at, from_user limit 1 for update skip locked`).Scan(&from, &to, &tx.Who)
+	err := tx.QueryRow(ctx, `select from_user, to_user, actor from hand_over where from_user <> all($1) order by created_at, from_user limit 1
+		for update skip locked`, h.people.Keys()).Scan(&from, &to, &tx.Who)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
-	n, err := handOverContacts(ctx, tx, from, to)
-	if err != nil {
-		return false, fmt.Errorf("hand over the contacts of user %d: %w", from, err)
+	slice.from = []int64{from}
+	if slice.contacts, err = h.handOverContacts(ctx, tx, from, to); err != nil {
+		return fmt.Errorf("hand over the contacts of user %d: %w", from, err)
 	}
-	if n > 0 {
-		return true, nil
+	if len(slice.contacts) > 0 {
+		return nil
 	}
-	if n, err = handOverOrganizations(ctx, tx, from, to); err != nil {
-		return false, fmt.Errorf("hand over the organizations of user %d: %w", from, err)
+	if slice.organizations, err = h.handOverOrganizations(ctx, tx, from, to); err != nil {
+		return fmt.Errorf("hand over the organizations of user %d: %w", from, err)
 	}
-	if n > 0 {
-		return true, nil
+	if len(slice.organizations) > 0 {
+		return nil
 	}
-	// Records that another transaction has locked were skipped.
-	_, err = tx.Exec(ctx, `delete from hand_over where from_user = $1 and not exists (select from contact where owner_user_id = $1)
+	// Records that another transaction has locked, or that are aside, were skipped: other hand-overs go first.
+	tag, err := tx.Exec(ctx, `delete from hand_over where from_user = $1 and not exists (select from contact where owner_user_id = $1)
 		and not exists (select from organization where owner_user_id = $1)`, from)
-	return false, err
+	if slice.waits = tag.RowsAffected() == 0; err == nil && slice.waits {
+		_, err = tx.Exec(ctx, `update hand_over set created_at = $2 where from_user = $1`, from, tx.Now)
+	}
+	return err
 }
 
-// handOverContacts gives the next contacts of a person to their successor, or removes the owner, and returns how many.
-func handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) (int, error) {
-	rows, err := tx.Query(ctx, `
-		update contact c set owner_user_id = $2, version = c.version + 1, updated_at = $3, last_activity = greatest(c.last_activity, $3)
-		from (select id from contact where owner_user_id = $1 order by id limit $4 for no key update skip locked) slice
-		where c.id = slice.id returning c.id`, from, to, tx.Now, handOverSlice)
-	if err != nil {
-		return 0, err
-	}
-	ids, err := collectIDs(rows)
+// handOverContacts gives the next contacts of a person to their successor, or removes the owner, and returns their ids. With
+// an error it returns the ids that it failed on.
+func (h handing) handOverContacts(ctx context.Context, tx *db.Tx, from int64, to *int64) ([]uuid.UUID, error) {
+	ids, err := idsOf(ctx, tx, db.LimitTo(`select id from contact where owner_user_id = $1 and id <> all($2) order by id`, h.contacts.Size(handOverSlice))+
+		` for no key update skip locked`, from, h.contacts.Keys())
 	if err != nil || len(ids) == 0 {
-		return 0, err
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, `update contact set owner_user_id = $2, version = version + 1, updated_at = $3, last_activity = greatest(last_activity, $3)
+		where id = any($1)`, ids, to, tx.Now); err != nil {
+		return ids, err
 	}
 	diff := contactFields.Diff(Contact{OwnerUserID: &from}, Contact{OwnerUserID: to})
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"}, []string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
 		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
 			return []any{db.NewID(), ids[i], entryUpdated, "Contact handed over", diff, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
 		})); err != nil {
-		return 0, err
+		return ids, err
 	}
-	return len(ids), publishContacts(ctx, tx, ids, diff.Names())
+	return ids, publishContacts(ctx, tx, ids, diff.Names())
 }
 
 // handOverOrganizations is handOverContacts for organizations, of which a person has few.
-func handOverOrganizations(ctx context.Context, tx *db.Tx, from int64, to *int64) (int, error) {
-	rows, err := tx.Query(ctx, `select id from organization where owner_user_id = $1 order by id limit $2 for no key update skip locked`, from, handOverSlice/10)
+func (h handing) handOverOrganizations(ctx context.Context, tx *db.Tx, from int64, to *int64) ([]uuid.UUID, error) {
+	ids, err := idsOf(ctx, tx, db.LimitTo(`select id from organization where owner_user_id = $1 and id <> all($2) order by id`, h.organizations.Size(handOverSlice/10))+
+		` for no key update skip locked`, from, h.organizations.Keys())
 	if err != nil {
-		return 0, err
-	}
-	ids, err := collectIDs(rows)
-	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, id := range ids {
 		old, err := lockOrganization(ctx, tx, id)
 		if err != nil {
-			return 0, err
+			return ids, err
 		}
 		o := old
 		o.OwnerUserID = to
 		if _, err := saveOrganization(ctx, tx, old, o, "Organization handed over"); err != nil {
-			return 0, err
+			return ids, err
 		}
 	}
-	return len(ids), nil
+	return ids, nil
+}
+
+// idsOf gives the ids that a query selects.
+func idsOf(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return collectIDs(rows)
 }

@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -9,7 +10,7 @@ import (
 	"frontdesk/proto"
 )
 
-// leaves publishes that a person left the team, and waits until everything is handed over. A successor of 0 is none.
+// leaves publishes that a person left the team, and waits until everything is handed over. With 0 there is no successor.
 func leaves(t *testing.T, s *apptest.Service, user, successor int64) {
 	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": successor}})
 	s.Settle()
@@ -37,6 +38,23 @@ func TestOwnersHandTheirRecordsOver(t *testing.T) {
 	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, c))
 }
 
+func TestHistoryTakesNothingFromSomebodyWhoIsBackOnTheTeam(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin, back, gone := s.As("svc_admin"), s.As("staff"), s.As("nobody")
+	for owner, still := range map[int64]bool{back.UserID: true, gone.UserID: false} {
+		c := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
+		_, err := s.Kit.DB.Pool.Exec(t.Context(), `update contact set owner_user_id = $2 where id = $1`, c, owner)
+		require.NoError(t, err)
+		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(owner), Version: 2, State: true, Extra: object{"successor": 0}})
+		s.Settle()
+		s.Eventually(func() bool {
+			var owned bool
+			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select owner_user_id is not null from contact where id = $1`, c).Scan(&owned))
+			return owned == still
+		})
+	}
+}
+
 func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin, leaver, next := s.As("svc_admin"), s.As("staff"), s.As("staff")
@@ -45,8 +63,7 @@ func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
 		select gen_random_uuid(), 'c' || n, $1, now(), now() from generate_series(1, $2::int) n`, leaver.UserID, many)
 	require.NoError(t, err)
 	// One of them is locked meanwhile.
-	held, err := s.Kit.DB.Pool.Begin(t.Context())
-	require.NoError(t, err)
+	held := s.Begin()
 	_, err = held.Exec(t.Context(), `select from contact where first_name = 'c7' for update`)
 	require.NoError(t, err)
 	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(leaver.UserID), Version: 2, Extra: object{"successor": next.UserID}})
@@ -67,4 +84,86 @@ func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
 		}
 	}
 	require.Equal(t, []int{2 * many, 2 * many}, []int{entries, events})
+}
+
+// refusing makes the database refuse a statement about one record.
+func refusing(t *testing.T, s *apptest.Service, table, operation, id string) (heal func()) {
+	t.Helper()
+	execute(t, s.Kit.DB.Pool, `create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
+	execute(t, s.Kit.DB.Pool, `create trigger refuse before `+operation+` on `+table+` for each row when (old.id = '`+id+`') execute function refuse()`)
+	return func() { execute(t, s.Kit.DB.Pool, `drop trigger refuse on `+table) }
+}
+
+func TestAContactThatCannotBeHandedOverDoesNotKeepTheOthersFromIt(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin, leaver, other := s.As("svc_admin"), s.As("staff"), s.As("staff")
+	var ids []string
+	for range 5 {
+		ids = append(ids, leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id"))
+	}
+	theirs := other.Post("/contacts", object{"first_name": "B"}).Is(201).Text("id")
+	owner := func(id string) any { return admin.Get("/contacts/" + id).Is(200).Field("owner_user_id") }
+	heal := refusing(t, s, "contact", "update", ids[1])
+	for _, user := range []int64{leaver.UserID, other.UserID} {
+		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": admin.UserID}})
+	}
+	mine := float64(admin.UserID)
+	s.Eventually(func() bool {
+		return owner(ids[0]) == mine && owner(ids[2]) == mine && owner(ids[3]) == mine && owner(ids[4]) == mine && owner(theirs) == mine
+	})
+	require.EqualValues(t, leaver.UserID, owner(ids[1]))
+	heal()
+	s.Eventually(func() bool { return owner(ids[1]) == mine })
+}
+
+func TestAPersonWhoCannotBePublishedDoesNotKeepAnOrganizationsOthersFromIt(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	o := admin.Post("/organizations", object{"name": "Before"}).Is(201).Text("id")
+	const people = peopleSlice + 30
+	execute(t, s.Kit.DB.Pool, `with made as (
+			insert into contact (id, first_name, created_at, updated_at) select gen_random_uuid(), 'N' || n, now(), now() from generate_series(1, $2) n returning id
+		) insert into contact_organization (contact_id, organization_id, is_primary, created_at) select id, $1, true, now() from made`, o, people)
+	var bad string
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select id from contact order by id offset $1`, peopleSlice+10).Scan(&bad))
+	refusing(t, s, "contact", "update", bad)
+	admin.Patch("/organizations/"+o, object{"name": "After", "mode": "overwrite"}).Is(200)
+	s.Eventually(func() bool {
+		var published int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 2`).Scan(&published))
+		return published == people-1
+	})
+	s.Eventually(func() bool {
+		var left int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from organization_news`).Scan(&left))
+		return left == 0
+	})
+}
+
+func TestAContactThatCannotBeErasedDoesNotKeepTheTrashFull(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	var ids []string
+	for range 5 {
+		id := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
+		admin.Delete("/contacts/"+id, nil).Is(204)
+		ids = append(ids, id)
+	}
+	heal := refusing(t, s, "contact", "delete", ids[1])
+	s.Travel(40 * 24 * time.Hour)
+	empty := func() (left int) {
+		for _, j := range s.Parts.Jobs {
+			if j.Name == "trash" {
+				require.NoError(t, j.Run(t.Context()))
+			}
+		}
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact`).Scan(&left))
+		return left
+	}
+	require.Equal(t, 1, empty())
+	heal()
+	s.Eventually(func() bool { return empty() == 0 })
 }

@@ -13,25 +13,31 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/person"
 )
 
-// Import is a file of contacts and how far it came.
-type Import struct {
-	ID         uuid.UUID     `json:"id"`
-	FileName   string        `json:"file_name"`
-	Status     string        `json:"status" enum:"uploaded,queued,running,completed,failed"`
-	Headers    []string      `json:"headers"`
+// ListedImport is a file of contacts and how far it came.
+type ListedImport struct {
+	ID         uuid.UUID     `json:"id" doc:"The id of the record."`
+	FileName   string        `json:"file_name" doc:"The name of the file."`
+	Status     string        `json:"status" enum:"uploaded,queued,running,completed,failed" doc:"How far it is."`
+	Headers    []string      `json:"headers" doc:"The names of the columns, as the file has them."`
 	Mapping    []string      `json:"mapping" doc:"The target of each column; an empty string skips it."`
 	Options    ImportOptions `json:"options"`
-	Preview    [][]string    `json:"preview" doc:"The first five rows."`
 	Totals     ImportTotals  `json:"totals"`
-	Errors     []ImportError `json:"errors" doc:"The first hundred; errors.csv has all."`
-	CreatedAt  time.Time     `json:"created_at"`
-	FinishedAt *time.Time    `json:"finished_at"`
+	CreatedAt  time.Time     `json:"created_at" doc:"When it was made."`
+	FinishedAt *time.Time    `json:"finished_at" doc:"When it ended; null while it has not."`
+}
+
+// Import is a ListedImport with rows of its file.
+type Import struct {
+	ListedImport
+	Preview [][]string    `json:"preview" doc:"The first five rows."`
+	Errors  []ImportError `json:"errors" doc:"The first hundred; errors.csv has all."`
 }
 
 // ImportOptions say how rows become contacts.
@@ -43,20 +49,35 @@ type ImportOptions struct {
 
 // ImportTotals count the rows.
 type ImportTotals struct {
-	Rows    int `json:"rows"`
-	Created int `json:"created"`
-	Updated int `json:"updated"`
-	Skipped int `json:"skipped"`
-	Failed  int `json:"failed"`
+	Rows    int `json:"rows" doc:"How many rows there are."`
+	Created int `json:"created" doc:"How many were made."`
+	Updated int `json:"updated" doc:"How many were changed."`
+	Skipped int `json:"skipped" doc:"How many were left out."`
+	Failed  int `json:"failed" doc:"How many were refused."`
 }
 
-// ImportError is a row that was not imported; the headers are row 1.
+// ImportError is a row that was not imported, or why the import has failed. The headers are row 1, and row 0 is the whole file.
+// Code that works on an import returns it as an error to end the import.
 type ImportError struct {
-	Row     int    `json:"row"`
-	Column  string `json:"column"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Row     int    `json:"row" doc:"The number of the row; the headers are row 1, and 0 stands for the whole file."`
+	Column  string `json:"column" doc:"The column that it is about; empty for none."`
+	Code    string `json:"code" doc:"The code of the error."`
+	Message string `json:"message" doc:"A sentence for people."`
+	// Details are the code and the facts of a fault.Problem. Errors from before they were kept have none.
+	Details map[string]any `json:"details" doc:"What is wrong, as in data.details of a refusal: a code, and the values that the sentence names. Empty for older errors."`
 }
+
+// importError makes the error of a row. The text of p is its message.
+func importError(row int, column, code string, p fault.Problem) ImportError {
+	e := ImportError{row, column, code, p.Text, p.Details()}
+	if allowed, ok := e.Details["allowed"].([]string); ok {
+		// A file may have many rows with such an error, and each stores the list.
+		e.Details["allowed"] = allowed[:min(len(allowed), 10)]
+	}
+	return e
+}
+
+func (e ImportError) Error() string { return e.Code + ": " + e.Message }
 
 // Statuses of an import.
 const (
@@ -64,20 +85,21 @@ const (
 	importQueued    = "queued"
 	importRunning   = "running"
 	importCompleted = "completed"
+	importFailed    = "failed"
 )
 
 // NewImport is an upload.
 type NewImport struct {
-	FileName string `json:"file_name" required:"true" maxLength:"190"`
+	FileName string `json:"file_name" required:"true" maxLength:"190" doc:"The name of the file, for people."`
 	CSV      string `json:"csv" required:"true" maxLength:"5242880" doc:"The file, its first row the names of the columns."`
 }
 
 // createImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
 func (s *service) createImport(ctx context.Context, tx *db.Tx, in NewImport) (Import, error) {
-	m := Import{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now, Errors: []ImportError{},
-		Options: ImportOptions{Duplicates: modeFill, Separator: "auto"}}
-	if m.FileName == "" {
-		return m, fault.Invalid("file_name", fault.Empty())
+	m := Import{ListedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
+		Options: ImportOptions{Duplicates: modeFill, Separator: "auto"}}, nil, []ImportError{}}
+	if p := form.Name(m.FileName, 190); !p.IsZero() {
+		return m, fault.Invalid("file_name", p)
 	}
 	m, err := opened(ctx, tx, m, in.CSV)
 	if err != nil {
@@ -98,12 +120,22 @@ type importActor struct {
 	Label  string `json:"label"`
 }
 
+// unreadable is the problem of a file that csvfile could not open, in the words of text.
+func unreadable(err error, text string) fault.Problem {
+	var u csvfile.Unreadable
+	errors.As(err, &u)
+	if u.Max > 0 {
+		return fault.NewProblem(u.Code, text, "max", u.Max)
+	}
+	return fault.NewProblem(u.Code, text)
+}
+
 // opened is m with what its file shows: headers, a guessed mapping, preview, number of rows. A file that cannot be read is
 // 400 naming csv.
 func opened(ctx context.Context, tx *db.Tx, m Import, text string) (Import, error) {
 	f, err := csvfile.Open(text, m.Options.Separator)
 	if err != nil {
-		return m, fault.Invalid("csv", fault.NewProblem("csv", err.Error()))
+		return m, fault.Invalid("csv", unreadable(err, err.Error()))
 	}
 	fields, err := writableFields(ctx, tx, "contact")
 	if err != nil {
@@ -129,9 +161,12 @@ func (s fieldSet) columns() []csvfile.Field {
 	return out
 }
 
-const importColumns = `id, file_name, status, headers, mapping, options, preview, rows, created, updated, skipped, failed, created_at, finished_at`
+const (
+	listedImport  = `id, file_name, status, headers, mapping, options, rows, created, updated, skipped, failed, created_at, finished_at`
+	importColumns = listedImport + `, preview`
+)
 
-// importRow is an import as importColumns give it.
+// importRow is an import as importColumns give it. Those of listedImport leave Preview empty.
 type importRow struct {
 	ID                                      uuid.UUID
 	FileName, Status                        string
@@ -143,21 +178,27 @@ type importRow struct {
 	FinishedAt                              *time.Time
 }
 
+func (r importRow) listed() ListedImport {
+	return ListedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, ImportTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed},
+		r.CreatedAt, r.FinishedAt}
+}
+
 // readImport reads an import. Who sees only their own contacts sees only their own imports; 404 svc_not_found otherwise.
 func readImport(ctx context.Context, tx *db.Tx, id uuid.UUID) (Import, error) {
-	w := visibleImport(tx, id)
+	w := visibleImports(tx)
+	w.And("id = ?", id)
 	return oneImport(ctx, tx, `select `+importColumns+` from import where `+w.String(), w.Args...)
 }
 
 // lockImport is readImport that locks the import.
 func lockImport(ctx context.Context, tx *db.Tx, id uuid.UUID) (Import, error) {
-	w := visibleImport(tx, id)
+	w := visibleImports(tx)
+	w.And("id = ?", id)
 	return oneImport(ctx, tx, `select `+importColumns+` from import where `+w.String()+` for update`, w.Args...)
 }
 
-func visibleImport(tx *db.Tx, id uuid.UUID) *db.Where {
+func visibleImports(tx *db.Tx) *db.Where {
 	w := &db.Where{}
-	w.And("id = ?", id)
 	if tx.Who.Own {
 		w.And("user_id = ?", tx.Who.UserID)
 	}
@@ -176,14 +217,37 @@ func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Impor
 	if err != nil {
 		return Import{}, err
 	}
-	m := Import{ID: r.ID, FileName: r.FileName, Status: r.Status, Headers: r.Headers, Mapping: r.Mapping, Options: r.Options, Preview: r.Preview,
-		Totals: ImportTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed}, Errors: []ImportError{}, CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt}
-	if rows, err = tx.Query(ctx, `select row, "column", code, message from import_error where import_id = $1 order by row limit 100`, r.ID); err != nil {
+	m := Import{r.listed(), r.Preview, []ImportError{}}
+	if rows, err = tx.Query(ctx, `select row, "column", code, message, details from import_error where import_id = $1 order by row limit 100`, r.ID); err != nil {
 		return m, err
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[ImportError])
 	m.Errors = append(m.Errors, found...)
 	return m, err
+}
+
+// findImports lists the imports that readImport finds, newest first.
+func (s *service) findImports(ctx context.Context, tx *db.Tx, in db.Page) (db.List[ListedImport], error) {
+	page, err := tx.Page(in, "imports", in)
+	if err != nil {
+		return db.List[ListedImport]{}, err
+	}
+	w := visibleImports(tx)
+	if page.First {
+		if err := tx.QueryRow(ctx, `select count(*) from import i where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
+			return db.List[ListedImport]{}, err
+		}
+	}
+	w.After(page, "i")
+	rows, err := tx.Query(ctx, `select `+listedImport+` from import i where `+w.String()+db.LimitTo(` order by i.created_at desc, i.id desc`, page.Limit), w.Args...)
+	if err != nil {
+		return db.List[ListedImport]{}, err
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ListedImport, error) {
+		r, err := pgx.RowToStructByNameLax[importRow](row)
+		return r.listed(), err
+	})
+	return db.Close(page, all, func(m ListedImport) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), err
 }
 
 // getImport reads an import and how far it came.
@@ -195,14 +259,14 @@ func (s *service) getImport(ctx context.Context, tx *db.Tx, in op.ByID) (Import,
 type ImportChange struct {
 	ID      uuid.UUID                `json:"id"`
 	Mapping opt.Value[[]string]      `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
-	Options opt.Value[ImportChoices] `json:"options,omitzero"`
+	Options opt.Value[ImportChoices] `json:"options,omitzero" doc:"What the import does."`
 }
 
 // ImportChoices are options to change; those left out stay.
 type ImportChoices struct {
-	Duplicates opt.Value[string] `json:"duplicates,omitzero" enum:"fill_empty,skip,overwrite"`
+	Duplicates opt.Value[string] `json:"duplicates,omitzero" enum:"fill_empty,skip,overwrite" doc:"What happens with a row whose address a contact has."`
 	Tag        opt.Value[string] `json:"tag,omitzero" nullable:"true" maxLength:"100" doc:"null or an empty text for none."`
-	Separator  opt.Value[string] `json:"separator,omitzero"`
+	Separator  opt.Value[string] `json:"separator,omitzero" doc:"The character between the columns."`
 }
 
 // duplicatesSkip leaves a contact that has the address of a row as it is; the other choices are modeFill and modeOverwrite.
@@ -310,8 +374,13 @@ const (
 // dropImports fails uploads that nobody started for uploadLasts, and deletes imports that ended importLasts ago.
 func (s *service) dropImports(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `update import set status = 'failed', csv = '', preview = '[]', finished_at = $1 where status = 'uploaded' and created_at < $2`,
-			tx.Now, tx.Now.Add(-uploadLasts)); err != nil {
+		if _, err := tx.Exec(ctx, `
+			with old as (
+				update import set status = @failed, csv = '', preview = '[]', finished_at = @now where status = @uploaded and created_at < @before returning id
+			)
+			insert into import_error (import_id, row, "column", code, message, details, cells)
+			select id, 0, '', 'svc_invalid_status', 'Nobody started the import within seven days.', '{"code": "not_started"}', '{}' from old`,
+			pgx.NamedArgs{"failed": importFailed, "uploaded": importUploaded, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed') and created_at < $1`, tx.Now.Add(-importLasts))

@@ -65,7 +65,6 @@ func (l *leavers) strikeFromImports(ctx context.Context, tx *db.Tx) error {
 
 // strikeFromText reports whether anything in t was about the people and is blank now.
 func (l *leavers) strikeFromText(t *importText) (struck bool) {
-	var one bool
 	t.FileName, struck = l.StrikeFrom(t.FileName)
 	if l.inRow(t.Headers) {
 		// A file without headers: its first row is a person.
@@ -76,12 +75,19 @@ func (l *leavers) strikeFromText(t *importText) (struck bool) {
 			t.Preview[i], struck = make([]string, len(row)), true
 		}
 	}
-	if f, err := csvfile.Open(t.CSV, t.Options.Separator); err == nil {
-		if rest, found := f.Strike(l.inRow); found {
-			t.CSV, one = rest, true
-		}
+	if t.CSV == "" {
+		return struck
 	}
-	return struck || one
+	f, err := csvfile.Reopen(t.CSV, t.Options.Separator)
+	if err != nil {
+		// The person may stand in it. Without a text the import ends as failed.
+		t.CSV = ""
+		return true
+	}
+	if rest, found := f.Strike(l.inRow); found {
+		t.CSV, struck = rest, true
+	}
+	return struck
 }
 
 // strikeFromImportErrors deletes the errors of the people's rows. The SQL finds more rows than these, by what an address

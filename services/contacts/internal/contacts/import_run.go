@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
+	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
@@ -21,13 +25,17 @@ import (
 	"frontdesk/services/contacts/internal/record"
 )
 
-const importBatch = 2000
-
 // importer works on imports that were started, batch by batch. Each batch is one transaction with the place it came to, so a
 // crash repeats no row and leaves none out. The importer keeps the file of the last batch open for the next one.
 type importer struct {
 	*service
-	open *openFile
+	open  *openFile
+	tries map[uuid.UUID]int // how often in a row an import failed for its own sake
+	aside *app.Aside[uuid.UUID]
+}
+
+func newImporter(s *service) *importer {
+	return &importer{service: s, tries: map[uuid.UUID]int{}, aside: app.NewAside[uuid.UUID]("imports")}
 }
 
 // openFile is the file of an import, of which done rows were read.
@@ -38,6 +46,18 @@ type openFile struct {
 	rows     *csvfile.Rows
 }
 
+// batchSizes are how many rows one transaction does: the first as a rule. A batch that fails for its own sake is done again with
+// the next size, until the row that it fails on is alone. That row is noted as failed without being stored, and the import
+// goes on. If noting it fails as well, the import ends.
+var batchSizes = []int{2000, 100, 10, 1}
+
+// What a number of tries behind the last of batchSizes leads to.
+var (
+	noteTheRow   = len(batchSizes)
+	endTheImport = noteTheRow + 1
+	setItAside   = endTheImport + 1
+)
+
 // batch does the next rows of the oldest import that waits and that no other replica works on. It reports whether there
 // was one.
 func (r *importer) batch(ctx context.Context) (worked bool, err error) {
@@ -46,28 +66,89 @@ func (r *importer) batch(ctx context.Context) (worked bool, err error) {
 	open := r.open
 	r.open = nil
 	var next *openFile
-	err = r.DB.Do(ctx, func(tx *db.Tx) error {
-		j, err := r.claimImport(ctx, tx)
-		if worked = j != nil; err != nil || !worked {
-			return err
-		}
-		file := open
-		open = nil
-		if file == nil || file.id != j.id || file.revision != j.revision || file.done != j.done {
-			if file, err = j.openFile(ctx, tx); err != nil {
-				return fmt.Errorf("import %s: open the file: %w", j.id, err)
+	var id uuid.UUID
+	err = recovered(func() error {
+		return r.DB.Do(ctx, func(tx *db.Tx) error {
+			before := open
+			id, next, open = uuid.Nil, nil, nil
+			j, err := r.claimImport(ctx, tx)
+			if j == nil {
+				return err
 			}
-		}
-		if err := r.importRows(ctx, tx, j, file); err != nil {
-			return fmt.Errorf("import %s, rows %d-%d: %w", j.id, j.done+1, file.done, err)
-		}
-		next = file
-		return nil
+			if id = j.id; err != nil {
+				return fmt.Errorf("claim import %s: %w", id, err)
+			}
+			next, err = r.portion(ctx, tx, j, before)
+			if reason, ok := errors.AsType[ImportError](err); ok {
+				return j.end(ctx, tx, reason)
+			}
+			if err != nil {
+				return fmt.Errorf("import %s: %w", id, err)
+			}
+			return nil
+		})
 	})
-	if err == nil {
+	switch {
+	case id == uuid.Nil:
+		return false, err
+	case err == nil:
 		r.open = next
+		if r.tries[id]--; r.tries[id] <= 0 {
+			delete(r.tries, id)
+		}
+	case ctx.Err() != nil || fault.Transient(err):
+		return true, err
+	default:
+		switch r.tries[id]++; r.tries[id] {
+		case noteTheRow:
+			slog.WarnContext(ctx, "a row cannot be imported", "import", id, "error", err)
+		case setItAside:
+			r.tries[id] = endTheImport
+			return r.aside.Did(ctx, []uuid.UUID{id}, err)
+		}
 	}
-	return worked, err
+	return true, nil
+}
+
+// recovered gives a panic of f as an error, so that one file does not stop the process.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// portion does the next rows of an import, as many as its tries allow, and gives the file behind them. It fails with an
+// ImportError if the import cannot go on: its starter may no longer import, its file cannot be read. The transaction acts in
+// the name of the starter.
+func (r *importer) portion(ctx context.Context, tx *db.Tx, j *job, file *openFile) (_ *openFile, err error) {
+	tx.Who = db.Actor{UserID: j.actor.UserID, Label: j.actor.Label, Channel: db.ChannelImport, Own: r.Identity.Own(j.actor.UserID)}
+	rights, tries := r.Identity.Rights(j.actor.UserID), r.tries[j.id]
+	switch {
+	case !rights[auth.ImportContacts] || !rights[auth.ViewContacts]:
+		return nil, importError(0, "", "svc_forbidden",
+			fault.NewProblem("may_not_import", "Who started the import may no longer import contacts. Rows that were done before stay."))
+	case tries >= endTheImport:
+		return nil, importError(0, "", "svc_internal", fault.NewProblem("rows_not_stored", "The rows that follow could not be imported."))
+	case file == nil || file.id != j.id || file.revision != j.revision || file.done != j.done:
+		if file, err = j.openFile(ctx, tx); err != nil {
+			return nil, fmt.Errorf("open the file: %w", err)
+		}
+	}
+	if j.clean, err = r.newCleaner(ctx, tx, "contact"); err != nil {
+		return nil, err
+	}
+	if tries == noteTheRow {
+		err = r.noteRow(ctx, tx, j, file)
+	} else {
+		err = r.importRows(ctx, tx, j, file, batchSizes[tries])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rows %d-%d: %w", j.done+1, file.done, err)
+	}
+	return file, nil
 }
 
 // job is an import as a batch works on it.
@@ -90,52 +171,36 @@ type failedRow struct {
 	cells []string
 }
 
-// claimImport locks the oldest import that has rows to do, and gives nil when there is none. The transaction acts in the
-// name of who started it.
+// claimImport locks the oldest import that has rows to do, and returns nil if no import has.
 func (r *importer) claimImport(ctx context.Context, tx *db.Tx) (*job, error) {
 	j := &job{}
-	err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, options from import where status in ('queued', 'running')
-		order by created_at, id limit 1 for update skip locked`).Scan(&j.id, &j.revision, &j.done, &j.actor, &j.mapping, &j.headers, &j.options)
+	err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, options from import
+		where status in ('queued', 'running') and id <> all($1) order by created_at, id limit 1 for update skip locked`, r.aside.Keys()).
+		Scan(&j.id, &j.revision, &j.done, &j.actor, &j.mapping, &j.headers, &j.options)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	tx.Who = db.Actor{UserID: j.actor.UserID, Label: j.actor.Label, Channel: db.ChannelImport, Own: r.Identity.Own(j.actor.UserID)}
-	j.clean, err = r.newCleaner(ctx, tx, "contact")
 	return j, err
 }
 
-// openFile reads the file and goes to the row behind the last that is done.
+// openFile opens the file behind the last row that is done. A file that cannot be read is an ImportError.
 func (j *job) openFile(ctx context.Context, tx *db.Tx) (*openFile, error) {
 	var text string
 	if err := tx.QueryRow(ctx, `select csv from import where id = $1`, j.id).Scan(&text); err != nil {
 		return nil, err
 	}
-	f, err := csvfile.Open(text, j.options.Separator)
+	f, err := csvfile.Reopen(text, j.options.Separator)
 	if err != nil {
-		return nil, err
+		return nil, importError(0, "", "svc_invalid_param", unreadable(err, "The file cannot be read: it "+err.Error()+"."))
 	}
-	file := &openFile{j.id, j.revision, j.done, f.Rows()}
-	for row := 1; row < j.done; {
-		next, err := file.rows.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		row = next.Number
-	}
-	return file, nil
+	return &openFile{j.id, j.revision, j.done, f.RowsBehind(j.done)}, nil
 }
 
-// importRows does the next rows of file and moves both on: the file, and the import in the database.
-func (r *importer) importRows(ctx context.Context, tx *db.Tx, j *job, file *openFile) error {
+// importRows does up to size rows of file and moves both on: the file, and the import in the database.
+func (r *importer) importRows(ctx context.Context, tx *db.Tx, j *job, file *openFile, size int) error {
 	var drafts []draft
 	last := false
-	for range importBatch {
+	for range size {
 		row, err := file.rows.Next()
 		if errors.Is(err, io.EOF) {
 			last = true
@@ -153,6 +218,13 @@ func (r *importer) importRows(ctx context.Context, tx *db.Tx, j *job, file *open
 	if err != nil {
 		return fmt.Errorf("name tags: %w", err)
 	}
+	drafts = slices.DeleteFunc(drafts, func(d draft) bool {
+		much := len(record.Union(d.Tags, batchTag)) > maxTags
+		if much {
+			j.tooManyTags(d)
+		}
+		return much
+	})
 	for len(drafts) > 0 {
 		if drafts, err = r.round(ctx, tx, j, batchTag, drafts); err != nil {
 			return err
@@ -164,20 +236,51 @@ func (r *importer) importRows(ctx context.Context, tx *db.Tx, j *job, file *open
 	return nil
 }
 
+// noteRow notes the next row of file as failed and moves both on.
+func (r *importer) noteRow(ctx context.Context, tx *db.Tx, j *job, file *openFile) error {
+	row, err := file.rows.Next()
+	if errors.Is(err, io.EOF) {
+		return j.advance(ctx, tx, file.done, true)
+	}
+	if err != nil {
+		return err
+	}
+	file.done = row.Number
+	j.fail(row.Number, j.cells(row), "", "svc_internal", fault.NewProblem("not_stored", "the row could not be stored"))
+	return j.advance(ctx, tx, file.done, false)
+}
+
+// end ends the import as failed, with the reason as the error of row 0, the whole file. Its text is deleted.
+func (j *job) end(ctx context.Context, tx *db.Tx, reason ImportError) error {
+	b := &pgx.Batch{}
+	b.Queue(`insert into import_error (import_id, row, "column", code, message, details, cells) values ($1, $2, $3, $4, $5, $6, '{}') on conflict do nothing`,
+		j.id, reason.Row, reason.Column, reason.Code, reason.Message, reason.Details)
+	b.Queue(`update import set status = $2, csv = '', preview = '[]', finished_at = $3 where id = $1`, j.id, importFailed, tx.Now)
+	return tx.SendBatch(ctx, b).Close()
+}
+
+var importedRows = app.NewOutcomes("import.rows", "{row}", "rows of imports that are done, by outcome")
+
 // advance stores the place that the import came to, the rows that failed and, behind the last row, the end.
 func (j *job) advance(ctx context.Context, tx *db.Tx, done int, last bool) error {
 	status := importRunning
 	if last {
 		status = importCompleted
 	}
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"import_error"}, []string{"import_id", "row", "column", "code", "message", "cells"},
+	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"import_error"}, []string{"import_id", "row", "column", "code", "message", "details", "cells"},
 		pgx.CopyFromSlice(len(j.failed), func(i int) ([]any, error) {
 			f := j.failed[i]
-			return []any{j.id, f.Row, f.Column, f.Code, f.Message, f.cells}, nil
+			return []any{j.id, f.Row, f.Column, f.Code, f.Message, f.Details, f.cells}, nil
 		})); err != nil {
 		return err
 	}
 	// A file that is done is not needed any more.
+	totals := map[string]int{"created": j.totals.Created, "updated": j.totals.Updated, "skipped": j.totals.Skipped, "failed": len(j.failed)}
+	tx.AfterCommit(func() {
+		for outcome, n := range totals {
+			importedRows.Add(ctx, outcome, n)
+		}
+	})
 	_, err := tx.Exec(ctx, `
 		update import set status = @status, done_row = @done, created = created + @created, updated = updated + @updated,
 			skipped = skipped + @skipped, failed = failed + @failed, csv = case when @last then '' else csv end,
@@ -196,33 +299,40 @@ type draft struct {
 	row     int
 }
 
-func (j *job) fail(row int, cells []string, column, code, message string) {
-	j.failed = append(j.failed, failedRow{ImportError{row, column, code, message}, cells})
+func (j *job) fail(row int, cells []string, column, code string, p fault.Problem) {
+	j.failed = append(j.failed, failedRow{importError(row, column, code, p), cells})
 }
 
-// read turns a row into a draft; one that breaks a rule is noted as failed.
-func (j *job) read(row csvfile.Row) (draft, bool) {
+// cells are a row's cells, one for each header.
+func (j *job) cells(row csvfile.Row) []string {
 	cells := make([]string, len(j.headers))
 	for i := range cells {
 		cells[i] = row.Cell(i)
 	}
+	return cells
+}
+
+// read turns a row into a draft; one that breaks a rule is noted as failed.
+func (j *job) read(row csvfile.Row) (draft, bool) {
+	cells := j.cells(row)
 	d := draft{row: row.Number, cells: cells, Contact: Contact{Fields: map[string]any{}}}
 	for i, target := range j.mapping {
 		if target == "" || i >= len(cells) || cells[i] == "" {
 			continue
 		}
 		if problem := j.put(&d.Contact, target, cells[i]); !problem.IsZero() {
-			j.fail(row.Number, cells, j.headers[i], "svc_invalid_param", target+" "+problem.Text)
+			problem.Text = target + " " + problem.Text
+			j.fail(row.Number, cells, j.headers[i], "svc_invalid_param", problem)
 			return d, false
 		}
 	}
 	d.key = address.Key(d.Email)
 	if nameless(d.Contact) != nil {
-		j.fail(row.Number, cells, "", "svc_invalid_param", "the row has no name, email address or phone number")
+		j.fail(row.Number, cells, "", "svc_invalid_param", fault.NewProblem("nameless", "the row has no name, email address or phone number"))
 		return d, false
 	}
 	if len(d.Fields) > 0 && tooMuch(d.Fields) {
-		j.fail(row.Number, cells, "", "svc_invalid_param", "the row has too much text for one contact")
+		j.fail(row.Number, cells, "", "svc_invalid_param", fault.NewProblem("too_large", "the row has too much text for one contact", "max", maxValues))
 		return d, false
 	}
 	return d, true
@@ -255,6 +365,9 @@ func (j *job) put(c *Contact, target, cell string) (problem fault.Problem) {
 		c.Tags = csvfile.Tags(cell)
 		if slices.ContainsFunc(c.Tags, func(t string) bool { return utf8.RuneCountInString(t) > maxTag }) {
 			problem = tagTooLong()
+		}
+		if len(c.Tags) > maxTags {
+			problem = fault.TooMany(maxTags)
 		}
 	default:
 		key := strings.TrimPrefix(target, "fields.")
@@ -289,6 +402,17 @@ func nameTags(ctx context.Context, tx *db.Tx, ofImport string, drafts []draft) (
 	return named([]string{ofImport}), nil
 }
 
+// tooManyTags notes that a contact would have more tags than a contact may have, the import's included.
+func (j *job) tooManyTags(d draft) {
+	column := ""
+	if i := slices.Index(j.mapping, "tags"); i >= 0 {
+		column = j.headers[i]
+	}
+	problem := fault.TooMany(maxTags)
+	problem.Text = "tags " + problem.Text
+	j.fail(d.row, d.cells, column, "svc_invalid_param", problem)
+}
+
 // round does the first draft of each address, and gives those that are left: later rows with the same address, and
 // addresses that somebody took at this very moment.
 func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft) (left []draft, err error) {
@@ -298,7 +422,7 @@ func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []stri
 		return nil, fmt.Errorf("find contacts: %w", err)
 	}
 	var fresh []draft
-	var out writes
+	out := writes{subject: "Contact imported again"}
 	for _, d := range drafts {
 		old, found := existing[d.key]
 		if d.key == "" || !found {
@@ -364,7 +488,7 @@ func contactsWithEmails(ctx context.Context, tx *db.Tx, drafts []draft) (map[str
 func (j *job) decide(tx *db.Tx, d draft, old Contact, batchTag []string) (c Contact, ok bool) {
 	switch {
 	case !sees(tx, old.OwnerUserID):
-		j.fail(d.row, d.cells, "", "svc_duplicate", "the address belongs to a contact of somebody else")
+		j.fail(d.row, d.cells, "", "svc_duplicate", fault.NewProblem("somebody_else", "the address belongs to a contact of somebody else"))
 		return c, false
 	case j.options.Duplicates == duplicatesSkip:
 		j.totals.Skipped++
@@ -377,8 +501,12 @@ func (j *job) decide(tx *db.Tx, d draft, old Contact, batchTag []string) (c Cont
 	default:
 		c = contactFields.Fill(old, d.Contact)
 	}
-	if c.Tags = record.Union(c.Tags, batchTag); len(d.Fields) > 0 && tooMuch(c.Fields) {
-		j.fail(d.row, d.cells, "", "svc_invalid_param", "the contact would have too much text")
+	if c.Tags = record.Union(c.Tags, batchTag); len(c.Tags) > maxTags && len(c.Tags) > len(old.Tags) {
+		j.tooManyTags(d)
+		return c, false
+	}
+	if len(d.Fields) > 0 && tooMuch(c.Fields) {
+		j.fail(d.row, d.cells, "", "svc_invalid_param", fault.NewProblem("too_large", "the contact would have too much text", "max", maxValues))
 		return c, false
 	}
 	if len(contactFields.Diff(old, c)) == 0 {
@@ -455,6 +583,7 @@ func (r *importer) unsubscribed(ctx context.Context, tx *db.Tx, drafts []draft) 
 
 // writes are what a round has to store beside new contacts.
 type writes struct {
+	subject string // of the timeline entries of updates
 	updates []update
 	entries []entry
 	events  []db.Event
@@ -505,7 +634,7 @@ func (w *writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *cleaner) err
 	}
 	for _, u := range w.updates {
 		c, diff := written[u.new.ID], contactFields.Diff(u.old, u.new)
-		w.entries = append(w.entries, entry{contact: &c.ID, kind: entryUpdated, subject: "Contact imported again", data: diff})
+		w.entries = append(w.entries, entry{contact: &c.ID, kind: entryUpdated, subject: w.subject, data: diff})
 		w.events = append(w.events, contactEvent(proto.KindContactUpdated, clean.shown(c), diff.Names(), nil))
 	}
 	return nil

@@ -55,8 +55,10 @@ func TestAFileIsImported(t *testing.T) {
 	require.Equal(t, object{"rows": 6.0, "created": 2.0, "updated": 2.0, "skipped": 0.0, "failed": 2.0}, a.Field("totals"))
 	require.NotNil(t, a.Field("finished_at"))
 	require.Equal(t, []any{
-		object{"row": 4.0, "column": "E-mail", "code": "svc_invalid_param", "message": "email must be an email address such as name@example.com"},
-		object{"row": 6.0, "column": "Birthday", "code": "svc_invalid_param", "message": "fields.birthday must be a date such as 2026-12-31"},
+		object{"row": 4.0, "column": "E-mail", "code": "svc_invalid_param", "message": "email must be an email address such as name@example.com",
+			"details": object{"code": "email", "example": "name@example.com"}},
+		object{"row": 6.0, "column": "Birthday", "code": "svc_invalid_param", "message": "fields.birthday must be a date such as 2026-12-31",
+			"details": object{"code": "date", "example": "2026-12-31"}},
 	}, a.Field("errors"))
 
 	ann := admin.Get("/contacts?search=ann%40example.com").Is(200)
@@ -121,8 +123,10 @@ func TestAnImportSeesWhatItsStarterSees(t *testing.T) {
 func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
-	admin.Post("/imports", object{"file_name": "x", "csv": ""}).Fails(400, "svc_invalid_param")
-	admin.Post("/imports", object{"file_name": "x", "csv": strings.Repeat("x", 5<<20+1)}).Fails(400, "svc_invalid_param")
+	for code, csv := range map[string]string{"csv_empty": "", "too_long": strings.Repeat("x", 5<<20+1), "csv_too_wide": strings.Repeat("x,", 500) + "x"} {
+		refused := admin.Post("/imports", object{"file_name": "x", "csv": csv}).Fails(400, "svc_invalid_param")
+		require.Equal(t, code, refused.Field("data.details.csv.code"))
+	}
 	admin.Post("/imports", object{"file_name": " ", "csv": "email\n"}).Fails(400, "svc_invalid_param")
 	f := admin.Post("/imports", object{"file_name": "x", "csv": "shoe,sock\n1,2\n"}).Is(201).Text("id")
 	admin.Post("/imports/"+f+"/start", nil).Fails(400, "svc_invalid_param")
@@ -142,9 +146,9 @@ func TestAnImportThatWasCutOffGoesOnWhereItWas(t *testing.T) {
 	f := admin.Post("/imports", object{"file_name": "x", "csv": text.String()}).Is(201).Text("id")
 	admin.Post("/imports/"+f+"/start", nil).Is(200)
 	// A second worker beside the service's own, thrown away after each batch as by a crash.
-	svc := &service{Kit: s.Kit, hashKey: s.Kit.Keys.For("unsubscribed addresses")}
+	svc := &service{Kit: s.Kit, hashKey: s.Kit.Keys.Lasting("unsubscribed addresses")}
 	for {
-		r := &importer{service: svc}
+		r := newImporter(svc)
 		worked, err := r.batch(t.Context())
 		require.NoError(t, err)
 		if !worked && admin.Get("/imports/"+f).Is(200).Text("status") == "completed" {
@@ -167,14 +171,14 @@ func TestTwoImportsOfOneFileMakeEachContactOnce(t *testing.T) {
 	for i := range 3000 {
 		fmt.Fprintf(&text, "n%d@example.com\n", i)
 	}
-	svc := &service{Kit: s.Kit, hashKey: s.Kit.Keys.For("unsubscribed addresses")}
+	svc := &service{Kit: s.Kit, hashKey: s.Kit.Keys.Lasting("unsubscribed addresses")}
 	var files []string
 	for range 2 {
 		f := admin.Post("/imports", object{"file_name": "x", "csv": text.String()}).Is(201).Text("id")
 		admin.Post("/imports/"+f+"/start", nil).Is(200)
 		files = append(files, f)
 	}
-	other := &importer{service: svc}
+	other := newImporter(svc)
 	for worked := true; worked; {
 		var err error
 		worked, err = other.batch(t.Context())
@@ -257,8 +261,10 @@ func TestAnExportOfMuchIsAFileToItsEnd(t *testing.T) {
 	require.NoError(t, err)
 	_, err = res.Body.Read(make([]byte, 100))
 	require.NoError(t, err)
+	beside := s.Begin()
+	require.NoError(t, beside.Rollback(t.Context()))
 	running := func() (n int) {
-		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from pg_stat_activity where datname = current_database()
+		require.NoError(t, beside.Conn().QueryRow(t.Context(), `select count(*) from pg_stat_activity where datname = current_database()
 			and state <> 'idle' and query like '%array_to_string(c.tags%' and pid <> pg_backend_pid()`).Scan(&n))
 		return n
 	}
@@ -307,4 +313,27 @@ func TestARecordHoldsOnlySoMuch(t *testing.T) {
 	delete(values, "d")
 	id := admin.Post("/contacts", object{"first_name": "A", "fields": values}).Is(201).Text("id")
 	admin.Patch("/contacts/"+id, object{"fields": object{"d": strings.Repeat("\u0001", 65535)}}).Fails(400, "svc_invalid_param")
+}
+
+func TestImportsAreListedNewestFirstToThoseWhoMaySeeThem(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	s.Role("custom", "own", auth.ViewContacts, auth.ImportContacts)
+	admin, own := s.As("svc_admin"), s.As("custom")
+	s.Eventually(func() bool { return own.Get("/contacts").Status == 200 })
+	upload := func(by *apptest.Client, name string) string {
+		id := by.Post("/imports", object{"file_name": name, "csv": "email\n" + name + "@example.com\n"}).Is(201).Text("id")
+		s.Travel(time.Second)
+		return id
+	}
+	first, theirs, last := upload(admin, "first"), upload(own, "theirs"), upload(admin, "last")
+	page := admin.Get("/imports?per_page=2").Is(200)
+	require.Equal(t, []any{3.0, last, theirs}, []any{page.Field("total"), page.Field("items.0.id"), page.Field("items.1.id")})
+	require.NotContains(t, page.Items()[0], "preview")
+	require.Equal(t, []any{"uploaded", 1.0}, []any{page.Field("items.0.status"), page.Field("items.0.totals.rows")})
+	rest := admin.Get("/imports?per_page=2&cursor=" + page.Text("next_cursor")).Is(200)
+	require.Equal(t, []any{1, first, nil}, []any{len(rest.Items()), rest.Field("items.0.id"), rest.Field("next_cursor")})
+	page = own.Get("/imports").Is(200)
+	require.Equal(t, []any{1.0, theirs}, []any{page.Field("total"), page.Field("items.0.id")})
+	s.As("staff").Get("/imports").Fails(403, "svc_forbidden")
 }

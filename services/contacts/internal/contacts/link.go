@@ -7,20 +7,20 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/person"
-	"frontdesk/services/contacts/internal/record"
 )
 
 // Link is the other side of a link between a person and an organization.
 type Link struct {
-	ID        uuid.UUID `json:"id"`
-	Name      string    `json:"name"`
-	Role      string    `json:"role"`
-	IsPrimary bool      `json:"is_primary"`
+	ID        uuid.UUID `json:"id" doc:"The id of the organization."`
+	Name      string    `json:"name" doc:"The name of the organization."`
+	Role      string    `json:"role" doc:"What the person does there, in words."`
+	IsPrimary bool      `json:"is_primary" doc:"It is the organization that stands beside the name."`
 }
 
 // contactOrganizations lists the organizations of a contact, the primary one first.
@@ -69,7 +69,7 @@ func (s *service) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByI
 type NewLink struct {
 	ID        uuid.UUID `json:"id"`
 	ContactID uuid.UUID `json:"contact_id"`
-	Role      string    `json:"role,omitempty" maxLength:"100"`
+	Role      string    `json:"role,omitempty" maxLength:"100" doc:"What the person does there, in words."`
 	IsPrimary bool      `json:"is_primary,omitempty" doc:"Marks the person's main organization; any other loses the mark."`
 }
 
@@ -116,7 +116,7 @@ func setLink(ctx context.Context, tx *db.Tx, c Contact, o Organization, role str
 	subject := "Linked with " + o.Name
 	if !fresh {
 		subject = "Link with " + o.Name + " changed"
-		data["changes"] = record.Changes{"role": {Old: old.Role, New: role}, "is_primary": {Old: old.IsPrimary, New: primary}}
+		data["changes"] = change.Set{"role": {Old: old.Role, New: role}, "is_primary": {Old: old.IsPrimary, New: primary}}
 	}
 	return true, logLink(ctx, tx, c.ID, o.ID, entryLinked, subject, data)
 }

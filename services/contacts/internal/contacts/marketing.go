@@ -13,11 +13,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/record"
 )
 
 // States of a contact's subscription.
@@ -64,7 +64,7 @@ func endConfirmLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 // setMarketing moves a locked contact's subscription to state: row, timeline, events. details join the old
 // and new state in the timeline entry.
 func (s *service) setMarketing(ctx context.Context, tx *db.Tx, c Contact, state, subject string, details map[string]any) error {
-	data := map[string]any{"marketing": record.Change{Old: c.Marketing, New: state}}
+	data := map[string]any{"marketing": change.Change{Old: c.Marketing, New: state}}
 	maps.Copy(data, details)
 	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryMarketing, subject: subject, data: data}); err != nil {
 		return err
@@ -176,12 +176,12 @@ func remember(ctx context.Context, tx *db.Tx, hash []byte) error {
 
 // Token is what a link in a mail carries.
 type Token struct {
-	Token string `json:"token" required:"true" maxLength:"200"`
+	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }
 
 // MarketingState is the state of the subscription after a visitor's click.
 type MarketingState struct {
-	Marketing string `json:"marketing" enum:"subscribed,unsubscribed"`
+	Marketing string `json:"marketing" enum:"subscribed,unsubscribed" doc:"The status from now on."`
 }
 
 // confirmMarketing subscribes the person who got the question by mail. It works once.

@@ -88,22 +88,8 @@ func (s *service) lastAsked(ctx context.Context, tx *db.Tx, c Contact) (time.Tim
 	return *at, nil
 }
 
-// business is the name that mails are signed with.
-func (s *service) business() string {
-	var general struct {
-		Business struct {
-			Name string `json:"name"`
-		} `json:"business"`
-	}
-	s.Site.Read("general", &general)
-	if general.Business.Name == "" {
-		return "Frontdesk"
-	}
-	return general.Business.Name
-}
-
 func (s *service) statement() string {
-	return "Yes, " + s.business() + " may send me news and offers by email. I can unsubscribe at any time."
+	return "Yes, " + s.Site.Business().Name + " may send me news and offers by email. I can unsubscribe at any time."
 }
 
 // mailQuestion mails a contact the question whether they want marketing mails.
@@ -118,8 +104,8 @@ func (s *service) mailQuestion(ctx context.Context, tx *db.Tx, c Contact) error 
 	}
 	return s.mail(ctx, tx, c, leave, mail.Content{
 		Kind:       "marketing.confirm",
-		Subject:    "Please confirm: news from " + s.business(),
-		Paragraphs: []string{"You, or somebody with your email address, asked for news from " + s.business() + ". We only send it once you confirm.", s.statement()},
+		Subject:    "Please confirm: news from " + s.Site.Business().Name,
+		Paragraphs: []string{"You, or somebody with your email address, asked for news from " + s.Site.Business().Name + ". We only send it once you confirm.", s.statement()},
 		Buttons:    []mail.Link{{Text: "Yes, send me news", URL: s.Config.PublicURL + "/marketing/confirm#token=" + confirm}},
 		Closing:    []string{"The link works for 7 days. If you did not ask for this, ignore this mail: you will get nothing."},
 	})
@@ -133,7 +119,7 @@ func (s *service) mailWelcome(ctx context.Context, tx *db.Tx, c Contact) error {
 	}
 	return s.mail(ctx, tx, c, leave, mail.Content{
 		Kind:       "marketing.confirmed",
-		Subject:    "You will get news from " + s.business(),
+		Subject:    "You will get news from " + s.Site.Business().Name,
 		Paragraphs: []string{"Thank you for confirming. You agreed to this:", s.statement()},
 	})
 }
@@ -142,7 +128,7 @@ func (s *service) mailWelcome(ctx context.Context, tx *db.Tx, c Contact) error {
 func (s *service) mail(ctx context.Context, tx *db.Tx, c Contact, leave string, m mail.Content) error {
 	page := s.Config.PublicURL + "/marketing/unsubscribe"
 	m.To = mail.Person{Name: c.Name(), Address: address.Key(c.Email)}
-	m.Business = s.business()
+	m.Business = s.Site.Business()
 	m.FooterLinks = []mail.Link{{Text: "Unsubscribe", URL: page + "#token=" + leave}}
 	m.UnsubscribeURL = page + "?token=" + leave
 	rendered, err := mail.Render(m)

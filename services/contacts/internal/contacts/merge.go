@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -43,18 +42,18 @@ func (s *service) mergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	if c.Marketing != winner.Marketing {
 		c.MarketingUpdatedAt = &tx.Now
 	}
-	if err := updateContactAndAddress(ctx, tx, c); err != nil {
+	merged, err := updateContactAndAddress(ctx, tx, c)
+	if err != nil {
 		if errors.Is(err, errTaken) {
 			return winner, duplicateContact(ctx, tx, address.Key(c.Email))
 		}
 		return winner, err
 	}
 	diff := contactFields.Diff(winner, c)
+	tx.Changed(diff)
 	data := map[string]any{"merged_id": loser.ID, "values": lostContact(c, loser), "changes": diff}
-	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryMerged, subject: "Merged with " + loser.Name(), data: data}); err != nil {
-		return winner, err
-	}
-	return emitContact(ctx, tx, proto.KindContactMerged, c.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()})
+	deferLog(tx, entry{contact: &c.ID, kind: entryMerged, subject: "Merged with " + loser.Name(), data: data})
+	return merged, tx.Emit(ctx, contactEvent(proto.KindContactMerged, merged, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}))
 }
 
 // mergedContact is winner with its empty values taken from loser. The subscription comes with the address.
@@ -121,11 +120,42 @@ func (s *service) moveContact(ctx context.Context, tx *db.Tx, winner, loser Cont
 	if err := rememberAddress(ctx, tx, winner.ID, address.Key(loser.Email)); err != nil {
 		return err
 	}
-	if err := alias(ctx, tx, loser.ID, winner.ID); err != nil {
+	return mergeAway(ctx, tx, loser.ID, winner.ID)
+}
+
+// mergeAway makes loser an alias of winner, and publishes so for loser and for every contact that was merged into it before.
+func mergeAway(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
+	if err := alias(ctx, tx, loser, winner); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `update contact_alias set lingers = true where id = $1`, loser.ID)
-	return err
+	rows, err := tx.Query(ctx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
+	if err != nil {
+		return err
+	}
+	ids, err := collectIDs(rows)
+	if err != nil {
+		return err
+	}
+	return emitMergedAway(ctx, tx, ids, winner)
+}
+
+// emitMergedAway publishes the last event of contacts that were merged into another. It stays in the topic for good, and so
+// names nobody.
+func emitMergedAway(ctx context.Context, tx *db.Tx, ids []uuid.UUID, into uuid.UUID) error {
+	who := tx.Who
+	defer func() { tx.Who = who }()
+	tx.Who = db.Actor{Channel: db.ChannelSystem}
+	for _, id := range ids {
+		if err := tx.Emit(ctx, mergedAwayEvent(id, into)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergedAwayEvent(id, into uuid.UUID) db.Event {
+	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactMergedAway, Key: id.String(), Data: map[string]any{"id": id},
+		Extra: &proto.MergedAway{Into: into.String()}}
 }
 
 func rememberAddress(ctx context.Context, tx *db.Tx, contact uuid.UUID, key string) error {
@@ -136,25 +166,24 @@ func rememberAddress(ctx context.Context, tx *db.Tx, contact uuid.UUID, key stri
 	return err
 }
 
-// lingering is how long the topic keeps the last event of a contact that was merged away: as long as a
-// consumer may be behind, since a tombstone that overtakes the merge would make it forget what it should
-// move.
-const lingering = 7 * 24 * time.Hour
-
-// endLingering sends the tombstones that are due.
+// endLingering publishes the last event of contacts that were merged away before merging itself did so.
 func (s *service) endLingering(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
 		rows, err := tx.Query(ctx, `update contact_alias set lingers = false where id in
-			(select id from contact_alias where lingers and created_at < $1 limit 1000) returning id`, tx.Now.Add(-lingering))
+			(select id from contact_alias where lingers limit 1000) returning id, target`)
 		if err != nil {
 			return err
 		}
-		ids, err := collectIDs(rows)
-		if err != nil {
+		into := map[uuid.UUID]uuid.UUID{}
+		var id, target uuid.UUID
+		if _, err := pgx.ForEachRow(rows, []any{&id, &target}, func() error {
+			into[id] = target
+			return nil
+		}); err != nil {
 			return err
 		}
-		for _, id := range ids {
-			if err := tx.Tombstone(ctx, proto.ContactTopic, id.String()); err != nil {
+		for id, target := range into {
+			if err := emitMergedAway(ctx, tx, []uuid.UUID{id}, target); err != nil {
 				return err
 			}
 		}

@@ -16,15 +16,15 @@ import (
 
 // SimilarQuery describes an organization that may be there already.
 type SimilarQuery struct {
-	Name      string `json:"name,omitempty" maxLength:"190"`
-	VATNumber string `json:"vat_number,omitempty" maxLength:"30"`
-	Email     string `json:"email,omitempty" maxLength:"190"`
+	Name      string `json:"name,omitempty" maxLength:"190" doc:"The name to look for."`
+	VATNumber string `json:"vat_number,omitempty" maxLength:"30" doc:"The VAT number to look for."`
+	Email     string `json:"email,omitempty" maxLength:"190" doc:"The email address to look for."`
 }
 
 // Similar is an organization that may be the one described.
 type Similar struct {
-	ID      uuid.UUID `json:"id"`
-	Name    string    `json:"name"`
+	ID      uuid.UUID `json:"id" doc:"The id of the record."`
+	Name    string    `json:"name" doc:"The name of the organization."`
 	Reasons []string  `json:"reasons" doc:"Any of name, vat_number and email."`
 }
 
@@ -56,14 +56,14 @@ func (s *service) findSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (
 
 // OrganizationRef names an organization.
 type OrganizationRef struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
+	ID   uuid.UUID `json:"id" doc:"The id of the record."`
+	Name string    `json:"name" doc:"The name of the organization."`
 }
 
 // Pair is two organizations that may be one.
 type Pair struct {
-	Organizations []OrganizationRef `json:"organizations" minItems:"2" maxItems:"2"`
-	Reasons       []string          `json:"reasons"`
+	Organizations []OrganizationRef `json:"organizations" minItems:"2" maxItems:"2" doc:"The two organizations."`
+	Reasons       []string          `json:"reasons" doc:"Why they may be one: any of name, vat_number and email."`
 }
 
 // possibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that
@@ -97,7 +97,7 @@ func (s *service) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) 
 // OtherID names a second record in the body.
 type OtherID struct {
 	ID      uuid.UUID `json:"id"`
-	OtherID uuid.UUID `json:"other_id" required:"true"`
+	OtherID uuid.UUID `json:"other_id" required:"true" doc:"The id of the record that is merged into this one and deleted."`
 }
 
 // dismissDuplicate remembers that two organizations are two.

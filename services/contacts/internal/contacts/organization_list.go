@@ -20,11 +20,11 @@ type OrganizationFilter struct {
 type OrganizationQuery struct {
 	OrganizationFilter
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
+	Deleted      bool      `json:"deleted,omitempty" doc:"Only those in the trash; else they are left out."`
 	db.Page
 }
 
 func (f OrganizationFilter) conditions(w *db.Where) {
-	w.And("o.deleted_at is null")
 	if f.Search != "" {
 		searchWords(w, "o.search", f.Search)
 	}
@@ -43,6 +43,11 @@ func (s *service) findOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 		return db.List[Organization]{}, err
 	}
 	narrow := func(w *db.Where) {
+		if in.Deleted {
+			w.And("o.deleted_at is not null")
+		} else {
+			w.And("o.deleted_at is null")
+		}
 		in.conditions(w)
 		if !in.UpdatedSince.IsZero() {
 			w.And("o.updated_at >= ? and o.updated_at <= ?", in.UpdatedSince, page.Until)

@@ -38,7 +38,7 @@ func organizationFrom(tx *db.Tx, w *db.Where) string {
 		join contact lc on lc.id = l.contact_id where l.organization_id = o.id and lc.deleted_at is null and ` + seen + `) people`
 }
 
-// organizationByID reads an organization, trashed ones too; 404 svc_not_found when there is none.
+// organizationByID reads an organization, trashed ones too; 404 svc_not_found for an unknown id.
 func organizationByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	return oneOrganization(ctx, tx, id, shownOrganization)
 }
@@ -130,6 +130,7 @@ func saveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subje
 	if len(diff) == 0 {
 		return false, nil
 	}
+	tx.Changed(diff)
 	if err := updateOrganization(ctx, tx, o); err != nil {
 		return false, err
 	}

@@ -45,9 +45,11 @@ func TestAnOrganizationIsStoredInItsForm(t *testing.T) {
 
 	admin.Delete("/organizations/"+id, nil).Is(204)
 	require.Empty(t, admin.Get("/organizations").Is(200).Items())
+	require.Equal(t, id, admin.Get("/organizations?deleted=true&search=peeters").Is(200).Text("items.0.id"))
 	admin.Patch("/organizations/"+id, object{"city": "X"}).Fails(409, "svc_invalid_status")
 	admin.Post("/organizations/"+id+"/restore", nil).Is(200)
 	admin.Post("/organizations/"+id+"/restore", nil).Fails(409, "svc_invalid_status")
+	require.EqualValues(t, 0, admin.Get("/organizations?deleted=true").Is(200).Field("total"))
 	require.Equal(t, []string{proto.KindOrganizationCreated, proto.KindOrganizationUpdated, proto.KindOrganizationUpdated, proto.KindOrganizationDeleted, proto.KindOrganizationRestored},
 		s.Kinds(proto.OrganizationTopic, id))
 }

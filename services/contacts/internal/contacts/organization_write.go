@@ -15,7 +15,7 @@ import (
 
 // NewOrganization is what an organization is made of. It needs a name.
 type NewOrganization struct {
-	Name opt.Value[string] `json:"name" required:"true" maxLength:"190"`
+	Name opt.Value[string] `json:"name" required:"true" maxLength:"190" doc:"The name of the organization."`
 	OrganizationInput
 }
 
@@ -23,7 +23,7 @@ type NewOrganization struct {
 type OrganizationChange struct {
 	ID   uuid.UUID         `json:"id"`
 	Mode string            `json:"mode,omitempty" enum:"fill_empty,overwrite" doc:"fill_empty, the default, only fills what is empty."`
-	Name opt.Value[string] `json:"name,omitzero" maxLength:"190"`
+	Name opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"The name of the organization."`
 	OrganizationInput
 }
 
@@ -58,6 +58,9 @@ func (s *service) updateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 	if err != nil {
 		return old, err
 	}
+	if err := tx.Match(old.Version); err != nil {
+		return old, err
+	}
 	clean, err := s.cleanerFor(ctx, tx, "organization", in.Fields)
 	if err != nil {
 		return old, err
@@ -89,6 +92,9 @@ func (s *service) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID)
 	}
 	o, err := lockLiveOrganization(ctx, tx, in.ID)
 	if err != nil {
+		return op.None{}, err
+	}
+	if err := tx.Match(o.Version); err != nil {
 		return op.None{}, err
 	}
 	o.DeletedAt = &tx.Now

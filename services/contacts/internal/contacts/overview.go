@@ -23,38 +23,38 @@ type Overview struct {
 
 // Today is the day's appointments that are not cancelled or declined.
 type Today struct {
-	Items     []OverviewAppointment `json:"items"`
-	Total     int64                 `json:"total"`
+	Items     []OverviewAppointment `json:"items" doc:"The appointments of today."`
+	Total     int64                 `json:"total" doc:"How many there are."`
 	Remaining int64                 `json:"remaining" doc:"Those that are still to come."`
 }
 
 // Requests are the appointments that wait for a confirmation.
 type Requests struct {
 	Items []OverviewAppointment `json:"items" doc:"The 5 soonest."`
-	Total int64                 `json:"total"`
+	Total int64                 `json:"total" doc:"How many requests wait."`
 }
 
 // OverviewAppointment is an appointment in short.
 type OverviewAppointment struct {
-	ID       uuid.UUID             `json:"id"`
-	Status   string                `json:"status"`
+	ID       uuid.UUID             `json:"id" doc:"The id of the record."`
+	Status   string                `json:"status" doc:"Its status."`
 	Service  OverviewService       `json:"service"`
 	Staff    OverviewStaff         `json:"staff"`
-	Contact  opt.Value[ContactRef] `json:"contact"`
-	StartsAt time.Time             `json:"starts_at"`
-	EndsAt   time.Time             `json:"ends_at"`
+	Contact  opt.Value[ContactRef] `json:"contact" doc:"The client; null if they are gone."`
+	StartsAt time.Time             `json:"starts_at" doc:"When it begins."`
+	EndsAt   time.Time             `json:"ends_at" doc:"When it ends."`
 }
 
 // OverviewService names a service.
 type OverviewService struct {
-	ID   *uuid.UUID `json:"id" nullable:"true"`
-	Name string     `json:"name"`
+	ID   *uuid.UUID `json:"id" nullable:"true" doc:"The id of the service; null if it is gone."`
+	Name string     `json:"name" doc:"The name of the service."`
 }
 
 // OverviewStaff names a member of the team.
 type OverviewStaff struct {
-	UserID *int64 `json:"user_id"`
-	Name   string `json:"name"`
+	UserID *int64 `json:"user_id" doc:"The user id of the person; null if they have left."`
+	Name   string `json:"name" doc:"The name of the person."`
 }
 
 const week = 7 * 24 * time.Hour

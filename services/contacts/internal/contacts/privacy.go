@@ -15,12 +15,12 @@ import (
 
 // EmailQuery names a person by address.
 type EmailQuery struct {
-	Email string `json:"email" required:"true" maxLength:"190" format:"email"`
+	Email string `json:"email" required:"true" maxLength:"190" format:"email" doc:"The email address of the person."`
 }
 
 // PersonalData is all that is kept about the person with an address.
 type PersonalData struct {
-	Email    string         `json:"email"`
+	Email    string         `json:"email" doc:"The email address that was asked for."`
 	Contacts []PersonRecord `json:"contacts" doc:"One at most that is not in the trash."`
 	// Appointments and submissions with the address that belong to no contact.
 	Appointments []PersonAppointment `json:"appointments" doc:"With the address and without a contact."`
@@ -30,30 +30,30 @@ type PersonalData struct {
 // PersonRecord is a contact with everything about it.
 type PersonRecord struct {
 	Contact       Contact             `json:"contact"`
-	Organizations []Link              `json:"organizations"`
-	Timeline      []Entry             `json:"timeline"`
-	Consents      []Consent           `json:"consents"`
-	Appointments  []PersonAppointment `json:"appointments"`
-	Submissions   []PersonSubmission  `json:"submissions"`
+	Organizations []Link              `json:"organizations" doc:"The organizations that they are linked with."`
+	Timeline      []Entry             `json:"timeline" doc:"What happened."`
+	Consents      []Consent           `json:"consents" doc:"What they consented to."`
+	Appointments  []PersonAppointment `json:"appointments" doc:"The appointments."`
+	Submissions   []PersonSubmission  `json:"submissions" doc:"What they sent by forms."`
 }
 
 // PersonAppointment is an appointment of the person.
 type PersonAppointment struct {
-	ID       uuid.UUID `json:"id"`
-	Status   string    `json:"status"`
-	Service  string    `json:"service"`
-	StartsAt time.Time `json:"starts_at"`
-	EndsAt   time.Time `json:"ends_at"`
+	ID       uuid.UUID `json:"id" doc:"The id of the record."`
+	Status   string    `json:"status" doc:"Its status."`
+	Service  string    `json:"service" doc:"The name of the service."`
+	StartsAt time.Time `json:"starts_at" doc:"When it begins."`
+	EndsAt   time.Time `json:"ends_at" doc:"When it ends."`
 }
 
 // PersonSubmission is a form that the person sent.
 type PersonSubmission struct {
-	ID        uuid.UUID `json:"id"`
-	Form      string    `json:"form"`
-	CreatedAt time.Time `json:"created_at"`
+	ID        uuid.UUID `json:"id" doc:"The id of the record."`
+	Form      string    `json:"form" doc:"The name of the form."`
+	CreatedAt time.Time `json:"created_at" doc:"When it was sent."`
 }
 
-// exportPersonalData returns all data about the person with an address, also from the trash; null if there is none.
+// exportPersonalData returns all data about the person with an address, also from the trash; null for an unknown address.
 // Submissions and appointments are named; what was answered is read from forms, by their ids. Who sees only their own
 // contacts gets only these.
 func (s *service) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {

@@ -40,6 +40,9 @@ func TestWhatContactsSendsIsWhatTheSamplesSay(t *testing.T) {
 	s.Sample(proto.ContactTopic)
 	s.Sample(proto.OrganizationTopic)
 	s.Sample(proto.FieldTopic)
+	require.Equal(t, 1, s.PublishesStateAgain(proto.ContactTopic))
+	require.Equal(t, 1, s.PublishesStateAgain(proto.OrganizationTopic))
+	require.Equal(t, 1, s.PublishesStateAgain(proto.FieldTopic))
 }
 
 func TestWhatOtherServicesSendIsUnderstood(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
@@ -30,15 +31,15 @@ const (
 
 // Entry is one entry of a timeline.
 type Entry struct {
-	Type       string                `json:"type"`
-	Subject    string                `json:"subject"`
-	Body       string                `json:"body"`
+	Type       string                `json:"type" doc:"What happened: created, updated, merged, linked, unlinked, appointment, submission, marketing, deleted, restored or note."`
+	Subject    string                `json:"subject" doc:"What happened, in a few words."`
+	Body       string                `json:"body" doc:"The text of a note; empty for others."`
 	Data       map[string]any        `json:"data" doc:"Of a change {field: {old, new}}, else what the entry is about."`
-	Channel    string                `json:"channel"`
-	ActorLabel string                `json:"actor_label"`
-	UserID     *int64                `json:"user_id"`
-	Contact    opt.Value[ContactRef] `json:"contact" db:"-"`
-	CreatedAt  time.Time             `json:"created_at"`
+	Channel    string                `json:"channel" doc:"How it came: app, portal, api, ability, form, booking, import, email or system."`
+	ActorLabel string                `json:"actor_label" doc:"Who did it, in words."`
+	UserID     *int64                `json:"user_id" doc:"The user id of who did it; null for nobody of the team."`
+	Contact    opt.Value[ContactRef] `json:"contact" db:"-" doc:"The person whom it is about, in the timeline of an organization."`
+	CreatedAt  time.Time             `json:"created_at" doc:"When it happened."`
 
 	ID uuid.UUID `json:"-"`
 }
@@ -48,6 +49,8 @@ type entry struct {
 	contact, organization, ref *uuid.UUID
 	kind, subject, body        string
 	data                       any
+	// event is what another service published, which makes one entry however often it arrives; nil for what happened here.
+	event *bus.Event
 }
 
 // log writes an entry in the name of the actor, and gives its id. The record's last_activity is the caller's to set:
@@ -63,22 +66,31 @@ func deferLog(tx *db.Tx, e entry) { tx.Defer(insertEntry, e.row(tx)) }
 
 const insertEntry = `
 	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
-	values (@id, @contact, @organization, @type, @subject, @body, @data, @channel, @actor, nullif(@user::bigint, 0), @ref, @now)`
+	values (@id, @contact, @organization, @type, @subject, @body, @data, @channel, @actor, nullif(@user::bigint, 0), @ref, @at)`
 
 func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 	if e.data == nil {
 		e.data = struct{}{}
 	}
-	return pgx.NamedArgs{"id": db.NewID(), "contact": e.contact, "organization": e.organization, "type": e.kind, "subject": e.subject, "body": e.body,
-		"data": e.data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.ref, "now": tx.Now}
+	id, at := db.NewID(), tx.Now
+	if e.event != nil {
+		id, at = e.event.ID, e.event.At.Truncate(time.Second)
+	}
+	return pgx.NamedArgs{"id": id, "contact": e.contact, "organization": e.organization, "type": e.kind, "subject": e.subject, "body": e.body,
+		"data": e.data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.ref, "at": at}
 }
 
-// logActivity is log for what moves the last_activity of a contact up to now and changes nothing else of it.
-func logActivity(ctx context.Context, tx *db.Tx, contact uuid.UUID, e entry) error {
-	e.contact = &contact
+// logEvent is log for an event of another service: the entry has the event's id and time, so that it is written once, and the
+// last_activity of the contact moves up to that time. State makes no entry, because nothing happened.
+func logEvent(ctx context.Context, tx *db.Tx, contact uuid.UUID, event bus.Event, e entry) error {
+	if event.State {
+		return nil
+	}
+	e.contact, e.event = &contact, &event
+	row := e.row(tx)
 	b := &pgx.Batch{}
-	b.Queue(insertEntry, e.row(tx))
-	b.Queue(moveActivity, contact, tx.Now)
+	b.Queue(insertEntry+` on conflict (id) do nothing`, row)
+	b.Queue(moveActivity, contact, row["at"])
 	return tx.SendBatch(ctx, b).Close()
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/until"
 )
 
 // since is the path of what changed since a record did.
@@ -21,12 +22,11 @@ func TestAPollerMissesNothingThatIsCommittedLate(t *testing.T) {
 		t.Run(list, func(t *testing.T) {
 			field := map[string]string{"contacts": "first_name", "organizations": "name"}[list]
 			slowID := admin.Post("/"+list, object{field: "Before"}).Is(201).Text("id")
-			slow, err := s.Kit.DB.Pool.Begin(t.Context())
-			require.NoError(t, err)
-			_, err = slow.Exec(t.Context(), `update `+list[:len(list)-1]+` set `+field+` = 'Slow', updated_at = $2 where id = $1`, slowID, s.Now())
+			slow := s.Begin()
+			_, err := slow.Exec(t.Context(), `update `+list[:len(list)-1]+` set `+field+` = 'Slow', updated_at = $2 where id = $1`, slowID, s.Now())
 			require.NoError(t, err)
 			var newest string
-			require.Eventually(t, func() bool {
+			until.Holds(t, func() bool {
 				id := admin.Post("/"+list, object{field: "Quick"}).Is(201).Text("id")
 				newest = admin.Get("/" + list + "/" + id).Is(200).Text("updated_at")
 				return newest > admin.Get("/"+list+"/"+slowID).Is(200).Text("updated_at")

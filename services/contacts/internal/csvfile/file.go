@@ -7,7 +7,6 @@ package csvfile
 
 import (
 	"encoding/csv"
-	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -26,12 +25,21 @@ const (
 	PreviewRows = 5
 )
 
-// Errors of a file are phrases that complete a sentence beginning with the parameter's name.
+// Unreadable is why a text is no file. Its message is a phrase that completes a sentence beginning with the parameter's name.
+type Unreadable struct {
+	Code string // csv_empty, too_long, csv_too_wide or csv_separator
+	Max  int    // the limit of too_long and csv_too_wide, else 0
+	text string
+}
+
+func (u Unreadable) Error() string { return u.text }
+
+// The causes. Open and Reopen return no other error.
 var (
-	ErrEmpty     = errors.New("must have a row with the names of the columns")
-	ErrTooLong   = errors.New("must have at most 5242880 characters")
-	ErrTooWide   = errors.New("must have at most 500 columns")
-	ErrSeparator = errors.New("must be auto, a comma, a semicolon or a tab")
+	ErrEmpty     = Unreadable{Code: "csv_empty", text: "must have a row with the names of the columns"}
+	ErrTooLong   = Unreadable{"too_long", MaxCharacters, "must have at most 5242880 characters"}
+	ErrTooWide   = Unreadable{"csv_too_wide", MaxColumns, "must have at most 500 columns"}
+	ErrSeparator = Unreadable{Code: "csv_separator", text: "must be auto, a comma, a semicolon or a tab"}
 )
 
 // File is an opened CSV file.
@@ -51,6 +59,11 @@ func Open(text, separator string) (*File, error) {
 	if utf8.RuneCountInString(text) > MaxCharacters {
 		return nil, ErrTooLong
 	}
+	return Reopen(text, separator)
+}
+
+// Reopen is Open for a text that Open has taken before, which Strike may have made a little longer.
+func Reopen(text, separator string) (*File, error) {
 	f := &File{text: clean(text)}
 	switch separator {
 	case "", "auto":
@@ -97,6 +110,13 @@ func (f *File) Rows() *Rows {
 	return &Rows{text: f.text, csv: r}
 }
 
+// RowsBehind starts reading behind row number n, whether that row is still there or was struck out.
+func (f *File) RowsBehind(n int) *Rows {
+	rows := f.Rows()
+	rows.behind = n
+	return rows
+}
+
 // Preview is the first rows below the headers, at most PreviewRows, each with a cell per column of which
 // 1000 characters are shown.
 func (f *File) Preview() [][]string {
@@ -122,6 +142,7 @@ type Rows struct {
 	start  int64 // of the row read last
 	offset int64 // behind it
 	number int
+	behind int // rows up to this number are left out
 }
 
 // Row is one row of a file.
@@ -150,7 +171,11 @@ func (r *Rows) Next() (Row, error) {
 			return Row{}, err
 		}
 	}
-	return r.next()
+	for {
+		if row, err := r.next(); err != nil || row.Number > r.behind {
+			return row, err
+		}
+	}
 }
 
 func (r *Rows) next() (Row, error) {

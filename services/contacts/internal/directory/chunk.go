@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // chunkSize is how many records stand together. A change copies the chunks that it touches.
@@ -30,6 +31,15 @@ func (s set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
 func (s set) size() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// bytes is the memory that a chunk takes: for a label a set, and about as much as its value for its place in the map.
+func (c *chunk) bytes() int {
+	n := int(unsafe.Sizeof(*c)) + 8 + cap(c.keys)*int(unsafe.Sizeof(Key{})) + cap(c.text) + cap(c.ends)*4 + cap(c.marks)*8
+	for l, s := range c.labels {
+		n += cap(s)*8 + 2*int(unsafe.Sizeof(l)+unsafe.Sizeof(s)) + len(l.Value)
 	}
 	return n
 }

@@ -71,6 +71,22 @@ type Directory struct {
 	counts sync.Map // quick → int64
 }
 
+// Len is how many records there are.
+func (d *Directory) Len() (n int) {
+	for _, c := range d.chunks {
+		n += len(c.keys)
+	}
+	return n
+}
+
+// Bytes is the memory that the records take.
+func (d *Directory) Bytes() (n int) {
+	for _, c := range d.chunks {
+		n += c.bytes()
+	}
+	return n
+}
+
 // edit is a record that comes, or with gone a key that goes.
 type edit struct {
 	Record

@@ -2,289 +2,252 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 )
 
-// Replica keeps a directory of the contacts in the database, in step with it: whoever asks for it reads what changed since
-// and so finds at least what their own transaction sees, whichever process wrote it. Many may ask at once.
-//
-// Each row of contact carries in changed the transaction that last wrote it, and contact_gone the keys of contacts that are
-// gone. A copy therefore needs only the rows of transactions that its snapshot does not see.
+// Replica keeps a directory of the contacts in the database, in step with it: whoever checks its newest copy finds at least
+// what was committed before their unit of work began, whichever process wrote it. One goroutine, KeepUp, reads contacts and
+// changes; all others wait for it, without a connection.
 type Replica struct {
-	db      *db.DB
-	newest  atomic.Pointer[Copy]
-	loading chan struct{} // holds whoever reads all contacts
+	db     *db.DB
+	newest atomic.Pointer[Copy]
+	loaded atomic.Bool
+	came   Key // where the comparison came to; KeepUp's alone
+	slice  int // how many contacts a load reads at a time
+
+	mu   sync.Mutex
+	next *round // that of KeepUp's next reading of changes; nil if nobody waits
+	ask  chan struct{}
+
+	loads, applied, repaired atomic.Int64 // nanoseconds of the last load; changes so far; differences so far
 }
 
-// NewReplica is a replica of the contacts in d. It is empty until the first reader, or KeepUp, reads all of them.
-func NewReplica(d *db.DB) *Replica { return &Replica{db: d, loading: make(chan struct{}, 1)} }
+// round is one reading of changes. done is closed when it has ended, with err.
+type round struct {
+	done chan struct{}
+	err  error
+}
+
+// NewReplica is a replica of the contacts in d. It is empty until KeepUp has loaded them.
+func NewReplica(d *db.DB) *Replica {
+	return &Replica{db: d, came: first, slice: sliceSize, ask: make(chan struct{}, 1)}
+}
 
 // Copy is a directory with the snapshot of the database that it holds.
 type Copy struct {
 	*Directory
-	snapshot string
-	at       time.Time
+	replica          *Replica
+	snapshot, server string
+	taken            time.Time // not after the snapshot
 }
 
-// Ready reports whether the contacts have been read.
-func (r *Replica) Ready() bool { return r.newest.Load() != nil }
+// Loaded returns nil once the contacts have been loaded, and errLoading before. It stays nil while they are loaded anew: all replicas
+// do that at the same time when the database failed over, and can answer everything but searches meanwhile.
+func (r *Replica) Loaded() error {
+	if r.loaded.Load() {
+		return nil
+	}
+	return errLoading
+}
 
-// The database keeps the keys of contacts that are gone for keepGone; a copy that is older than half of that is read anew.
-const keepGone = 24 * time.Hour
+var errLoading = errors.New("the contacts are being read into memory")
 
-// With now in front of a query, ahead, old and since stand for: the first transaction that the query's own snapshot cannot
-// see, the snapshot ? of the copy, and the first transaction that this may not see. In a row of its own the snapshot leaves
-// one plan for all of them.
-const now = `
-	with now as materialized (select s, pg_snapshot_xmax(s) as ahead, old, pg_snapshot_xmin(old) as since
-		from (select pg_current_snapshot() as s, ?::text::pg_snapshot as old offset 0) x)`
+// Newest is the newest copy, which may be behind the database; nil while the contacts are loaded.
+func (r *Replica) Newest() *Copy { return r.newest.Load() }
 
-// unseen selects the rows of transactions that the copy has not seen. Transactions of the future are those of the cluster
-// that a backup came from.
-const unseen = `changed >= since and changed < ahead and not pg_visible_in_snapshot(changed, old)`
-
-// Kinds of rows of changes.
 const (
-	rowSnapshot = iota
-	rowGone
-	rowRecord
+	// The database keeps the keys of contacts that are gone for keepGone; a copy that is older than half of that is loaded anew.
+	keepGone = 24 * time.Hour
+	// KeepUp reads changes this often although nobody asks, so that a reader after a pause has little to wait for.
+	keepUpEvery = 5 * time.Second
+	// Of changes that take longer than changesFor, more than manyChanges are too many: they are loaded with all others, in
+	// slices.
+	changesFor  = 30 * time.Second
+	manyChanges = 10_000
+	// patience is how long a unit of work waits for changes, with a pause after a reading that failed.
+	patience = 3 * time.Second
+	pause    = 50 * time.Millisecond
 )
 
-// changes gives first the query's own snapshot: whether it is later than the copy's, and whether it ends before the copy's
-// begins. Then come the keys that are gone and the records that are there, of transactions that the copy has not seen.
-const changes = now + `
-	select 0 as kind, s::text as snapshot, pg_snapshot_xmin(s) >= since and ahead >= pg_snapshot_xmax(old) as later, ahead < since as past,
-		'00000000-0000-0000-0000-000000000000'::uuid as id, 'epoch'::timestamptz as created_at, null::bigint as owner_user_id, false as trashed,
-		'' as search, '' as status, '' as marketing, '' as source, null::text[] as tags
-	from now
-	union all
-	select 1, '', false, false, id, created_at, null, false, '', '', '', '', null from now, contact_gone where ` + unseen + `
-	union all
-	select 2, '', false, false, id, created_at, owner_user_id, deleted_at is not null, search, status, marketing, source, tags
-	from now, contact where ` + unseen + `
-	order by kind`
-
-// UpToDate is an SQL condition: the transaction that evaluates it sees nothing that the copy has not seen.
-func (c *Copy) UpToDate(w *db.Where) string {
-	return w.Bind(`(`+now+`
-		select not exists (select from contact where `+unseen+`) and not exists (select from contact_gone where `+unseen+`) from now)`, c.snapshot)
-}
-
-// Newest is the newest copy, which may be behind the database. The first to ask reads it.
-func (r *Replica) Newest(ctx context.Context) (*Copy, error) {
-	for {
-		if c := r.fresh(); c != nil {
-			return c, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case r.loading <- struct{}{}:
-		}
-		err := r.load(ctx)
-		<-r.loading
-		if err != nil {
-			return nil, fmt.Errorf("read all contacts into the directory: %w", err)
+// Check returns nil if c holds at least what was committed before tx's unit of work began. Otherwise it returns the error by
+// which the unit waits, without its connection, until the newest copy does, and runs again. The statements of also, which
+// may be nil, travel in the round trip of the check.
+func (c *Copy) Check(ctx context.Context, tx *db.Tx, also *pgx.Batch) error {
+	upToDate := c.taken.After(tx.Began)
+	b := &pgx.Batch{}
+	if !upToDate {
+		var w db.Where
+		b.Queue(`select `+c.UpToDate(&w), w.Args...).QueryRow(func(row pgx.Row) error { return row.Scan(&upToDate) })
+	}
+	if also != nil {
+		b.QueuedQueries = append(b.QueuedQueries, also.QueuedQueries...)
+	}
+	if b.Len() > 0 {
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return err
 		}
 	}
-}
-
-// fresh is the newest copy, or nil when all has to be read.
-func (r *Replica) fresh() *Copy {
-	if c := r.newest.Load(); c != nil && time.Since(c.at) < keepGone/2 {
-		return c
+	if !upToDate {
+		return db.RunAgainAfter(c.replica.wait)
 	}
 	return nil
 }
 
-// Current is a directory that holds at least what tx sees. The statements of also, which may be nil, travel in the same
-// round trip behind its own.
-func (r *Replica) Current(ctx context.Context, tx *db.Tx, also *pgx.Batch) (*Directory, error) {
-	d, _, err := r.current(ctx, tx, also)
-	return d, err
-}
-
-// current is Current; past reports that the transaction's snapshot ends before the copy's begins.
-func (r *Replica) current(ctx context.Context, tx *db.Tx, also *pgx.Batch) (d *Directory, past bool, err error) {
-	old, err := r.Newest(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	var w db.Where
-	b := &pgx.Batch{}
-	b.Queue(w.Bind(changes, old.snapshot), w.Args...).Query(func(rows pgx.Rows) error {
-		var snapshot string
-		var later bool
-		e := editor{to: old.Directory}
-		for rows.Next() {
-			row, err := pgx.RowToStructByName[changedRow](rows)
-			if err != nil {
-				return err
-			}
-			switch row.Kind {
-			case rowSnapshot:
-				snapshot, later, past = row.Snapshot, row.Later, row.Past
-			case rowGone:
-				e.drop(KeyOf(row.CreatedAt, row.ID))
-			case rowRecord:
-				e.put(row.record())
-			}
-		}
-		if rows.Err() != nil {
-			return rows.Err()
-		}
-		if d = e.done(); later {
-			r.newest.CompareAndSwap(old, &Copy{d, snapshot, time.Now()})
-		}
-		return nil
-	})
-	if also != nil {
-		b.QueuedQueries = append(b.QueuedQueries, also.QueuedQueries...)
-	}
-	err = tx.SendBatch(ctx, b).Close()
-	return d, past, err
-}
-
-// load reads all contacts, unless somebody just did.
-func (r *Replica) load(ctx context.Context) error {
-	if r.fresh() != nil {
-		return nil
-	}
-	at := time.Now()
-	return r.db.Read(ctx, func(tx *db.Tx) error {
-		var snapshot string
-		if err := tx.QueryRow(ctx, `select pg_current_snapshot()::text`).Scan(&snapshot); err != nil {
-			return err
-		}
-		rows, err := tx.Query(ctx, `select id, created_at, owner_user_id, deleted_at is not null as trashed, search, status, marketing, source, tags
-			from contact order by created_at, id`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		e := editor{to: &Directory{}}
-		for rows.Next() {
-			row, err := pgx.RowToStructByName[contactRow](rows)
-			if err != nil {
-				return err
-			}
-			e.put(row.record())
-		}
-		if rows.Err() != nil {
-			return rows.Err()
-		}
-		r.newest.Store(&Copy{e.done(), snapshot, at})
-		return nil
-	})
-}
-
-// contactRow is the part of a contact that the directory holds.
-type contactRow struct {
-	ID                                uuid.UUID
-	CreatedAt                         time.Time
-	OwnerUserID                       *int64
-	Trashed                           bool
-	Search, Status, Marketing, Source string
-	Tags                              []string
-}
-
-type changedRow struct {
-	Kind        int
-	Snapshot    string
-	Later, Past bool
-	contactRow
-}
-
-func (r contactRow) record() Record {
-	labels := make([]Label, 0, 5+len(r.Tags))
-	labels = append(labels, Label{Kind: Status, Value: r.Status}, Label{Kind: Marketing, Value: r.Marketing})
-	if r.Source != "" {
-		labels = append(labels, Label{Kind: Source, Value: r.Source})
-	}
-	if r.OwnerUserID != nil {
-		labels = append(labels, OwnerLabel(*r.OwnerUserID))
-	}
-	if r.Trashed {
-		labels = append(labels, Label{Kind: Trashed})
-	}
-	for _, t := range r.Tags {
-		labels = append(labels, Label{Kind: Tag, Value: t})
-	}
-	return Record{Key: KeyOf(r.CreatedAt, r.ID), Text: searched(r.Search), Labels: labels}
-}
-
-// OwnerLabel is the label of what a user owns.
-func OwnerLabel(user int64) Label { return Label{Kind: Owner, Value: strconv.FormatInt(user, 10)} }
-
-// searched is text without the bare digits at its end, where the number before them has these in a row.
-func searched(text string) string {
-	at := strings.LastIndexByte(text, ' ')
-	if at > 0 && strings.HasSuffix(text[:at], text[at+1:]) {
-		return text[:at]
-	}
-	return text
-}
-
-// editor applies changes to a directory, so many at a time that they need little memory.
-type editor struct {
-	to      *Directory
-	gone    []Key
-	records []Record
-}
-
-const atATime = 8192
-
-func (e *editor) drop(k Key) { e.gone = append(e.gone, k) }
-
-func (e *editor) put(r Record) {
-	if e.records = append(e.records, r); len(e.records) == atATime {
-		e.done()
-	}
-}
-
-// done is the directory with all changes so far.
-func (e *editor) done() *Directory {
-	e.to = e.to.With(e.gone, e.records)
-	e.gone, e.records = e.gone[:0], e.records[:0]
-	return e.to
-}
-
-// KeepUp reads all contacts, then every few seconds what changed, so that a reader after a pause has little to read. It
-// returns when ctx ends.
-func (r *Replica) KeepUp(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := r.refresh(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "the directory is not up to date", "error", err)
+// wait returns once the newest copy holds all that was committed when wait was called, or when the replica loads no copy any more. After
+// a few seconds it is svc_unavailable, or the error of the last reading of changes.
+func (r *Replica) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fault.Unavailable())
+	defer cancel()
+	for {
+		next := r.join()
+		if next == nil {
+			return nil
 		}
 		select {
+		case <-next.done:
 		case <-ctx.Done():
-		case <-time.After(5 * time.Second):
+			return context.Cause(ctx)
+		}
+		if next.err == nil || !fault.Transient(next.err) {
+			return next.err
+		}
+		// The next reading may find another connection.
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return next.err
 		}
 	}
 }
 
-func (r *Replica) refresh(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	return r.db.Read(ctx, func(tx *db.Tx) error {
-		_, past, err := r.current(ctx, tx, nil)
-		if err == nil && past {
-			// This snapshot was taken after the copy's, and yet ends before it: somebody restored a backup.
-			r.newest.Store(nil)
+// join gives the next round, nil while the contacts are loaded.
+func (r *Replica) join() *round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.newest.Load() == nil {
+		return nil
+	}
+	if r.next == nil {
+		r.next = &round{done: make(chan struct{})}
+		select {
+		case r.ask <- struct{}{}:
+		default: // it was asked already
 		}
+	}
+	return r.next
+}
+
+// begin gives the round that begins now: who comes later waits for another.
+func (r *Replica) begin() *round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.next
+	if r.next = nil; now == nil {
+		now = &round{done: make(chan struct{})}
+	}
+	return now
+}
+
+func (n *round) end(err error) {
+	n.err = err
+	close(n.done)
+}
+
+func (r *Replica) publish(c *Copy) {
+	r.newest.Store(c)
+	r.loaded.Store(true)
+}
+
+// drop has everybody do without the copy, until it is loaded anew.
+func (r *Replica) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.newest.Store(nil)
+	if r.next != nil {
+		r.next.end(nil)
+		r.next = nil
+	}
+}
+
+// KeepUp loads the contacts, then reads what changed whenever somebody waits for it, and every few seconds, when it also
+// compares a part of the directory with the table. It returns when ctx ends.
+func (r *Replica) KeepUp(ctx context.Context) {
+	defer r.observe()()
+	tick := time.NewTicker(keepUpEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		c := r.newest.Load()
+		if c == nil || time.Since(c.taken) > keepGone/2 {
+			r.drop()
+			r.load(ctx)
+			continue
+		}
+		compare := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.ask:
+		case <-tick.C:
+			compare = true
+		}
+		r.round(ctx, c, compare)
+	}
+}
+
+// round brings c up to date, and drops it if that cannot be done.
+func (r *Replica) round(ctx context.Context, c *Copy, compare bool) {
+	within, cancel := context.WithTimeout(ctx, changesFor)
+	defer cancel()
+	now := r.begin()
+	next, n, err := r.catchUp(within, c, compare)
+	switch {
+	case err == nil:
+		r.publish(next)
+	case errors.Is(err, errElsewhere), within.Err() != nil && n > manyChanges:
+		slog.WarnContext(ctx, "the directory is loaded anew", "cause", err)
+		r.drop()
+		err = nil
+	case ctx.Err() == nil:
+		slog.WarnContext(ctx, "the directory is not up to date", "error", err)
+	}
+	now.end(err)
+}
+
+// catchUp is c at a snapshot that it takes, and how many changes it read for that, also beside an error. With compare a part
+// of the directory is repaired too.
+func (r *Replica) catchUp(ctx context.Context, c *Copy, compare bool) (next *Copy, n int, err error) {
+	came, differences := r.came, 0
+	err = r.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if next, n, err = c.changed(ctx, tx); err != nil || !compare {
+			return err
+		}
+		next.Directory, differences, came, err = next.compared(ctx, tx, r.came, next.perTick())
 		return err
 	})
+	if err != nil {
+		return nil, n, fmt.Errorf("read changes of contacts into the directory: %w", err)
+	}
+	r.came = came
+	r.applied.Add(int64(n))
+	if differences > 0 {
+		r.repaired.Add(int64(differences))
+		slog.ErrorContext(ctx, "the directory differed from the table and was repaired", "differences", differences)
+	}
+	return next, n, nil
 }
+
+// perTick is how many chunks to compare each time, so that all are compared within compareEvery.
+func (d *Directory) perTick() int { return 1 + len(d.chunks)*int(keepUpEvery)/int(compareEvery) }
 
 // DropGone deletes the keys of contacts that have been gone for keepGone: every copy has dropped them.
 func (r *Replica) DropGone(ctx context.Context) error {

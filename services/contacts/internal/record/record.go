@@ -4,9 +4,9 @@ package record
 
 import (
 	"maps"
-	"reflect"
 	"slices"
-	"strings"
+
+	"frontdesk/libs/change"
 )
 
 // Fields lists the fields of R. Fill, Overwrite, Diff and Lost follow from it, so that a field is named once.
@@ -18,7 +18,7 @@ type Field[R any] struct {
 
 	fill, overwrite func(r, from *R) // nil for a field that only the service sets
 	filled          func(r *R) bool
-	note            func(c Changes, old, new *R)
+	note            func(c change.Set, old, new *R)
 }
 
 // Text is a field whose empty value is "".
@@ -32,7 +32,7 @@ func Text[R any](name string, of func(*R) *string) Field[R] {
 		},
 		overwrite: func(r, from *R) { *of(r) = *of(from) },
 		filled:    func(r *R) bool { return *of(r) != "" },
-		note:      func(c Changes, old, new *R) { c.Note(name, *of(old), *of(new)) },
+		note:      func(c change.Set, old, new *R) { c.Note(name, *of(old), *of(new)) },
 	}
 }
 
@@ -53,7 +53,7 @@ func User[R any](name string, of func(*R) **int64) Field[R] {
 		},
 		overwrite: func(r, from *R) { *of(r) = *of(from) },
 		filled:    func(r *R) bool { return *of(r) != nil },
-		note:      func(c Changes, old, new *R) { c.Note(name, value(old), value(new)) },
+		note:      func(c change.Set, old, new *R) { c.Note(name, value(old), value(new)) },
 	}
 }
 
@@ -64,9 +64,9 @@ func Words[R any](name string, of func(*R) *[]string) Field[R] {
 		fill:      func(r, from *R) { *of(r) = Union(*of(r), *of(from)) },
 		overwrite: func(r, from *R) { *of(r) = *of(from) },
 		filled:    func(r *R) bool { return len(*of(r)) > 0 },
-		note: func(c Changes, old, new *R) {
+		note: func(c change.Set, old, new *R) {
 			if !slices.Equal(*of(old), *of(new)) {
-				c[name] = Change{*of(old), *of(new)}
+				c[name] = change.Change{Old: *of(old), New: *of(new)}
 			}
 		},
 	}
@@ -91,7 +91,7 @@ func Values[R any](name string, of func(*R) *map[string]any) Field[R] {
 			*of(r) = WithoutNil(out)
 		},
 		filled: func(r *R) bool { return len(*of(r)) > 0 },
-		note: func(c Changes, old, new *R) {
+		note: func(c change.Set, old, new *R) {
 			for k, v := range *of(new) {
 				c.Note(name+"."+k, (*of(old))[k], v)
 			}
@@ -146,8 +146,8 @@ func (fs Fields[R]) Filled(r R) Names {
 }
 
 // Diff is what changes when new takes the place of old.
-func (fs Fields[R]) Diff(old, new R) Changes {
-	c := Changes{}
+func (fs Fields[R]) Diff(old, new R) change.Set {
+	c := change.Set{}
 	for _, f := range fs {
 		f.note(c, &old, &new)
 	}
@@ -158,7 +158,7 @@ func (fs Fields[R]) Diff(old, new R) Changes {
 // service manages are left out.
 func (fs Fields[R]) Lost(r, from R) map[string]any {
 	lost := map[string]any{}
-	diff := Changes{}
+	diff := change.Set{}
 	for _, f := range fs {
 		if !f.Managed() {
 			f.note(diff, &r, &from)
@@ -185,41 +185,6 @@ func (fs Fields[R]) Lost(r, from R) map[string]any {
 
 // Names is a set of names of fields.
 type Names map[string]bool
-
-// Change is the old and the new value of a field.
-type Change struct {
-	Old any `json:"old"`
-	New any `json:"new"`
-}
-
-// Changes are those of one edit, by field.
-type Changes map[string]Change
-
-// Note adds a field whose values differ.
-func (c Changes) Note(field string, old, new any) {
-	if !reflect.DeepEqual(old, new) {
-		c[field] = Change{old, new}
-	}
-}
-
-// Names are the changed fields, sorted; values by key come under the name of their map.
-func (c Changes) Names() []string {
-	names := Names{}
-	for k := range c {
-		k, _, _ = strings.Cut(k, ".")
-		names[k] = true
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// Created is c as the changes of a new record: nothing was there before.
-func (c Changes) Created() Changes {
-	out := make(Changes, len(c))
-	for k, v := range c {
-		out[k] = Change{nil, v.New}
-	}
-	return out
-}
 
 // Union is all words of both lists, each once, in the order in which they first stand there.
 func Union(one, other []string) []string {

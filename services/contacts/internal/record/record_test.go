@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"frontdesk/libs/change"
 )
 
 // thing has a field of every kind.
@@ -95,8 +97,8 @@ func TestADiffIsEmptyForTheSameAndSaysBothSidesOtherwise(t *testing.T) {
 		there, back := fields.Diff(a, b), fields.Diff(b, a)
 		require.Equal(t, slices.Sorted(maps.Keys(there)), slices.Sorted(maps.Keys(back)))
 		for name, c := range there {
-			require.Equal(t, Change{c.New, c.Old}, back[name])
-			require.Equal(t, Change{nil, c.New}, there.Created()[name])
+			require.Equal(t, change.Change{Old: c.New, New: c.Old}, back[name])
+			require.Equal(t, change.Change{New: c.New}, there.Created()[name])
 		}
 		for name := range fields.Lost(a, b) {
 			require.Contains(t, there, name)

@@ -38,35 +38,35 @@ const (
 
 // Definition is what a form consists of, as the API shows and takes it.
 type Definition struct {
-	Elements    []form.Element `json:"elements"`
-	SubmitLabel string         `json:"submit_label"`
+	Elements    []form.Element `json:"elements" doc:"Fields, texts and consents, in their order."`
+	SubmitLabel string         `json:"submit_label" doc:"The words on the button."`
 	AfterSubmit AfterSubmit    `json:"after_submit"`
 	Notify      Notify         `json:"notify"`
 	NewContacts NewContacts    `json:"new_contacts"`
 	// Style overrides the site's form style: numbers of pixels and weights are ints, all else strings.
-	Style map[string]any `json:"style"`
+	Style map[string]any `json:"style" doc:"Differences from the form style of the site."`
 }
 
 // AfterSubmit is what the visitor gets after sending: a message, or another page.
 type AfterSubmit struct {
-	Type    string `json:"type"` // message or redirect
-	Message string `json:"message"`
-	URL     string `json:"url"` // https
+	Type    string `json:"type" doc:"message, or redirect."` // message or redirect
+	Message string `json:"message" doc:"What visitors read then."`
+	URL     string `json:"url" doc:"Where visitors are led; empty for a message."` // https
 }
 
 // Notify says who gets a mail for each submission: these addresses, and the owner of the contact.
 type Notify struct {
-	Emails []string `json:"emails"`
-	Owner  bool     `json:"owner"`
+	Emails []string `json:"emails" doc:"Addresses that get a mail for each submission."`
+	Owner  bool     `json:"owner" doc:"The owner of the contact gets a mail."`
 }
 
 // NewContacts is how a contact is made from a submission. Without Create only contacts that exist are filled in.
 type NewContacts struct {
-	Create      bool     `json:"create"`
-	Status      string   `json:"status"`
-	Source      string   `json:"source"`
-	OwnerUserID *int64   `json:"owner_user_id"`
-	Tags        []string `json:"tags"`
+	Create      bool     `json:"create" doc:"A submission makes a contact."`
+	Status      string   `json:"status" doc:"The status of new contacts."`
+	Source      string   `json:"source" doc:"Where new contacts came from; the name of the form when empty."`
+	OwnerUserID *int64   `json:"owner_user_id" doc:"Who looks after new contacts; null for nobody."`
+	Tags        []string `json:"tags" doc:"Tags that contacts get."`
 }
 
 // HasField reports whether a visitor can answer anything: a form without a field cannot be published.

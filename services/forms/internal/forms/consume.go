@@ -27,8 +27,8 @@ type contact struct {
 
 func (s *service) follows() []bus.Follow {
 	return []bus.Follow{
-		{Topic: proto.ContactTopic, Handle: s.onContact},
-		{Topic: proto.OrganizationTopic, Handle: onOrganization},
+		{Topic: proto.ContactTopic, Handle: s.onContact, Keys: bus.KeysOf("contact")},
+		{Topic: proto.OrganizationTopic, Handle: onOrganization, Keys: bus.KeysOf("organization")},
 		{Topic: proto.FormsCommandTopic, Handle: s.onCommand},
 	}
 }
@@ -38,16 +38,37 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil {
 		return err
 	}
-	if e.Tombstone || e.Kind == proto.KindContactErased {
+	switch {
+	case e.Tombstone:
+		// The contact is gone, for whatever reason. The submissions are forms' own.
+		_, err := tx.Exec(ctx, `delete from contact where id = $1`, id)
+		return err
+	case e.Kind == proto.KindContactErased:
 		return forgetContact(ctx, tx, id)
+	case e.Kind == proto.KindContactMergedAway:
+		var x proto.MergedAway
+		if err := e.DecodeExtra(&x); err != nil {
+			return err
+		}
+		into, err := uuid.Parse(x.GetInto())
+		if err != nil {
+			return fmt.Errorf("the contact that %s went into: %w", id, err)
+		}
+		return mergeContact(ctx, tx, into, id)
 	}
 	var c contact
 	if len(e.Data) > 0 && string(e.Data) != "null" {
 		if err := e.Decode(&c); err != nil {
 			return err
 		}
-		if err := keepContact(ctx, tx, c, e.Version); err != nil {
+		if err := keepContact(ctx, tx, c, e); err != nil {
 			return err
+		}
+		if e.State {
+			// contacts went back to a backup from before a merge.
+			if _, err := tx.Exec(ctx, `delete from contact_alias where id = $1`, id); err != nil {
+				return err
+			}
 		}
 	}
 	switch e.Kind {
@@ -76,8 +97,8 @@ func mergedID(e bus.Event) (uuid.UUID, error) {
 	return id, nil
 }
 
-// keepContact stores a version of a contact, unless the copy has a newer one.
-func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error {
+// keepContact stores the contact of an event, unless the copy has a newer version.
+func keepContact(ctx context.Context, tx *db.Tx, c contact, e bus.Event) error {
 	var organization *uuid.UUID
 	if c.Organization != nil {
 		organization = &c.Organization.ID
@@ -91,8 +112,8 @@ func keepContact(ctx context.Context, tx *db.Tx, c contact, version int64) error
 	_, err := tx.Exec(ctx, `insert into contact as c (id, version, name, email, owner_user_id, organization_id) values ($1, $2, $3, $4, $5, $6)
 		on conflict (id) do update set version = excluded.version, name = excluded.name, email = excluded.email,
 			owner_user_id = excluded.owner_user_id, organization_id = excluded.organization_id
-			where c.version < excluded.version`,
-		c.ID, version, nameOf(c.FirstName, c.LastName, c.Email, c.Phone), address.Key(c.Email), c.OwnerUserID, organization)
+			where c.version < $7`,
+		c.ID, e.Version, nameOf(c.FirstName, c.LastName, c.Email, c.Phone), address.Key(c.Email), c.OwnerUserID, organization, e.ReplacesBelow())
 	return err
 }
 
@@ -113,7 +134,7 @@ func (s *service) contactEnsured(ctx context.Context, tx *db.Tx, e bus.Event) er
 	// contact.merged can be consumed before this event: then the submission is the surviving contact's.
 	var form int64
 	var toOwner bool
-	err = tx.QueryRow(ctx, `update submission s set result = $2, version = s.version + 1,
+	err = tx.QueryRow(ctx, `update submission s set result = $2, held = null, version = s.version + 1,
 			contact_id = coalesce((select a.contact_id from contact_alias a where a.id = $3::uuid), $3::uuid)
 		from form f where s.id = $1 and s.status = 'received' and s.result = 'pending' and f.id = s.form_id
 		returning f.id, coalesce((f.definition->'notify'->>'owner')::boolean, false)`, id, x.GetResult(), contact).Scan(&form, &toOwner)
@@ -177,7 +198,8 @@ func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `insert into organization as o (id, version, name) values ($1, $2, $3)
-		on conflict (id) do update set version = excluded.version, name = excluded.name where o.version < excluded.version`, id, e.Version, o.Name)
+		on conflict (id) do update set version = excluded.version, name = excluded.name where o.version < $4`,
+		id, e.Version, o.Name, e.ReplacesBelow())
 	if err != nil || e.Kind != proto.KindOrganizationMerged {
 		return err
 	}

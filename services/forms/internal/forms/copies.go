@@ -22,14 +22,14 @@ type fieldTable struct {
 
 func newFieldTable(b *bus.Bus) *fieldTable {
 	t := &fieldTable{}
-	t.Table = bus.NewTable(b, proto.FieldTopic, func(_ string, value []byte) (form.Field, error) {
+	t.Table = bus.NewTable(b, proto.FieldTopic, func(_ string, value []byte) (form.Field, int64, error) {
 		var f struct {
 			Entity, Key, Label, Type string
 			Options                  []string
 			Archived                 bool
 		}
-		_, err := bus.OpenEnvelope(value, &f)
-		return form.Field(f), err
+		env, err := bus.OpenEnvelope(value, &f)
+		return form.Field(f), env.GetVersion(), err
 	})
 	t.Watch(func(string, form.Field, bool) { t.revision.Add(1) })
 	return t
@@ -67,7 +67,7 @@ var shortcode = regexp.MustCompile(`\[svc-form\s+id=["']?([0-9]{1,18})["']?\s*\]
 
 func newPageTable(b *bus.Bus) *pageTable {
 	t := &pageTable{waiting: map[string]chan page{}}
-	t.Table = bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, error) {
+	t.Table = bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, int64, error) {
 		var p struct {
 			ID                          int64
 			Title, URL, Status, Content string
@@ -75,7 +75,7 @@ func newPageTable(b *bus.Bus) *pageTable {
 		}
 		env, err := bus.OpenEnvelope(value, &p)
 		if err != nil {
-			return page{}, err
+			return page{}, 0, err
 		}
 		out := page{ID: p.ID, Title: p.Title, URL: p.URL, EditURL: p.EditURL, Status: p.Status, Gone: env.GetKind() == proto.KindPageDeleted,
 			Embedded: &proto.PageEmbedded{}}
@@ -85,7 +85,7 @@ func newPageTable(b *bus.Bus) *pageTable {
 				out.Forms = append(out.Forms, id)
 			}
 		}
-		return out, bus.Event{Kind: env.GetKind(), Extra: env.GetExtra()}.DecodeExtra(out.Embedded)
+		return out, env.GetVersion(), bus.Event{Kind: env.GetKind(), Extra: env.GetExtra()}.DecodeExtra(out.Embedded)
 	})
 	t.Watch(t.answer)
 	return t

@@ -41,10 +41,10 @@ type embedInPage struct {
 
 // Embedded is the page that shows the form now.
 type Embedded struct {
-	PageID  int64  `json:"page_id"`
-	Status  string `json:"status" enum:"draft,publish"`
-	EditURL string `json:"edit_url"`
-	Created bool   `json:"created"`
+	PageID  int64  `json:"page_id" doc:"The id of the page."`
+	Status  string `json:"status" enum:"draft,publish" doc:"publish or draft: the status of the page."`
+	EditURL string `json:"edit_url" doc:"Where to change it."`
+	Created bool   `json:"created" doc:"The page was made for it."`
 }
 
 // StatusCode is 201 for a new page, else 200.

@@ -13,8 +13,7 @@ import (
 )
 
 type exportedSubmissions struct {
-	Form      int64        `json:"form,omitempty" minimum:"1" doc:"One form; all when left out."`
-	Status    string       `json:"status,omitempty" enum:"received,spam"`
+	submissionFilter
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
@@ -33,7 +32,7 @@ type column struct{ Key, Label string }
 // exportSubmissions writes the submissions that the actor may see, newest first, with a column for each answer
 // that any version of the forms asks for.
 func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d *op.Download) error {
-	w := submissionsOf(tx, in.Form, in.Status)
+	w := in.where(tx)
 	columns, err := columnsOf(ctx, tx, in.Form)
 	if err != nil {
 		return err

@@ -176,10 +176,12 @@ const peopleSlice = 500
 // readPeople fills the hashes of addresses into submissions from before these were kept, and publishes again what has no
 // contact: contacts names it in the personal-data export.
 func (s *service) readPeople(ctx context.Context) error {
-	for n := peopleSlice; n == peopleSlice; {
-		if err := s.DB.Do(ctx, func(tx *db.Tx) error {
-			rows, err := tx.Query(ctx, `select id, contact_id, status, result, values, answers, page, email, held from submission
-				where people is null order by id limit $1 for update skip locked`, peopleSlice)
+	for ctx.Err() == nil {
+		var ids []uuid.UUID
+		err := s.DB.Do(ctx, func(tx *db.Tx) error {
+			ids = nil
+			rows, err := tx.Query(ctx, db.LimitTo(`select id, contact_id, status, result, values, answers, page, email, held from submission
+				where people is null and id <> all($1) order by id`, s.unread.Size(peopleSlice))+` for update skip locked`, s.unread.Keys())
 			if err != nil {
 				return err
 			}
@@ -188,20 +190,30 @@ func (s *service) readPeople(ctx context.Context) error {
 				return err
 			}
 			for _, m := range found {
-				if _, err := tx.Exec(ctx, `update submission set people = $2, version = version + 1 where id = $1`, m.ID, tx.PeopleNamed(m.Values, []byte(m.Page))); err != nil {
-					return err
-				}
-				if m.Contact == nil && m.Status == statusReceived && m.Result == resultNone {
-					if _, err := emitSubmission(ctx, tx, proto.KindSubmissionUpdated, m.ID, []string{}); err != nil {
-						return err
-					}
+				ids = append(ids, m.ID)
+			}
+			for _, m := range found {
+				if err := m.readPeople(ctx, tx); err != nil {
+					return fmt.Errorf("submission %s: %w", m.ID, err)
 				}
 			}
-			n = len(found)
 			return nil
-		}); err != nil {
-			return fmt.Errorf("read the people of submissions: %w", err)
+		})
+		if worked, err := s.unread.Did(ctx, ids, err); err != nil || !worked {
+			return err
 		}
 	}
-	return nil
+	return ctx.Err()
+}
+
+// readPeople stores the hashes of the addresses in m.
+func (m mentioning) readPeople(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `update submission set people = $2, version = version + 1 where id = $1`, m.ID, tx.PeopleNamed(m.Values, []byte(m.Page))); err != nil {
+		return err
+	}
+	if m.Contact != nil || m.Status != statusReceived || m.Result != resultNone {
+		return nil
+	}
+	_, err := emitSubmission(ctx, tx, proto.KindSubmissionUpdated, m.ID, []string{})
+	return err
 }

@@ -25,31 +25,34 @@ const (
 
 // Form is a form as REST and events show one.
 type Form struct {
-	ID             int64                 `json:"id"`
-	Name           string                `json:"name"`
-	Status         string                `json:"status" enum:"draft,publish"`
+	ID             int64                 `json:"id" doc:"The id of the form."`
+	Name           string                `json:"name" doc:"The name of the form, for the team."`
+	Status         string                `json:"status" enum:"draft,publish" doc:"publish or draft."`
 	Definition     definition.Definition `json:"definition"`
 	Submissions30d int64                 `json:"submissions_30d" doc:"Submissions received in the last 30 days, of those the caller may see."`
 	Spam30d        int64                 `json:"spam_30d" doc:"Spam of the last 30 days."`
 	UsedOn         []UsedOn              `json:"used_on" doc:"Published pages that show the form."`
 	Booking        bool                  `json:"booking" doc:"Whether the form can ask for the details of a booking: it is published and has a required email field."`
-	CreatedAt      time.Time             `json:"created_at"`
-	UpdatedAt      time.Time             `json:"updated_at"`
+	CreatedAt      time.Time             `json:"created_at" doc:"When it was made."`
+	UpdatedAt      time.Time             `json:"updated_at" doc:"When it last changed."`
 
 	version int64
 }
 
+// RecordVersion is the answer's ETag.
+func (f Form) RecordVersion() int64 { return f.version }
+
 // UsedOn is a page that shows a form.
 type UsedOn struct {
-	ID    int64  `json:"id"`
-	Title string `json:"title"`
-	URL   string `json:"url"`
+	ID    int64  `json:"id" doc:"The id of the page."`
+	Title string `json:"title" doc:"The title of the page."`
+	URL   string `json:"url" doc:"The address of the page."`
 }
 
 // FormRef names a form.
 type FormRef struct {
-	ID   int64  `json:"id"`
-	Name string `json:"name"`
+	ID   int64  `json:"id" doc:"The id of the form."`
+	Name string `json:"name" doc:"The name of the form."`
 }
 
 type formID struct {

@@ -3,7 +3,6 @@ package forms
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +43,7 @@ func (d *desk) addPage(kind string, id int64, status, content string) {
 func TestTheServiceDeclaresWhatTheInterfaceLists(t *testing.T) {
 	d := open(t)
 	apptest.CheckOperations(t, d.Parts.Ops)
+	apptest.CheckExamples(t, d.Parts.Ops)
 }
 
 func TestAFormIsMadeChangedAndTrashed(t *testing.T) {
@@ -141,15 +141,17 @@ func TestAFormWithoutAFieldCannotBePublished(t *testing.T) {
 func TestAFieldThatIsNotThereHoldsUpNobody(t *testing.T) {
 	d := open(t)
 	unknown := m{"definition": m{"elements": []any{field("a", "contact.fields.nope")}}}
-	began := time.Now()
-	var wg sync.WaitGroup
-	wg.Go(func() { d.admin.Patch("/forms/"+d.form, unknown).Fails(400, "svc_invalid_param") })
-	time.Sleep(50 * time.Millisecond)
-	other := time.Now()
-	d.admin.Patch("/forms/"+d.form, m{"name": "Renamed meanwhile"}).Is(200)
-	require.Less(t, time.Since(other), fieldArrives*3/4, "the other change waits for no lock")
-	wg.Wait()
-	require.Less(t, time.Since(began), time.Second)
+	waits := true
+	for try := 0; try < 5 && waits; try++ { // a busy machine may take that long for any change
+		refused := make(chan *apptest.Answer, 1)
+		go func() { refused <- d.admin.Patch("/forms/"+d.form, unknown) }()
+		time.Sleep(fieldArrives / 8)
+		other := time.Now()
+		d.admin.Patch("/forms/"+d.form, m{"name": fmt.Sprint("Renamed meanwhile ", try)}).Is(200)
+		waits = time.Since(other) >= fieldArrives*3/4
+		(<-refused).Fails(400, "svc_invalid_param")
+	}
+	require.False(t, waits, "the other change waits for no lock")
 }
 
 func TestAFieldThatWasMadeJustNowIsWaitedFor(t *testing.T) {

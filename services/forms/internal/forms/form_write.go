@@ -20,7 +20,7 @@ import (
 )
 
 type newForm struct {
-	Name       string `json:"name" required:"true" maxLength:"190"`
+	Name       string `json:"name" required:"true" maxLength:"190" doc:"The name of the form, for the team."`
 	Status     string `json:"status" enum:"draft,publish" doc:"draft when left out."`
 	Definition object `json:"definition" doc:"What the form consists of; either this or template."`
 	Template   string `json:"template" maxLength:"50" doc:"Key of a template to start from; the fields it needs are made."`
@@ -28,8 +28,8 @@ type newForm struct {
 
 type changedForm struct {
 	ID         int64             `json:"id" minimum:"1"`
-	Name       opt.Value[string] `json:"name,omitzero" maxLength:"190"`
-	Status     opt.Value[string] `json:"status,omitzero" enum:"draft,publish"`
+	Name       opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"The name of the form, for the team."`
+	Status     opt.Value[string] `json:"status,omitzero" enum:"draft,publish" doc:"publish shows it to visitors, draft does not."`
 	Definition object            `json:"definition,omitempty" doc:"Replaces the definition whole."`
 }
 
@@ -49,7 +49,6 @@ func (s *service) createForm(ctx context.Context, tx *db.Tx, in newForm) (Form, 
 	if in.Template != "" {
 		f.Definition, err = fromTemplate(ctx, tx, in.Template)
 	} else {
-		s.awaitFields(ctx, in.Definition)
 		f.Definition, err = s.parse(tx, in.Definition, nil)
 	}
 	if err != nil {
@@ -104,10 +103,11 @@ func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Fo
 	if err := in.check(); err != nil {
 		return Form{}, err
 	}
-	// Before the lock: whoever else changes the form does not wait for this.
-	s.awaitFields(ctx, in.Definition)
 	before, err := lockForm(ctx, tx, in.ID)
 	if err != nil {
+		return before, err
+	}
+	if err := tx.Match(before.version); err != nil {
 		return before, err
 	}
 	after := before
@@ -130,6 +130,9 @@ func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Fo
 			place = "definition.elements"
 		}
 		return after, fault.Invalid(place, withoutField())
+	}
+	if err := tx.ChangedFrom(before, after); err != nil {
+		return after, err
 	}
 	return s.changeForm(ctx, tx, after, changed)
 }
@@ -194,6 +197,9 @@ func deleteForm(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
 	if err != nil {
 		return op.None{}, err
 	}
+	if err := tx.Match(f.version); err != nil {
+		return op.None{}, err
+	}
 	f.UpdatedAt, f.version = tx.Now, f.version+1
 	_, err = tx.Exec(ctx, `update form set deleted_at = $2, updated_at = $2, version = $3 where id = $1`, f.ID, tx.Now, f.version)
 	if err != nil {
@@ -215,9 +221,9 @@ func (s *service) duplicateForm(ctx context.Context, tx *db.Tx, in formID) (Form
 
 // Template is a form to start from.
 type Template struct {
-	Key         string `json:"key"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Key         string `json:"key" doc:"The name that create-form takes."`
+	Name        string `json:"name" doc:"What people read."`
+	Description string `json:"description" doc:"What the form is for."`
 }
 
 func listTemplates(context.Context, *db.Tx, op.None) (db.List[Template], error) {
@@ -228,32 +234,33 @@ func listTemplates(context.Context, *db.Tx, op.None) (db.List[Template], error) 
 	return db.All(list), nil
 }
 
-// parse checks a definition against the site of now. emails are the addresses that the form notifies already.
+// parse checks a definition against the site of now. emails are the addresses that the form notifies already. If a contact
+// field is unknown that may still be on its way, the transaction runs again.
 func (s *service) parse(tx *db.Tx, raw object, emails []string) (definition.Definition, error) {
-	return definition.Parse(json.RawMessage(raw), definition.Env{
-		Fields: s.fields.named(), NotifyEmails: emails, MayAddEmails: tx.Who.Session, KnownUser: s.Identity.OnTeam})
+	fields := s.fields.named()
+	d, err := definition.Parse(json.RawMessage(raw), definition.Env{
+		Fields: fields, NotifyEmails: emails, MayAddEmails: tx.Who.Session, KnownUser: s.Identity.OnTeam})
+	if err != nil && namesUnknownField(raw, fields) {
+		err = tx.Later(err, fieldArrives)
+	}
+	return d, err
 }
 
 // fieldArrives is how long a custom field that was made just now may take to get here.
 const fieldArrives = 400 * time.Millisecond
 
-// awaitFields gives the contact fields that a definition names a moment to arrive. Call it before anything is locked.
-func (s *service) awaitFields(ctx context.Context, raw object) {
+// namesUnknownField reports whether a definition names a contact field that is not among those known.
+func namesUnknownField(raw object, known form.Fields) bool {
 	var d struct{ Elements []struct{ Target string } }
-	if !raw.given() || json.Unmarshal(raw, &d) != nil || len(d.Elements) > definition.MaxElements {
-		return
+	if json.Unmarshal(raw, &d) != nil || len(d.Elements) > definition.MaxElements {
+		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, fieldArrives)
-	defer cancel()
-	s.fields.Wait(ctx, func() bool {
-		known := s.fields.named()
-		for _, e := range d.Elements {
-			if _, ok := known[e.Target]; !ok && strings.HasPrefix(e.Target, "contact.fields.") {
-				return false
-			}
+	for _, e := range d.Elements {
+		if _, ok := known[e.Target]; !ok && strings.HasPrefix(e.Target, "contact.fields.") {
+			return true
 		}
-		return true
-	})
+	}
+	return false
 }
 
 // addColumns adds the questions of a form to the columns of its export, under their newest label.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/url"
-	"strings"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
@@ -63,7 +61,7 @@ func (s *service) notifyOwner(ctx context.Context, tx *db.Tx, formID int64, sub 
 // it become a header or markup.
 func (s *service) notification(name string, lines []form.Line) mail.Content {
 	c := mail.Content{
-		Kind: proto.KindFormSubmitted, Business: s.business(), Subject: "New submission: " + name,
+		Kind: proto.KindFormSubmitted, Business: s.Site.Business(), Subject: "New submission: " + name,
 		Paragraphs: []string{"Somebody has sent in the form “" + name + "”."},
 		Footer:     []string{"You get this mail because the form notifies this address."},
 	}
@@ -80,20 +78,4 @@ func (s *service) notification(name string, lines []form.Line) mail.Content {
 		}
 	}
 	return c
-}
-
-func (s *service) business() string {
-	var general struct {
-		Business struct {
-			Name string `json:"name"`
-		} `json:"business"`
-	}
-	s.Site.Read("general", &general)
-	if name := strings.TrimSpace(general.Business.Name); name != "" {
-		return name
-	}
-	if u, err := url.Parse(s.Config.PublicURL); err == nil && u.Hostname() != "" {
-		return u.Hostname()
-	}
-	return "Frontdesk"
 }

@@ -27,11 +27,14 @@ func TestTheEventsAreThoseOfTheSamples(t *testing.T) {
 	winner := person(db.NewID().String(), "Ann", "ann@example.com", 0)
 	winner["organization"] = m{"id": db.NewID().String(), "name": "Acme", "role": ""}
 	d.contact(proto.KindContactMerged, winner, m{"merged_id": loser})
+	d.Settle()
+	require.Equal(t, 1, d.PublishesStateAgain(proto.SubmissionTopic))
 	d.admin.Delete("/submissions/"+d.only()["id"].(string), nil).Is(204)
 	d.admin.Delete("/forms/"+form, nil).Is(204)
 	for _, topic := range []string{proto.FormTopic, proto.SubmissionTopic, proto.ContactsCommandTopic} {
 		d.Sample(topic)
 	}
+	require.NotZero(t, d.PublishesStateAgain(proto.FormTopic))
 }
 
 // Samples that the neighbours wrote of what this service follows.

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/web"
@@ -23,23 +25,32 @@ type service struct {
 	token  auth.TimeToken
 	fields *fieldTable
 	pages  *pageTable
+	widget *pages.Widget
 	forms  formCache
+	unread *app.Aside[uuid.UUID] // submissions that readPeople failed on
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, token: auth.NewTimeToken(k.Keys.For("form time token")), fields: newFieldTable(k.Bus), pages: newPageTable(k.Bus)}
+	s := &service{Kit: k, token: auth.NewTimeToken(k.Keys.For("form time token")), fields: newFieldTable(k.Bus), pages: newPageTable(k.Bus),
+		widget: pages.NewWidget(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone}),
+		unread: app.NewAside[uuid.UUID]("people")}
 	ops := s.ops()
 	return &app.Parts{
 		Ops:       ops,
 		PagePaths: pages.Paths,
-		Pages: pages.Pages(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone,
-			API: ops.Handler()}, s.shown),
-		Follows:  s.follows(),
-		Run:      []func(context.Context){s.fields.Run, s.pages.Run},
-		Ready:    []func() bool{s.fields.Ready, s.pages.Ready},
-		Jobs:     s.jobs(),
-		Personal: s.personal(),
-		App:      &proto.App{Id: appID, Name: "Forms"},
+		Pages:     s.widget.Pages(ops.Handler(), s.shown),
+		Follows:   s.follows(),
+		Tables:    []app.Table{s.fields, s.pages},
+		Jobs:      s.jobs(),
+		Personal:  s.personal(),
+		Published: records(),
+		App:       &proto.App{Id: appID, Name: "Forms"},
+		Gauges: []app.Gauge{
+			{Name: "forms.pending", Unit: "{submission}", Doc: "submissions whose contact is not there yet",
+				SQL: `select count(*) from submission where status = 'received' and result = 'pending'`},
+			{Name: "forms.pending_age", Unit: "s", Doc: "age of the oldest submission whose contact is not there yet",
+				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0) from submission where status = 'received' and result = 'pending'`},
+		},
 	}, nil
 }
 
@@ -47,5 +58,6 @@ func (s *service) jobs() []app.Job {
 	return []app.Job{
 		{Name: "retention", Every: time.Hour, Run: s.expireSpam},
 		{Name: "people", Every: time.Hour, Run: s.readPeople},
+		{Name: "unanswered", Every: time.Hour, Run: s.askAgain},
 	}
 }

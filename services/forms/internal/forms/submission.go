@@ -3,6 +3,7 @@ package forms
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,17 +30,17 @@ const originSubmission = "submission"
 
 // Submission is what a visitor sent, as REST and events show it.
 type Submission struct {
-	ID           uuid.UUID      `json:"id" format:"uuid"`
+	ID           uuid.UUID      `json:"id" format:"uuid" doc:"The id of the record."`
 	Form         FormRef        `json:"form"`
-	Status       string         `json:"status" enum:"received,spam"`
+	Status       string         `json:"status" enum:"received,spam" doc:"received or spam."`
 	Result       Result         `json:"result"`
-	Contact      opt.Value[Ref] `json:"contact" doc:"The visitor's contact, null while there is none."`
+	Contact      opt.Value[Ref] `json:"contact" doc:"The visitor's contact, null until contacts has made it."`
 	Organization opt.Value[Ref] `json:"organization" doc:"The organization that the contact belongs to first of all."`
 	Values       object         `json:"values" doc:"As sent, by element id or target."`
 	Page         string         `json:"page" doc:"Where it was sent from."`
 	SpamReason   *string        `json:"spam_reason" doc:"Why it is taken for spam, null when it is not."`
 	Error        *string        `json:"error" doc:"Why it could not be processed, null when it could."`
-	CreatedAt    time.Time      `json:"created_at"`
+	CreatedAt    time.Time      `json:"created_at" doc:"When it was sent."`
 
 	version int64
 	// people are the hashes of the addresses in it.
@@ -53,8 +54,8 @@ type Result struct {
 
 // Ref names a contact or an organization.
 type Ref struct {
-	ID   uuid.UUID `json:"id" format:"uuid"`
-	Name string    `json:"name"`
+	ID   uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Name string    `json:"name" doc:"Its name at that time."`
 }
 
 const (
@@ -128,12 +129,18 @@ func getSubmission(ctx context.Context, tx *db.Tx, in op.ByID) (Submission, erro
 	return readSubmission(ctx, tx, in.ID)
 }
 
-type findSubmission struct {
-	db.Page
-	Form         int64      `json:"form,omitempty" minimum:"1"`
+// submissionFilter are the conditions that list and export share; all given ones must hold.
+type submissionFilter struct {
+	Form         int64      `json:"form,omitempty" minimum:"1" doc:"One form; all when left out."`
 	Status       string     `json:"status,omitempty" enum:"received,spam"`
 	Contact      *uuid.UUID `json:"contact,omitempty"`
 	CreatedSince *time.Time `json:"created_since,omitempty" format:"date-time"`
+	CreatedUntil *time.Time `json:"created_until,omitempty" format:"date-time" doc:"Before this moment."`
+}
+
+type findSubmission struct {
+	db.Page
+	submissionFilter
 }
 
 func findSubmissions(ctx context.Context, tx *db.Tx, in findSubmission) (db.List[Submission], error) {
@@ -141,19 +148,9 @@ func findSubmissions(ctx context.Context, tx *db.Tx, in findSubmission) (db.List
 	if err != nil {
 		return db.List[Submission]{}, err
 	}
-	w := submissionsOf(tx, in.Form, in.Status)
-	if in.Contact != nil {
-		w.And("s.contact_id = ?", *in.Contact)
-	}
-	if in.CreatedSince != nil {
-		w.And("s.created_at >= ?", *in.CreatedSince)
-	}
+	w := in.where(tx)
 	if c.First {
-		from := ` from submission s`
-		if tx.Who.Own {
-			from += ` join contact c on c.id = s.contact_id`
-		}
-		if err := tx.QueryRow(ctx, `select count(*)`+from+` where `+w.String(), w.Args...).Scan(&c.Total); err != nil {
+		if c.Total, err = in.total(ctx, tx, w); err != nil {
 			return db.List[Submission]{}, err
 		}
 	}
@@ -166,14 +163,40 @@ func findSubmissions(ctx context.Context, tx *db.Tx, in findSubmission) (db.List
 	return db.Close(c, list, func(s Submission) (time.Time, uuid.UUID) { return s.CreatedAt, s.ID }), err
 }
 
-// submissionsOf is ownSubmissions of a form, 0 for any, and in a status, empty for any.
-func submissionsOf(tx *db.Tx, form int64, status string) *db.Where {
-	w := ownSubmissions(tx)
-	if form != 0 {
-		w.And("s.form_id = ?", form)
+// total is how many submissions w allows, which is f.where.
+func (f submissionFilter) total(ctx context.Context, tx *db.Tx, w *db.Where) (n int64, err error) {
+	if !tx.Who.Own && f.Contact == nil && f.CreatedSince == nil && f.CreatedUntil == nil {
+		var form []string
+		if f.Form != 0 {
+			form = []string{strconv.FormatInt(f.Form, 10)}
+		}
+		return tx.CountRows(ctx, "submission", form, db.Only(f.Status))
 	}
-	if status != "" {
-		w.And("s.status = ?", status)
+	from := ` from submission s`
+	if tx.Who.Own {
+		from += ` join contact c on c.id = s.contact_id`
+	}
+	err = tx.QueryRow(ctx, `select count(*)`+from+` where `+w.String(), w.Args...).Scan(&n)
+	return n, err
+}
+
+// where is ownSubmissions that f selects.
+func (f submissionFilter) where(tx *db.Tx) *db.Where {
+	w := ownSubmissions(tx)
+	if f.Form != 0 {
+		w.And("s.form_id = ?", f.Form)
+	}
+	if f.Status != "" {
+		w.And("s.status = ?", f.Status)
+	}
+	if f.Contact != nil {
+		w.And("s.contact_id = ?", *f.Contact)
+	}
+	if f.CreatedSince != nil {
+		w.And("s.created_at >= ?", *f.CreatedSince)
+	}
+	if f.CreatedUntil != nil {
+		w.And("s.created_at < ?", *f.CreatedUntil)
 	}
 	return w
 }

@@ -3,6 +3,7 @@ package forms
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -48,6 +49,28 @@ func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
 	require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
 	require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
 	d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
+}
+
+func TestContactsIsAskedAgainAboutASubmissionThatIsUnansweredForADay(t *testing.T) {
+	d := open(t)
+	ask := func() int {
+		d.t.Helper()
+		require.NoError(t, (&service{Kit: d.Kit}).askAgain(t.Context()))
+		return len(d.commands())
+	}
+	d.send(d.form, m{"email": "grace@example.com", "first": "Grace"}).Is(200)
+	require.Equal(t, 1, ask())
+	d.Travel(25 * time.Hour)
+	require.Equal(t, 2, ask())
+	require.Equal(t, 2, ask(), "once a day")
+	commands := d.commands()
+	require.Equal(t, commands[0].String(), commands[1].String())
+	require.Equal(t, "Grace", d.Events(proto.ContactsCommandTopic)[1].GetActor().GetLabel())
+	d.contacts(nil)
+	require.Equal(t, m{"contact": "created"}, d.only()["result"])
+	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)))
+	d.Travel(25 * time.Hour)
+	require.Equal(t, 2, ask())
 }
 
 func TestASubmissionGoesToTheContactThatHadTheAddressFirst(t *testing.T) {
@@ -206,7 +229,7 @@ func TestARepeatedSubmissionIsStoredOnce(t *testing.T) {
 }
 
 func TestVisitorsAreLimitedByTheirAddress(t *testing.T) {
-	d := open(t, func(c *app.Config) { c.RateFactor = 1 })
+	d := open(t, func(c *app.Config) { c.RateFactor, c.Proxies = 1, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	body := m{"values": m{"email": "a@example.com"}, "token": d.token(d.form)}
 	v := d.Visitor().With("X-Forwarded-For", "192.0.2.1")
 	for range 5 {
@@ -216,7 +239,8 @@ func TestVisitorsAreLimitedByTheirAddress(t *testing.T) {
 	require.NotEmpty(t, limited.Header.Get("Retry-After"))
 	d.Visitor().With("X-Forwarded-For", "192.0.2.2").Post("/forms/"+d.form+"/submit", body).Is(200)
 	d.SetSite("general", m{"ip_header": "CF-Connecting-IP"})
-	v.With("CF-Connecting-IP", "198.51.100.1").Post("/forms/"+d.form+"/submit", body).Is(200)
+	v.With("CF-Connecting-IP", "198.51.100.1").Post("/forms/"+d.form+"/submit", body).Fails(429, "svc_rate_limited")
+	v.With("X-Forwarded-For", "10.0.0.1").With("CF-Connecting-IP", "198.51.100.1").Post("/forms/"+d.form+"/submit", body).Is(200)
 }
 
 func TestSpamIsKeptWithItsReasonAndGoesNoFurther(t *testing.T) {
@@ -308,6 +332,64 @@ func TestSubmissionsFollowTheirContactThroughMergeAndErasure(t *testing.T) {
 	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
 }
 
+func TestTheEndOfAContactSaysWhetherItWasMergedErasedOrIsGone(t *testing.T) {
+	d := open(t)
+	ids := map[string]string{} // contacts by first name
+	for _, name := range []string{"merged", "gone", "erased"} {
+		d.send(d.form, m{"first": name, "email": name + "@example.com"}).Is(200)
+		d.contacts(func(c *proto.EnsureContact, _, _ m) { ids[name] = c.GetContactId() })
+	}
+	survivor := db.NewID().String()
+	d.contact(proto.KindContactCreated, person(survivor, "Survivor", "s@example.com", 0), nil)
+	// A consumer that was away for long sees nothing but the last message of each.
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactMergedAway, Key: ids["merged"], Data: m{"id": ids["merged"]}, Extra: m{"into": survivor}})
+	require.NoError(t, d.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: ids["gone"]}}))
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: ids["erased"], State: true, Data: m{"id": ids["erased"]}})
+	d.Settle()
+	of := func(contact string) []m { return d.admin.Get("/submissions?contact=" + contact).Is(200).Items() }
+	require.Len(t, of(survivor), 1)
+	require.Len(t, of(ids["gone"]), 1, "the submission is forms' own")
+	require.Empty(t, of(ids["merged"]))
+	require.Empty(t, of(ids["erased"]))
+	require.EqualValues(t, 2, d.admin.Get("/submissions").Is(200).Field("total"))
+}
+
+func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
+	d := open(t)
+	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+	organization, named, ann := db.NewID().String(), db.NewID().String(), ""
+	d.contacts(func(c *proto.EnsureContact, data, _ m) {
+		ann, data["organization"] = c.GetContactId(), m{"id": named, "name": "Acme", "role": ""}
+	})
+	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationCreated, Key: organization, Version: 1, Data: m{"id": organization, "name": "Big"}})
+	d.Settle()
+	// What the topics had before they were compacted.
+	for _, q := range []string{`insert into contact (id, version, name, email) values (gen_random_uuid(), 2, '', '')`,
+		`insert into organization (id, version, name) values (gen_random_uuid(), 2, '')`} {
+		_, err := d.Kit.DB.Pool.Exec(t.Context(), q)
+		require.NoError(t, err)
+	}
+	require.Equal(t, map[string][]string{proto.ContactTopic: {ann}, proto.OrganizationTopic: {organization}}, d.Absent())
+	require.Equal(t, m{"id": named, "name": "Acme"}, d.only()["organization"], "its own event may still come")
+}
+
+func TestAnAnswerThatIsHistoryCompletesTheSubmissionAndMailsNobody(t *testing.T) {
+	d := open(t)
+	owner := d.As("site_admin")
+	form := d.publishWith(m{"elements": []any{field("first", "contact.first_name"), field("email", "contact.email", "required", true)}, "notify": m{"owner": true}})
+	d.send(form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+	c := d.commands()[0]
+	mails := len(d.Events(proto.MailTopic))
+	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: c.GetContactId(), Version: 1, State: true,
+		Data:  person(c.GetContactId(), "Ann", "ann@example.com", owner.UserID),
+		Extra: m{"origin": c.GetOrigin(), "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": c.GetContactId(), "result": "created"}})
+	d.Settle()
+	s := d.only()
+	require.Equal(t, m{"contact": "created"}, s["result"])
+	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+	require.Len(t, d.Events(proto.MailTopic), mails)
+}
+
 func TestAnAnswerThatComesAfterTheMergeGoesToTheWinner(t *testing.T) {
 	d := open(t)
 	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
@@ -383,6 +465,7 @@ func TestSubmissionsAreListedNewestFirstByPage(t *testing.T) {
 	require.Equal(t, []any{"a4@example.com", "a3@example.com", "a2@example.com", "a1@example.com", "a0@example.com"}, seen)
 	since := d.admin.Get("/submissions").Is(200).Text("items.0.created_at")
 	require.Len(t, d.admin.Get("/submissions?created_since="+url.QueryEscape(since)).Is(200).Items(), 1)
+	require.Len(t, d.admin.Get("/submissions?created_until="+url.QueryEscape(since)).Is(200).Items(), 5)
 	d.admin.Get("/submissions?created_since=yesterday").Fails(400, "svc_invalid_param")
 	d.admin.Get("/submissions?form=0").Fails(400, "svc_invalid_param")
 }

@@ -67,7 +67,7 @@ func (s *service) notSpam(ctx context.Context, tx *db.Tx, in op.ByID) (Submissio
 	if err != nil {
 		return sub, err
 	}
-	_, err = tx.Exec(ctx, `update submission set status = $2, result = $3, spam_reason = null, held = null, version = version + 1 where id = $1`,
+	_, err = tx.Exec(ctx, `update submission set status = $2, result = $3, spam_reason = null, version = version + 1 where id = $1`,
 		e.id, e.status(), e.result())
 	if err != nil {
 		return sub, err

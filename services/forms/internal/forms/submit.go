@@ -156,9 +156,9 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 	if lines == nil {
 		lines = []form.Line{}
 	}
-	// The command of spam is stored, and sent if a person marks the submission as not spam.
+	// The command of spam is sent if a person marks the submission as not spam, that of another again if no answer comes.
 	var held []byte
-	if e.spam != "" && e.command != nil {
+	if e.command != nil {
 		held = encoded(protobuf.Marshal(e.command))
 	}
 	values := encoded(json.Marshal(e.values))

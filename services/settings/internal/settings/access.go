@@ -19,7 +19,7 @@ type accessDoc struct {
 
 // APIAccess is which roles reach the API with an application password.
 type APIAccess struct {
-	Roles     []string `json:"roles"`
+	Roles     []string `json:"roles" doc:"The names of the roles."`
 	Available []string `json:"available" doc:"Roles that can be listed: those that hold a permission."`
 }
 

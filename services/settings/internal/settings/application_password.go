@@ -5,10 +5,13 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -20,27 +23,37 @@ import (
 
 // key is a row of the table application_password.
 type key struct {
-	ID        uuid.UUID
-	PersonID  int64
-	Name      string
-	Assistant bool
-	Hash      []byte
-	CreatedAt time.Time
+	ID          uuid.UUID
+	PersonID    int64
+	Name        string
+	Assistant   bool
+	Hash        []byte
+	Permissions []string // nil for all of its owner's
+	ExpiresAt   *time.Time
+	CreatedAt   time.Time
 }
 
-const keyColumns = `id, person_id, name, assistant, hash, created_at`
+const keyColumns = `id, person_id, name, assistant, hash, permissions, expires_at, created_at`
 
 func publishKey(ctx context.Context, tx *db.Tx, k key) error {
-	return tx.EmitMessage(proto.IdentityTopic, auth.KeyKey(k.ID.String()), &proto.Identity{Record: &proto.Identity_Key{
-		Key: &proto.ApplicationPassword{Id: k.ID.String(), UserId: k.PersonID, Name: k.Name, Assistant: k.Assistant, Hash: k.Hash}}})
+	published := &proto.ApplicationPassword{Id: k.ID.String(), UserId: k.PersonID, Name: k.Name, Assistant: k.Assistant, Hash: k.Hash,
+		Limited: k.Permissions != nil, Permissions: k.Permissions}
+	if k.ExpiresAt != nil {
+		published.ExpiresAt = timestamppb.New(*k.ExpiresAt)
+	}
+	return tx.EmitMessage(proto.IdentityTopic, auth.KeyKey(k.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: published}})
 }
 
-// ApplicationPassword is a key of the caller, without the password.
+// ApplicationPassword is a key of a user, without the password.
 type ApplicationPassword struct {
-	ID        uuid.UUID `json:"id" format:"uuid"`
-	Name      string    `json:"name"`
-	Assistant bool      `json:"assistant" doc:"It reaches abilities and MCP only."`
-	CreatedAt time.Time `json:"created_at"`
+	ID          uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
+	Name        string     `json:"name" doc:"What the key is for, in words."`
+	Assistant   bool       `json:"assistant" doc:"It reaches abilities and MCP only."`
+	Permissions []string   `json:"permissions" nullable:"true" doc:"What it may do at most; null for all that its owner may."`
+	ExpiresAt   *time.Time `json:"expires_at" nullable:"true" doc:"When it ends by itself; null for never."`
+	CreatedAt   time.Time  `json:"created_at" doc:"When it was made."`
+	LastUsedAt  *time.Time `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
+	LastAddress string     `json:"last_address" doc:"Where it was last used from."`
 }
 
 // NewApplicationPassword is a new key and its password, which is shown this once.
@@ -52,26 +65,63 @@ type NewApplicationPassword struct {
 // WithoutSecret is the answer to a repeated call.
 func (n NewApplicationPassword) WithoutSecret() any { return n.ApplicationPassword }
 
-func listApplicationPasswords(ctx context.Context, tx *db.Tx, _ op.None) (db.List[ApplicationPassword], error) {
-	keys, err := many[ApplicationPassword](ctx, tx, `select id, name, assistant, created_at from application_password where person_id = $1 order by id`, tx.Who.UserID)
+func keysOf(ctx context.Context, tx *db.Tx, personID int64) ([]ApplicationPassword, error) {
+	keys, err := many[ApplicationPassword](ctx, tx, `select id, name, assistant, permissions, expires_at, created_at, last_used_at, last_address
+		from application_password where person_id = $1 order by id`, personID)
 	if err != nil {
-		return db.List[ApplicationPassword]{}, fmt.Errorf("list application passwords: %w", err)
+		return nil, fmt.Errorf("list application passwords: %w", err)
 	}
-	return db.All(keys), nil
+	return keys, nil
+}
+
+func listApplicationPasswords(ctx context.Context, tx *db.Tx, _ op.None) (db.List[ApplicationPassword], error) {
+	keys, err := keysOf(ctx, tx, tx.Who.UserID)
+	return db.All(keys), err
 }
 
 // mostKeys is how many application passwords one user may have.
 const mostKeys = 100
 
-func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
-	Name      string `json:"name" required:"true" minLength:"1" maxLength:"100"`
-	Assistant bool   `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
+// createApplicationPassword makes a key of the caller and mails them that there is one. Errors: 403 without a session that has
+// just seen the password, so that no key makes another, 409 for too many keys.
+func (s *service) createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
+	Name        string    `json:"name" required:"true" minLength:"1" maxLength:"100" doc:"What the key is for, in words."`
+	Assistant   bool      `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
+	Permissions []string  `json:"permissions,omitempty" maxItems:"20" doc:"Permissions that it is limited to. It never has more than its owner has at the time of a call."`
+	ExpiresAt   time.Time `json:"expires_at,omitzero" doc:"When it ends by itself."`
 }) (NewApplicationPassword, error) {
-	name := strings.TrimSpace(in.Name)
-	if problem := form.Name(name, 100); !problem.IsZero() {
-		return NewApplicationPassword{}, fault.Invalid("name", problem)
+	if err := recentPassword(ctx, tx); err != nil {
+		return NewApplicationPassword{}, err
 	}
-	if _, err := lockPerson(ctx, tx, tx.Who.UserID); err != nil {
+	name := strings.TrimSpace(in.Name)
+	problems := fault.Problems{}
+	problems.Add("name", form.Name(name, 100))
+	k := key{ID: db.NewID(), PersonID: tx.Who.UserID, Name: name, Assistant: in.Assistant, CreatedAt: tx.Now}
+	if in.Permissions != nil {
+		k.Permissions = []string{}
+		for _, p := range in.Permissions {
+			if !slices.Contains(auth.Permissions, p) {
+				problems.Add("permissions", unknownName("permission", p))
+			}
+		}
+		for _, p := range auth.Permissions {
+			if slices.Contains(in.Permissions, p) {
+				k.Permissions = append(k.Permissions, p)
+			}
+		}
+	}
+	if !in.ExpiresAt.IsZero() {
+		at := in.ExpiresAt.UTC().Truncate(time.Second)
+		if !at.After(tx.Now) {
+			problems.Add("expires_at", fault.NewProblem("past", "must be in the future"))
+		}
+		k.ExpiresAt = &at
+	}
+	if err := problems.Err(); err != nil {
+		return NewApplicationPassword{}, err
+	}
+	p, err := lockPerson(ctx, tx, tx.Who.UserID)
+	if err != nil {
 		return NewApplicationPassword{}, err
 	}
 	var have int
@@ -83,24 +133,67 @@ func createApplicationPassword(ctx context.Context, tx *db.Tx, in struct {
 	}
 	password := newKey()
 	hash := auth.PasswordHash(password)
-	k := key{ID: db.NewID(), PersonID: tx.Who.UserID, Name: name, Assistant: in.Assistant, Hash: hash[:], CreatedAt: tx.Now}
-	_, err := tx.Exec(ctx, `insert into application_password (`+keyColumns+`) values ($1, $2, $3, $4, $5, $6)`,
-		k.ID, k.PersonID, k.Name, k.Assistant, k.Hash, k.CreatedAt)
+	k.Hash = hash[:]
+	_, err = tx.Exec(ctx, `insert into application_password (`+keyColumns+`) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		k.ID, k.PersonID, k.Name, k.Assistant, k.Hash, k.Permissions, k.ExpiresAt, k.CreatedAt)
 	if err != nil {
 		return NewApplicationPassword{}, fmt.Errorf("store application password: %w", err)
 	}
-	return NewApplicationPassword{ApplicationPassword{k.ID, k.Name, k.Assistant, k.CreatedAt}, password}, publishKey(ctx, tx, k)
+	if err := s.noticeKey(ctx, tx, p, name); err != nil {
+		return NewApplicationPassword{}, err
+	}
+	made := ApplicationPassword{ID: k.ID, Name: k.Name, Assistant: k.Assistant, Permissions: k.Permissions, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt}
+	return NewApplicationPassword{made, password}, publishKey(ctx, tx, k)
 }
 
 func deleteApplicationPassword(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
-	tag, err := tx.Exec(ctx, `delete from application_password where id = $1 and person_id = $2`, in.ID, tx.Who.UserID)
+	return op.None{}, endKeyOf(ctx, tx, tx.Who.UserID, in.ID)
+}
+
+// endKeyOf revokes a key of a user; 404 for another's.
+func endKeyOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) error {
+	tag, err := tx.Exec(ctx, `delete from application_password where id = $1 and person_id = $2`, id, personID)
 	if err != nil {
-		return op.None{}, fmt.Errorf("delete application password: %w", err)
+		return fmt.Errorf("delete application password: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return op.None{}, fault.NotFound("application password")
+		return fault.NotFound("application password")
 	}
-	return op.None{}, tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(in.ID.String()))
+	return tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(id.String()))
+}
+
+// endKeys revokes all keys of a user.
+func endKeys(ctx context.Context, tx *db.Tx, personID int64) error {
+	rows, err := tx.Query(ctx, `delete from application_password where person_id = $1 returning id::text`, personID)
+	if err != nil {
+		return fmt.Errorf("delete application passwords: %w", err)
+	}
+	return withdrawKeys(ctx, tx, rows)
+}
+
+// withdrawKeys publishes the end of the keys whose ids rows gives.
+func withdrawKeys(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("delete application passwords: %w", err)
+	}
+	for _, id := range ids {
+		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepKey notes when and from where a key, or a token of a connection, was last used.
+func keepKey(ctx context.Context, tx *db.Tx, id, address string, at time.Time) error {
+	for _, table := range []string{"application_password", "connection"} {
+		_, err := tx.Exec(ctx, `update `+table+` set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`, id, at.Truncate(time.Second), address)
+		if err != nil {
+			return fmt.Errorf("note the use of %s %s: %w", table, id, err)
+		}
+	}
+	return nil
 }
 
 // newKey is 24 random characters in groups of four.

@@ -32,7 +32,7 @@ func listApps(ctx context.Context, tx *db.Tx, _ op.None) (db.List[app.AppState],
 // answer of the old state can follow.
 func (s *service) switchApp(ctx context.Context, d *db.DB, in struct {
 	App     string `json:"app" maxLength:"50"`
-	Enabled bool   `json:"enabled" required:"true"`
+	Enabled bool   `json:"enabled" required:"true" doc:"true switches the app on."`
 }) (app.AppState, error) {
 	var out app.AppState
 	var version int64

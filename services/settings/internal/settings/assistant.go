@@ -1,18 +1,23 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/mcp"
 )
 
 // AIStatus is what assistants can do here, and what connecting one takes.
@@ -20,37 +25,92 @@ type AIStatus struct {
 	AbilitiesAPI bool            `json:"abilities_api" doc:"Abilities answer over HTTP."`
 	Adapter      bool            `json:"adapter" doc:"A server of the Model Context Protocol answers."`
 	ConnectRoles []string        `json:"connect_roles" doc:"Roles whose application passwords work."`
-	Abilities    []AbilityStatus `json:"abilities"`
+	Abilities    []AbilityStatus `json:"abilities" doc:"All abilities of the apps that are on."`
 	Connect      Connect         `json:"connect"`
 }
 
 // AbilityStatus is an ability and whether assistants may use it.
 type AbilityStatus struct {
-	Name     string `json:"name"`
-	Label    string `json:"label"`
+	Name     string `json:"name" doc:"Its name, svc/ in front."`
+	Label    string `json:"label" doc:"Its name for people."`
 	MCP      bool   `json:"mcp" doc:"Assistants may use it."`
+	Default  bool   `json:"default" doc:"Assistants may use it while nobody has decided otherwise."`
 	ReadOnly bool   `json:"readonly" doc:"It changes nothing."`
 }
+
+// RecordID names the document in the audit log.
+func (AIStatus) RecordID() string { return docAssistants }
 
 // Connect is what connecting an assistant takes.
 type Connect struct {
 	URL            string `json:"url" doc:"Where abilities are listed."`
-	Authentication string `json:"authentication"`
+	MCPURL         string `json:"mcp_url" doc:"What an assistant that speaks the Model Context Protocol connects to. Add ?tools=all, or ?tools= and groups, for a tool per ability."`
+	Authentication string `json:"authentication" doc:"How an assistant proves who it is."`
 	PasswordsURL   string `json:"passwords_url" doc:"POST with assistant true makes an application password for it."`
 }
 
 // abilities are those whose operation needs no app, or one that is on, sorted by name. A service that is an app may have both.
-func (s *service) abilities() []*proto.Ability {
-	var all []*proto.Ability
+func (s *service) abilities() []mcp.Ability {
+	var all []mcp.Ability
 	for _, m := range s.announced() {
 		for _, a := range m.GetAbilities() {
 			if a.GetApp() == "" || s.Apps.On(a.GetApp()) {
-				all = append(all, a)
+				all = append(all, mcp.Ability{Ability: a, Group: m.GetService()})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *proto.Ability) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(all, func(a, b mcp.Ability) int { return strings.Compare(a.GetName(), b.GetName()) })
 	return all
+}
+
+// exposed are the abilities that assistants may use.
+func (s *service) exposed() []mcp.Ability {
+	return slices.DeleteFunc(s.abilities(), func(a mcp.Ability) bool { return !s.Site.Exposed(a.GetName(), a.GetExposed()) })
+}
+
+// adapter serves the Model Context Protocol.
+func (s *service) adapter() http.Handler {
+	return mcp.New(mcp.Options{PublicURL: s.Config.PublicURL,
+		// Without a gateway, as in a test of this service alone, the service is its own.
+		Gateway:      cmp.Or(s.Config.GatewayURL, s.Config.BaseURL),
+		Authenticate: s.Auth.Authenticate, Abilities: s.exposed, Changed: s.changes.next, Stopping: s.stopping, Key: s.Keys.For("mcp sessions")})
+}
+
+// watchAbilities makes changes be told of all that decides which abilities a caller has.
+func (s *service) watchAbilities() {
+	s.Apps.Watch(s.changes.happened)
+	s.manifests.Watch(func(string, *manifest, bool) { s.changes.happened() })
+	s.Identity.Table.Watch(func(string, *proto.Identity, bool) { s.changes.happened() })
+	s.Site.Table.Watch(func(key string, _ json.RawMessage, _ bool) {
+		if key == docAssistants {
+			s.changes.happened()
+		}
+	})
+}
+
+// changes lets any number of readers wait for the next change of something.
+type changes struct {
+	mu   sync.Mutex
+	told chan struct{}
+}
+
+// next returns a channel that the next change closes.
+func (c *changes) next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.told == nil {
+		c.told = make(chan struct{})
+	}
+	return c.told
+}
+
+func (c *changes) happened() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.told != nil {
+		close(c.told)
+		c.told = nil
+	}
 }
 
 func (s *service) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (AIStatus, error) {
@@ -58,23 +118,97 @@ func (s *service) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (AIStatus,
 	if _, err := readDocument(ctx, tx, docAccess, &access); err != nil {
 		return AIStatus{}, err
 	}
-	out := AIStatus{AbilitiesAPI: true, ConnectRoles: access.Roles, Abilities: []AbilityStatus{}, Connect: Connect{
-		URL: s.Config.PublicURL + "/v1/abilities", Authentication: "HTTP Basic with a login and an application password that is marked for assistants",
-		PasswordsURL: s.Config.PublicURL + "/v1/me/application-passwords"}}
-	for _, a := range s.abilities() {
-		out.Abilities = append(out.Abilities, AbilityStatus{a.GetName(), a.GetLabel(), a.GetExposed(), a.GetReadOnly()})
+	var decided app.Assistants
+	if _, err := readDocument(ctx, tx, docAssistants, &decided); err != nil {
+		return AIStatus{}, err
 	}
-	return out, nil
+	return s.aiStatusWith(access, decided), nil
+}
+
+func (s *service) aiStatusWith(access accessDoc, decided app.Assistants) AIStatus {
+	out := AIStatus{AbilitiesAPI: true, Adapter: true, ConnectRoles: access.Roles, Abilities: []AbilityStatus{}, Connect: Connect{
+		URL: s.Config.PublicURL + "/v1/abilities", MCPURL: s.Config.PublicURL + mcp.Path,
+		Authentication: "HTTP Basic with a login and an application password that is marked for assistants",
+		PasswordsURL:   s.Config.PublicURL + "/v1/me/application-passwords"}}
+	for _, a := range s.abilities() {
+		status := AbilityStatus{a.GetName(), a.GetLabel(), a.GetExposed(), a.GetExposed(), a.GetReadOnly()}
+		if exposed, ok := decided.Abilities[a.GetName()]; ok {
+			status.MCP = exposed
+		}
+		out.Abilities = append(out.Abilities, status)
+	}
+	return out
+}
+
+// mostAbilities is how many abilities one change may be about.
+const mostAbilities = 500
+
+// updateAI decides which abilities assistants may use; all others stay as they are. It counts in every service within seconds, for
+// assistants and for everybody else at /abilities. 400 for an ability that no service has.
+func (s *service) updateAI(ctx context.Context, tx *db.Tx, in struct {
+	Abilities map[string]bool `json:"abilities" required:"true" doc:"Abilities by name, such as svc/create-webhook: true exposes one to assistants, false hides it."`
+}) (AIStatus, error) {
+	problems := fault.Problems{}
+	if len(in.Abilities) > mostAbilities {
+		problems.Add("abilities", fault.NewProblem("too_many", "must be fewer", "max", mostAbilities))
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Abilities)) {
+		if !s.isAbility(name) {
+			problems.Add("abilities", unknownName("ability", name))
+			break
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return AIStatus{}, err
+	}
+	var access accessDoc
+	if _, err := readDocument(ctx, tx, docAccess, &access); err != nil {
+		return AIStatus{}, err
+	}
+	var decided app.Assistants
+	if _, err := lockDocument(ctx, tx, docAssistants, &decided); err != nil {
+		return AIStatus{}, err
+	}
+	next := app.Assistants{Abilities: maps.Clone(decided.Abilities)}
+	if next.Abilities == nil {
+		next.Abilities = map[string]bool{}
+	}
+	maps.Copy(next.Abilities, in.Abilities)
+	if !maps.Equal(next.Abilities, decided.Abilities) {
+		if _, err := writeDocument(ctx, tx, docAssistants, next); err != nil {
+			return AIStatus{}, err
+		}
+		if err := publishAssistants(ctx, tx, []string{"abilities"}); err != nil {
+			return AIStatus{}, err
+		}
+	}
+	return s.aiStatusWith(access, next), nil
+}
+
+// isAbility reports whether a service has this ability, whatever its app.
+func (s *service) isAbility(name string) bool {
+	return slices.ContainsFunc(s.announced(), func(m *manifest) bool {
+		return slices.ContainsFunc(m.GetAbilities(), func(a *proto.Ability) bool { return a.GetName() == name })
+	})
+}
+
+func publishAssistants(ctx context.Context, tx *db.Tx, changed []string) error {
+	var doc app.Assistants
+	version, err := readDocument(ctx, tx, docAssistants, &doc)
+	if err != nil {
+		return err
+	}
+	return publishSite(ctx, tx, docAssistants, version, changed, doc)
 }
 
 // AbilityListed is an ability as assistants see it in a list.
 type AbilityListed struct {
-	Name         string          `json:"name"`
-	Label        string          `json:"label"`
-	Description  string          `json:"description"`
-	Category     string          `json:"category"`
-	InputSchema  json.RawMessage `json:"input_schema"`
-	OutputSchema json.RawMessage `json:"output_schema"`
+	Name         string          `json:"name" doc:"Its name, svc/ in front."`
+	Label        string          `json:"label" doc:"Its name for people."`
+	Description  string          `json:"description" doc:"What it does, when to use it, what it answers with."`
+	Category     string          `json:"category" doc:"The group that it belongs to."`
+	InputSchema  json.RawMessage `json:"input_schema" doc:"JSON Schema of its input."`
+	OutputSchema json.RawMessage `json:"output_schema" doc:"JSON Schema of its answer."`
 	Meta         AbilityMeta     `json:"meta"`
 }
 
@@ -85,25 +219,21 @@ type AbilityMeta struct {
 
 // AbilityHints tell assistants what to be careful with.
 type AbilityHints struct {
-	ReadOnly    bool `json:"readonly"`
-	Destructive bool `json:"destructive"`
-	Idempotent  bool `json:"idempotent"`
+	ReadOnly    bool `json:"readonly" doc:"It changes nothing."`
+	Destructive bool `json:"destructive" doc:"It deletes or overwrites."`
+	Idempotent  bool `json:"idempotent" doc:"A second call with the same input changes nothing more."`
 }
 
-// listAbilities lists what is exposed to assistants, whoever asks.
-func (s *service) listAbilities(context.Context, *db.DB, op.None) (db.List[AbilityListed], error) {
+// listAbilities lists what is exposed to assistants, whoever asks, without what the person took away from this one.
+func (s *service) listAbilities(ctx context.Context, _ *db.DB, _ op.None) (db.List[AbilityListed], error) {
 	var all []AbilityListed
-	for _, a := range s.abilities() {
-		if a.GetExposed() {
-			category := ""
-			for _, m := range s.announced() {
-				if slices.Contains(m.GetAbilities(), a) {
-					category = m.GetService()
-				}
-			}
-			all = append(all, AbilityListed{a.GetName(), a.GetLabel(), a.GetDescription(), category, a.GetInputSchema(), a.GetOutputSchema(),
-				AbilityMeta{AbilityHints{a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent() || a.GetReadOnly()}}})
+	denied := db.ActorFrom(ctx).Denied
+	for _, a := range s.exposed() {
+		if slices.Contains(denied, a.GetName()) {
+			continue
 		}
+		all = append(all, AbilityListed{a.GetName(), a.GetLabel(), a.GetDescription(), a.Group, a.GetInputSchema(), a.GetOutputSchema(),
+			AbilityMeta{AbilityHints{a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent() || a.GetReadOnly()}}})
 	}
 	return db.All(all), nil
 }
@@ -124,8 +254,8 @@ func (AnyAnswer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 // method than this one, else 404. An empty method answers for the ability itself: 404.
 func (s *service) noAbility(method string) func(context.Context, *db.DB, RunInput) (AnyAnswer, error) {
 	return func(_ context.Context, _ *db.DB, in RunInput) (AnyAnswer, error) {
-		for _, a := range s.abilities() {
-			if a.GetName() != "svc/"+in.Name || !a.GetExposed() || method == "" {
+		for _, a := range s.exposed() {
+			if a.GetName() != "svc/"+in.Name || method == "" {
 				continue
 			}
 			allow := http.MethodPost

@@ -2,7 +2,9 @@ package settings
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,33 +20,52 @@ import (
 
 // AuditEntry is one line of the audit log: who did what, through which channel.
 type AuditEntry struct {
-	ID         uuid.UUID `json:"id" format:"uuid"`
-	Action     string    `json:"action"`
-	Channel    string    `json:"channel"`
-	ActorLabel string    `json:"actor_label" doc:"Name of the person, key or agent."`
-	UserID     *int64    `json:"user_id"`
-	RecordType string    `json:"record_type"`
-	RecordID   string    `json:"record_id"`
-	Outcome    string    `json:"outcome" enum:"done,refused"`
-	CreatedAt  time.Time `json:"created_at"`
+	ID         uuid.UUID      `json:"id" format:"uuid" doc:"The id of the record."`
+	Action     string         `json:"action" doc:"What was done: the operation."`
+	Channel    string         `json:"channel" doc:"How it came: app, portal, api, ability, form, booking, import, email or system."`
+	ActorLabel string         `json:"actor_label" doc:"Name of the person, key or agent."`
+	UserID     *int64         `json:"user_id" doc:"The user id of who did it; null for nobody of the team."`
+	RecordType string         `json:"record_type" doc:"The kind of the record."`
+	RecordID   string         `json:"record_id" doc:"The id of the record; empty for none."`
+	Outcome    string         `json:"outcome" enum:"done,refused" doc:"done or refused."`
+	Address    string         `json:"address" doc:"Where the actor called from; empty where that is unknown."`
+	Changes    map[string]any `json:"changes" nullable:"true" doc:"Fields that changed, {field: {old, new}}; a long value is \"…\". Null where no values are recorded, and once a person in them was erased."`
+	CreatedAt  time.Time      `json:"created_at" doc:"When it was done."`
 }
 
-const auditColumns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, created_at`
+const auditColumns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, address, changes, created_at`
 
-// insertAuditEntry stores the entry that e carries, once per event. The name of a visitor who was erased since stays out.
+// insertAuditEntry stores the entry that e carries, once per event. The name of a visitor who was erased since stays out, and so do
+// values that name a person who was.
 func (s *service) insertAuditEntry(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Audit) error {
 	var visitor []byte
 	if e.Actor.UserID == 0 && e.Actor.Label != "" {
 		// A visitor without a name is called by the address.
 		visitor = s.Keys.Person(address.Key(e.Actor.Label))
 	}
-	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`, person)
+	changes := a.GetChanges()
+	var people [][]byte
+	if len(changes) > 0 {
+		people = tx.PeopleNamed(changes)
+		about := people
+		if id, err := uuid.Parse(a.GetRecordId()); err == nil {
+			about = append(slices.Clone(people), id[:])
+		}
+		gone, err := tx.Forgotten(ctx, e.At, about...)
+		if err != nil {
+			return err
+		}
+		if gone {
+			changes, people = nil, nil
+		}
+	}
+	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`, person, people)
 		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
-			@record_type, @record_id, @outcome, @at::timestamptz, case when f.called is null then @visitor::bytea end
+			@record_type, @record_id, @outcome, @address, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[]
 		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing`,
-		pgx.NamedArgs{"id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
-			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "outcome": a.GetOutcome(), "at": e.At.Truncate(time.Second), "visitor": visitor})
+		pgx.NamedArgs{"changes": textOrNull(changes), "people": people, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "outcome": a.GetOutcome(), "address": a.GetAddress(), "at": e.At.Truncate(time.Second), "visitor": visitor})
 	if err != nil {
 		return fmt.Errorf("store audit entry: %w", err)
 	}
@@ -57,17 +78,23 @@ type AuditFilter struct {
 	Action  string `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
 }
 
-// where is the condition of the filter on the table audit, called a.
-func (f AuditFilter) where() *db.Where {
+// where is the condition of the filter on the table audit, called a, of what the actor may see: who sees only their own
+// records sees only what they did themselves.
+func (f AuditFilter) where(tx *db.Tx) *db.Where {
 	w := &db.Where{}
+	if tx.Who.Own {
+		w.And("a.user_id = ?", tx.Who.UserID)
+	}
 	if f.Channel != "" {
 		w.And("a.channel = ?", f.Channel)
 	}
-	if action := strings.TrimPrefix(f.Action, "svc/"); action != "" {
+	if action := f.action(); action != "" {
 		w.And("a.action = ?", action)
 	}
 	return w
 }
+
+func (f AuditFilter) action() string { return strings.TrimPrefix(f.Action, "svc/") }
 
 func findAuditEntries(ctx context.Context, tx *db.Tx, in struct {
 	AuditFilter
@@ -77,10 +104,14 @@ func findAuditEntries(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return db.List[AuditEntry]{}, err
 	}
-	where := in.where()
+	where := in.where(tx)
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from audit a where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
-			return db.List[AuditEntry]{}, fmt.Errorf("count audit entries: %w", err)
+		var theirs []string
+		if tx.Who.Own {
+			theirs = []string{number(tx.Who.UserID)}
+		}
+		if c.Total, err = tx.CountRows(ctx, "audit", db.Only(in.Channel), db.Only(in.action()), theirs); err != nil {
+			return db.List[AuditEntry]{}, err
 		}
 	}
 	where.After(c, "a")
@@ -92,14 +123,14 @@ func findAuditEntries(ctx context.Context, tx *db.Tx, in struct {
 }
 
 func exportAuditLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Download) error {
-	where := in.where()
+	where := in.where(tx)
 	rows, err := tx.Query(ctx, `select `+auditColumns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
 	if err != nil {
 		return fmt.Errorf("read audit entries: %w", err)
 	}
 	defer rows.Close()
 	d.Start("audit-log.csv", "")
-	if err := d.Row([]string{"id", "created_at", "action", "outcome", "channel", "actor_label", "user_id", "record_type", "record_id"}); err != nil {
+	if err := d.Row([]string{"id", "created_at", "action", "outcome", "channel", "actor_label", "user_id", "record_type", "record_id", "address", "changes"}); err != nil {
 		return err
 	}
 	for rows.Next() {
@@ -111,10 +142,25 @@ func exportAuditLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Downlo
 		if a.UserID != nil {
 			user = number(*a.UserID)
 		}
-		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID})
+		changes := []byte{}
+		if a.Changes != nil {
+			if changes, err = json.Marshal(a.Changes); err != nil {
+				return err
+			}
+		}
+		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID, a.Address, string(changes)})
 		if err != nil {
 			return err
 		}
 	}
 	return rows.Err()
+}
+
+// textOrNull is JSON as a text parameter; nil for none.
+func textOrNull(raw []byte) *string {
+	if len(raw) == 0 {
+		return nil
+	}
+	text := string(raw)
+	return &text
 }

@@ -30,6 +30,8 @@ func TestTheAuditLogNamesWhoDidWhatThroughWhichChannel(t *testing.T) {
 	require.Equal(t, "a key", entries[1]["actor_label"])
 	require.Equal(t, "api", entries[1]["channel"])
 	require.Equal(t, "general", entries[1]["record_id"])
+	require.Nil(t, entries[0]["changes"])
+	require.Equal(t, map[string]any{"currency": map[string]any{"old": "EUR", "new": "CHF"}}, entries[1]["changes"])
 	require.NotEmpty(t, c.Get("/audit-log?action=sign-in").Is(200).Items())
 	require.NotEmpty(t, c.Get("/audit-log?action=svc/invite-staff&channel=app").Is(200).Items())
 	require.Empty(t, c.Get("/audit-log?channel=import").Is(200).Items())
@@ -47,6 +49,7 @@ func TestTheAuditLogNamesWhoDidWhatThroughWhichChannel(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 2)
 	require.Equal(t, "'=SUM(1)", rows[1][5])
+	require.Equal(t, []string{"address", "changes"}, rows[0][9:])
 	s.Settle()
 	require.Len(t, c.Get("/audit-log?action=export-audit-log").Is(200).Items(), 1, "the export is itself recorded")
 }

@@ -60,14 +60,20 @@ func (s *service) onCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
 			return err
 		}
 		return keepSession(ctx, tx, in.GetHash(), e.At)
+	case proto.KindKeySeen:
+		var in proto.KeySeen
+		if err := e.Decode(&in); err != nil {
+			return err
+		}
+		return keepKey(ctx, tx, in.GetId(), in.GetAddress(), e.At)
 	}
 	return nil
 }
 
 // onStaff takes the role of a person whom booking has removed from the team: booking decides, because only booking can
-// refuse a successor.
+// refuse a successor. History says so of people who were taken back since, too: it counts for those who have not changed.
 func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindStaffRemoved {
+	if e.Kind != proto.KindStaffRemoved || e.State {
 		return nil
 	}
 	userID, err := strconv.ParseInt(e.Key, 10, 64)
@@ -80,6 +86,9 @@ func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	p, err := lockPerson(ctx, tx, userID)
 	if err != nil {
 		return unlessRefused(err)
+	}
+	if e.History && p.UpdatedAt.After(e.At) {
+		return nil
 	}
 	// Booking's copy of the roles may be old: a site keeps its last administrator all the same.
 	if err := keepsAdministrator(ctx, tx, p, nil); err != nil {

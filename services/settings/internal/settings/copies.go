@@ -18,9 +18,9 @@ import (
 // newTables makes the copies of what other services publish.
 func (s *service) newTables() {
 	s.manifests = bus.NewTable(s.Bus, proto.ManifestTopic, readManifest)
-	s.presence = bus.NewTable(s.Bus, proto.PresenceTopic, func(_ string, value []byte) (*proto.Presence, error) {
+	s.presence = bus.NewTable(s.Bus, proto.PresenceTopic, func(_ string, value []byte) (*proto.Presence, int64, error) {
 		var p proto.Presence
-		return &p, protobuf.Unmarshal(value, &p)
+		return &p, 0, protobuf.Unmarshal(value, &p)
 	})
 	s.fields = bus.NewRecordTable[customField](s.Bus, proto.FieldTopic)
 	s.staff = bus.NewRecordTable[json.RawMessage](s.Bus, proto.StaffTopic)
@@ -32,18 +32,17 @@ type manifest struct {
 	part part
 }
 
-func readManifest(_ string, value []byte) (*manifest, error) {
+func readManifest(_ string, value []byte) (*manifest, int64, error) {
 	m := &manifest{Manifest: &proto.Manifest{}}
 	if err := protobuf.Unmarshal(value, m.Manifest); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if len(m.GetOpenapi()) == 0 {
-		return m, nil
+	if len(m.GetOpenapi()) > 0 {
+		if err := json.Unmarshal(m.GetOpenapi(), &m.part); err != nil {
+			return nil, 0, fmt.Errorf("description of %s: %w", m.GetService(), err)
+		}
 	}
-	if err := json.Unmarshal(m.GetOpenapi(), &m.part); err != nil {
-		return nil, fmt.Errorf("description of %s: %w", m.GetService(), err)
-	}
-	return m, nil
+	return m, m.GetVersion(), nil
 }
 
 // announced are the manifests, in the order of their services' names.

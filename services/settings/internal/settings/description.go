@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,12 +19,25 @@ import (
 	"frontdesk/libs/op"
 )
 
-// part is one service's share of the description.
+// part is one service's share of the description, as op.Part is read.
 type part struct {
+	Tags       []op.Tag                              `json:"tags"`
 	Paths      map[string]map[string]json.RawMessage `json:"paths"`
-	Components struct {
-		Schemas map[string]json.RawMessage `json:"schemas"`
-	} `json:"components"`
+	Components components                            `json:"components"`
+	Webhooks   struct {
+		Tag   op.Tag                                `json:"tag"`
+		Items map[string]map[string]json.RawMessage `json:"items"`
+	} `json:"webhooks"`
+}
+
+// components are the shared parts of a description by kind ("schemas") and name.
+type components map[string]map[string]json.RawMessage
+
+func (c components) set(kind, name string, raw json.RawMessage) {
+	if c[kind] == nil {
+		c[kind] = map[string]json.RawMessage{}
+	}
+	c[kind][name] = raw
 }
 
 // customField is the part of a custom field's record that the description shows.
@@ -104,17 +118,17 @@ func (s *service) keepDescription(ctx context.Context) {
 	}
 }
 
-// merge makes one document of the parts of all services, without the operations of apps that are off.
+// merge makes one document of the parts of all services, without the operations and events of apps that are off.
 func merge(server string, all []*manifest, fields []customField, on func(string) bool) (Description, error) {
-	paths, schemas := map[string]map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	paths, shared := map[string]map[string]json.RawMessage{}, components{}
+	var tags []op.Tag
+	used := map[string]bool{}
 	for _, m := range all {
 		rename := clashes(all, m)
 		for path, methods := range m.part.Paths {
 			for method, raw := range methods {
-				var about struct {
-					App string `json:"x-app"`
-				}
-				if err := json.Unmarshal(raw, &about); err != nil {
+				about, err := read(raw)
+				if err != nil {
 					return nil, fmt.Errorf("description of %s %s by %s: %w", method, path, m.GetService(), err)
 				}
 				if about.App != "" && !on(about.App) {
@@ -124,33 +138,98 @@ func merge(server string, all []*manifest, fields []customField, on func(string)
 					paths[path] = map[string]json.RawMessage{}
 				}
 				paths[path][method] = rename(raw)
+				for _, t := range about.Tags {
+					used[t] = true
+				}
 			}
 		}
-		for name, raw := range m.part.Components.Schemas {
-			schemas[renamed(rename, name)] = rename(raw)
+		for kind, named := range m.part.Components {
+			for name, raw := range named {
+				if kind == "schemas" {
+					name = renamed(rename, name)
+				}
+				shared.set(kind, name, rename(additive(name, raw)))
+			}
+		}
+		for _, t := range m.part.Tags {
+			if !slices.Contains(tags, t) {
+				tags = append(tags, t)
+			}
 		}
 	}
-	for name, v := range map[string]any{"Error": op.ErrorSchema, "ContactFields": fieldsSchema("contact", fields),
-		"OrganizationFields": fieldsSchema("organization", fields)} {
+	for name, v := range map[string]any{"ContactFields": fieldsSchema("contact", fields), "OrganizationFields": fieldsSchema("organization", fields)} {
 		raw, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("schema %s: %w", name, err)
 		}
-		schemas[name] = raw
+		shared.set("schemas", name, raw)
 	}
-	return json.Marshal(map[string]any{
+	webhooks := map[string]map[string]json.RawMessage{}
+	for _, m := range all {
+		w := m.part.Webhooks
+		for event, item := range w.Items {
+			about, err := read(item["post"])
+			if err != nil {
+				return nil, fmt.Errorf("description of %s by %s: %w", event, m.GetService(), err)
+			}
+			if (about.App == "" || on(about.App)) && shared.have(item["post"]) {
+				webhooks[event] = item
+				used[w.Tag.Name] = true
+			}
+		}
+		tags = append(tags, w.Tag)
+	}
+	doc := map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{"title": "Frontdesk", "version": "1.0.0",
-			"description": "Contacts, forms and bookings of this site. Every error has the one shape Error."},
+			"description": "Contacts, forms and bookings of this site. The guides beside this reference stand at /v1/docs. Within version 1 answers only gain keys, " +
+				"so a client ignores keys that it has no use for. Every error has the one shape Error; each operation lists its codes and when they come.",
+			"contact": map[string]any{"name": "The team behind this site", "url": server + "/docs"},
+			"license": map[string]any{"name": "For the integrations of this site", "url": server + "/docs"}},
 		"servers": []any{map[string]any{"url": server}},
-		// Operations without a security of their own need one of these two.
-		"security": []any{map[string]any{"basic": []string{}}, map[string]any{"cookie": []string{}}},
-		"paths":    paths,
-		"components": map[string]any{"schemas": schemas, "securitySchemes": map[string]any{
+		"tags":    slices.DeleteFunc(tags, func(t op.Tag) bool { return !used[t.Name] }),
+		"paths":   paths,
+		"components": map[string]any{"securitySchemes": map[string]any{
 			"basic":  map[string]any{"type": "http", "scheme": "basic", "description": "Login and an application password."},
 			"cookie": map[string]any{"type": "apiKey", "in": "cookie", "name": auth.Cookie, "description": "A browser that signed in."},
 		}},
-	})
+	}
+	if len(webhooks) > 0 {
+		doc["webhooks"] = webhooks
+	}
+	for kind, named := range shared {
+		doc["components"].(map[string]any)[kind] = named
+	}
+	return json.Marshal(doc)
+}
+
+// about is what the merge reads of an operation.
+type about struct {
+	App  string   `json:"x-app"`
+	Tags []string `json:"tags"`
+}
+
+func read(operation json.RawMessage) (a about, err error) { return a, json.Unmarshal(operation, &a) }
+
+// additive is the schema of an answer without its promise to have no other keys: within a version answers gain keys. The service's own tests
+// hold its answers against the strict schema.
+func additive(name string, schema json.RawMessage) json.RawMessage {
+	if strings.HasSuffix(name, "Input") {
+		return schema
+	}
+	return bytes.ReplaceAll(schema, []byte(`"additionalProperties":false,`), nil)
+}
+
+var references = regexp.MustCompile(`"#/components/(\w+)/(\w+)"`)
+
+// have reports whether all that text refers to is there.
+func (c components) have(text json.RawMessage) bool {
+	for _, m := range references.FindAllSubmatch(text, -1) {
+		if _, there := c[string(m[1])][string(m[2])]; !there {
+			return false
+		}
+	}
+	return true
 }
 
 const reference = `"#/components/schemas/`
@@ -158,7 +237,7 @@ const reference = `"#/components/schemas/`
 // clashes finds the schemas of m whose names other services give to different schemas. The function it answers with puts the
 // service's name before them, wherever a text refers to them.
 func clashes(all []*manifest, m *manifest) func([]byte) []byte {
-	mine := m.part.Components.Schemas
+	mine := m.part.Components["schemas"]
 	different := map[string]bool{}
 	// A schema that refers to a clashing one differs too, even when its text does not.
 	for changed := true; changed; {
@@ -169,7 +248,7 @@ func clashes(all []*manifest, m *manifest) func([]byte) []byte {
 			}
 			clash := false
 			for _, o := range all {
-				other, ok := o.part.Components.Schemas[name]
+				other, ok := o.part.Components["schemas"][name]
 				if o == m || !ok {
 					continue
 				}
@@ -227,7 +306,7 @@ func fieldsSchema(entity string, fields []customField) map[string]any {
 		}
 		properties[f.Key] = p
 	}
-	return map[string]any{"type": "object", "description": "Values of the site's own fields, by key.", "properties": properties}
+	return map[string]any{"type": "object", "description": "Values of the site's own fields, by key.", "properties": properties, "additionalProperties": true}
 }
 
 // choices are the options of a field, and null for none of them.

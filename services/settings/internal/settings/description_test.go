@@ -31,7 +31,7 @@ func TestTheDescriptionIsValidAndHoldsWhatIsOn(t *testing.T) {
 	part := `{"paths": {"/stamps": {"get": {"operationId": "list-stamps", "x-app": "loyalty", "responses": {"200": {"description": "Done.",
 		"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Page"}}}}}}}},
 		"components": {"schemas": {"Page": {"type": "object", "properties": {"of": {"$ref": "#/components/schemas/Stamp"}}}, "Stamp": {"type": "string"}}}}`
-	announce(t, s, &proto.Manifest{Service: "loyalty", Openapi: []byte(part), App: &proto.App{Id: "loyalty", Name: "Loyalty"}})
+	announce(t, s, &proto.Manifest{Service: "webhooks", Openapi: []byte(part), App: &proto.App{Id: "loyalty", Name: "Loyalty"}})
 	field := func(key, entity, kind string, archived bool) {
 		s.Send(apptest.Event{Topic: proto.FieldTopic, Kind: proto.KindFieldCreated, Key: "field-" + key, Version: 1,
 			Data: map[string]any{"key": key, "entity": entity, "label": "The " + key, "type": kind, "options": []string{"red", "blue"}, "archived": archived}})
@@ -51,10 +51,10 @@ func TestTheDescriptionIsValidAndHoldsWhatIsOn(t *testing.T) {
 	require.Contains(t, doc.Components.SecuritySchemes, "cookie")
 	require.Contains(t, doc.Components.Schemas["ContactFields"].Value.Properties["colour"].Value.Enum, "red")
 	// Two services have something else in mind with Page: each keeps its own.
-	require.Contains(t, doc.Components.Schemas, "LoyaltyPage")
+	require.Contains(t, doc.Components.Schemas, "WebhooksPage")
 	require.Contains(t, doc.Components.Schemas, "SettingsPage")
 	require.Contains(t, doc.Components.Schemas, "Stamp")
-	require.Equal(t, "#/components/schemas/LoyaltyPage", doc.Paths.Find("/stamps").Get.Responses.Status(200).Value.Content["application/json"].Schema.Ref)
+	require.Equal(t, "#/components/schemas/WebhooksPage", doc.Paths.Find("/stamps").Get.Responses.Status(200).Value.Content["application/json"].Schema.Ref)
 
 	s.Eventually(func() bool { return len(c.Get("/apps").Is(200).Items()) == 4 })
 	c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200)

@@ -5,5 +5,5 @@
 // the site's pages (settings.page), each in the transaction of the change.
 //
 // Locks are taken in one order: roles, then documents (the portal's before api-access), then users and pages by id, then
-// their sessions, keys and links.
+// their sessions, keys, connections and links.
 package settings

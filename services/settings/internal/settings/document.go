@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
@@ -20,7 +21,15 @@ const (
 	docAccess    = "api-access"
 	docApps      = "apps"
 	docSetup     = "setup"
+	// docAssistants is read by every service, see app.Site.Exposed.
+	docAssistants = app.AssistantsKey
 )
+
+// stamp is the version of a document in an answer that shows it.
+type stamp struct{ version int64 }
+
+// RecordVersion is the answer's ETag.
+func (s stamp) RecordVersion() int64 { return s.version }
 
 // readDocument decodes the document under key into v.
 func readDocument(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
@@ -49,12 +58,13 @@ func writeDocument(ctx context.Context, tx *db.Tx, key string, v any) (version i
 	if err != nil {
 		return 0, fmt.Errorf("encode document %s: %w", key, err)
 	}
-	err = tx.QueryRow(ctx, `update document set doc = $2, version = version + 1, updated_at = $3 where key = $1 returning version`,
-		key, raw, tx.Now).Scan(&version)
+	var before []byte
+	err = tx.QueryRow(ctx, `update document d set doc = $2, version = d.version + 1, updated_at = $3 from document before
+		where d.key = $1 and before.key = d.key returning d.version, before.doc`, key, raw, tx.Now).Scan(&version, &before)
 	if err != nil {
 		return 0, fmt.Errorf("write document %s: %w", key, err)
 	}
-	return version, nil
+	return version, tx.ChangedFrom(json.RawMessage(before), json.RawMessage(raw))
 }
 
 // publishSite publishes a document in the shape that other services read. changed names its top-level keys that differ

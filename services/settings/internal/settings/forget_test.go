@@ -61,3 +61,34 @@ func TestAPersonWhoIsErasedIsForgottenAlsoWhereNewsOfThemComesLate(t *testing.T)
 	require.Equal(t, []string{"", "", "Ann Leaves", "Bob Stays"}, names)
 	require.Equal(t, []string{"ann@example.com", "bob@example.com"}, mails)
 }
+
+func TestChangedValuesOfAPersonWhoIsErasedGoFromTheAuditLog(t *testing.T) {
+	s := start(t)
+	ann, company, bob := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	changes := func(kind, id, old, next string) {
+		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "api", Label: "key", UserId: 1},
+			Data: &proto.Audit{Action: "update-" + kind, RecordType: kind, RecordId: id, Outcome: "done", Changes: []byte(`{"x": {"old": "` + old + `", "new": "` + next + `"}}`)}})
+	}
+	all := func() {
+		changes("contact", ann, "Ann", "Anna")
+		changes("organization", company, "mail to ann@example.com", "")
+		changes("contact", bob, "bob@example.com", "Ann")
+	}
+	left := func() (olds []string) {
+		s.Settle()
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select coalesce(array_agg(changes #>> '{x,old}' order by created_at, id), '{}') from audit where changes is not null and actor_label = 'key'`).Scan(&olds))
+		return olds
+	}
+	all()
+	require.ElementsMatch(t, []string{"Ann", "mail to ann@example.com", "bob@example.com"}, left())
+	s.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "ann", Data: &proto.ForgetPerson{Ids: []string{ann}, Called: [][]byte{s.Kit.Keys.Person("ann@example.com")}}})
+	require.Equal(t, []string{"bob@example.com"}, left())
+	// Entries from before the erasure come late.
+	s.Travel(-time.Minute)
+	all()
+	require.Equal(t, []string{"bob@example.com", "bob@example.com"}, left())
+	require.Equal(t, 6, func() (n int) {
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from audit where actor_label = 'key'`).Scan(&n))
+		return n
+	}(), "the entries stay")
+}

@@ -2,7 +2,11 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -12,33 +16,62 @@ import (
 
 // Done is the answer of operations that tell nothing more than that they ran.
 type Done struct {
-	OK bool `json:"ok"`
+	OK bool `json:"ok" doc:"Always true."`
 }
 
-// forgotPassword answers alike whether the address exists or not.
-func (s *service) forgotPassword(ctx context.Context, tx *db.Tx, in struct {
-	Email string `json:"email" required:"true" maxLength:"190"`
+// forgotPassword answers alike, and as fast, whether the address exists or not: a worker looks it up, see sendPasswordLink.
+func forgotPassword(ctx context.Context, tx *db.Tx, in struct {
+	Email string `json:"email" required:"true" maxLength:"190" doc:"The address of the person."`
 }) (Done, error) {
-	p, err := onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) for update`, in.Email)
-	if err != nil {
-		return Done{true}, unlessRefused(err)
+	if _, err := tx.Exec(ctx, `insert into password_request (email, created_at) values ($1, $2)`, in.Email, tx.Now); err != nil {
+		return Done{}, fmt.Errorf("store request for a password: %w", err)
 	}
-	tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
+	return Done{true}, nil
+}
+
+// sendPasswordLink handles the oldest request for a new password, and reports whether there was one.
+func (s *service) sendPasswordLink(ctx context.Context) (worked bool, err error) {
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		worked = false
+		var email string
+		err := tx.QueryRow(ctx, `delete from password_request where id = (select id from password_request order by id limit 1 for update skip locked) returning email`).Scan(&email)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("take a request for a password: %w", err)
+		}
+		worked = true
+		p, err := onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) for update`, email)
+		if err != nil {
+			return unlessRefused(err)
+		}
+		tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
+		return s.mailPasswordLink(ctx, tx, p)
+	})
+	return worked, err
+}
+
+// mailPasswordLink mails the locked user a link to choose a new password, at most once a minute.
+func (s *service) mailPasswordLink(ctx context.Context, tx *db.Tx, p person) error {
 	// A mailbox must not be filled by whoever knows the address.
 	var recent bool
-	err = tx.QueryRow(ctx, `select exists (select from link where kind = $1 and person_id = $2 and created_at > $3::timestamptz - interval '1 minute')`,
+	err := tx.QueryRow(ctx, `select exists (select from link where kind = $1 and person_id = $2 and created_at > $3::timestamptz - interval '1 minute')`,
 		linkPassword, p.ID, tx.Now).Scan(&recent)
 	if err != nil {
-		return Done{}, fmt.Errorf("look for a recent link: %w", err)
+		return fmt.Errorf("look for a recent link: %w", err)
 	}
 	if recent {
-		return Done{true}, nil
+		return nil
 	}
 	token, _, err := newLink(ctx, tx, linkPassword, p.ID, "", passwordLife)
 	if err != nil {
-		return Done{}, err
+		return err
 	}
-	return Done{true}, s.queueMail(ctx, tx, mail.Content{
+	if err := op.Audit(ctx, tx, "forgot-password", "user", number(p.ID)); err != nil {
+		return err
+	}
+	return s.queueMail(ctx, tx, mail.Content{
 		Kind: "account.password", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "Choose a new password", Greeting: "Hello " + p.Name + ",",
 		Paragraphs: []string{"Somebody, most likely you, asked for a new password. The link works for two hours and once."},
 		Buttons:    []mail.Link{{Text: "Choose a new password", URL: s.Config.PublicURL + "/account/password#token=" + token}},
@@ -46,46 +79,90 @@ func (s *service) forgotPassword(ctx context.Context, tx *db.Tx, in struct {
 	})
 }
 
+// NewPassword is a password and the token of the mail that lets the person choose it.
+type NewPassword struct {
+	Token    string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
+	Password string `json:"password" required:"true" maxLength:"1024" doc:"At least 8 characters, and not one of those that are guessed first."`
+}
+
 // resetPassword sets a password with the token of a mail, and signs the person out everywhere.
-func (s *service) resetPassword(ctx context.Context, tx *db.Tx, in struct {
-	Token    string `json:"token" required:"true" maxLength:"200"`
-	Password string `json:"password" required:"true" maxLength:"1024"`
+func (s *service) resetPassword(ctx context.Context, d *db.DB, in struct {
+	NewPassword
+	EndKeys bool `json:"end_keys,omitempty" doc:"End the application passwords and passkeys as well."`
 }) (op.None, error) {
-	_, err := s.choosePassword(ctx, tx, linkPassword, in.Token, in.Password)
+	_, err := s.choosePassword(ctx, d, linkPassword, in.NewPassword, func(tx *db.Tx, p person) error {
+		if err := s.noticePassword(ctx, tx, p); err != nil {
+			return err
+		}
+		if in.EndKeys {
+			if err := errors.Join(endKeys(ctx, tx, p.ID), endConnections(ctx, tx, p.ID), endPasskeys(ctx, tx, p.ID)); err != nil {
+				return err
+			}
+		}
+		return op.Audit(ctx, tx, "reset-password", "user", number(p.ID))
+	})
 	return op.None{}, err
 }
 
-// choosePassword gives the person whom a link of kind was mailed to a password, ends the link and all others of theirs, and
-// signs them out everywhere. Errors: 400 for a short password and an unknown token, 410 for a link that has ended.
-func (s *service) choosePassword(ctx context.Context, tx *db.Tx, kind, token, password string) (person, error) {
-	if len([]rune(password)) < shortestPassword {
+// choosePassword gives the person whom a link of kind was mailed to a password, ends the link and all others of theirs, signs
+// them out everywhere, and runs then in the same transaction. Errors: 400 for a password that is too short or too common and
+// for an unknown token, 410 for a link that has ended.
+func (s *service) choosePassword(ctx context.Context, d *db.DB, kind string, in NewPassword, then func(*db.Tx, person) error) (person, error) {
+	if utf8.RuneCountInString(in.Password) < shortestPassword {
 		return person{}, fault.Invalid("password", fault.TooShort(shortestPassword))
 	}
-	l, err := useLink(ctx, tx, kind, token)
-	if err != nil {
-		return person{}, err
-	}
-	p, err := lockPerson(ctx, tx, *l.PersonID)
-	if err != nil {
-		return p, err
-	}
-	tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
-	hash, err := s.hasher.hash(ctx, password)
-	if err != nil {
-		return p, err
-	}
-	// The person has the account now: no other link of either kind may still work.
-	for _, kind := range []string{linkInvitation, linkPassword} {
-		if err := endLinks(ctx, tx, kind, p.ID); err != nil {
-			return p, err
+	var p person
+	var business string
+	err := d.Read(ctx, func(tx *db.Tx) error {
+		l, err := findLink(ctx, tx, kind, in.Token)
+		if err != nil {
+			return err
 		}
-	}
-	if err := endSessions(ctx, tx, p.ID, nil); err != nil {
-		return p, err
-	}
-	p, err = onePerson(ctx, tx, `update person set password = $2, version = version + 1, updated_at = $3 where id = $1 returning `+personColumns, p.ID, hash, tx.Now)
+		var general generalDoc
+		if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+			return err
+		}
+		business = general.Business.Name
+		p, err = personByID(ctx, tx, *l.PersonID)
+		return err
+	})
 	if err != nil {
 		return p, err
 	}
-	return p, publishPerson(ctx, tx, p)
+	problem, err := checkNewPassword(in.Password, p, business)
+	if err != nil {
+		return p, err
+	}
+	if !problem.IsZero() {
+		return p, fault.Invalid("password", problem)
+	}
+	// Outside the transaction, because it takes tens of milliseconds and waits for its turn.
+	hash, err := s.hasher.hash(ctx, in.Password)
+	if err != nil {
+		return p, err
+	}
+	err = d.Do(asPerson(ctx, p), func(tx *db.Tx) error {
+		l, err := useLink(ctx, tx, kind, in.Token)
+		if err != nil {
+			return err
+		}
+		p, err = onePerson(ctx, tx, `update person set password = $2, version = version + 1, updated_at = $3 where id = $1 returning `+personColumns, *l.PersonID, hash, tx.Now)
+		if err != nil {
+			return err
+		}
+		// The person has the account now: no other link of either kind may still work.
+		for _, kind := range []string{linkInvitation, linkPassword} {
+			if err := endLinks(ctx, tx, kind, p.ID); err != nil {
+				return err
+			}
+		}
+		if err := endSessions(ctx, tx, p.ID, nil); err != nil {
+			return err
+		}
+		if err := publishPerson(ctx, tx, p); err != nil {
+			return err
+		}
+		return then(tx, p)
+	})
+	return p, err
 }

@@ -18,66 +18,67 @@ import (
 
 // FormStyle is how forms and the booking widget look. A property that is null follows the theme.
 type FormStyle struct {
-	Font               *string `json:"font"`
-	Size               *int    `json:"size"`
-	LabelSize          *int    `json:"label_size"`
-	HeadingSize        *int    `json:"heading_size"`
-	FieldRadius        *int    `json:"field_radius"`
-	ButtonRadius       *int    `json:"button_radius"`
-	LabelWeight        *int    `json:"label_weight"`
-	HeadingWeight      *int    `json:"heading_weight"`
-	ButtonWeight       *int    `json:"button_weight"`
-	LabelStyle         *string `json:"label_style"`
-	LabelTransform     *string `json:"label_transform"`
-	ButtonTransform    *string `json:"button_transform"`
-	ButtonDecoration   *string `json:"button_decoration"`
-	ButtonWidth        *string `json:"button_width"`
-	ButtonIcon         *string `json:"button_icon"`
-	ButtonIconPosition *string `json:"button_icon_position"`
-	Container          *string `json:"container"`
-	Color              *string `json:"color"`
-	LabelColor         *string `json:"label_color"`
-	HeadingColor       *string `json:"heading_color"`
-	FieldBackground    *string `json:"field_background"`
-	FieldBorder        *string `json:"field_border"`
-	FieldText          *string `json:"field_text"`
-	FocusColor         *string `json:"focus_color"`
-	ButtonBackground   *string `json:"button_background"`
-	ButtonText         *string `json:"button_text"`
-	ErrorColor         *string `json:"error_color"`
-	Background         *string `json:"background"`
+	Font               *string `json:"font" doc:"The font; null for the standard."`
+	Size               *int    `json:"size" doc:"The size of text in pixels; null for the standard."`
+	LabelSize          *int    `json:"label_size" doc:"The size of labels in pixels; null for the standard."`
+	HeadingSize        *int    `json:"heading_size" doc:"The size of headings in pixels; null for the standard."`
+	FieldRadius        *int    `json:"field_radius" doc:"The roundness of fields in pixels; null for the standard."`
+	ButtonRadius       *int    `json:"button_radius" doc:"The roundness of buttons in pixels; null for the standard."`
+	LabelWeight        *int    `json:"label_weight" doc:"The weight of labels; null for the standard."`
+	HeadingWeight      *int    `json:"heading_weight" doc:"The weight of headings; null for the standard."`
+	ButtonWeight       *int    `json:"button_weight" doc:"The weight of the text on buttons; null for the standard."`
+	LabelStyle         *string `json:"label_style" doc:"Upright or italic labels; null for the standard."`
+	LabelTransform     *string `json:"label_transform" doc:"The case of labels; null for the standard."`
+	ButtonTransform    *string `json:"button_transform" doc:"The case of the text on buttons; null for the standard."`
+	ButtonDecoration   *string `json:"button_decoration" doc:"The line under the text of links that look like text; null for the standard."`
+	ButtonWidth        *string `json:"button_width" doc:"The width of buttons; null for the standard."`
+	ButtonIcon         *string `json:"button_icon" doc:"The icon on buttons; null for the standard."`
+	ButtonIconPosition *string `json:"button_icon_position" doc:"Where the icon on buttons stands: left or right; null for the standard."`
+	Container          *string `json:"container" doc:"What stands around: a card, or nothing; null for the standard."`
+	Color              *string `json:"color" doc:"The colour of text; null for the standard."`
+	LabelColor         *string `json:"label_color" doc:"The colour of labels; null for the standard."`
+	HeadingColor       *string `json:"heading_color" doc:"The colour of headings; null for the standard."`
+	FieldBackground    *string `json:"field_background" doc:"The colour of fields; null for the standard."`
+	FieldBorder        *string `json:"field_border" doc:"The colour of the border of fields; null for the standard."`
+	FieldText          *string `json:"field_text" doc:"The colour of the text in fields; null for the standard."`
+	FocusColor         *string `json:"focus_color" doc:"The colour of the ring around what has the focus; null for the standard."`
+	ButtonBackground   *string `json:"button_background" doc:"The colour of buttons; null for the standard."`
+	ButtonText         *string `json:"button_text" doc:"The colour of the text on buttons; null for the standard."`
+	ErrorColor         *string `json:"error_color" doc:"The colour of errors; null for the standard."`
+	Background         *string `json:"background" doc:"The colour behind it; null for the standard."`
+	stamp
 }
 
 // FormStyleChange has the properties that change. null or "" returns one to the theme.
 type FormStyleChange struct {
-	Font               styleValue `json:"font,omitempty"`
-	Size               styleValue `json:"size,omitempty"`
-	LabelSize          styleValue `json:"label_size,omitempty"`
-	HeadingSize        styleValue `json:"heading_size,omitempty"`
-	FieldRadius        styleValue `json:"field_radius,omitempty"`
-	ButtonRadius       styleValue `json:"button_radius,omitempty"`
-	LabelWeight        styleValue `json:"label_weight,omitempty"`
-	HeadingWeight      styleValue `json:"heading_weight,omitempty"`
-	ButtonWeight       styleValue `json:"button_weight,omitempty"`
-	LabelStyle         styleValue `json:"label_style,omitempty"`
-	LabelTransform     styleValue `json:"label_transform,omitempty"`
-	ButtonTransform    styleValue `json:"button_transform,omitempty"`
-	ButtonDecoration   styleValue `json:"button_decoration,omitempty"`
-	ButtonWidth        styleValue `json:"button_width,omitempty"`
-	ButtonIcon         styleValue `json:"button_icon,omitempty"`
-	ButtonIconPosition styleValue `json:"button_icon_position,omitempty"`
-	Container          styleValue `json:"container,omitempty"`
-	Color              styleValue `json:"color,omitempty"`
-	LabelColor         styleValue `json:"label_color,omitempty"`
-	HeadingColor       styleValue `json:"heading_color,omitempty"`
-	FieldBackground    styleValue `json:"field_background,omitempty"`
-	FieldBorder        styleValue `json:"field_border,omitempty"`
-	FieldText          styleValue `json:"field_text,omitempty"`
-	FocusColor         styleValue `json:"focus_color,omitempty"`
-	ButtonBackground   styleValue `json:"button_background,omitempty"`
-	ButtonText         styleValue `json:"button_text,omitempty"`
-	ErrorColor         styleValue `json:"error_color,omitempty"`
-	Background         styleValue `json:"background,omitempty"`
+	Font               styleValue `json:"font,omitempty" doc:"The font; null for the standard."`
+	Size               styleValue `json:"size,omitempty" doc:"The size of text in pixels; null for the standard."`
+	LabelSize          styleValue `json:"label_size,omitempty" doc:"The size of labels in pixels; null for the standard."`
+	HeadingSize        styleValue `json:"heading_size,omitempty" doc:"The size of headings in pixels; null for the standard."`
+	FieldRadius        styleValue `json:"field_radius,omitempty" doc:"The roundness of fields in pixels; null for the standard."`
+	ButtonRadius       styleValue `json:"button_radius,omitempty" doc:"The roundness of buttons in pixels; null for the standard."`
+	LabelWeight        styleValue `json:"label_weight,omitempty" doc:"The weight of labels; null for the standard."`
+	HeadingWeight      styleValue `json:"heading_weight,omitempty" doc:"The weight of headings; null for the standard."`
+	ButtonWeight       styleValue `json:"button_weight,omitempty" doc:"The weight of the text on buttons; null for the standard."`
+	LabelStyle         styleValue `json:"label_style,omitempty" doc:"Upright or italic labels; null for the standard."`
+	LabelTransform     styleValue `json:"label_transform,omitempty" doc:"The case of labels; null for the standard."`
+	ButtonTransform    styleValue `json:"button_transform,omitempty" doc:"The case of the text on buttons; null for the standard."`
+	ButtonDecoration   styleValue `json:"button_decoration,omitempty" doc:"The line under the text of links that look like text; null for the standard."`
+	ButtonWidth        styleValue `json:"button_width,omitempty" doc:"The width of buttons; null for the standard."`
+	ButtonIcon         styleValue `json:"button_icon,omitempty" doc:"The icon on buttons; null for the standard."`
+	ButtonIconPosition styleValue `json:"button_icon_position,omitempty" doc:"Where the icon on buttons stands: left or right; null for the standard."`
+	Container          styleValue `json:"container,omitempty" doc:"What stands around: a card, or nothing; null for the standard."`
+	Color              styleValue `json:"color,omitempty" doc:"The colour of text; null for the standard."`
+	LabelColor         styleValue `json:"label_color,omitempty" doc:"The colour of labels; null for the standard."`
+	HeadingColor       styleValue `json:"heading_color,omitempty" doc:"The colour of headings; null for the standard."`
+	FieldBackground    styleValue `json:"field_background,omitempty" doc:"The colour of fields; null for the standard."`
+	FieldBorder        styleValue `json:"field_border,omitempty" doc:"The colour of the border of fields; null for the standard."`
+	FieldText          styleValue `json:"field_text,omitempty" doc:"The colour of the text in fields; null for the standard."`
+	FocusColor         styleValue `json:"focus_color,omitempty" doc:"The colour of the ring around what has the focus; null for the standard."`
+	ButtonBackground   styleValue `json:"button_background,omitempty" doc:"The colour of buttons; null for the standard."`
+	ButtonText         styleValue `json:"button_text,omitempty" doc:"The colour of the text on buttons; null for the standard."`
+	ErrorColor         styleValue `json:"error_color,omitempty" doc:"The colour of errors; null for the standard."`
+	Background         styleValue `json:"background,omitempty" doc:"The colour behind it; null for the standard."`
 }
 
 // styleValue is a property as it was sent, before its rule has checked it.
@@ -171,14 +172,18 @@ func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
 }
 
 func getFormStyle(ctx context.Context, tx *db.Tx, _ op.None) (doc FormStyle, err error) {
-	_, err = readDocument(ctx, tx, docFormStyle, &doc)
+	doc.version, err = readDocument(ctx, tx, docFormStyle, &doc)
 	return doc, err
 }
 
 // updateFormStyle changes the properties that are sent; null or "" returns one to the theme.
 func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormStyle, error) {
 	var before FormStyle
-	if _, err := lockDocument(ctx, tx, docFormStyle, &before); err != nil {
+	version, err := lockDocument(ctx, tx, docFormStyle, &before)
+	if err != nil {
+		return FormStyle{}, err
+	}
+	if err := tx.Match(version); err != nil {
 		return FormStyle{}, err
 	}
 	change, err := properties(in)
@@ -208,11 +213,12 @@ func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormSt
 	if err := json.Unmarshal(raw, &after); err != nil {
 		return FormStyle{}, fmt.Errorf("decode form style: %w", err)
 	}
+	after.version = version
 	changed := differences(before, after)
 	if len(changed) == 0 {
 		return after, nil
 	}
-	if _, err := writeDocument(ctx, tx, docFormStyle, after); err != nil {
+	if after.version, err = writeDocument(ctx, tx, docFormStyle, after); err != nil {
 		return FormStyle{}, err
 	}
 	return after, publishFormStyle(ctx, tx, changed)

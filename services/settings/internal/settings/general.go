@@ -17,14 +17,14 @@ import (
 
 // Business is who the site belongs to.
 type Business struct {
-	Name        string `json:"name"`
+	Name        string `json:"name" doc:"The name of the business."`
 	Email       string `json:"email" doc:"Address for clients; it cannot be changed here."`
-	VATNumber   string `json:"vat_number"`
-	AddressLine string `json:"address_line"`
-	PostalCode  string `json:"postal_code"`
-	City        string `json:"city"`
-	Phone       string `json:"phone"`
-	Website     string `json:"website"`
+	VATNumber   string `json:"vat_number" doc:"The VAT number; empty for none."`
+	AddressLine string `json:"address_line" doc:"Street and number; empty for none."`
+	PostalCode  string `json:"postal_code" doc:"The postal code; empty for none."`
+	City        string `json:"city" doc:"The town; empty for none."`
+	Phone       string `json:"phone" doc:"The number of the business; empty for none."`
+	Website     string `json:"website" doc:"The web address; empty for none."`
 }
 
 // generalDoc is the document general as it is stored.
@@ -37,9 +37,9 @@ type generalDoc struct {
 
 // Country is a country whose calling code numbers that start with 0 can get.
 type Country struct {
-	Code        string `json:"code"`
-	Name        string `json:"name"`
-	CallingCode string `json:"calling_code"`
+	Code        string `json:"code" doc:"The ISO code."`
+	Name        string `json:"name" doc:"The name in English."`
+	CallingCode string `json:"calling_code" doc:"What its telephone numbers begin with."`
 }
 
 var countries = []Country{
@@ -67,13 +67,14 @@ type General struct {
 	IPHeadersSeen []string  `json:"ip_headers_seen" doc:"Those that a proxy sent along with this request."`
 	Timezone      string    `json:"timezone" doc:"IANA zone of the business; the installation sets it."`
 	WeekStart     int       `json:"week_start" doc:"ISO weekday, 1 is Monday."`
+	stamp
 }
 
 // RecordID names the document in the audit log.
 func (General) RecordID() string { return docGeneral }
 
-func (s *service) general(doc generalDoc, seen []string) General {
-	return General{Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
+func (s *service) general(doc generalDoc, version int64, seen []string) General {
+	return General{stamp: stamp{version}, Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
 		IPHeader: doc.IPHeader, IPHeaders: ipHeaders, IPHeadersSeen: seen, Timezone: s.Config.Timezone, WeekStart: 1}
 }
 
@@ -83,25 +84,25 @@ func (s *service) publishGeneral(ctx context.Context, tx *db.Tx, changed []strin
 	if err != nil {
 		return err
 	}
-	return publishSite(ctx, tx, docGeneral, version, changed, s.general(doc, []string{}))
+	return publishSite(ctx, tx, docGeneral, version, changed, s.general(doc, version, []string{}))
 }
 
 func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (General, error) {
 	var doc generalDoc
-	_, err := readDocument(ctx, tx, docGeneral, &doc)
-	return s.general(doc, seenIPHeaders(op.Header(ctx))), err
+	version, err := readDocument(ctx, tx, docGeneral, &doc)
+	return s.general(doc, version, s.seenIPHeaders(op.Header(ctx))), err
 }
 
 // BusinessChange names what changes of the business; the rest stays.
 type BusinessChange struct {
-	Name        opt.Value[string] `json:"name,omitzero" maxLength:"190"`
+	Name        opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"The name of the business."`
 	Email       opt.Value[string] `json:"email,omitzero" doc:"Read-only."`
-	VATNumber   opt.Value[string] `json:"vat_number,omitzero" maxLength:"30" nullable:"true"`
-	AddressLine opt.Value[string] `json:"address_line,omitzero" maxLength:"255" nullable:"true"`
-	PostalCode  opt.Value[string] `json:"postal_code,omitzero" maxLength:"20" nullable:"true"`
-	City        opt.Value[string] `json:"city,omitzero" maxLength:"100" nullable:"true"`
-	Phone       opt.Value[string] `json:"phone,omitzero" maxLength:"50" nullable:"true"`
-	Website     opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true"`
+	VATNumber   opt.Value[string] `json:"vat_number,omitzero" maxLength:"30" nullable:"true" doc:"The VAT number; empty for none."`
+	AddressLine opt.Value[string] `json:"address_line,omitzero" maxLength:"255" nullable:"true" doc:"Street and number; empty for none."`
+	PostalCode  opt.Value[string] `json:"postal_code,omitzero" maxLength:"20" nullable:"true" doc:"The postal code; empty for none."`
+	City        opt.Value[string] `json:"city,omitzero" maxLength:"100" nullable:"true" doc:"The town; empty for none."`
+	Phone       opt.Value[string] `json:"phone,omitzero" maxLength:"50" nullable:"true" doc:"The telephone number in international form; empty for none."`
+	Website     opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true" doc:"The web address; empty for none."`
 }
 
 // apply writes the change into b, and says what is wrong with it. Texts lose the blanks around them.
@@ -140,7 +141,11 @@ func (s *service) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 	IPHeader opt.Value[string] `json:"ip_header,omitzero" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
 }) (General, error) {
 	var doc generalDoc
-	if _, err := lockDocument(ctx, tx, docGeneral, &doc); err != nil {
+	version, err := lockDocument(ctx, tx, docGeneral, &doc)
+	if err != nil {
+		return General{}, err
+	}
+	if err := tx.Match(version); err != nil {
 		return General{}, err
 	}
 	before := doc
@@ -168,18 +173,26 @@ func (s *service) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 		return General{}, err
 	}
 	if doc != before {
-		if _, err := writeDocument(ctx, tx, docGeneral, doc); err != nil {
+		if version, err = writeDocument(ctx, tx, docGeneral, doc); err != nil {
 			return General{}, err
 		}
 		if err := s.publishGeneral(ctx, tx, differences(before, doc)); err != nil {
 			return General{}, err
 		}
 	}
-	return s.general(doc, seenIPHeaders(op.Header(ctx))), nil
+	return s.general(doc, version, s.seenIPHeaders(op.Header(ctx))), nil
 }
 
-// seenIPHeaders are the headers that a proxy before the gateway sent. The gateway itself appends its peer to X-Forwarded-For,
-// and gives it as X-Real-IP where a request has none.
+// seenIPHeaders are the headers that one of our proxies before the gateway sent.
+func (s *service) seenIPHeaders(h http.Header) []string {
+	if !s.Auth.ThroughProxy(h) {
+		return []string{}
+	}
+	return seenIPHeaders(h)
+}
+
+// seenIPHeaders are the headers that the gateway has not made itself. It appends its peer to X-Forwarded-For, and gives it as
+// X-Real-IP where a request has none.
 func seenIPHeaders(h http.Header) []string {
 	hops := strings.Split(strings.Join(h.Values(forwardedFor), ","), ",")
 	peer := strings.TrimSpace(hops[len(hops)-1])

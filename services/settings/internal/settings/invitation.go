@@ -20,16 +20,16 @@ import (
 
 // Invitation waits for a person to choose a password.
 type Invitation struct {
-	ID        uuid.UUID `json:"id" format:"uuid"`
-	Name      string    `json:"name"`
-	Email     string    `json:"email"`
-	Role      string    `json:"role"`
+	ID        uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Name      string    `json:"name" doc:"The name of the person."`
+	Email     string    `json:"email" doc:"The address that the invitation was sent to."`
+	Role      string    `json:"role" doc:"The name of the role."`
 	ExpiresAt time.Time `json:"expires_at" doc:"From then on the link no longer works."`
 }
 
 // Invited is the user who was invited, or who was given the role.
 type Invited struct {
-	UserID  int64 `json:"user_id"`
+	UserID  int64 `json:"user_id" doc:"The user id of the person."`
 	Created bool  `json:"created" doc:"A user was made and mailed to choose a password."`
 }
 
@@ -48,7 +48,7 @@ func (i Invited) RecordID() string { return number(i.UserID) }
 // Errors: 400 for the name and the address, 403 for a role or a user with more rights than the caller's.
 func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	Name  string `json:"name,omitempty" maxLength:"100" doc:"The address when left out."`
-	Email string `json:"email" required:"true" maxLength:"190"`
+	Email string `json:"email" required:"true" maxLength:"190" doc:"The address to invite."`
 	Role  string `json:"role,omitempty" enum:"site_admin,svc_admin,staff" doc:"staff when left out."`
 }) (Invited, error) {
 	if in.Role == "" {
@@ -95,6 +95,11 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if err := publishPerson(ctx, tx, p); err != nil {
 		return Invited{}, err
 	}
+	if in.Role == roleSiteAdmin {
+		if err := s.noticeAdministrator(ctx, tx, p); err != nil {
+			return Invited{}, err
+		}
+	}
 	return Invited{UserID: p.ID, Created: true}, s.sendInvitation(ctx, tx, p, in.Role)
 }
 
@@ -107,6 +112,11 @@ func (s *service) addRole(ctx context.Context, tx *db.Tx, giver giver, p person,
 		var err error
 		if p, err = setRoles(ctx, tx, p, append(slices.Clone(p.Roles), role)); err != nil {
 			return Invited{}, err
+		}
+		if role == roleSiteAdmin {
+			if err := s.noticeAdministrator(ctx, tx, p); err != nil {
+				return Invited{}, err
+			}
 		}
 	}
 	if p.Invited {
@@ -181,13 +191,12 @@ func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
 
 // Accepted is the login of a person who has chosen a password.
 type Accepted struct {
-	Login string `json:"login"`
+	Login string `json:"login" doc:"The name to sign in with."`
 }
 
-func (s *service) acceptInvitation(ctx context.Context, tx *db.Tx, in struct {
-	Token    string `json:"token" required:"true" maxLength:"200"`
-	Password string `json:"password" required:"true" maxLength:"1024"`
-}) (Accepted, error) {
-	p, err := s.choosePassword(ctx, tx, linkInvitation, in.Token, in.Password)
+func (s *service) acceptInvitation(ctx context.Context, d *db.DB, in NewPassword) (Accepted, error) {
+	p, err := s.choosePassword(ctx, d, linkInvitation, in, func(tx *db.Tx, p person) error {
+		return op.Audit(ctx, tx, "accept-invitation", "user", number(p.ID))
+	})
 	return Accepted{p.Login}, err
 }

@@ -12,6 +12,10 @@ import (
 func (s *service) jobs() []app.Job {
 	return []app.Job{
 		{Name: "sessions", Every: 10 * time.Minute, Run: s.endIdleSessions},
+		{Name: "application passwords", Every: 10 * time.Minute, Run: s.endExpiredKeys},
+		{Name: "connections", Every: time.Minute, Run: s.endExpiredConnections},
+		{Name: "assistants", Every: time.Hour, Run: s.deleteUnusedAssistants},
+		{Name: "mails", Every: 30 * time.Second, Run: s.endSending},
 		{Name: "retention", Every: time.Hour, Run: s.deleteOutdated},
 	}
 }
@@ -32,6 +36,17 @@ func (s *service) endIdleSessions(ctx context.Context) error {
 	})
 }
 
+// endExpiredKeys deletes the application passwords whose time is over. They stopped working by themselves.
+func (s *service) endExpiredKeys(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Query(ctx, `delete from application_password where expires_at < $1 returning id::text`, tx.Now)
+		if err != nil {
+			return fmt.Errorf("delete expired application passwords: %w", err)
+		}
+		return withdrawKeys(ctx, tx, rows)
+	})
+}
+
 // linksKept is for how long a link that ended is told from one that was never mailed.
 const linksKept = 90 * 24 * time.Hour
 
@@ -44,8 +59,10 @@ func (s *service) deleteOutdated(ctx context.Context) error {
 			before time.Time
 		}{
 			{"audit entries", `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -retention.AuditLog)},
-			{"mails", `delete from mail where created_at < $1 and status in ('sent', 'failed')`, tx.Now.Add(-mailsKept)},
+			{"mails", `delete from mail where created_at < $1 and status in ('sent', 'failed', 'unknown')`, tx.Now.Add(-mailsKept)},
 			{"links", `delete from link where expires_at < $1`, tx.Now.Add(-linksKept)},
+			{"challenges", `delete from passkey_challenge where expires_at < $1`, tx.Now},
+			{"browsers", `delete from browser where used_at < $1`, tx.Now.Add(-browserKept)},
 		} {
 			if _, err := tx.Exec(ctx, old.sql, old.before); err != nil {
 				return fmt.Errorf("delete outdated %s: %w", old.what, err)

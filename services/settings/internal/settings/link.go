@@ -61,10 +61,26 @@ func endLinks(ctx context.Context, tx *db.Tx, kind string, personID int64) error
 	return nil
 }
 
-// useLink finds and ends the link that a token stands for. A token that was never mailed is 400 svc_invalid_token; one that
-// was used, replaced, revoked or is too old is 410.
+// useLink ends the link that findLink finds.
 func useLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
-	l, err := one[link](ctx, tx, `select `+linkColumns+` from link where hash = $1 and kind = $2 for update`, tokenHash(token), kind)
+	l, err := findLink(ctx, tx, kind, token)
+	if err != nil {
+		return l, err
+	}
+	tag, err := tx.Exec(ctx, `update link set ended_at = $2 where id = $1 and ended_at is null`, l.ID, tx.Now)
+	if err != nil {
+		return l, fmt.Errorf("end link %s: %w", kind, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return l, fault.Expired()
+	}
+	return l, nil
+}
+
+// findLink finds the link that a token stands for. A token that was never mailed is 400 svc_invalid_token; one that was used,
+// replaced, revoked or is too old is 410.
+func findLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
+	l, err := one[link](ctx, tx, `select `+linkColumns+` from link where hash = $1 and kind = $2`, tokenHash(token), kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, fault.InvalidToken("This link is not one of ours.")
 	}
@@ -73,9 +89,6 @@ func useLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 	}
 	if l.EndedAt != nil || l.PersonID == nil || tx.Now.After(l.ExpiresAt) {
 		return l, fault.Expired()
-	}
-	if _, err = tx.Exec(ctx, `update link set ended_at = $2 where id = $1`, l.ID, tx.Now); err != nil {
-		return l, fmt.Errorf("end link %s: %w", kind, err)
 	}
 	return l, nil
 }
@@ -86,7 +99,11 @@ func (s *service) queueMail(ctx context.Context, tx *db.Tx, c mail.Content) erro
 	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
 		return err
 	}
-	c.Business = general.Business.Name
+	var portal portalDoc
+	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
+		return err
+	}
+	c.Business = mail.Business{Name: general.Business.Name, Logo: s.logoURL(portal)}
 	if c.Footer == nil {
 		c.Footer = []string{"This mail was sent by " + general.Business.Name + " because somebody used this address there."}
 	}

@@ -18,15 +18,19 @@ import (
 	"frontdesk/proto"
 )
 
-// Statuses of a mail in the queue.
+// Statuses of a mail. One that is sending is with the server, which has not answered yet; one whose answer never came is
+// unknown, and it is not sent again: the server has taken most of these.
 const (
 	statusQueued   = "queued"
 	statusRetrying = "retrying"
+	statusSending  = "sending"
 	statusSent     = "sent"
 	statusFailed   = "failed"
+	statusUnknown  = "unknown"
 )
 
-// enqueueMail stores the mail that e carries, once per id, unless its recipient was erased since.
+// enqueueMail stores the mail that e carries, once per id, unless its recipient was erased since. A mail of history is stored as
+// failed: it may have been sent before, or comes too late.
 func (s *service) enqueueMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail) error {
 	mailID, err := uuid.Parse(m.GetId())
 	if err != nil {
@@ -36,14 +40,24 @@ func (s *service) enqueueMail(ctx context.Context, tx *db.Tx, e bus.Event, m *pr
 	if at := m.GetNotBefore(); at > 0 {
 		next = unix(at)
 	}
+	var notAfter *time.Time
+	if at := m.GetNotAfter(); at > 0 {
+		end := unix(at)
+		notAfter = &end
+	}
+	status, message, problem := statusQueued, e.Data, ""
+	if e.History {
+		status, message, problem = statusFailed, nil, "The mail is too old, or may have been sent already."
+	}
 	person := s.Keys.Person(address.Key(m.GetTo()))
 	people := append(tx.PeopleNamed([]byte(m.GetSubject()), []byte(m.GetText())), person)
-	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, next_at, created_at, person)
-		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @next::timestamptz, @at::timestamptz, @person::bytea
+	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, error, next_at, not_after, app, created_at, person, user_id)
+		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @error, @next::timestamptz, @not_after::timestamptz, @app, @at::timestamptz,
+			@person::bytea, nullif(@user_id::bigint, 0)
 		where not exists (select from forgotten_person where called = any(@people) and at > @at)
 		on conflict (id) do nothing`,
-		pgx.NamedArgs{"id": mailID, "message": e.Data, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": statusQueued,
-			"next": next, "at": e.At.Truncate(time.Second), "person": person, "people": people})
+		pgx.NamedArgs{"id": mailID, "message": message, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": status, "error": problem,
+			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": people, "user_id": e.Actor.UserID})
 	if err != nil {
 		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
 	}
@@ -51,7 +65,8 @@ func (s *service) enqueueMail(ctx context.Context, tx *db.Tx, e bus.Event, m *pr
 }
 
 const (
-	// lease is for how long only the replica that claimed a mail may send it: longer than one attempt can last.
+	// lease is for how long no other replica claims a mail: longer than one attempt can last. A replica that was frozen for
+	// longer finds that it may not hand the mail over any more.
 	lease = 2 * time.Minute
 	// senders is how many mails a replica sends at a time.
 	senders = 4
@@ -98,23 +113,27 @@ func (s *service) sendMails(ctx context.Context) {
 	}
 }
 
-// claimed is a mail that this replica alone may send until its lease ends.
+// claimed is a mail that no other replica claims until the lease ends.
 type claimed struct {
 	ID        uuid.UUID
 	Message   []byte
 	Attempts  int
 	CreatedAt time.Time
+	NotAfter  *time.Time
 	Lease     uuid.UUID
 }
 
-// claimMail leases the mail that is due longest to the caller; nil when none is due.
+// claimMail leases the mail that is due longest to the caller; nil when none is due. Mails of an app that is off are not due. The
+// clock of the database may be set back: a lease that ends later than any can has ended.
 func (s *service) claimMail(ctx context.Context) (*claimed, error) {
 	var m *claimed
 	err := s.DB.Do(ctx, func(tx *db.Tx) error {
 		m = nil
-		c, err := one[claimed](ctx, tx, `update mail set next_at = $1, leased_by = $2, attempts = attempts + 1 where id = (
-				select id from mail where status in ('queued', 'retrying') and next_at <= $3 order by next_at limit 1 for update skip locked)
-			returning id, message, attempts, created_at, leased_by as lease`, tx.Now.Add(lease), uuid.New(), tx.Now)
+		c, err := one[claimed](ctx, tx, `update mail set leased_until = clock_timestamp() + $1::interval, leased_by = $2, attempts = attempts + 1 where id = (
+				select id from mail where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
+					and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $1::interval
+				order by next_at limit 1 for update skip locked)
+			returning id, message, attempts, created_at, not_after, leased_by as lease`, lease, uuid.New(), tx.Now, s.appsOff())
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -127,34 +146,74 @@ func (s *service) claimMail(ctx context.Context) (*claimed, error) {
 	return m, err
 }
 
-// attempt sends a claimed mail once and stores the outcome, which it tries until the time of the attempt is over.
+// appsOff names the apps that are off.
+func (s *service) appsOff() []string {
+	off := []string{}
+	for _, a := range s.Apps.State().Apps {
+		if !s.Apps.On(a.ID) {
+			off = append(off, a.ID)
+		}
+	}
+	return off
+}
+
+// handOver lets the end of a claimed mail be sent, with which the server may take it. It fails if another replica has claimed the
+// mail since, or if its app was switched off. From here on no replica sends the mail again before the server has refused it.
+func (s *service) handOver(ctx context.Context, c *claimed) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Exec(ctx, `update mail set status = $3, leased_until = clock_timestamp() + $4::interval
+			where id = $1 and leased_by = $2 and status in ('queued', 'retrying') and app <> all($5)`, c.ID, c.Lease, statusSending, lease, s.appsOff())
+		if err == nil && tag.RowsAffected() == 0 {
+			err = errNotMine
+		}
+		return err
+	})
+}
+
+var errNotMine = errors.New("another replica has claimed the mail, or its app is off")
+
+// errTooLate is the error of a mail whose time is over.
+var errTooLate = errors.New("it was too late to send it")
+
+const (
+	// storeFor is how long the outcome of an attempt is tried to be stored, storeLast how long once the process stops.
+	storeFor  = time.Minute
+	storeLast = 2 * time.Second
+)
+
+// attempt sends a claimed mail once and stores the outcome. When the process stops, it ends at once if the server cannot have
+// taken the mail yet, and else waits for the answer as long as mail.Send does.
 func (s *service) attempt(ctx context.Context, c *claimed) {
-	// A stop waits for the mail server's answer, because without the answer it is unknown whether the mail was sent.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second)
+	err := errTooLate
+	if c.NotAfter == nil || s.DB.Now().Before(*c.NotAfter) {
+		err = s.deliver(ctx, c)
+	}
+	stopping := ctx.Err() != nil
+	store, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeFor)
 	defer cancel()
-	err := s.deliver(ctx, c.Message)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(storeLast, cancel) })()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		e := s.DB.Do(ctx, func(tx *db.Tx) error { return c.finish(ctx, tx, err) })
-		if e == nil || ctx.Err() != nil {
+		e := s.DB.Do(store, func(tx *db.Tx) error { return c.finish(store, tx, err, stopping) })
+		if e == nil || store.Err() != nil {
 			break
 		}
 		slog.WarnContext(ctx, "outcome of a mail is not stored yet", "mail", c.ID, "error", e)
-		pause(ctx, wait)
+		pause(store, wait)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "mail was not sent", "mail", c.ID, "attempt", c.Attempts, "error", err)
 	}
 }
 
-func (s *service) deliver(ctx context.Context, message []byte) error {
+func (s *service) deliver(ctx context.Context, c *claimed) error {
 	var m proto.Mail
-	if err := protobuf.Unmarshal(message, &m); err != nil {
+	if err := protobuf.Unmarshal(c.Message, &m); err != nil {
 		return fmt.Errorf("%w: decode: %w", mail.ErrRejected, err)
 	}
 	if m.GetReplyTo() == "" {
 		m.ReplyTo = s.replyTo()
 	}
-	return mail.Send(ctx, s.Config.SMTPURL, &m, s.Config.MailFrom)
+	return mail.Send(ctx, s.Config.SMTPURL, &m, s.Config.MailFrom, func(ctx context.Context) error { return s.handOver(ctx, c) })
 }
 
 // replyTo is the address for answers to mails that name none.
@@ -166,26 +225,52 @@ func (s *service) replyTo() string {
 	return g.ReplyTo
 }
 
-// finish stores the outcome of an attempt, unless the lease has passed to another replica. cause is nil for a mail that was
-// sent; one that the server rejected for good, or that is too old, has failed.
-func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error) error {
-	var err error
+// finish stores the outcome of an attempt, unless the mail has passed to another replica. cause is nil for a mail that was sent;
+// one that the server rejected for good, or that is too old, has failed. A mail that the stop of the process kept from being
+// handed over is due at once.
+func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping bool) error {
+	status, next, reason := statusRetrying, tx.Now.Add(backOff(c.Attempts)), ""
+	if cause != nil {
+		reason = cause.Error()
+	}
 	switch {
 	case cause == nil:
-		// The body may hold links that work for whoever has them: it is deleted once it has been sent.
-		_, err = tx.Exec(ctx, `update mail set status = $3, message = null, sent_at = $4, error = '', leased_by = null where id = $1 and leased_by = $2`,
-			c.ID, c.Lease, statusSent, tx.Now)
-	case errors.Is(cause, mail.ErrRejected) || tx.Now.Sub(c.CreatedAt) > giveUp:
-		_, err = tx.Exec(ctx, `update mail set status = $3, message = null, error = $4, leased_by = null where id = $1 and leased_by = $2`,
-			c.ID, c.Lease, statusFailed, cause.Error())
-	default:
-		_, err = tx.Exec(ctx, `update mail set status = $3, next_at = $4, error = $5, leased_by = null where id = $1 and leased_by = $2`,
-			c.ID, c.Lease, statusRetrying, tx.Now.Add(backOff(c.Attempts)), cause.Error())
+		status = statusSent
+	case errors.Is(cause, mail.ErrUnknown):
+		status = statusUnknown
+	case errors.Is(cause, mail.ErrRejected), errors.Is(cause, errTooLate), tx.Now.Sub(c.CreatedAt) > giveUp:
+		status = statusFailed
+	case stopping:
+		next = tx.Now
 	}
+	// The body may hold links that work for whoever has them: it is deleted with the last attempt. An answer that comes after
+	// the mail was given up as unknown still counts, but a body that is gone cannot be sent again.
+	_, err := tx.Exec(ctx, `update mail set next_at = @next, error = @error, leased_until = '-infinity',
+			status = case when @status = 'retrying' and message is null then 'failed' else @status end,
+			message = case when @status = 'retrying' then message end, sent_at = case when @status = 'sent' then @now::timestamptz end
+		where id = @id and leased_by = @lease`,
+		pgx.NamedArgs{"id": c.ID, "lease": c.Lease, "status": status, "next": next, "error": reason, "now": tx.Now})
 	if err != nil {
 		return fmt.Errorf("store the outcome of mail %s: %w", c.ID, err)
 	}
 	return nil
+}
+
+// endSending gives up the mails whose outcome nobody stored: their process died, or lost the database, after it had handed them
+// over.
+func (s *service) endSending(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Exec(ctx, `update mail set status = $1, error = $2, message = null
+			where status = 'sending' and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $3::interval`,
+			statusUnknown, mail.ErrUnknown.Error(), lease)
+		if err != nil {
+			return fmt.Errorf("end mails without an answer: %w", err)
+		}
+		if n := tag.RowsAffected(); n > 0 {
+			slog.ErrorContext(ctx, "mails may or may not have been sent", "mails", n)
+		}
+		return nil
+	})
 }
 
 // backOff is the time until the next attempt: 2 s after the first one, twice as long after each further one, at most
@@ -196,22 +281,23 @@ func backOff(attempts int) time.Duration {
 
 // SentMail is a mail as administrators see it: without its body, which may hold links for its recipient alone.
 type SentMail struct {
-	ID        uuid.UUID  `json:"id" format:"uuid"`
-	To        string     `json:"to" db:"recipient"`
-	Subject   string     `json:"subject"`
-	Kind      string     `json:"kind"`
-	Status    string     `json:"status" enum:"queued,retrying,sent,failed"`
-	Attempts  int        `json:"attempts"`
-	Error     string     `json:"error"`
-	CreatedAt time.Time  `json:"created_at"`
-	SentAt    *time.Time `json:"sent_at"`
+	ID        uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
+	To        string     `json:"to" db:"recipient" doc:"The address that it went to."`
+	Subject   string     `json:"subject" doc:"The line over it."`
+	Kind      string     `json:"kind" doc:"What the mail is about."`
+	Status    string     `json:"status" enum:"queued,retrying,sending,sent,failed,unknown" doc:"How far it is."`
+	Attempts  int        `json:"attempts" doc:"How often it was tried."`
+	Error     string     `json:"error" doc:"What the mail server said; empty for nothing."`
+	CreatedAt time.Time  `json:"created_at" doc:"When it was asked for."`
+	SentAt    *time.Time `json:"sent_at" doc:"When the mail server took it; null while it has not."`
 }
 
 // mailsKept is for how long administrators see what was sent.
 const mailsKept = 30 * 24 * time.Hour
 
+// listMails lists mails that the actor may see: who sees only their own records sees what they sent, and what was sent to them.
 func listMails(ctx context.Context, tx *db.Tx, in struct {
-	Status string `json:"status,omitempty" enum:"queued,retrying,sent,failed"`
+	Status string `json:"status,omitempty" enum:"queued,retrying,sending,sent,failed,unknown"`
 	db.Page
 }) (db.List[SentMail], error) {
 	c, err := tx.Page(in.Page, "mails", in)
@@ -219,11 +305,19 @@ func listMails(ctx context.Context, tx *db.Tx, in struct {
 		return db.List[SentMail]{}, err
 	}
 	where := &db.Where{}
+	if tx.Who.Own {
+		where.And("(m.user_id = ? or lower(m.recipient) = (select lower(email) from person where id = ?))", tx.Who.UserID, tx.Who.UserID)
+	}
 	if in.Status != "" {
 		where.And("m.status = ?", in.Status)
 	}
 	if c.First {
-		if err := tx.QueryRow(ctx, `select count(*) from mail m where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
+		if tx.Who.Own {
+			err = tx.QueryRow(ctx, `select count(*) from mail m where `+where.String(), where.Args...).Scan(&c.Total)
+		} else {
+			c.Total, err = tx.CountRows(ctx, "mail", db.Only(in.Status))
+		}
+		if err != nil {
 			return db.List[SentMail]{}, fmt.Errorf("count mails: %w", err)
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +26,9 @@ import (
 type mailbox struct {
 	mu   sync.Mutex
 	have map[string][]string
+	// stall, where it is set, is waited for before the server answers that it has taken a mail; came counts those that wait.
+	stall chan struct{}
+	came  atomic.Int32
 }
 
 func (b *mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &delivery{box: b}, nil }
@@ -50,10 +55,16 @@ func (d *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
 
 func (d *delivery) Data(r io.Reader) error {
 	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err // the end of the message never came
+	}
 	d.box.mu.Lock()
-	defer d.box.mu.Unlock()
 	d.box.have[d.to] = append(d.box.have[d.to], string(raw))
-	return err
+	d.box.mu.Unlock()
+	if d.box.came.Add(1); d.box.stall != nil {
+		<-d.box.stall
+	}
+	return nil
 }
 func (d *delivery) Reset()        {}
 func (d *delivery) Logout() error { return nil }
@@ -80,7 +91,7 @@ func listen(t *testing.T) net.Listener {
 
 func letter(t *testing.T, to string) *proto.Mail {
 	t.Helper()
-	m, err := mail.Render(mail.Content{Kind: "test", To: mail.Person{Address: to}, Business: "Lux", Subject: "Hello", Paragraphs: []string{"Hello."}})
+	m, err := mail.Render(mail.Content{Kind: "test", To: mail.Person{Address: to}, Business: mail.Business{Name: "Lux"}, Subject: "Hello", Paragraphs: []string{"Hello."}})
 	require.NoError(t, err)
 	return m
 }
@@ -112,6 +123,21 @@ func TestAMailGoesOutOncePerID(t *testing.T) {
 	var kept int
 	require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from mail where message is not null`).Scan(&kept))
 	require.Zero(t, kept, "what was sent is not kept")
+}
+
+func TestAMailOfHistoryIsKeptAsFailed(t *testing.T) {
+	box, l := &mailbox{have: map[string][]string{}}, listen(t)
+	box.serve(t, l)
+	s := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + l.Addr().String() })
+	c := admin(t, s)
+	old, fresh := letter(t, "old@example.com"), letter(t, "fresh@example.com")
+	s.Send(apptest.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: old.GetId(), Data: old, State: true})
+	post(t, s, fresh)
+	s.Eventually(func() bool { return len(c.Get("/mails?status=sent").Is(200).Items()) == 1 })
+	require.Empty(t, box.to("old@example.com"))
+	failed := c.Get("/mails?status=failed").Is(200)
+	require.Equal(t, "old@example.com", failed.Text("items.0.to"))
+	require.NotEmpty(t, failed.Text("items.0.error"))
 }
 
 func TestASendingServerThatIsDownLosesNothing(t *testing.T) {
@@ -179,4 +205,173 @@ func TestTheWaitBetweenAttemptsGrowsAndEnds(t *testing.T) {
 	require.Equal(t, 4*time.Second, backOff(2))
 	require.Equal(t, longestWait, backOff(12))
 	require.Equal(t, longestWait, backOff(1_000_000))
+}
+
+// ownMails is a sender of mails beside that of the running service, which has no mail server.
+func ownMails(t *testing.T, box *mailbox) (*apptest.Service, *service, func() []string) {
+	t.Helper()
+	l := listen(t)
+	box.serve(t, l)
+	s := start(t)
+	kit := *s.Kit
+	kit.Config.SMTPURL = "smtp://" + l.Addr().String()
+	return s, &service{Kit: &kit}, func() (statuses []string) {
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select coalesce(array_agg(status order by recipient), '{}') from mail`).Scan(&statuses))
+		return statuses
+	}
+}
+
+func TestAMailOnItsWayIsNotSentTwiceWhenTheProcessStops(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		answers bool
+		status  string
+	}{
+		{"the server answers within the bound", true, statusSent},
+		{"the server does not answer", false, statusUnknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			box := &mailbox{have: map[string][]string{}, stall: make(chan struct{})}
+			s, inside, statuses := ownMails(t, box)
+			post(t, s, letter(t, "an@example.com"))
+			s.Settle()
+			running, stop := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() { inside.sendMails(running); close(ended) }()
+			s.Eventually(func() bool { return box.came.Load() == 1 })
+			stop()
+			told := time.Now()
+			if c.answers {
+				time.AfterFunc(500*time.Millisecond, func() { close(box.stall) })
+			} else {
+				defer close(box.stall)
+			}
+			<-ended
+			require.Less(t, time.Since(told), 7*time.Second)
+			require.Equal(t, []string{c.status}, statuses())
+			// The next process leaves it alone.
+			next, end := context.WithTimeout(t.Context(), time.Second)
+			defer end()
+			inside.sendMails(next)
+			require.Len(t, box.to("an@example.com"), 1)
+			require.Equal(t, []string{c.status}, statuses())
+		})
+	}
+}
+
+func TestAFrozenReplicaDoesNotSendWhatAnotherHasSent(t *testing.T) {
+	t.Parallel()
+	box := &mailbox{have: map[string][]string{}}
+	s, inside, statuses := ownMails(t, box)
+	post(t, s, letter(t, "an@example.com"))
+	s.Settle()
+	frozen, err := inside.claimMail(t.Context())
+	require.NoError(t, err)
+	other, err := inside.claimMail(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, other, "the lease holds")
+	s.Travel(time.Hour)
+	other, err = inside.claimMail(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, other, "the lease is by the database's clock")
+
+	execute := func(sql string) {
+		_, err := s.Kit.DB.Pool.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	execute(`update mail set leased_until = now() - interval '1 second'`)
+	other, err = inside.claimMail(t.Context())
+	require.NoError(t, err)
+	inside.attempt(t.Context(), other)
+	require.Equal(t, []string{statusSent}, statuses())
+	inside.attempt(t.Context(), frozen)
+	require.Len(t, box.to("an@example.com"), 1)
+	require.Equal(t, []string{statusSent}, statuses())
+}
+
+func TestAMailWhoseProcessDiedWhileItWasSentIsUnknown(t *testing.T) {
+	t.Parallel()
+	box := &mailbox{have: map[string][]string{}}
+	s, inside, statuses := ownMails(t, box)
+	post(t, s, letter(t, "an@example.com"))
+	s.Settle()
+	c, err := inside.claimMail(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, inside.handOver(t.Context(), c))
+	require.NoError(t, inside.endSending(t.Context()))
+	require.Equal(t, []string{statusSending}, statuses(), "its process may still get an answer")
+	_, err = s.Kit.DB.Pool.Exec(t.Context(), `update mail set leased_until = now() - interval '1 second'`)
+	require.NoError(t, err)
+	other, err := inside.claimMail(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, other, "nobody sends it again")
+	require.NoError(t, inside.endSending(t.Context()))
+	require.Equal(t, []string{statusUnknown}, statuses())
+	require.Equal(t, "unknown", admin(t, s).Get("/mails?status=unknown").Is(200).Text("items.0.status"))
+	// The process was only frozen: its answer counts.
+	require.NoError(t, s.Kit.DB.Do(t.Context(), func(tx *db.Tx) error { return c.finish(t.Context(), tx, nil, false) }))
+	require.Equal(t, []string{statusSent}, statuses())
+}
+
+func TestAMailOfAnAppThatIsOffWaits(t *testing.T) {
+	t.Parallel()
+	box := &mailbox{have: map[string][]string{}}
+	s, inside, statuses := ownMails(t, box)
+	soon, late, other := letter(t, "soon@example.com"), letter(t, "late@example.com"), letter(t, "other@example.com")
+	soon.App, soon.NotAfter = "booking", s.Now().Add(time.Hour).Unix()
+	late.App, late.NotAfter = "booking", s.Now().Add(3*time.Hour).Unix()
+	for _, m := range []*proto.Mail{soon, late, other} {
+		post(t, s, m)
+	}
+	s.Settle()
+	claimed, err := inside.claimMail(t.Context())
+	require.NoError(t, err)
+	s.SetApp("booking", false)
+	inside.attempt(t.Context(), claimed)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { inside.sendMails(ctx); close(ended) }()
+	defer func() { stop(); <-ended }()
+	s.Eventually(func() bool { return len(box.to("other@example.com")) == 1 })
+	s.Travel(2 * time.Hour)
+	time.Sleep(400 * time.Millisecond)
+	require.Empty(t, box.to("late@example.com"))
+	require.Empty(t, box.to("soon@example.com"))
+	s.SetApp("booking", true)
+	s.Eventually(func() bool { return len(box.to("late@example.com")) == 1 })
+	s.Eventually(func() bool { return slices.Equal(statuses(), []string{statusSent, statusSent, statusFailed}) })
+	require.Empty(t, box.to("soon@example.com"), "its time was over when the app came back")
+}
+
+func TestAMailIsSentOnceWhileTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	box := &mailbox{have: map[string][]string{}, stall: make(chan struct{})}
+	s, inside, statuses := ownMails(t, box)
+	post(t, s, letter(t, "an@example.com"))
+	s.Settle()
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { inside.sendMails(running); close(ended) }()
+	s.Eventually(func() bool { return box.came.Load() == 1 })
+	for _, step := range []time.Duration{10 * time.Minute, -20 * time.Minute, 10 * time.Minute} {
+		s.Travel(step)
+		time.Sleep(300 * time.Millisecond)
+		require.NoError(t, inside.endSending(t.Context()))
+		require.Equal(t, []string{statusSending}, statuses())
+	}
+	close(box.stall)
+	s.Eventually(func() bool { return slices.Equal(statuses(), []string{statusSent}) })
+	require.Len(t, box.to("an@example.com"), 1)
+	// A dead process's lease does not last longer because the server's clock went back.
+	post(t, s, letter(t, "bo@example.com"))
+	s.Settle()
+	stop()
+	<-ended
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update mail set status = 'queued', leased_until = now() + interval '10 minutes' where recipient = 'bo@example.com'`)
+	require.NoError(t, err)
+	c, err := inside.claimMail(t.Context())
+	require.NoError(t, err)
+	require.NotNil(t, c)
 }

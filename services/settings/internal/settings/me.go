@@ -10,36 +10,45 @@ import (
 
 // Me is the user who asks.
 type Me struct {
-	UserID       int64    `json:"user_id"`
-	Login        string   `json:"login"`
-	Name         string   `json:"name"`
-	Email        string   `json:"email"`
+	UserID       int64    `json:"user_id" doc:"The user id of the caller."`
+	Login        string   `json:"login" doc:"The name to sign in with."`
+	Name         string   `json:"name" doc:"The name of the caller."`
+	Email        string   `json:"email" doc:"The email address of the caller."`
 	Role         string   `json:"role" doc:"The strongest role; empty for none."`
-	Capabilities []string `json:"capabilities"`
-	Visibility   string   `json:"visibility" enum:"all,own"`
+	Capabilities []string `json:"capabilities" doc:"The permissions that the caller holds."`
+	Visibility   string   `json:"visibility" enum:"all,own" doc:"all for the records of everybody, own for those of the person."`
 	TwoFactor    bool     `json:"two_factor" doc:"Signing in asks for a second factor."`
 }
 
 func getMe(ctx context.Context, tx *db.Tx, _ op.None) (Me, error) { return me(ctx, tx, tx.Who.UserID) }
 
 func me(ctx context.Context, tx *db.Tx, userID int64) (Me, error) {
+	g, err := readGiver(ctx, tx, userID)
+	return meOf(g), err
+}
+
+func readGiver(ctx context.Context, tx *db.Tx, userID int64) (giver, error) {
 	p, err := personByID(ctx, tx, userID)
 	if err != nil {
-		return Me{}, err
+		return giver{}, err
 	}
 	all, err := readRoles(ctx, tx)
-	r := rightsOf(all, p.Roles)
-	return Me{UserID: p.ID, Login: p.Login, Name: p.Name, Email: p.Email, Role: mainRole(p.Roles),
-		Capabilities: r.capabilities, Visibility: r.visibility, TwoFactor: p.TwoFactor}, err
+	return newGiver(p, all), err
+}
+
+func meOf(g giver) Me {
+	return Me{UserID: g.ID, Login: g.Login, Name: g.Name, Email: g.Email, Role: mainRole(g.Roles),
+		Capabilities: g.rights.capabilities, Visibility: g.rights.visibility, TwoFactor: g.TwoFactor}
 }
 
 // Session is the browser's session and whose it is.
 type Session struct {
 	Me
-	Channel          string    `json:"channel" enum:"app,portal"`
-	ExpiresAt        time.Time `json:"expires_at"`
+	Channel          string    `json:"channel" enum:"app,portal" doc:"app or portal."`
+	ExpiresAt        time.Time `json:"expires_at" doc:"When it ends."`
 	IdleHours        int       `json:"idle_hours" doc:"Hours without a request after which the session ends."`
 	TwoFactorMissing bool      `json:"two_factor_missing" doc:"The site asks for a second factor that this session was not given."`
+	RolesYouCanGive  []string  `json:"roles_you_can_give" doc:"The roles of the team that the caller may give to somebody; none for a caller who may not manage the site."`
 }
 
 func (s *service) getSession(ctx context.Context, tx *db.Tx, _ op.None) (Session, error) {
@@ -47,10 +56,11 @@ func (s *service) getSession(ctx context.Context, tx *db.Tx, _ op.None) (Session
 	if err != nil {
 		return Session{}, err
 	}
-	out := Session{TwoFactorMissing: tx.Who.TwoFactorMissing}
-	if out.Me, err = me(ctx, tx, tx.Who.UserID); err != nil {
-		return out, err
+	g, err := readGiver(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return Session{}, err
 	}
+	out := Session{Me: meOf(g), TwoFactorMissing: tx.Who.TwoFactorMissing, RolesYouCanGive: g.gives()}
 	var portal portalDoc
 	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
 		return out, err

@@ -14,7 +14,8 @@ func TestNullClearsWhatMayBeEmpty(t *testing.T) {
 	c := admin(t, s)
 	page := "/pages/" + number(int64(c.Post("/pages", map[string]any{"title": "Visit", "content": "Hello"}).Is(201).Field("id").(float64)))
 	c.Patch("/settings/telemetry", map[string]any{"profile_data": map[string]any{"company": "Lux", "email": "boss@example.com"}}).Is(200)
-	c.Patch("/settings/portal", map[string]any{"host": "team.example.com", "logo_id": 7}).Is(200)
+	logo := upload(c, "image/png", pngOf(t, 20, 20)).Is(201).Field("id")
+	c.Patch("/settings/portal", map[string]any{"host": "team.example.com", "logo_id": logo}).Is(200)
 	c.Patch("/settings/general", map[string]any{"business": map[string]any{"phone": "1", "website": "lux.example"}, "ip_header": "X-Real-IP"}).Is(200)
 	for route, fields := range map[string][]string{
 		"/settings/general":   {"business.vat_number", "business.address_line", "business.postal_code", "business.city", "business.phone", "business.website", "country", "ip_header"},

@@ -3,6 +3,8 @@ package settings
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
 )
@@ -10,6 +12,8 @@ import (
 func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
+	// The description is no example of itself, a stream has no end, and the others are called at addresses that the description does not have.
+	apptest.CheckExamples(t, s.Parts.Ops, "get-openapi", "get-live", "portal-host-proof", "get-ability", "run-ability-get", "run-ability-post", "run-ability-delete")
 }
 
 func TestEventsLookLikeTheirSamples(t *testing.T) {
@@ -19,10 +23,14 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 	path := "/pages/" + number(int64(page.Field("id").(float64)))
 	c.Patch(path, map[string]any{"content": "Monday", "status": "publish"}).Is(200)
 	c.Delete(path, nil).Is(204)
+	c.Post("/pages", map[string]any{"title": "Prices"}).Is(201)
 	c.Patch("/settings/general", map[string]any{"currency": "CHF"}).Is(200)
 	c.Patch("/apps/forms", map[string]any{"enabled": false}).Is(200)
 	for _, topic := range []string{proto.SiteTopic, proto.AppsTopic, proto.PageTopic, proto.AuditTopic} {
 		s.Sample(topic)
+	}
+	for topic, records := range map[string]int{proto.SiteTopic: 7, proto.AppsTopic: 1, proto.PageTopic: 1} {
+		require.Equal(t, records, s.PublishesStateAgain(topic), topic)
 	}
 }
 

@@ -23,15 +23,16 @@ import (
 
 // Page is a page of the site's own.
 type Page struct {
-	ID        int64     `json:"id"`
-	Title     string    `json:"title"`
+	ID        int64     `json:"id" doc:"The id of the page."`
+	Title     string    `json:"title" doc:"The title of the page."`
 	Slug      string    `json:"slug" doc:"The page stands at this address once it is published."`
-	Status    string    `json:"status" enum:"draft,publish"`
+	Status    string    `json:"status" enum:"draft,publish" doc:"publish or draft."`
 	Content   string    `json:"content" doc:"Text; an empty line begins a paragraph. A shortcode shows a form or the booking widget."`
-	URL       string    `json:"url"`
-	EditURL   string    `json:"edit_url"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	URL       string    `json:"url" doc:"The address of the page."`
+	EditURL   string    `json:"edit_url" doc:"Where to change it."`
+	CreatedAt time.Time `json:"created_at" doc:"When it was made."`
+	UpdatedAt time.Time `json:"updated_at" doc:"When it last changed."`
+	stamp
 }
 
 // Statuses of a page. Visitors see only what is published.
@@ -61,7 +62,7 @@ const pageColumns = `id, title, slug, status, content, version, created_at, upda
 
 func (s *service) pageShown(p page) Page {
 	return Page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: s.Config.PublicURL + "/" + p.Slug,
-		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + number(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + number(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, stamp: stamp{p.Version}}
 }
 
 // portalPath is the path of the portal, from the copy that all services have.
@@ -93,19 +94,6 @@ func (s *service) publishPage(ctx context.Context, tx *db.Tx, kind string, p pag
 		e.Extra = answers
 	}
 	return tx.Emit(ctx, e)
-}
-
-func (s *service) publishPages(ctx context.Context, tx *db.Tx) error {
-	all, err := many[page](ctx, tx, `select `+pageColumns+` from page order by id for update`)
-	if err != nil {
-		return fmt.Errorf("read pages: %w", err)
-	}
-	for _, p := range all {
-		if err := s.publishPage(ctx, tx, proto.KindPageUpdated, p, nil, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s *service) listPages(ctx context.Context, tx *db.Tx, in struct {
@@ -144,10 +132,10 @@ func (s *service) getPage(ctx context.Context, tx *db.Tx, in pageID) (Page, erro
 }
 
 func (s *service) createPage(ctx context.Context, tx *db.Tx, in struct {
-	Title   string            `json:"title" required:"true" maxLength:"190"`
+	Title   string            `json:"title" required:"true" maxLength:"190" doc:"The title of the page."`
 	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100" doc:"Made from the title when left out."`
 	Status  string            `json:"status,omitempty" enum:"draft,publish" doc:"draft when left out."`
-	Content string            `json:"content,omitempty" maxLength:"200000"`
+	Content string            `json:"content,omitempty" maxLength:"200000" doc:"Plain text with an empty line between paragraphs, and shortcodes."`
 }) (Page, error) {
 	p, err := s.newPage(ctx, tx, page{Title: in.Title, Status: in.Status, Content: in.Content}, in.Slug)
 	if err != nil {
@@ -189,10 +177,10 @@ func (s *service) newPage(ctx context.Context, tx *db.Tx, p page, slug opt.Value
 
 func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 	pageID
-	Title   opt.Value[string] `json:"title,omitzero" maxLength:"190"`
-	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100"`
-	Status  opt.Value[string] `json:"status,omitzero" enum:"draft,publish"`
-	Content opt.Value[string] `json:"content,omitzero" maxLength:"200000" nullable:"true"`
+	Title   opt.Value[string] `json:"title,omitzero" maxLength:"190" doc:"The title of the page."`
+	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100" doc:"The path of the page."`
+	Status  opt.Value[string] `json:"status,omitzero" enum:"draft,publish" doc:"publish shows it to visitors, draft does not."`
+	Content opt.Value[string] `json:"content,omitzero" maxLength:"200000" nullable:"true" doc:"Plain text with an empty line between paragraphs, and shortcodes; null for none."`
 }) (Page, error) {
 	if in.Slug.Set {
 		if err := lockAddresses(ctx, tx); err != nil {
@@ -201,6 +189,9 @@ func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 	}
 	p, err := onePage(ctx, tx, `select `+pageColumns+` from page where id = $1 for update`, in.ID)
 	if err != nil {
+		return Page{}, err
+	}
+	if err := tx.Match(p.Version); err != nil {
 		return Page{}, err
 	}
 	before := p
@@ -221,6 +212,9 @@ func (s *service) updatePage(ctx context.Context, tx *db.Tx, in struct {
 	if p == before {
 		return s.pageShown(p), nil
 	}
+	if err := tx.ChangedFrom(s.pageShown(before), s.pageShown(p)); err != nil {
+		return Page{}, err
+	}
 	p, err = s.savePage(ctx, tx, p, differences(s.pageShown(before), s.pageShown(p)), nil)
 	return s.pageShown(p), err
 }
@@ -238,6 +232,9 @@ func (s *service) savePage(ctx context.Context, tx *db.Tx, p page, changed []str
 func (s *service) deletePage(ctx context.Context, tx *db.Tx, in pageID) (op.None, error) {
 	p, err := onePage(ctx, tx, `delete from page where id = $1 returning `+pageColumns, in.ID)
 	if err != nil {
+		return op.None{}, err
+	}
+	if err := tx.Match(p.Version); err != nil {
 		return op.None{}, err
 	}
 	p.Version++

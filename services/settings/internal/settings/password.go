@@ -2,13 +2,61 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"time"
 
 	"github.com/alexedwards/argon2id"
 
+	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
+
+// shortestPassword in characters.
+const shortestPassword = 8
+
+// accountOf is the key under which attempts at a user's password are counted, whatever login was typed.
+func accountOf(personID int64) string { return "account/#" + number(personID) }
+
+// checkPassword compares a password with the user's outside any transaction, because that takes tens of milliseconds, and
+// gives the hash that it matched. A user with the id 0 does not exist. Errors: 429 when account has used up its attempts; wrong
+// for another password, which the audit log then has an entry of.
+func (s *service) checkPassword(ctx context.Context, d *db.DB, account string, personID int64, password string, wrong error) (hash string, err error) {
+	wait, err := d.Allow(ctx, s.Config.RateFactor, db.Bucket{Key: account, Limit: signIns})
+	if err != nil {
+		return "", err
+	}
+	if wait > 0 {
+		return "", fault.RateLimited(wait)
+	}
+	// A user who does not exist takes the same steps.
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		hash, err = passwordHash(ctx, tx, personID)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	matches, err := s.hasher.matches(ctx, password, hash)
+	if err != nil {
+		return "", err
+	}
+	if !matches {
+		return "", s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+			return wrong, auditRefusal(ctx, tx, personID)
+		})
+	}
+	return hash, nil
+}
+
+// passwordHash reads the hash of a user's password, "" for one who has yet to choose it and for one who does not exist.
+func passwordHash(ctx context.Context, tx *db.Tx, userID int64) (hash string, err error) {
+	err = tx.QueryRow(ctx, `select coalesce((select password from person where id = $1), '')`, userID).Scan(&hash)
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return hash, nil
+}
 
 // argon are the costs that OWASP gives for argon2id with one thread.
 var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}

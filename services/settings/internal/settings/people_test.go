@@ -27,6 +27,11 @@ var mailToken = regexp.MustCompile(`#token=([A-Za-z0-9_-]+)`)
 // mails are the newest mails to an address, the last first, as the service put them into its queue.
 func mails(t *testing.T, s *apptest.Service, to string) []*proto.Mail {
 	t.Helper()
+	s.Eventually(func() bool {
+		var waiting int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from password_request`).Scan(&waiting))
+		return waiting == 0
+	})
 	s.Settle()
 	rows, err := s.Kit.DB.Pool.Query(context.Background(), `select message from mail where recipient = $1 and message is not null order by created_at desc, id desc`, to)
 	require.NoError(t, err)
@@ -257,6 +262,20 @@ func TestASecondFactorIsAskedForOnceItIsOn(t *testing.T) {
 
 var pathValue = regexp.MustCompile(`\{[a-z_]+\}`)
 
+func TestASessionNamesTheRolesThatItsPersonMayGive(t *testing.T) {
+	s := start(t)
+	c := admin(t, s)
+	manager, staff := join(t, s, c, "manager@example.com", "svc_admin"), join(t, s, c, "staff@example.com", "staff")
+	gives := func(c *apptest.Client) any { return c.Get("/auth/session").Is(200).Field("roles_you_can_give") }
+	require.Equal(t, []any{"site_admin", "svc_admin", "staff"}, gives(c))
+	require.Equal(t, []any{"svc_admin", "staff"}, gives(manager))
+	require.Empty(t, gives(staff))
+
+	c.Patch("/settings/roles/svc_admin", map[string]any{"capabilities": []string{"svc_manage_crm", "svc_view_contacts"}}).Is(200)
+	require.Equal(t, []any{"svc_admin"}, gives(manager), "staff may edit contacts")
+	manager.Post("/staff", map[string]any{"email": "new@example.com", "role": "staff"}).Fails(403, "svc_forbidden")
+}
+
 func TestASiteThatRequiresASecondFactorHoldsSessionsBack(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
@@ -268,7 +287,7 @@ func TestASiteThatRequiresASecondFactorHoldsSessionsBack(t *testing.T) {
 	c.Get("/me").Is(200)
 	require.Equal(t, true, c.Get("/auth/session").Is(200).Field("two_factor_missing"))
 	key.Get("/apps").Is(200)
-	admitted := []string{"GET /me", "GET /auth/session", "POST /auth/two-factor", "POST /auth/two-factor/confirm", "POST /auth/logout"}
+	admitted := []string{"GET /me", "GET /auth/session", "POST /auth/two-factor", "POST /auth/two-factor/confirm", "POST /auth/logout", "POST /auth/confirm"}
 	for route, o := range s.Parts.Ops.Operations() {
 		if o.Perm != op.Public && !slices.Contains(admitted, route) {
 			c.Call(pathValue.ReplaceAllString(route, "1"), nil).Fails(403, "svc_two_factor_required")
@@ -336,6 +355,8 @@ func TestAssistantsReachAbilitiesAlone(t *testing.T) {
 	agent.Post("/abilities/svc/list-apps/run", nil).Fails(405, "svc_method_not_allowed")
 	require.NotContains(t, agent.Get("/abilities").Body, "svc/update-role")
 	require.Contains(t, c.Get("/integrations/ai").Is(200).Body, "svc/update-role")
+	c.Patch("/integrations/ai", map[string]any{"abilities": map[string]bool{"svc/update-role": true}}).Is(200)
+	s.Eventually(func() bool { return strings.Contains(agent.Get("/abilities").Is(200).Body, "svc/update-role") })
 }
 
 func TestBookingRemovesAPersonFromTheTeam(t *testing.T) {

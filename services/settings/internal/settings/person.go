@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,13 +23,14 @@ type person struct {
 	Roles     []string
 	TwoFactor bool
 	// Invited is a user who has not chosen a password yet.
-	Invited bool
-	Version int64
+	Invited   bool
+	Version   int64
+	UpdatedAt time.Time
 }
 
-const personColumns = `id, login, name, email, roles, totp is not null as two_factor, password is null as invited, version`
+const personColumns = `id, login, name, email, roles, totp is not null as two_factor, password is null as invited, version, updated_at`
 
-// personByID reads a user; 404 when there is none.
+// personByID reads a user; 404 for an unknown id.
 func personByID(ctx context.Context, tx *db.Tx, userID int64) (person, error) {
 	return onePerson(ctx, tx, `select `+personColumns+` from person where id = $1`, userID)
 }
@@ -38,7 +40,7 @@ func lockPerson(ctx context.Context, tx *db.Tx, userID int64) (person, error) {
 	return onePerson(ctx, tx, `select `+personColumns+` from person where id = $1 for update`, userID)
 }
 
-// personByName finds a user by login, else by email address, in any case; 404 when there is none.
+// personByName finds a user by login, else by email address, in any case; 404 if nobody has it.
 func personByName(ctx context.Context, tx *db.Tx, name string) (person, error) {
 	return onePerson(ctx, tx, `select `+personColumns+` from person where lower(login) = lower($1) or lower(email) = lower($1)
 		order by lower(login) = lower($1) desc limit 1`, name)
@@ -74,18 +76,8 @@ func removePerson(ctx context.Context, tx *db.Tx, p person) error {
 	if err := endSessions(ctx, tx, p.ID, nil); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `delete from application_password where person_id = $1 returning id::text`, p.ID)
-	if err != nil {
-		return fmt.Errorf("delete application passwords: %w", err)
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("delete application passwords: %w", err)
-	}
-	for _, id := range keys {
-		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(id)); err != nil {
-			return err
-		}
+	if err := errors.Join(endKeys(ctx, tx, p.ID), endConnections(ctx, tx, p.ID)); err != nil {
+		return err
 	}
 	if _, err := tx.Exec(ctx, `update link set ended_at = $2 where person_id = $1 and ended_at is null`, p.ID, tx.Now); err != nil {
 		return fmt.Errorf("end links: %w", err)

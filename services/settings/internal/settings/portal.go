@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -17,11 +18,13 @@ import (
 
 // portalDoc is the document portal as it is stored.
 type portalDoc struct {
-	Path        string `json:"path"`
-	StaffOut    bool   `json:"staff_out"`
-	Require2FA  bool   `json:"require_2fa"`
-	IdleHours   int    `json:"idle_hours"`
-	LogoID      *int64 `json:"logo_id"`
+	Path       string `json:"path"`
+	StaffOut   bool   `json:"staff_out"`
+	Require2FA bool   `json:"require_2fa"`
+	IdleHours  int    `json:"idle_hours"`
+	LogoID     *int64 `json:"logo_id"`
+	// LogoURL is the logo's path on the site; empty without one.
+	LogoURL     string `json:"logo_url,omitempty"`
 	PoweredBy   bool   `json:"powered_by"`
 	BookingPage bool   `json:"booking_page"`
 	Host        string `json:"host"`
@@ -42,27 +45,28 @@ func (s *service) publishPortal(ctx context.Context, tx *db.Tx, changed []string
 
 // Portal is the portal's settings.
 type Portal struct {
-	Path        string `json:"path"`
-	StaffOut    bool   `json:"staff_out"`
-	Require2FA  bool   `json:"require_2fa"`
-	IdleHours   int    `json:"idle_hours"`
-	LogoID      *int64 `json:"logo_id"`
-	PoweredBy   bool   `json:"powered_by"`
-	BookingPage bool   `json:"booking_page"`
-	Host        string `json:"host"`
+	Path        string `json:"path" doc:"The path under which the portal stands."`
+	StaffOut    bool   `json:"staff_out" doc:"Staff who sign in are led to the portal, not to the administration."`
+	Require2FA  bool   `json:"require_2fa" doc:"Everybody needs a second factor."`
+	IdleHours   int    `json:"idle_hours" doc:"After how many hours without a call a session ends."`
+	LogoID      *int64 `json:"logo_id" doc:"The id of the picture; null for none."`
+	PoweredBy   bool   `json:"powered_by" doc:"Pages name the product."`
+	BookingPage bool   `json:"booking_page" doc:"The stand-alone booking page is on."`
+	Host        string `json:"host" doc:"The host of the portal; empty for that of the site."`
 
 	URL             string     `json:"url" doc:"Where the portal stands now."`
-	PrettyURLs      bool       `json:"pretty_urls"`
+	PrettyURLs      bool       `json:"pretty_urls" doc:"Addresses are paths without parameters."`
 	PathStatus      *string    `json:"path_status" doc:"invalid, reserved or in_use; null while the path is free of everything else."`
-	LogoURL         *string    `json:"logo_url"`
+	LogoURL         *string    `json:"logo_url" doc:"The address of the logo; null without one."`
 	TwoFactor       bool       `json:"two_factor" doc:"The caller signs in with a second factor."`
 	LoginProtection bool       `json:"login_protection" doc:"Attempts to sign in are limited."`
 	SiteAdmin       bool       `json:"site_admin" doc:"The caller is a site administrator."`
 	BookingURL      *string    `json:"booking_url" doc:"The stand-alone booking page; null while it is off."`
 	HostReachable   *bool      `json:"host_reachable" doc:"null before the host was checked."`
-	HostHTTPS       *bool      `json:"host_https"`
-	HostCheckedAt   *time.Time `json:"host_checked_at"`
+	HostHTTPS       *bool      `json:"host_https" doc:"The host answered over https; null while it was not checked."`
+	HostCheckedAt   *time.Time `json:"host_checked_at" doc:"When the host was last checked; null for never."`
 	HostActive      bool       `json:"host_active" doc:"The portal has moved to its host."`
+	stamp
 }
 
 // RecordID names the document in the audit log.
@@ -78,6 +82,9 @@ func (s *service) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus
 	if p.HostActive {
 		p.URL = "https://" + doc.Host
 	}
+	if logo := s.logoURL(doc); logo != "" {
+		p.LogoURL = &logo
+	}
 	if doc.BookingPage {
 		booking := p.URL + "/book"
 		p.BookingURL = &booking
@@ -85,8 +92,16 @@ func (s *service) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus
 	return p
 }
 
+// logoURL is the public address of the logo; "" without one.
+func (s *service) logoURL(doc portalDoc) string {
+	if doc.LogoURL == "" {
+		return ""
+	}
+	return s.Config.PublicURL + doc.LogoURL
+}
+
 // reserved are the first segments of addresses that belong to the system.
-var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book"}
+var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book", "readyz"}
 
 var pathPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$`)
 
@@ -119,20 +134,23 @@ func pathStatus(ctx context.Context, tx *db.Tx, path string) (*string, error) {
 
 func (s *service) getPortal(ctx context.Context, tx *db.Tx, _ op.None) (Portal, error) {
 	var doc portalDoc
-	if _, err := readDocument(ctx, tx, docPortal, &doc); err != nil {
+	version, err := readDocument(ctx, tx, docPortal, &doc)
+	if err != nil {
 		return Portal{}, err
 	}
-	return s.portalFor(ctx, tx, doc)
+	return s.portalFor(ctx, tx, doc, version)
 }
 
 // portalFor is the settings as the caller sees them, with the caller's second factor and rights.
-func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc) (Portal, error) {
+func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc, version int64) (Portal, error) {
 	status, err := pathStatus(ctx, tx, doc.Path)
 	if err != nil {
 		return Portal{}, err
 	}
 	u, _ := s.Identity.User(tx.Who.UserID)
-	return s.portal(doc, tx.Who, u.GetTwoFactor(), status), nil
+	p := s.portal(doc, tx.Who, u.GetTwoFactor(), status)
+	p.stamp = stamp{version}
+	return p, nil
 }
 
 // updatePortal changes the portal's settings; keys that are left out stay. A path that belongs to something else is 409.
@@ -140,14 +158,18 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	Path        opt.Value[string] `json:"path,omitzero" doc:"Lower-case letters, digits and hyphens, at most 50."`
 	StaffOut    opt.Value[bool]   `json:"staff_out,omitzero" doc:"People with only the role staff work in the portal."`
 	Require2FA  opt.Value[bool]   `json:"require_2fa,omitzero" doc:"Everyone with a role in the service needs a second factor."`
-	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" enum:"1,8,24"`
-	LogoID      opt.Value[int64]  `json:"logo_id,omitzero" minimum:"1" nullable:"true" doc:"null shows the business's name."`
-	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero"`
-	BookingPage opt.Value[bool]   `json:"booking_page,omitzero"`
+	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" enum:"1,8,24" doc:"After how many hours without a call a session ends."`
+	LogoID      opt.Value[int64]  `json:"logo_id,omitzero" minimum:"1" nullable:"true" doc:"A picture of upload-media; null shows the business's name."`
+	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero" doc:"Pages name the product."`
+	BookingPage opt.Value[bool]   `json:"booking_page,omitzero" doc:"true switches the stand-alone booking page on."`
 	Host        opt.Value[string] `json:"host,omitzero" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
 }) (Portal, error) {
 	var doc portalDoc
-	if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
+	version, err := lockDocument(ctx, tx, docPortal, &doc)
+	if err != nil {
+		return Portal{}, err
+	}
+	if err := tx.Match(version); err != nil {
 		return Portal{}, err
 	}
 	before := doc
@@ -173,7 +195,11 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 			doc.Host, doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = host, nil, nil, nil
 		}
 	}
-	in.LogoID.ApplyPtr(&doc.LogoID)
+	if in.LogoID.Set {
+		if err := doc.setLogo(ctx, tx, in.LogoID); err != nil {
+			return Portal{}, err
+		}
+	}
 	in.StaffOut.Apply(&doc.StaffOut)
 	in.Require2FA.Apply(&doc.Require2FA)
 	in.IdleHours.Apply(&doc.IdleHours)
@@ -181,7 +207,7 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	in.BookingPage.Apply(&doc.BookingPage)
 	changed := differences(before, doc)
 	if len(changed) > 0 {
-		if _, err := writeDocument(ctx, tx, docPortal, doc); err != nil {
+		if version, err = writeDocument(ctx, tx, docPortal, doc); err != nil {
 			return Portal{}, err
 		}
 		if err := s.publishPortal(ctx, tx, changed); err != nil {
@@ -193,14 +219,29 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 			}
 		}
 	}
-	return s.portalFor(ctx, tx, doc)
+	return s.portalFor(ctx, tx, doc, version)
+}
+
+// setLogo sets or clears the logo; an unknown picture is 400. The document is locked, so the picture cannot be deleted meanwhile.
+func (doc *portalDoc) setLogo(ctx context.Context, tx *db.Tx, id opt.Value[int64]) error {
+	doc.LogoURL = ""
+	id.ApplyPtr(&doc.LogoID)
+	if doc.LogoID == nil {
+		return nil
+	}
+	m, err := oneMedia(ctx, tx, `select `+mediaColumns+` from media where id = $1`, *doc.LogoID)
+	if fault.From(err).Status == http.StatusNotFound {
+		return fault.Invalid("logo_id", fault.Unknown())
+	}
+	doc.LogoURL = m.path()
+	return err
 }
 
 // PortalPath reports whether the portal can have a path.
 type PortalPath struct {
-	Path   string  `json:"path"`
+	Path   string  `json:"path" doc:"The path that was asked about."`
 	Status *string `json:"status" doc:"invalid, reserved or in_use; null when the path is free."`
-	URL    string  `json:"url"`
+	URL    string  `json:"url" doc:"The address that the portal would have."`
 }
 
 func (s *service) checkPortalPath(ctx context.Context, tx *db.Tx, in struct {

@@ -31,7 +31,7 @@ func (s *service) checkHostName(host string) error {
 
 // HostProof shows that an address leads to this installation.
 type HostProof struct {
-	Proof string `json:"proof"`
+	Proof string `json:"proof" doc:"What proves that the host leads here."`
 }
 
 // proof signs a nonce with a key that only the replicas of this installation have.
@@ -65,13 +65,15 @@ func (s *service) checkPortalHost(ctx context.Context, d *db.DB, _ op.None) (Por
 	reachable, https := s.reach(ctx, asked)
 	var out Portal
 	err = d.Do(ctx, func(tx *db.Tx) error {
-		if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
+		var doc portalDoc
+		version, err := lockDocument(ctx, tx, docPortal, &doc)
+		if err != nil {
 			return err
 		}
 		// The result is that of the host which was asked, not of one that was set meanwhile.
 		if doc.Host == asked {
 			doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = &reachable, &https, &tx.Now
-			if _, err := writeDocument(ctx, tx, docPortal, doc); err != nil {
+			if version, err = writeDocument(ctx, tx, docPortal, doc); err != nil {
 				return err
 			}
 			if err := s.publishPortal(ctx, tx, []string{"host_checked_at", "host_https", "host_reachable"}); err != nil {
@@ -81,7 +83,7 @@ func (s *service) checkPortalHost(ctx context.Context, d *db.DB, _ op.None) (Por
 		if err := op.Audit(ctx, tx, "check-portal-host", "settings", docPortal); err != nil {
 			return err
 		}
-		out, err = s.portalFor(ctx, tx, doc)
+		out, err = s.portalFor(ctx, tx, doc, version)
 		return err
 	})
 	return out, err

@@ -81,12 +81,14 @@ func currentGiver(ctx context.Context, tx *db.Tx, all []role) (giver, error) {
 	if err != nil {
 		return giver{}, fault.Unauthorized("This user no longer exists.")
 	}
-	g := giver{p, all, rightsOf(all, p.Roles)}
+	g := newGiver(p, all)
 	if !g.rights.can(auth.ManageCRM) {
 		return g, fault.Forbidden(auth.ManageCRM)
 	}
 	return g, nil
 }
+
+func newGiver(p person, all []role) giver { return giver{p, all, rightsOf(all, p.Roles)} }
 
 func (g giver) isSiteAdmin() bool { return slices.Contains(g.Roles, roleSiteAdmin) }
 
@@ -140,11 +142,11 @@ func (g giver) mayShape(before, next role) error {
 	return nil
 }
 
-// gives are the roles of the team that the giver may give.
+// gives are the roles of the team that the giver may give; none for one who may not manage the site.
 func (g giver) gives() []string {
 	names := []string{}
 	for _, r := range serviceRoles {
-		if g.mayGive(r) == nil {
+		if g.rights.can(auth.ManageCRM) && g.mayGive(r) == nil {
 			names = append(names, r)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -77,23 +78,23 @@ func publishRole(ctx context.Context, tx *db.Tx, r role) error {
 
 // Role is a role and what it may do here.
 type Role struct {
-	Role         string   `json:"role"`
-	Label        string   `json:"label"`
-	Capabilities []string `json:"capabilities"`
-	Visibility   string   `json:"visibility" enum:"all,own"`
+	Role         string   `json:"role" doc:"The name of the role."`
+	Label        string   `json:"label" doc:"The name for people."`
+	Capabilities []string `json:"capabilities" doc:"The permissions that it holds."`
+	Visibility   string   `json:"visibility" enum:"all,own" doc:"all for the records of everybody, own for those of the person."`
 	Fixed        bool     `json:"fixed" doc:"It cannot be changed."`
 }
 
 // Roles are the roles that hold a permission, and what can be given.
 type Roles struct {
-	Roles     []Role         `json:"roles"`
+	Roles     []Role         `json:"roles" doc:"All roles."`
 	Available AvailableRoles `json:"available"`
 }
 
 // AvailableRoles are the roles that can be changed, and the capabilities that the caller holds and so can give.
 type AvailableRoles struct {
-	Roles        []string `json:"roles"`
-	Capabilities []string `json:"capabilities"`
+	Roles        []string `json:"roles" doc:"All names of roles."`
+	Capabilities []string `json:"capabilities" doc:"All permissions that a role can hold."`
 }
 
 func shownRoles(all []role, held rights) Roles {
@@ -119,7 +120,7 @@ func getRoles(ctx context.Context, tx *db.Tx, _ op.None) (Roles, error) {
 func updateRole(ctx context.Context, tx *db.Tx, in struct {
 	Role         string              `json:"role" maxLength:"60"`
 	Capabilities opt.Value[[]string] `json:"capabilities,omitzero" maxItems:"20" doc:"The whole list is replaced; an empty one removes the role from the service."`
-	Visibility   opt.Value[string]   `json:"visibility,omitzero" enum:"all,own"`
+	Visibility   opt.Value[string]   `json:"visibility,omitzero" enum:"all,own" doc:"all for the records of everybody, own for those of the person."`
 }) (Roles, error) {
 	all, err := lockRoles(ctx, tx)
 	if err != nil {
@@ -156,6 +157,10 @@ func updateRole(ctx context.Context, tx *db.Tx, in struct {
 		return Roles{}, fmt.Errorf("change role %s: %w", next.Name, err)
 	}
 	all[i] = next
+	diff := change.Set{}
+	diff.Note("capabilities", before.Capabilities, next.Capabilities)
+	diff.Note("visibility", before.Visibility, next.Visibility)
+	tx.Changed(diff)
 	return shownRoles(all, rightsOf(all, giver.Roles)), publishRole(ctx, tx, next)
 }
 

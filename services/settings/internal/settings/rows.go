@@ -8,7 +8,7 @@ import (
 	"frontdesk/libs/db"
 )
 
-// one reads the only row of a query into a T, column by column under the field's name; pgx.ErrNoRows when there is none.
+// one reads the only row of a query into a T, column by column under the field's name; pgx.ErrNoRows if the query finds no row.
 func one[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) (T, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {

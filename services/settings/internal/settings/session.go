@@ -9,16 +9,24 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
-// sessionLife is how long a session lasts at most, however much it is used.
-const sessionLife = 7 * 24 * time.Hour
+const (
+	// sessionLife is how long a session lasts at most, however much it is used.
+	sessionLife = 7 * 24 * time.Hour
+	// mostSessions is how many browsers one user may be signed in with; a further one ends the session that was used
+	// longest ago.
+	mostSessions = 20
+)
 
 // session is a browser that signed in.
 type session struct {
@@ -45,20 +53,30 @@ func tokenHash(token string) []byte {
 	return h[:]
 }
 
-// startSession signs a user in and answers with the cookie's token.
+// startSession signs the locked user in, who has just given their password, and answers with the cookie's token.
 func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string, twoFactor bool) (string, error) {
 	token, hash := newToken()
 	s := session{Hash: hash, PersonID: personID, Channel: channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
-	_, err := tx.Exec(ctx, `insert into session (`+sessionColumns+`, created_at) values ($1, $2, $3, $4, $5, $6, $7)`,
-		s.Hash, s.PersonID, s.Channel, s.TwoFactor, s.SeenAt, s.ExpiresAt, tx.Now)
+	_, err := tx.Exec(ctx, `insert into session (`+sessionColumns+`, created_at, password_at, browser, address)
+		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, @now, @browser, @address)`,
+		pgx.NamedArgs{"hash": s.Hash, "person": s.PersonID, "channel": s.Channel, "two_factor": s.TwoFactor, "now": tx.Now, "expires": s.ExpiresAt,
+			"browser": browserName(ctx), "address": tx.Who.Address})
 	if err != nil {
 		return "", fmt.Errorf("start session: %w", err)
+	}
+	rows, err := tx.Query(ctx, `delete from session where hash in (
+		select hash from session where person_id = $1 order by seen_at desc, created_at desc, hash = $2 desc offset $3) returning hash`, personID, hash, mostSessions)
+	if err != nil {
+		return "", fmt.Errorf("bound sessions: %w", err)
+	}
+	if err := withdrawSessions(ctx, tx, rows); err != nil {
+		return "", err
 	}
 	return token, publishSession(ctx, tx, s)
 }
 
 func publishSession(ctx context.Context, tx *db.Tx, s session) error {
-	return tx.EmitMessage(proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Record: &proto.Identity_Session{Session: &proto.Session{
+	return tx.EmitMessage(proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Version: s.SeenAt.Unix(), Record: &proto.Identity_Session{Session: &proto.Session{
 		Hash: s.Hash, UserId: s.PersonID, Channel: s.Channel, TwoFactor: s.TwoFactor,
 		SeenAt: timestamppb.New(s.SeenAt), ExpiresAt: timestamppb.New(s.ExpiresAt)}}})
 }
@@ -128,4 +146,50 @@ func publishSessions(ctx context.Context, tx *db.Tx, sql string, args ...any) er
 		}
 	}
 	return nil
+}
+
+// OpenSession is a browser that is signed in, as its user recognises it.
+type OpenSession struct {
+	ID        uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Browser   string    `json:"browser" doc:"Browser and system, as the browser calls itself."`
+	Address   string    `json:"address" doc:"Where the user signed in from."`
+	Channel   string    `json:"channel" enum:"app,portal" doc:"app or portal."`
+	TwoFactor bool      `json:"two_factor" doc:"A second factor was given."`
+	CreatedAt time.Time `json:"created_at" doc:"When it began."`
+	SeenAt    time.Time `json:"seen_at" doc:"When it was last used, within a few minutes."`
+	ExpiresAt time.Time `json:"expires_at" doc:"When it ends."`
+	Current   bool      `json:"current" doc:"The session that asks."`
+}
+
+func openSessions(ctx context.Context, tx *db.Tx, personID int64) ([]OpenSession, error) {
+	// Callers with a key have no current session.
+	current, _ := currentSession(tx.Who)
+	all, err := many[OpenSession](ctx, tx, `select id, browser, address, channel, two_factor, created_at, seen_at, expires_at, coalesce(hash = $2, false) as current
+		from session where person_id = $1 and expires_at > $3 order by seen_at desc, id`, personID, current, tx.Now)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return all, nil
+}
+
+func listSessions(ctx context.Context, tx *db.Tx, _ op.None) (db.List[OpenSession], error) {
+	all, err := openSessions(ctx, tx, tx.Who.UserID)
+	return db.All(all), err
+}
+
+// endOpenSession signs a browser of the caller out; 404 for another's.
+func endOpenSession(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	return op.None{}, endSessionOf(ctx, tx, tx.Who.UserID, in.ID)
+}
+
+func endSessionOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) error {
+	var hash []byte
+	err := tx.QueryRow(ctx, `delete from session where id = $1 and person_id = $2 returning hash`, id, personID).Scan(&hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fault.NotFound("session")
+	}
+	if err != nil {
+		return fmt.Errorf("end session %s: %w", id, err)
+	}
+	return tx.Tombstone(ctx, proto.IdentityTopic, auth.SessionKey(hash))
 }

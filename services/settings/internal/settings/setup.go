@@ -10,8 +10,8 @@ import (
 
 // Setup is how far the guide for a new site has come.
 type Setup struct {
-	Done      bool `json:"done"`
-	Dismissed bool `json:"dismissed"`
+	Done      bool `json:"done" doc:"All steps are finished."`
+	Dismissed bool `json:"dismissed" doc:"Somebody has put the guide away."`
 }
 
 // RecordID names the document in the audit log.
@@ -23,8 +23,8 @@ func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) 
 }
 
 func updateSetup(ctx context.Context, tx *db.Tx, in struct {
-	Done      opt.Value[bool] `json:"done,omitzero"`
-	Dismissed opt.Value[bool] `json:"dismissed,omitzero"`
+	Done      opt.Value[bool] `json:"done,omitzero" doc:"All steps are finished."`
+	Dismissed opt.Value[bool] `json:"dismissed,omitzero" doc:"The guide is put away."`
 }) (Setup, error) {
 	var doc Setup
 	if _, err := lockDocument(ctx, tx, docSetup, &doc); err != nil {

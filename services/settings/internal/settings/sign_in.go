@@ -1,9 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -15,140 +15,124 @@ import (
 	"frontdesk/proto"
 )
 
-// shortestPassword in characters.
-const shortestPassword = 8
-
 // signIns are the attempts allowed for each visitor address, and for each account.
 var signIns = db.Limit{N: 10, Per: time.Minute}
 
-// SignedIn is the user who signed in. Their session travels in the cookie, not in the body.
+// SignedIn is the user who signed in. Their session travels in the first cookie, not in the body.
 type SignedIn struct {
 	Me
-	cookie *http.Cookie
+	cookies []*http.Cookie
 }
 
-// Headers sets the session cookie.
-func (s SignedIn) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
+// Headers sets the cookies.
+func (s SignedIn) Headers() http.Header {
+	h := http.Header{}
+	for _, c := range s.cookies {
+		h.Add("Set-Cookie", c.String())
+	}
+	return h
+}
 
 // Credentials are what a person signs in with.
 type Credentials struct {
-	Login    string `json:"login" required:"true" maxLength:"190" doc:"Login name or email address."`
-	Password string `json:"password" required:"true" maxLength:"1024"`
-	Code     string `json:"code,omitempty" maxLength:"40" doc:"Second factor: six digits of the authenticator, or a recovery code."`
-	Portal   bool   `json:"portal,omitempty" doc:"The person signs in to the portal: what they do is told apart by this channel."`
+	Login    string         `json:"login" required:"true" maxLength:"190" doc:"Login name or email address."`
+	Password string         `json:"password" required:"true" maxLength:"1024" doc:"The password."`
+	Code     string         `json:"code,omitempty" maxLength:"40" doc:"Second factor: six digits of the authenticator, or a recovery code."`
+	Passkey  *PasskeyAnswer `json:"passkey,omitempty" doc:"Second factor instead of a code: the answer to the challenge of POST /auth/login/options."`
+	Portal   bool           `json:"portal,omitempty" doc:"The person signs in to the portal: what they do is told apart by this channel."`
 }
 
-// signIn compares the password outside any transaction, because that takes tens of milliseconds, and starts the session if
-// the password is still the same afterwards. Wrong credentials and second factors are 401.
+// signIn starts a session for the right password and, where there is one, second factor. Everything wrong is 401, in the same
+// time whether the user exists or not; too many attempts are 429.
 func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedIn, error) {
+	ctx = db.WithActor(ctx, db.Actor{Channel: signInChannel(in.Portal), Address: db.ActorFrom(ctx).Address})
 	wrong := fault.Unauthorized("The login or the password is not right.")
-	wait, err := d.Allow(ctx, "account/"+strings.ToLower(in.Login), s.Config.RateFactor, signIns)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if wait > 0 {
-		return SignedIn{}, fault.RateLimited(wait)
-	}
 	var p person
-	var hash string
 	known := true
-	err = d.Read(ctx, func(tx *db.Tx) error {
+	err := d.Read(ctx, func(tx *db.Tx) error {
 		var err error
 		if p, err = personByName(ctx, tx, in.Login); err != nil {
 			known = false
 			return unlessRefused(err)
 		}
-		hash, err = passwordHash(ctx, tx, p.ID)
-		return err
+		return nil
 	})
 	if err != nil {
 		return SignedIn{}, err
 	}
-	matches, err := s.hasher.matches(ctx, in.Password, hash)
+	account := "account/" + strings.ToLower(in.Login)
+	if known {
+		account = accountOf(p.ID)
+		ctx = asPerson(ctx, p)
+	}
+	hash, err := s.checkPassword(ctx, d, account, p.ID, in.Password, wrong)
 	if err != nil {
 		return SignedIn{}, err
-	}
-	channel := db.ChannelApp
-	if in.Portal {
-		channel = db.ChannelPortal
-	}
-	who := db.Actor{UserID: p.ID, Label: p.Name, Channel: channel}
-	if !known {
-		return SignedIn{}, wrong
-	}
-	ctx = db.WithActor(ctx, who)
-	if !matches {
-		return SignedIn{}, s.signInRefused(ctx, d, p, wrong)
 	}
 	var out SignedIn
-	var refusal error
-	err = d.Do(ctx, func(tx *db.Tx) error {
-		out, refusal = SignedIn{}, nil
+	err = s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+		out = SignedIn{}
 		current, err := lockPerson(ctx, tx, p.ID)
-		if unlessRefused(err) != nil {
-			return err
-		}
 		if err != nil {
-			return wrong
+			return nil, err
 		}
 		// The password may have been changed while this one was compared.
-		now, err := passwordHash(ctx, tx, p.ID)
-		if err != nil {
-			return err
-		}
-		if now != hash {
-			return wrong
+		if now, err := passwordHash(ctx, tx, p.ID); err != nil || now != hash {
+			return wrong, err
 		}
 		if current.TwoFactor {
-			if in.Code == "" {
-				refusal = fault.New(http.StatusUnauthorized, "svc_two_factor_required", "Give the code of your second factor.")
-				return nil
-			}
-			ok, err := s.useSecondFactor(ctx, tx, p.ID, in.Code)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				refusal = fault.Unauthorized("The code of the second factor is not right.")
-				return nil
+			if refusal, err := s.checkSecondFactor(ctx, tx, current, in); refusal != nil || err != nil {
+				return refusal, err
 			}
 		}
-		token, err := startSession(ctx, tx, p.ID, channel, current.TwoFactor)
-		if err != nil {
-			return err
-		}
-		out.cookie = s.sessionCookie(token, sessionLife)
-		if out.Me, err = me(ctx, tx, p.ID); err != nil {
-			return err
-		}
-		return op.Audit(ctx, tx, "sign-in", "user", number(p.ID))
+		out, err = s.admitPerson(ctx, tx, current, current.TwoFactor)
+		return nil, err
 	})
-	if err == nil && refusal != nil {
-		if in.Code != "" {
-			return SignedIn{}, s.signInRefused(ctx, d, p, refusal)
-		}
-		err = refusal
-	}
 	return out, err
 }
 
-// passwordHash reads the hash of a user's password, "" for one who has yet to choose it.
-func passwordHash(ctx context.Context, tx *db.Tx, userID int64) (hash string, err error) {
-	if err := tx.QueryRow(ctx, `select coalesce(password, '') from person where id = $1`, userID).Scan(&hash); err != nil {
-		return "", fmt.Errorf("read password: %w", err)
+// checkSecondFactor refuses a sign-in whose second factor is missing or wrong: a code, or a passkey of the same user.
+func (s *service) checkSecondFactor(ctx context.Context, tx *db.Tx, p person, in Credentials) (refusal, err error) {
+	if in.Passkey != nil {
+		_, err := s.usePasskey(ctx, tx, *in.Passkey, p.ID)
+		if err != nil && unlessRefused(err) == nil {
+			return err, auditRefusal(ctx, tx, p.ID)
+		}
+		return nil, err
 	}
-	return hash, nil
+	if in.Code == "" {
+		return fault.New(http.StatusUnauthorized, "svc_two_factor_required", "Give the code of your second factor."), nil
+	}
+	ok, err := s.useSecondFactor(ctx, tx, p, in.Code)
+	if err != nil || ok {
+		return nil, err
+	}
+	return fault.Unauthorized("The code of the second factor is not right."), auditRefusal(ctx, tx, p.ID)
 }
 
-// signInRefused records a wrong password or code of an existing user in the audit log, and answers with cause.
-func (s *service) signInRefused(ctx context.Context, d *db.DB, p person, cause error) error {
-	err := d.Do(ctx, func(tx *db.Tx) error {
-		return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: number(p.ID), Outcome: "refused"})
+// asPerson makes p the actor of what ctx does, through the channel and from the address of now.
+func asPerson(ctx context.Context, p person) context.Context {
+	who := db.ActorFrom(ctx)
+	return db.WithActor(ctx, db.Actor{UserID: p.ID, Label: p.Name, Channel: who.Channel, Address: who.Address})
+}
+
+// refusing runs f in a transaction that is committed also when f refuses: what f wrote, such as a count of failures, stays.
+// It returns the error, else the refusal.
+func (s *service) refusing(ctx context.Context, d *db.DB, f func(*db.Tx) (refusal, err error)) error {
+	var refusal error
+	err := d.Do(ctx, func(tx *db.Tx) (err error) {
+		refusal, err = f(tx)
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("record a refused sign-in: %w", err)
+	return cmp.Or(err, refusal)
+}
+
+func auditRefusal(ctx context.Context, tx *db.Tx, personID int64) error {
+	record := ""
+	if personID != 0 {
+		record = number(personID)
 	}
-	return cause
+	return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: record, Outcome: "refused"})
 }
 
 // SignedOut answers a sign-out: it takes the cookie away.
@@ -169,8 +153,13 @@ func (s *service) signOut(ctx context.Context, tx *db.Tx, _ op.None) (SignedOut,
 }
 
 func (s *service) sessionCookie(token string, life time.Duration) *http.Cookie {
+	return s.cookie(auth.Cookie, token, life)
+}
+
+// cookie is one that no script reads.
+func (s *service) cookie(name, token string, life time.Duration) *http.Cookie {
 	//nolint:gosec // it is Secure wherever people come over https
-	return &http.Cookie{Name: auth.Cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	return &http.Cookie{Name: name, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: strings.HasPrefix(s.Config.PublicURL, "https:"), MaxAge: int(life.Seconds())}
 }
 

@@ -21,11 +21,11 @@ type Support struct {
 
 // Environment describes the installation, without data of anybody.
 type Environment struct {
-	Version  string   `json:"version"`
-	Go       string   `json:"go"`
-	Postgres string   `json:"postgres"`
-	Timezone string   `json:"timezone"`
-	URL      string   `json:"url"`
+	Version  string   `json:"version" doc:"The version of the product."`
+	Go       string   `json:"go" doc:"The version of Go."`
+	Postgres string   `json:"postgres" doc:"The version of PostgreSQL."`
+	Timezone string   `json:"timezone" doc:"The IANA zone in which the business counts its days."`
+	URL      string   `json:"url" doc:"The public address."`
 	Apps     []string `json:"apps" doc:"Those that are on."`
 }
 
@@ -49,11 +49,11 @@ func (s *service) environment(ctx context.Context, tx *db.Tx) (Environment, erro
 
 // requestSupport mails a person's request to the business, with the person as the address for answers.
 func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
-	Type               string `json:"type" required:"true" enum:"question,bug,idea"`
+	Type               string `json:"type" required:"true" enum:"question,bug,idea" doc:"What the request is about."`
 	Subject            string `json:"subject" required:"true" maxLength:"150" doc:"One line."`
-	Message            string `json:"message" required:"true" maxLength:"5000"`
+	Message            string `json:"message" required:"true" maxLength:"5000" doc:"The request in words."`
 	ReplyTo            string `json:"reply_to,omitempty" maxLength:"190" doc:"The caller's own address when left out."`
-	IncludeEnvironment bool   `json:"include_environment,omitempty"`
+	IncludeEnvironment bool   `json:"include_environment,omitempty" doc:"true sends what get-support shows along."`
 }) (Done, error) {
 	subject, message := strings.TrimSpace(in.Subject), strings.TrimSpace(in.Message)
 	wrong := fault.Problems{}
@@ -89,8 +89,8 @@ func (s *service) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 
 // deactivationFeedback mails the business why somebody leaves.
 func (s *service) deactivationFeedback(ctx context.Context, tx *db.Tx, in struct {
-	Reason string `json:"reason" required:"true" enum:"temporary,missing_feature,too_hard,not_working,other_tool,other"`
-	Text   string `json:"text,omitempty" maxLength:"1000"`
+	Reason string `json:"reason" required:"true" enum:"temporary,missing_feature,too_hard,not_working,other_tool,other" doc:"Why the installation is given up."`
+	Text   string `json:"text,omitempty" maxLength:"1000" doc:"More about it, in words."`
 }) (Done, error) {
 	c := mail.Content{Kind: "feedback.deactivate", Subject: "Feedback: " + strings.ReplaceAll(in.Reason, "_", " "),
 		Rows: []mail.Row{{Label: "Reason", Value: in.Reason}, {Label: "Version", Value: version}}}

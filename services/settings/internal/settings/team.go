@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -15,19 +16,19 @@ import (
 // StaffMember is a member of the team. Name, services and hours are those that booking has published last; services and
 // hours are left out while booking is off.
 type StaffMember struct {
-	UserID          int64                  `json:"user_id"`
-	Name            string                 `json:"name"`
-	Hours           map[string][][2]string `json:"hours,omitzero"`
-	Services        []string               `json:"services,omitzero"`
-	MeetingURL      string                 `json:"meeting_url"`
-	Role            string                 `json:"role"`
-	Sees            string                 `json:"sees" enum:"all,own"`
-	Invited         bool                   `json:"invited"`
-	NameIsLogin     bool                   `json:"name_is_login"`
+	UserID          int64                  `json:"user_id" doc:"The user id of the person."`
+	Name            string                 `json:"name" doc:"What clients and the team read."`
+	Hours           map[string][][2]string `json:"hours,omitzero" doc:"Spans of each weekday, where 1 is Monday: {\"1\": [[\"09:00\", \"17:00\"]]}."`
+	Services        []string               `json:"services,omitzero" doc:"The ids of the services that they offer."`
+	MeetingURL      string                 `json:"meeting_url" doc:"The link of their online meetings; empty for none."`
+	Role            string                 `json:"role" doc:"Their strongest role."`
+	Sees            string                 `json:"sees" enum:"all,own" doc:"all for the records of everybody, own for theirs."`
+	Invited         bool                   `json:"invited" doc:"They have not accepted the invitation yet."`
+	NameIsLogin     bool                   `json:"name_is_login" doc:"They have chosen no name, so the login stands for it."`
 	Access          []string               `json:"access" doc:"Permissions held."`
-	RolesYouCanGive []string               `json:"roles_you_can_give"`
-	CanRemove       bool                   `json:"can_remove"`
-	CanRename       bool                   `json:"can_rename"`
+	RolesYouCanGive []string               `json:"roles_you_can_give" doc:"Roles that the caller may give them."`
+	CanRemove       bool                   `json:"can_remove" doc:"The caller may remove them from the team."`
+	CanRename       bool                   `json:"can_rename" doc:"The caller may change their name."`
 }
 
 func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMember, error) {
@@ -70,7 +71,7 @@ func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMe
 // outside the team, 403 for more rights than the caller's, 409 for the caller's own role and for the last administrator.
 func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	User int64  `json:"user" minimum:"1"`
-	Role string `json:"role" required:"true" enum:"site_admin,svc_admin,staff"`
+	Role string `json:"role" required:"true" enum:"site_admin,svc_admin,staff" doc:"The role to have from now on."`
 }) (StaffMember, error) {
 	all, err := lockRoles(ctx, tx)
 	if err != nil {
@@ -112,8 +113,15 @@ func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	if err := keepsAdministrator(ctx, tx, p, next); err != nil {
 		return StaffMember{}, err
 	}
+	tx.Changed(change.Set{"roles": {Old: p.Roles, New: next}})
+	wasAdministrator := slices.Contains(p.Roles, roleSiteAdmin)
 	if p, err = setRoles(ctx, tx, p, next); err != nil {
 		return StaffMember{}, err
+	}
+	if in.Role == roleSiteAdmin && !wasAdministrator {
+		if err := s.noticeAdministrator(ctx, tx, p); err != nil {
+			return StaffMember{}, err
+		}
 	}
 	return s.staffMember(ctx, tx, p)
 }
@@ -121,7 +129,7 @@ func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 // TeamMember can own contacts.
 type TeamMember struct {
 	UserID int64  `json:"user_id" doc:"Use it as owner_user_id."`
-	Name   string `json:"name"`
+	Name   string `json:"name" doc:"The name of the person."`
 }
 
 func (s *service) listTeam(context.Context, *db.Tx, op.None) (db.List[TeamMember], error) {

@@ -28,12 +28,12 @@ type telemetryDoc struct {
 
 // ProfileData is the company profile for news about the product.
 type ProfileData struct {
-	Company  string `json:"company"`
-	Website  string `json:"website"`
-	Name     string `json:"name"`
-	Email    string `json:"email"`
-	Sector   string `json:"sector"`
-	TeamSize string `json:"team_size"`
+	Company  string `json:"company" doc:"The name of the company."`
+	Website  string `json:"website" doc:"The web address; empty for none."`
+	Name     string `json:"name" doc:"The name of the person to write to."`
+	Email    string `json:"email" doc:"The address to write to."`
+	Sector   string `json:"sector" doc:"What the company does."`
+	TeamSize string `json:"team_size" doc:"How many people work there."`
 }
 
 // agreed is what other services read of the document: not the profile.
@@ -59,7 +59,7 @@ type Telemetry struct {
 	Stats       bool        `json:"stats" doc:"Anonymous statistics of use, once a week."`
 	Profile     bool        `json:"profile" doc:"Company profile, for news about the product."`
 	ProfileData ProfileData `json:"profile_data"`
-	LastSent    *time.Time  `json:"last_sent"`
+	LastSent    *time.Time  `json:"last_sent" doc:"Always null: nothing is sent."`
 	Live        bool        `json:"live" doc:"There is somewhere to send it to. This build has none, so nothing is ever sent."`
 	Payload     Payload     `json:"payload" doc:"Exactly what the statistics are."`
 }
@@ -69,10 +69,10 @@ func (Telemetry) RecordID() string { return docTelemetry }
 
 // Payload is the weekly statistics.
 type Payload struct {
-	Version string          `json:"version"`
+	Version string          `json:"version" doc:"The version of the product."`
 	Apps    map[string]bool `json:"apps" doc:"App and whether it is on."`
 	Users   int             `json:"users" doc:"Users with a role in the service."`
-	Pages   int             `json:"pages"`
+	Pages   int             `json:"pages" doc:"How many pages there are."`
 }
 
 // version of the interface and of the product.
@@ -100,12 +100,12 @@ func (s *service) getTelemetry(ctx context.Context, tx *db.Tx, _ op.None) (Telem
 
 // ProfileChange names what changes of the profile; the rest stays.
 type ProfileChange struct {
-	Company  opt.Value[string] `json:"company,omitzero" maxLength:"190" nullable:"true"`
-	Website  opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true"`
-	Name     opt.Value[string] `json:"name,omitzero" maxLength:"100" nullable:"true"`
-	Email    opt.Value[string] `json:"email,omitzero" maxLength:"190" nullable:"true"`
-	Sector   opt.Value[string] `json:"sector,omitzero" maxLength:"100" nullable:"true"`
-	TeamSize opt.Value[string] `json:"team_size,omitzero" maxLength:"50" nullable:"true"`
+	Company  opt.Value[string] `json:"company,omitzero" maxLength:"190" nullable:"true" doc:"The name of the company."`
+	Website  opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true" doc:"The web address; empty for none."`
+	Name     opt.Value[string] `json:"name,omitzero" maxLength:"100" nullable:"true" doc:"The name of the person to write to."`
+	Email    opt.Value[string] `json:"email,omitzero" maxLength:"190" nullable:"true" doc:"The address to write to."`
+	Sector   opt.Value[string] `json:"sector,omitzero" maxLength:"100" nullable:"true" doc:"What the company does."`
+	TeamSize opt.Value[string] `json:"team_size,omitzero" maxLength:"50" nullable:"true" doc:"How many people work there."`
 }
 
 // apply writes the change into d, and says what is wrong with it.
@@ -134,8 +134,8 @@ func (c ProfileChange) apply(d *ProfileData) fault.Problems {
 // updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by mail. A new address is
 // asked by a new link; the link of the one before ends, whoever asked for it.
 func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
-	Stats       opt.Value[bool] `json:"stats,omitzero"`
-	Profile     opt.Value[bool] `json:"profile,omitzero"`
+	Stats       opt.Value[bool] `json:"stats,omitzero" doc:"true agrees to send figures."`
+	Profile     opt.Value[bool] `json:"profile,omitzero" doc:"true agrees to send the profile."`
 	ProfileData ProfileChange   `json:"profile_data,omitzero"`
 }) (Telemetry, error) {
 	var doc telemetryDoc
@@ -184,7 +184,7 @@ func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 // confirmTelemetry takes the token that was mailed to the profile's address. A link to an address that was replaced since is
 // 410.
 func confirmTelemetry(ctx context.Context, tx *db.Tx, in struct {
-	Token string `json:"token" required:"true" maxLength:"200"`
+	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }) (Done, error) {
 	var doc telemetryDoc
 	if _, err := lockDocument(ctx, tx, docTelemetry, &doc); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
@@ -38,35 +39,88 @@ func secondFactor(secret []byte, code string, now int64) (step int64, ok bool) {
 }
 
 // useSecondFactor reports whether code is right for the locked user, and uses it up: a step of the authenticator counts
-// once, a recovery code is deleted.
-func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, personID int64, code string) (bool, error) {
+// once, a recovery code is deleted. A wrong code counts as a failure of the user, so the caller commits also after one. While
+// codes have to wait it is 429.
+func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, p person, code string) (bool, error) {
 	code = plainCode(code)
 	var sealed []byte
 	var last int64
-	err := tx.QueryRow(ctx, `select totp, totp_step from person where id = $1`, personID).Scan(&sealed, &last)
+	var after *time.Time
+	err := tx.QueryRow(ctx, `select totp, totp_step, code_after from person where id = $1`, p.ID).Scan(&sealed, &last, &after)
 	if err != nil {
 		return false, fmt.Errorf("read second factor: %w", err)
 	}
-	if sealed == nil {
-		return false, nil
+	if err := codesWait(tx, after); err != nil {
+		return false, err
 	}
 	// With another master key only recovery codes are left.
-	if secret, err := s.Keys.Open(totpPurpose, sealed); err == nil {
+	if secret, err := s.Keys.Open(totpPurpose, sealed); sealed != nil && err == nil {
 		if step, ok := secondFactor(secret, code, tx.Now.Unix()); ok {
 			if step <= last {
-				return false, nil
+				return false, s.countWrongCode(ctx, tx, p)
 			}
-			if _, err := tx.Exec(ctx, `update person set totp_step = $2 where id = $1`, personID, step); err != nil {
+			if _, err := tx.Exec(ctx, `update person set totp_step = $2, code_failures = 0, code_after = null where id = $1`, p.ID, step); err != nil {
 				return false, fmt.Errorf("use up second factor: %w", err)
 			}
 			return true, nil
 		}
 	}
-	tag, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1 and hash = $2`, personID, tokenHash(code))
+	tag, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1 and hash = $2`, p.ID, tokenHash(code))
 	if err != nil {
 		return false, fmt.Errorf("use up recovery code: %w", err)
 	}
-	return tag.RowsAffected() == 1, nil
+	if tag.RowsAffected() == 0 {
+		return false, s.countWrongCode(ctx, tx, p)
+	}
+	if _, err := tx.Exec(ctx, `update person set code_failures = 0, code_after = null where id = $1`, p.ID); err != nil {
+		return false, fmt.Errorf("forget wrong codes: %w", err)
+	}
+	return true, nil
+}
+
+const (
+	// freeCodes are the wrong codes that a person types without having to wait.
+	freeCodes = 5
+	// firstCodeWait is the wait after one more; each further one doubles it, up to longestCodeWait.
+	firstCodeWait   = 30 * time.Second
+	longestCodeWait = time.Hour
+)
+
+// codeWait is the wait after so many wrong codes in a row.
+func codeWait(failures int) time.Duration {
+	if failures <= freeCodes {
+		return 0
+	}
+	return min(firstCodeWait<<min(failures-freeCodes-1, 10), longestCodeWait)
+}
+
+// codesWait is 429 until after.
+func codesWait(tx *db.Tx, after *time.Time) error {
+	if after != nil && tx.Now.Before(*after) {
+		return fault.RateLimited(after.Sub(tx.Now))
+	}
+	return nil
+}
+
+// countWrongCode counts a wrong code of the locked user, makes the next one wait, and mails the user once when the first
+// wait begins: whoever types codes here has the password.
+func (s *service) countWrongCode(ctx context.Context, tx *db.Tx, p person) error {
+	var failures int
+	err := tx.QueryRow(ctx, `update person set code_failures = code_failures + 1 where id = $1 returning code_failures`, p.ID).Scan(&failures)
+	if err != nil {
+		return fmt.Errorf("count wrong code: %w", err)
+	}
+	wait := codeWait(failures)
+	if wait == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `update person set code_after = $2 where id = $1`, p.ID, tx.Now.Add(wait)); err != nil {
+		return fmt.Errorf("make codes wait: %w", err)
+	}
+	if failures == freeCodes+1 {
+		return s.noticeWrongCodes(ctx, tx, p)
+	}
+	return nil
 }
 
 // plainCode is a code without the spaces and hyphens that people type.
@@ -81,7 +135,7 @@ type TwoFactorSecret struct {
 }
 
 func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ op.None) (TwoFactorSecret, error) {
-	if _, err := currentSession(tx.Who); err != nil {
+	if err := recentPassword(ctx, tx); err != nil {
 		return TwoFactorSecret{}, err
 	}
 	p, err := lockPerson(ctx, tx, tx.Who.UserID)
@@ -123,31 +177,49 @@ type Code struct {
 	Code string `json:"code" required:"true" maxLength:"40" doc:"Six digits of the authenticator, or a recovery code."`
 }
 
-func (s *service) confirmTwoFactor(ctx context.Context, tx *db.Tx, in Code) (RecoveryCodes, error) {
+// confirmTwoFactor turns the second factor on. Errors: 400 for a wrong code, which counts as a failure of the user, 403 without
+// a recent password, 409 without a secret to confirm, 429 while codes have to wait.
+func (s *service) confirmTwoFactor(ctx context.Context, d *db.DB, in Code) (out RecoveryCodes, err error) {
+	err = s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+		if err := recentPassword(ctx, tx); err != nil {
+			return nil, err
+		}
+		p, err := lockPerson(ctx, tx, tx.Who.UserID)
+		if err != nil {
+			return nil, err
+		}
+		var sealed []byte
+		var after *time.Time
+		if err := tx.QueryRow(ctx, `select totp_pending, code_after from person where id = $1`, p.ID).Scan(&sealed, &after); err != nil {
+			return nil, fmt.Errorf("read secret to confirm: %w", err)
+		}
+		if sealed == nil {
+			return nil, fault.InvalidStatus("none", "There is nothing to confirm. Ask for a secret first.")
+		}
+		if err := codesWait(tx, after); err != nil {
+			return nil, err
+		}
+		secret, err := s.Keys.Open(totpPurpose, sealed)
+		if err != nil {
+			return nil, fault.InvalidStatus("none", "The secret can no longer be read. Ask for a new one.")
+		}
+		step, ok := secondFactor(secret, plainCode(in.Code), tx.Now.Unix())
+		if !ok {
+			return wrongCode(), s.countWrongCode(ctx, tx, p)
+		}
+		out, err = s.turnOnTwoFactor(ctx, tx, p, step)
+		return nil, err
+	})
+	return out, err
+}
+
+// turnOnTwoFactor puts the locked user's pending secret in force, of which step was just used.
+func (s *service) turnOnTwoFactor(ctx context.Context, tx *db.Tx, p person, step int64) (RecoveryCodes, error) {
 	hash, err := currentSession(tx.Who)
 	if err != nil {
 		return RecoveryCodes{}, err
 	}
-	p, err := lockPerson(ctx, tx, tx.Who.UserID)
-	if err != nil {
-		return RecoveryCodes{}, err
-	}
-	var sealed []byte
-	if err := tx.QueryRow(ctx, `select totp_pending from person where id = $1`, p.ID).Scan(&sealed); err != nil {
-		return RecoveryCodes{}, fmt.Errorf("read secret to confirm: %w", err)
-	}
-	if sealed == nil {
-		return RecoveryCodes{}, fault.InvalidStatus("none", "There is nothing to confirm. Ask for a secret first.")
-	}
-	secret, err := s.Keys.Open(totpPurpose, sealed)
-	if err != nil {
-		return RecoveryCodes{}, fault.InvalidStatus("none", "The secret can no longer be read. Ask for a new one.")
-	}
-	step, ok := secondFactor(secret, plainCode(in.Code), tx.Now.Unix())
-	if !ok {
-		return RecoveryCodes{}, wrongCode()
-	}
-	p, err = onePerson(ctx, tx, `update person set totp = totp_pending, totp_pending = null, totp_step = $2, version = version + 1, updated_at = $3
+	p, err = onePerson(ctx, tx, `update person set totp = totp_pending, totp_pending = null, totp_step = $2, code_failures = 0, version = version + 1, updated_at = $3
 		where id = $1 returning `+personColumns, p.ID, step, tx.Now)
 	if err != nil {
 		return RecoveryCodes{}, err
@@ -167,7 +239,13 @@ func (s *service) confirmTwoFactor(ctx context.Context, tx *db.Tx, in Code) (Rec
 	if err := publishSession(ctx, tx, here); err != nil {
 		return out, err
 	}
-	return out, publishPerson(ctx, tx, p)
+	if err := publishPerson(ctx, tx, p); err != nil {
+		return out, err
+	}
+	if err := s.noticeTwoFactor(ctx, tx, p); err != nil {
+		return out, err
+	}
+	return out, op.Audit(ctx, tx, "confirm-two-factor", "user", number(p.ID))
 }
 
 // renewRecoveryCodes replaces the recovery codes of the locked user.
@@ -187,42 +265,60 @@ func renewRecoveryCodes(ctx context.Context, tx *db.Tx, personID int64) (Recover
 	return out, nil
 }
 
-func (s *service) endTwoFactor(ctx context.Context, tx *db.Tx, in Code) (op.None, error) {
-	if _, err := currentSession(tx.Who); err != nil {
-		return op.None{}, err
-	}
-	p, err := lockPerson(ctx, tx, tx.Who.UserID)
-	if err != nil {
-		return op.None{}, err
-	}
-	if !p.TwoFactor {
-		return op.None{}, fault.InvalidStatus("none", "There is no second factor to turn off.")
-	}
-	ok, err := s.useSecondFactor(ctx, tx, p.ID, in.Code)
-	if err != nil {
-		return op.None{}, err
-	}
-	if !ok {
-		return op.None{}, wrongCode()
-	}
-	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
-		return op.None{}, fmt.Errorf("delete recovery codes: %w", err)
-	}
-	p, err = onePerson(ctx, tx, `update person set totp = null, totp_step = 0, version = version + 1, updated_at = $2
-		where id = $1 returning `+personColumns, p.ID, tx.Now)
-	if err != nil {
-		return op.None{}, err
-	}
-	if err := publishSessions(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID); err != nil {
-		return op.None{}, err
-	}
-	return op.None{}, publishPerson(ctx, tx, p)
+// endTwoFactor turns the caller's second factor off. Errors: 400 for a wrong code, which counts as a failure of the user, 403
+// without a recent password, 409 without a second factor, 429 while codes have to wait.
+func (s *service) endTwoFactor(ctx context.Context, d *db.DB, in Code) (op.None, error) {
+	return op.None{}, s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+		if err := recentPassword(ctx, tx); err != nil {
+			return nil, err
+		}
+		p, err := lockPerson(ctx, tx, tx.Who.UserID)
+		if err != nil {
+			return nil, err
+		}
+		if !p.TwoFactor {
+			return nil, fault.InvalidStatus("none", "There is no second factor to turn off.")
+		}
+		ok, err := s.useSecondFactor(ctx, tx, p, in.Code)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return wrongCode(), nil
+		}
+		if err := s.turnOffTwoFactor(ctx, tx, p); err != nil {
+			return nil, err
+		}
+		return nil, op.Audit(ctx, tx, "end-two-factor", "user", number(p.ID))
+	})
 }
 
-// recoveryCode is 80 random bits in four groups.
+// turnOffTwoFactor takes the locked user's second factor away and mails them that it is gone.
+func (s *service) turnOffTwoFactor(ctx context.Context, tx *db.Tx, p person) error {
+	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
+		return fmt.Errorf("delete recovery codes: %w", err)
+	}
+	p, err := onePerson(ctx, tx, `update person set totp = null, totp_step = 0, code_failures = 0, code_after = null, version = version + 1, updated_at = $2
+		where id = $1 returning `+personColumns, p.ID, tx.Now)
+	if err != nil {
+		return err
+	}
+	if err := publishSessions(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID); err != nil {
+		return err
+	}
+	if err := publishPerson(ctx, tx, p); err != nil {
+		return err
+	}
+	return s.noticeTwoFactor(ctx, tx, p)
+}
+
+// recoveryCode is 120 random bits in six groups: enough for a plain hash to keep it.
 func recoveryCode() string {
-	b := make([]byte, 10)
+	b := make([]byte, 15)
 	_, _ = rand.Read(b)
 	t := strings.ToLower(base32.StdEncoding.EncodeToString(b))
-	return t[:4] + "-" + t[4:8] + "-" + t[8:12] + "-" + t[12:]
+	return strings.Join([]string{t[:4], t[4:8], t[8:12], t[12:16], t[16:20], t[20:]}, "-")
 }
+
+// ofSecondFactor is the purpose of every person's secret.
+func ofSecondFactor(string) string { return totpPurpose }

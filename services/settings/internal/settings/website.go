@@ -4,24 +4,43 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/libs/web"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/mcp"
+	"frontdesk/services/settings/internal/portal"
 	pages "frontdesk/services/settings/internal/settings/web"
 )
 
 // signingIn is the purpose of the key for what a person typed between two steps of signing in.
 const signingIn = "signing in"
 
-// website is the pages that settings shows to people in a browser.
+// paths are what settings serves outside /v1 beside its pages.
+var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path}}, oauthPaths)
+
+// website is what settings serves outside /v1: the portal and the other pages for people in a browser, and what assistants
+// connect to.
 func (s *service) website(ops *op.Set) http.Handler {
-	return pages.Pages(pages.Options{
-		Site: web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()},
-		Page: s.publishedPage,
-		Seal: func(secret []byte) []byte { return s.Keys.Seal(signingIn, secret) },
-		Open: func(sealed []byte) ([]byte, error) { return s.Keys.Open(signingIn, sealed) },
-	})
+	mux := http.NewServeMux()
+	mux.Handle(mcp.Path, s.adapter())
+	mux.HandleFunc("GET "+mediaPath, s.showMedia)
+	s.oauth(mux)
+	mux.Handle("/", s.pages(ops))
+	return mux
+}
+
+func (s *service) pages(ops *op.Set) http.Handler {
+	site := web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()}
+	return portal.Handler(site, pages.Pages(pages.Options{
+		Site:     site,
+		Page:     s.publishedPage,
+		Document: func() ([]byte, error) { return s.currentDescription() },
+		Seal:     func(secret []byte) []byte { return s.Keys.Seal(signingIn, secret) },
+		Open:     func(sealed []byte) ([]byte, error) { return s.Keys.Open(signingIn, sealed) },
+	}))
 }
 
 // publishedPage finds what visitors see at an address of the site; 404 when no page is published there.

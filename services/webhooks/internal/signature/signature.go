@@ -3,7 +3,8 @@
 //
 // A request is signed twice with one secret: X-Svc-Signature, as the interface describes it, keyed
 // with the whole secret string, and the three headers of Standard Webhooks, keyed with the bytes
-// the secret encodes, so that its public libraries verify us.
+// the secret encodes, so that its public libraries verify us. While two secrets are valid, the
+// Standard Webhooks header has a signature by each of them.
 package signature
 
 import (
@@ -32,20 +33,30 @@ func Svc(secret string, at time.Time, body []byte) string {
 
 // Headers are the four signature headers of one attempt, by name. eventID is the same on every
 // attempt of an event; at is the moment of this attempt. A secret that NewSecret did not make
-// gives ErrSecret: the webhook has to be paused until it has a new one.
-func Headers(secret, eventID string, at time.Time, body []byte) (map[string]string, error) {
+// gives ErrSecret: the webhook has to be paused until it has a new one. old is the secret before,
+// while it is valid too: webhook-signature then has a second signature, by old, and
+// X-Svc-Signature, which has room for one only, does not. An old that cannot be read is left out.
+func Headers(secret, old, eventID string, at time.Time, body []byte) (map[string]string, error) {
 	key, err := decode(secret)
 	if err != nil {
 		return nil, err
 	}
 	t := strconv.FormatInt(at.Unix(), 10)
-	standard := base64.StdEncoding.EncodeToString(digest(key, eventID+"."+t, body))
+	standard := standardSignature(key, eventID+"."+t, body)
+	if key, err := decode(old); err == nil {
+		standard += " " + standardSignature(key, eventID+"."+t, body)
+	}
 	return map[string]string{
 		HeaderSvc:               Svc(secret, at, body),
 		HeaderStandardID:        eventID,
 		HeaderStandardTimestamp: t,
-		HeaderStandardSignature: "v1," + standard,
+		HeaderStandardSignature: standard,
 	}, nil
+}
+
+// standardSignature is one signature of Standard Webhooks; prefix is the event's id, a dot and the time.
+func standardSignature(key []byte, prefix string, body []byte) string {
+	return "v1," + base64.StdEncoding.EncodeToString(digest(key, prefix, body))
 }
 
 // digest is the HMAC-SHA256 of prefix, a dot and body.

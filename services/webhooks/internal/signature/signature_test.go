@@ -34,7 +34,7 @@ func TestStandardWebhooksLibraryAcceptsWhatWeSign(t *testing.T) {
 	require.NoError(t, err)
 	body := []byte(`{"event":"contact.created"}`)
 
-	headers, err := Headers(secret, "evt_0197", time.Now(), body)
+	headers, err := Headers(secret, "", "evt_0197", time.Now(), body)
 	require.NoError(t, err)
 
 	require.NoError(t, receiver.Verify(body, standardHeaders(headers)))
@@ -49,7 +49,7 @@ func TestStandardWebhooksLibraryRefusesAnAttemptOlderThanFiveMinutes(t *testing.
 	secret := NewSecret()
 	receiver, err := standardwebhooks.NewWebhook(secret)
 	require.NoError(t, err)
-	headers, err := Headers(secret, "evt_0197", time.Now().Add(-301*time.Second), []byte("{}"))
+	headers, err := Headers(secret, "", "evt_0197", time.Now().Add(-301*time.Second), []byte("{}"))
 	require.NoError(t, err)
 	require.Error(t, receiver.Verify([]byte("{}"), standardHeaders(headers)))
 }
@@ -65,7 +65,7 @@ func TestEverySignatureVerifiesAndNoOtherBodyDoes(t *testing.T) {
 		receiver, err := standardwebhooks.NewWebhook(secret)
 		require.NoError(t, err)
 
-		headers, err := Headers(secret, id, at, body)
+		headers, err := Headers(secret, "", id, at, body)
 		require.NoError(t, err)
 		require.Regexp(t, svcPattern, headers[HeaderSvc])
 		require.Equal(t, strconv.FormatInt(at.Unix(), 10), headers[HeaderStandardTimestamp])
@@ -77,6 +77,28 @@ func TestEverySignatureVerifiesAndNoOtherBodyDoes(t *testing.T) {
 		require.NotEqual(t, headers[HeaderSvc], Svc(secret, at.Add(time.Second), body))
 		require.NotEqual(t, headers[HeaderSvc], Svc(NewSecret(), at, body))
 	})
+}
+
+func TestWhileTwoSecretsAreValidAReceiverWithEitherAccepts(t *testing.T) {
+	old, secret, body := NewSecret(), NewSecret(), []byte(`{"event":"contact.created"}`)
+	headers, err := Headers(secret, old, "evt_0197", time.Now(), body)
+	require.NoError(t, err)
+	for name, known := range map[string]string{"the new one": secret, "the old one": old} {
+		receiver, err := standardwebhooks.NewWebhook(known)
+		require.NoError(t, err)
+		require.NoError(t, receiver.Verify(body, standardHeaders(headers)), name)
+		require.Error(t, receiver.Verify(append([]byte("x"), body...), standardHeaders(headers)), name)
+	}
+	stranger, err := standardwebhooks.NewWebhook(NewSecret())
+	require.NoError(t, err)
+	require.Error(t, stranger.Verify(body, standardHeaders(headers)))
+	require.Regexp(t, svcPattern, headers[HeaderSvc])
+
+	for _, unreadable := range []string{"", "whsec_", old[1:]} {
+		alone, err := Headers(secret, unreadable, "evt_0197", time.Now(), body)
+		require.NoError(t, err)
+		require.NotContains(t, alone[HeaderStandardSignature], " ")
+	}
 }
 
 func TestSecrets(t *testing.T) {
@@ -93,7 +115,7 @@ func TestAnUnreadableSecretIsRefused(t *testing.T) {
 	for _, secret := range []string{
 		"", "whsec_", "whsec_AAAA", good[1:], good + "A", "whsec_" + strings.Repeat("!", 44),
 	} {
-		_, err := Headers(secret, "evt_1", time.Now(), nil)
+		_, err := Headers(secret, NewSecret(), "evt_1", time.Now(), nil)
 		require.ErrorIs(t, err, ErrSecret, secret)
 	}
 }
@@ -124,7 +146,7 @@ func FuzzHeaders(f *testing.F) {
 	f.Add(NewSecret(), "evt_1", int64(1700000000), []byte(`{}`))
 	f.Add("whsec_", "", int64(-1), []byte(nil))
 	f.Fuzz(func(t *testing.T, secret, id string, at int64, body []byte) {
-		headers, err := Headers(secret, id, time.Unix(at, 0), body)
+		headers, err := Headers(secret, "", id, time.Unix(at, 0), body)
 		if err != nil {
 			require.ErrorIs(t, err, ErrSecret)
 			return

@@ -67,22 +67,33 @@ with recursive room as (
 ), mine as (
 	insert into lease (delivery, webhook, token, until) select id, @webhook, @lease, now() + @for::interval from chosen
 	on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
-	returning delivery, token
+	returning delivery
 )
-select d.id, mine.token as lease, m.event, d.message, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once,
-	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late) as waiting
-from mine join delivery d on d.id = mine.delivery join message m on m.id = d.message`, "@window", strconv.Itoa(window))
+select (select count(*) from mine), (select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)`,
+	"@window", strconv.Itoa(window))
+
+// A claim may have waited for a lease until its holder had settled the delivery. So the deliveries are read after the leases are
+// held, and those that do not wait any more are given back.
+const claimedSQL = `
+with settled as (
+	delete from lease l using delivery d where l.webhook = @webhook and l.token = @lease and d.id = l.delivery and d.status not in ('queued', 'retrying')
+)
+select d.id, l.token as lease, m.event, d.message, m.payload, m.traceparent, d.status, d.failed_attempts, d.next_attempt_at, d.once
+from lease l join delivery d on d.id = l.delivery join message m on m.id = d.message
+where l.webhook = @webhook and l.token = @lease and d.status in ('queued', 'retrying')`
 
 // claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one
 // of these to be settled, or for room. A webhook that does not exist has no jobs.
 func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to target, jobs []job, more bool, err error) {
-	// Both statements are one transaction. The lock on the webhook lets the second see everything that another process
+	// The statements are one transaction. The lock on the webhook lets the second see everything that another process
 	// has settled before.
 	b := &pgx.Batch{}
 	// A lease that a crash of the database loses costs no more than a second request of its attempt.
-	b.Queue(`select id, url, secret, set_config('synchronous_commit', 'off', true) from webhook where id = $1 for no key update`, webhook)
+	b.Queue(`select `+targetColumns+`, set_config('synchronous_commit', 'off', true) from webhook where id = $1 for no key update`, webhook, e.s.DB.Now().UTC())
+	lease := uuid.New()
 	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "now": e.s.DB.Now().UTC(), "most": most,
-		"pause": signature.PauseAfter, "lease": uuid.New(), "for": leaseFor})
+		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
+	b.Queue(claimedSQL, pgx.NamedArgs{"webhook": webhook, "lease": lease})
 	res := e.s.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
 	to, err = e.s.target(res.QueryRow())
@@ -92,38 +103,35 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	if err != nil {
 		return to, nil, false, err
 	}
+	var leased, waiting int // waiting are the deliveries in the window without a lease, the leased ones included
+	if err := res.QueryRow().Scan(&leased, &waiting); err != nil {
+		return to, nil, false, err
+	}
 	rows, err := res.Query()
 	if err != nil {
 		return to, nil, false, err
 	}
-	type claimed struct {
-		job
-		Waiting int // deliveries in the window without a lease, these included
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[claimed])
-	for _, c := range found {
-		jobs = append(jobs, c.job)
-		more = c.Waiting > len(found)
-	}
-	return to, jobs, more, err
+	jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[job])
+	return to, jobs, leased > 0 && waiting > leased, err
 }
 
 // targetOf reads where the requests of a webhook go, svc_not_found if there is no such webhook.
 func (s *service) targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (target, error) {
-	to, err := s.target(tx.QueryRow(ctx, `select id, url, secret, '' from webhook where id = $1`, webhook))
+	to, err := s.target(tx.QueryRow(ctx, `select `+targetColumns+`, '' from webhook where id = $1`, webhook, s.DB.Now().UTC()))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, fault.NotFound("webhook")
 	}
 	return to, err
 }
 
+// targetColumns are the columns that target scans before one of the caller's; $2 is the time.
+const targetColumns = `id, url, secret, case when old_secret_until > $2 then old_secret end`
+
 func (s *service) target(row pgx.Row) (to target, err error) {
-	var sealed []byte
-	if err := row.Scan(&to.id, &to.url, &sealed, nil); err != nil {
+	var sealed, old []byte
+	if err := row.Scan(&to.id, &to.url, &sealed, &old, nil); err != nil {
 		return to, err
 	}
-	if secret, err := s.Keys.Open(purpose(to.id), sealed); err == nil {
-		to.secret = string(secret)
-	}
+	to.secret, to.old = s.open(to.id, sealed), s.open(to.id, old)
 	return to, nil
 }

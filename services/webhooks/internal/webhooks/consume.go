@@ -21,14 +21,12 @@ func (s *service) follows() []bus.Follow {
 	}
 }
 
-// onContact queues the event's deliveries, and keeps stored bodies clear of people who were erased.
+// onContact queues the event's deliveries, and keeps stored bodies clear of people who were erased. A tombstone says that
+// the contact is gone, which erases no person: the stored bodies stay.
 func onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	record, err := recordID(e)
-	if err != nil {
+	if err != nil || e.Tombstone {
 		return err
-	}
-	if e.Tombstone {
-		return scrubContact(ctx, tx, record)
 	}
 	b, err := newBody(e, record)
 	if err != nil {
@@ -38,7 +36,17 @@ func onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	case proto.KindContactErased:
 		err = scrubContact(ctx, tx, record)
 	case proto.KindContactMerged:
-		err = follow(ctx, tx, b.mergedID, record)
+		err = follow(ctx, tx, *b.mergedID, record)
+	case proto.KindContactMergedAway:
+		var x proto.MergedAway
+		if err := e.DecodeExtra(&x); err != nil {
+			return err
+		}
+		into, err := uuid.Parse(x.GetInto())
+		if err != nil {
+			return fmt.Errorf("webhooks: the contact that %s went into: %w", record, err)
+		}
+		return follow(ctx, tx, record, into)
 	}
 	if err != nil {
 		return err
@@ -79,11 +87,11 @@ func recordID(e bus.Event) (uuid.UUID, error) {
 	return id, nil
 }
 
-// queue adds one delivery of the event for each active webhook that subscribed it, and wakes their lanes at commit. An
-// event that cannot be subscribed adds none, nor does spam, nor one that happened while its app was off. If its contact, or
-// somebody whose address it holds, was erased meanwhile, the body holds nothing but ids.
+// queue stores the event for GET /events, adds one delivery for each active webhook that subscribed it, and wakes their lanes at
+// commit. An event that cannot be subscribed is left out, as are spam, history, and one that happened while its app was off. If its
+// contact, or somebody whose address it holds, was erased meanwhile, the body holds nothing but ids.
 func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
-	if _, ok := eventNamed(e.Kind); !ok || e.AppOff || b.spam {
+	if _, ok := eventNamed(e.Kind); !ok || e.AppOff || e.History || b.spam {
 		return nil
 	}
 	text, err := b.text()
@@ -98,11 +106,10 @@ func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 		with subscribed as (
 			select id from webhook where active and events @> array[@event::text]
 		), stored as (
-			insert into message (id, event, record, contact, payload, scrubbed, people, created_at)
-			select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @now
+			insert into message (id, event, record, contact, payload, scrubbed, people, traceparent, created_at, occurred_at)
+			select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @trace, @now, @at
 			from (select exists (select from erased where contact = @contact)
 				or exists (select from forgotten_person where called = any(@people::bytea[]) and at > @at) as gone) as e
-			where exists (select from subscribed)
 		), queued as (
 			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
 			select new_id(), id, @id, @record, 'queued', @now, @now from subscribed
@@ -112,7 +119,7 @@ func queue(ctx context.Context, tx *db.Tx, e bus.Event, b body) error {
 		)
 		`+notify+`from queued having count(*) > 0`,
 		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
-			"people": tx.PeopleNamed([]byte(text)), "at": e.At, "channel": dueChannel})
+			"people": tx.PeopleNamed([]byte(text)), "at": e.At, "trace": db.Traceparent(ctx), "channel": dueChannel})
 	return err
 }
 

@@ -26,17 +26,18 @@ const (
 
 // Delivery is one event for one webhook.
 type Delivery struct {
-	ID            uuid.UUID  `json:"id"`
-	Event         string     `json:"event"`
+	ID            uuid.UUID  `json:"id" doc:"The id of the record."`
+	Event         string     `json:"event" doc:"The name of the event."`
 	EventID       string     `json:"event_id" doc:"The same on every attempt and for every webhook."`
-	Status        string     `json:"status" enum:"queued,retrying,delivered,failed"`
-	Attempts      int        `json:"attempts"`
+	Status        string     `json:"status" enum:"queued,retrying,delivered,failed" doc:"queued and retrying wait, delivered was accepted, failed was given up."`
+	Attempts      int        `json:"attempts" doc:"How often it was sent."`
 	ResponseCode  *int       `json:"response_code" doc:"What the receiver answered to the last attempt; null when it did not."`
 	Error         *string    `json:"error" doc:"Why the last attempt failed."`
 	DurationMS    *int       `json:"duration_ms" doc:"How long the last attempt took."`
-	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	CreatedAt     time.Time  `json:"created_at"`
-	DeliveredAt   *time.Time `json:"delivered_at"`
+	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"When it is sent next; null when it is not."`
+	CreatedAt     time.Time  `json:"created_at" doc:"When its event was taken up."`
+	DeliveredAt   *time.Time `json:"delivered_at" doc:"When it was accepted first."`
+	ReplayedAt    *time.Time `json:"replayed_at" doc:"When a replay last queued it again; null without a replay."`
 	Payload       Payload    `json:"payload" doc:"The body as sent."`
 }
 
@@ -54,18 +55,18 @@ func (Payload) Schema(huma.Registry) *huma.Schema {
 // DeliveryLog is a delivery with its attempts, oldest first.
 type DeliveryLog struct {
 	Delivery
-	Log []Attempt `json:"log"`
+	Log []Attempt `json:"log" doc:"Each attempt, the oldest first."`
 }
 
 // Attempt is one request and its answer.
 type Attempt struct {
-	Number       int       `json:"number"`
+	Number       int       `json:"number" doc:"Counted from 1 on."`
 	At           time.Time `json:"at" doc:"When it was sent: the time in its signature."`
-	URL          string    `json:"url"`
-	ResponseCode *int      `json:"response_code"`
+	URL          string    `json:"url" doc:"Where it was sent."`
+	ResponseCode *int      `json:"response_code" doc:"The status of the answer; null without one."`
 	ResponseBody Answer    `json:"response_body" doc:"The first 64 KiB of the answer; what is not text is replaced."`
-	Error        *string   `json:"error"`
-	DurationMS   int       `json:"duration_ms"`
+	Error        *string   `json:"error" doc:"Why it failed; null if it succeeded."`
+	DurationMS   int       `json:"duration_ms" doc:"How long it took, in milliseconds."`
 }
 
 // Answer is the body of a receiver's answer, which may be any bytes.
@@ -78,7 +79,7 @@ func (a Answer) MarshalText() ([]byte, error) { return bytes.ToValidUTF8(a, []by
 func (Answer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
 const selectDelivery = `select d.id, m.event, 'evt_' || m.id as event_id, d.status, d.attempts, d.response_code, d.error, d.duration_ms,
-	date_trunc('second', d.next_attempt_at) as next_attempt_at, d.created_at, date_trunc('second', d.delivered_at) as delivered_at, m.payload
+	date_trunc('second', d.next_attempt_at) as next_attempt_at, d.created_at, date_trunc('second', d.delivered_at) as delivered_at, d.replayed_at, m.payload
 	from delivery d join message m on m.id = d.message `
 
 // statusIs names each status in the text of the query: a plan that is reused can then take the partial index of that status.
@@ -154,6 +155,12 @@ func deliveryByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error
 	return d, err
 }
 
+// testBody is the body of a new test event of the webhook.
+func testBody(tx *db.Tx, w Webhook) (body, error) {
+	data, err := json.Marshal(map[string]any{"webhook": map[string]any{"id": w.ID, "name": w.Name}})
+	return body{event: testEvent, id: db.NewID(), at: tx.Now, data: data}, err
+}
+
 // testWebhook sends a test event at once and answers with its delivery after the attempt. A test is never retried.
 func (s *service) testWebhook(ctx context.Context, d *db.DB, in op.ByID) (Delivery, error) {
 	var to target
@@ -163,11 +170,10 @@ func (s *service) testWebhook(ctx context.Context, d *db.DB, in op.ByID) (Delive
 		if err != nil {
 			return err
 		}
-		data, err := json.Marshal(map[string]any{"webhook": map[string]any{"id": w.ID, "name": w.Name}})
+		b, err := testBody(tx, w)
 		if err != nil {
 			return err
 		}
-		b := body{event: testEvent, id: db.NewID(), at: tx.Now, data: data}
 		text, err := b.text()
 		if err != nil {
 			return err
@@ -219,7 +225,9 @@ func (s *service) resendDelivery(ctx context.Context, d *db.DB, in op.ByID) (Del
 	return s.sendLeased(ctx, d, to, j)
 }
 
-// leaseForResend takes the lease of a delivery and audits the resend; errLeased if somebody else holds the lease.
+// leaseForResend takes the lease of a delivery and audits the resend; errLeased if somebody else holds the lease. It locks
+// the lease before the delivery, as results do. Because of the second lock a replay sees the lease, or the resend sees the status
+// that a replay has set.
 func (s *service) leaseForResend(ctx context.Context, d *db.DB, id uuid.UUID) (to target, j job, err error) {
 	err = d.Do(ctx, func(tx *db.Tx) error {
 		if _, err := deliveryByID(ctx, tx, id); err != nil {
@@ -237,18 +245,23 @@ func (s *service) leaseForResend(ctx context.Context, d *db.DB, id uuid.UUID) (t
 		if err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `select from delivery where id = $1 for no key update`, id); err != nil {
+			return err
+		}
 		if to, err = s.targetOf(ctx, tx, webhook); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `select d.id, $2::uuid as lease, m.event, d.message, m.payload, d.status, d.failed_attempts, d.next_attempt_at, d.once
+		rows, err := tx.Query(ctx, `select d.id, $2::uuid as lease, m.event, d.message, m.payload, m.traceparent, d.status, d.failed_attempts, d.next_attempt_at, d.once
 			from delivery d join message m on m.id = d.message where d.id = $1`, id, lease)
 		if err != nil {
 			return err
 		}
-		if j, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[job]); err != nil {
+		claimed, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[job])
+		if err != nil {
 			return err
 		}
-		j.Resent = true
+		claimed.Resent = true
+		j = claimed
 		return op.Audit(ctx, tx, "resend-webhook-delivery", "webhook_delivery", id.String())
 	})
 	return to, j, err

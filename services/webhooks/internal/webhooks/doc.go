@@ -8,5 +8,5 @@
 // Order: of one record and one webhook, a delivery is claimed only when no earlier one waits for its first attempt. A
 // delivery that waits for its retry does not hold later ones up.
 //
-// Locks: webhooks first, by id; then deliveries, by id; messages last.
+// Locks: webhooks first, by id; then leases; then deliveries, by id; messages last. A test receiver is locked alone, before its requests.
 package webhooks

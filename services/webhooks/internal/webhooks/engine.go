@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/fetch"
 )
@@ -36,7 +37,8 @@ type engine struct {
 	seconds metric.Float64Histogram
 
 	results chan result
-	sending sync.WaitGroup // dispatching lanes and attempts
+	refused *app.Aside[uuid.UUID] // deliveries whose results could not be stored
+	sending sync.WaitGroup        // dispatching lanes and attempts
 
 	mu       sync.Mutex
 	stopping bool
@@ -60,7 +62,8 @@ func newEngine(s *service) *engine {
 		metric.WithDescription("time of an attempt by outcome"),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
 	return &engine{s: s, client: fetch.Client(s.fetchOptions()), seconds: seconds, results: make(chan result, 256),
-		lanes: map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
+		refused: app.NewAside[uuid.UUID]("webhook results"),
+		lanes:   map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
 }
 
 // run sends until ctx ends, then finishes what is in flight.

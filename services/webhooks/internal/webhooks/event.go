@@ -2,18 +2,20 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
 // Event is a kind of event that webhooks can subscribe.
 type Event struct {
-	Event string `json:"event"`
+	Event string `json:"event" doc:"The name that webhooks subscribe."`
 	App   string `json:"app" doc:"The app that it comes from. While that is off the event is not listed, and what happens is not sent."`
-	Label string `json:"label"`
+	Label string `json:"label" doc:"What people read."`
 }
 
 const testEvent = "webhook.test"
@@ -57,6 +59,16 @@ func eventNamed(name string) (Event, bool) {
 		return Event{}, false
 	}
 	return events[i], true
+}
+
+// checkEvents refuses the value of a parameter that holds a name of no event.
+func checkEvents(param string, names []string) error {
+	for i, name := range names {
+		if _, ok := eventNamed(name); !ok {
+			return fault.Invalid(fmt.Sprintf("%s[%d]", param, i), fault.NewProblem("unknown_event", "must be the name of an event that can be subscribed"))
+		}
+	}
+	return nil
 }
 
 // listEvents lists the events of the apps that are on.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,7 +53,8 @@ func TestTheRequestIsAsTheInterfaceDescribesIt(t *testing.T) {
 	require.Equal(t, "evt_"+event, got.header.Get("webhook-id"))
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	require.NoError(t, err)
-	require.NoError(t, verifier.Verify([]byte(got.body), got.header))
+	require.NoError(t, verifier.VerifyIgnoringTimestamp([]byte(got.body), got.header))
+	require.InDelta(t, s.Now().Unix(), at, 60)
 
 	var whole map[string]any
 	require.NoError(t, json.Unmarshal([]byte(got.body), &whole))
@@ -279,6 +279,51 @@ func TestErasingAContactTakesItOutOfEveryStoredBody(t *testing.T) {
 	}
 }
 
+func TestTheEndOfAContactSaysWhetherItWasMergedErasedOrIsGone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	r := listen(t)
+	id, _ := s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
+	merged, survivor, gone := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	for _, contact := range []string{merged, gone} {
+		s.contact(proto.KindContactCreated, contact, 1)
+	}
+	s.Eventually(func() bool { return len(r.all()) == 2 })
+	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactMergedAway, Key: merged, Data: map[string]any{"id": merged}, Extra: map[string]any{"into": survivor}})
+	require.NoError(t, s.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: gone}}))
+	s.Settle()
+	require.Contains(t, s.As(auth.SiteAdmin).Get("/webhooks/"+id+"/deliveries").Is(200).Body, "ann@example.com")
+	var filed, whole int
+	count := `select count(*) filter (where contact = $1), count(*) filter (where not scrubbed) from message`
+	require.NoError(t, s.Service.Kit.DB.Pool.QueryRow(t.Context(), count, survivor).Scan(&filed, &whole))
+	require.Equal(t, []int{1, 2}, []int{filed, whole}, "merging erases nobody, and being gone neither")
+
+	// Erasing the survivor reaches what is filed under it; the second sending is state, and no news.
+	for _, state := range []bool{false, true} {
+		s.contact(proto.KindContactErased, survivor, 0, func(e *apptest.Event) { e.Data, e.State = map[string]any{"id": survivor}, state })
+	}
+	s.Settle()
+	require.NoError(t, s.Service.Kit.DB.Pool.QueryRow(t.Context(), count, survivor).Scan(&filed, &whole))
+	require.Equal(t, []int{2, 1}, []int{filed, whole})
+	s.Eventually(func() bool { return len(r.all()) == 3 })
+}
+
+func TestStateAndHistoryAreNotDelivered(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	r := listen(t)
+	s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
+	s.contact(proto.KindContactUpdated, uuid.NewString(), 3, func(e *apptest.Event) { e.State = true })
+	s.contact(proto.KindContactUpdated, uuid.NewString(), 3, func(e *apptest.Event) { e.At = s.Now().Add(-8 * 24 * time.Hour) })
+	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
+	s.Settle()
+	s.Eventually(func() bool { return len(r.all()) == 1 })
+	require.Equal(t, proto.KindContactCreated, r.all()[0].json().Event)
+	var stored int
+	require.NoError(t, s.Service.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from message`).Scan(&stored))
+	require.Equal(t, 1, stored)
+}
+
 func TestATombstoneTakesTheRecordToo(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -288,7 +333,7 @@ func TestATombstoneTakesTheRecordToo(t *testing.T) {
 	data := map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}}
 	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: data["id"].(string), Version: 1, Data: data})
 	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered"}) })
-	require.NoError(t, s.Bus.Send(t.Context(), []db.Message{{Topic: proto.SubmissionTopic, Key: data["id"].(string)}}))
+	require.NoError(t, s.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.SubmissionTopic, Key: data["id"].(string)}}))
 	s.Settle()
 	d := admin.Get("/webhooks/" + id + "/deliveries").Is(200)
 	require.NotContains(t, d.Body, "gone@example.com")
@@ -320,22 +365,13 @@ func TestARecordWithALongBacklogDoesNotHoldUpOthers(t *testing.T) {
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
-	var now, most atomic.Int32
+	at := gather(laneMax/2 + 1)
 	r.answers(func(int, request) (int, string) {
-		n := now.Add(1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		time.Sleep(5 * time.Millisecond)
-		now.Add(-1)
+		at.pass(t)
 		return 200, ""
 	})
 	id, _ := s.subscribe(admin, r.URL, proto.KindContactUpdated)
-	pause := func(reason *string) {
-		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set paused = $2 where id = $1`, id, reason)
-		require.NoError(t, err)
-	}
-	reason := pausedFailures
-	pause(&reason) // it keeps what arrives
+	s.pauses(id, pausedFailures)
 	const backlog, others = 3 * window, 40
 	hot := uuid.NewString()
 	for v := range backlog {
@@ -360,5 +396,5 @@ func TestARecordWithALongBacklogDoesNotHoldUpOthers(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(versions), "%v", versions)
 	require.Less(t, last, backlog/2, "the others do not wait until the backlog is short")
-	require.Greater(t, most.Load(), int32(laneMax/2), "requests in flight at a time")
+	require.Greater(t, at.most, laneMax/2, "requests in flight at a time")
 }

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/signature"
 )
@@ -60,7 +62,7 @@ func newSite(t *testing.T) *site {
 	s.startBroker()
 	s.port = portOf(t, s.cluster.ListenAddrs()[0])
 	t.Cleanup(func() { s.cluster.Close() })
-	s.bus = bus.New(s.cluster.ListenAddrs()[0])
+	s.bus = bus.New(s.cluster.ListenAddrs()[0], bus.Login{})
 	t.Cleanup(func() { _ = s.bus.Close() })
 	require.NoError(t, s.bus.Ensure(t.Context(), proto.Topics))
 	var err error
@@ -105,9 +107,17 @@ func (s *site) process() *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+s.lease.String(), "DATABASE_URL="+s.url, "KAFKA_BROKERS="+s.cluster.ListenAddrs()[0],
 		"SVC_MASTER_KEY="+s.master, "SVC_WEBHOOK_LOCAL=1", "SVC_LISTEN="+unused(s.t), "SVC_ADMIN_LISTEN="+admin)
+	log := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = log, log
 	require.NoError(s.t, cmd.Start())
-	s.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	require.Eventually(s.t, func() bool {
+	s.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if s.t.Failed() {
+			s.t.Logf("a process said:\n%s", log)
+		}
+	})
+	until.Holds(s.t, func() bool {
 		res, err := http.Get("http://" + admin + "/livez")
 		if err != nil {
 			return false
@@ -129,7 +139,7 @@ func (s *site) subscribe(url string, events ...string) (id uuid.UUID, secret str
 	s.t.Helper()
 	id, secret = db.NewID(), signature.NewSecret()
 	_, err := s.pool.Pool.Exec(s.t.Context(), `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
-		values ($1, 'receiver', $2, $3, true, $4, 'xxxx', now(), now())`, id, url, events, app.NewKeys(s.master).Seal(purpose(id), []byte(secret)))
+		values ($1, 'receiver', $2, $3, true, $4, 'xxxx', now(), now())`, id, url, events, app.NewKeys(app.Config{MasterKey: s.master}).Seal(purpose(id), []byte(secret)))
 	require.NoError(s.t, err)
 	return id, secret
 }
@@ -199,11 +209,11 @@ func TestKilledInTheMiddleNothingIsLostAndOnlyWhatWasInFlightIsRepeated(t *testi
 	ids := s.publish(events)
 	for k := range kills {
 		p := s.process()
-		require.Eventually(t, func() bool { return got() > (k+1)*hooks*events/(kills+1) }, 60*time.Second, time.Millisecond)
+		until.Holds(t, func() bool { return got() > (k+1)*hooks*events/(kills+1) }, 2*time.Minute, 10*time.Millisecond)
 		kill(t, p)
 	}
 	last := s.process()
-	require.Eventually(t, func() bool { return s.unsettled(hooks*events) == 0 }, 90*time.Second, 50*time.Millisecond)
+	until.Holds(t, func() bool { return s.unsettled(hooks*events) == 0 }, 3*time.Minute, 50*time.Millisecond)
 	repeats := 0
 	for _, r := range receivers {
 		n := r.times(t)
@@ -231,7 +241,7 @@ func TestTwoReplicasShareTheWorkAndSendNothingTwice(t *testing.T) {
 	s.process()
 	s.process()
 	ids := s.publish(1000)
-	require.Eventually(t, func() bool { return s.unsettled(len(ids)) == 0 }, 60*time.Second, 20*time.Millisecond)
+	until.Holds(t, func() bool { return s.unsettled(len(ids)) == 0 }, 60*time.Second, 20*time.Millisecond)
 	n := r.times(t)
 	require.Len(t, n, len(ids))
 	require.Equal(t, len(ids), len(r.all()))
@@ -246,7 +256,7 @@ func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
 	s.process()
 	s.process()
 	s.publish(300)
-	require.Eventually(t, func() bool {
+	until.Holds(t, func() bool {
 		var paused *string
 		return s.pool.Pool.QueryRow(t.Context(), `select paused from webhook where id = $1`, id).Scan(&paused) == nil && paused != nil
 	}, 30*time.Second, 5*time.Millisecond)
@@ -261,7 +271,7 @@ func TestABrokerAndADatabaseThatGoAndComeBackLoseNothing(t *testing.T) {
 	s.subscribe(r.URL, proto.KindContactCreated)
 	s.process()
 	ids := s.publish(600)
-	require.Eventually(t, func() bool { return len(r.all()) > 100 }, 30*time.Second, time.Millisecond)
+	until.Holds(t, func() bool { return len(r.all()) > 100 }, 30*time.Second, time.Millisecond)
 	cuts := 0
 	for range 3 {
 		// Every connection of the service dies, as in a restart of the server.
@@ -277,7 +287,7 @@ func TestABrokerAndADatabaseThatGoAndComeBackLoseNothing(t *testing.T) {
 		ids = append(ids, s.publish(200)...)
 	}
 	require.Positive(t, cuts)
-	require.Eventually(t, func() bool { return s.unsettled(len(ids)) == 0 }, 90*time.Second, 20*time.Millisecond)
+	until.Holds(t, func() bool { return s.unsettled(len(ids)) == 0 }, 90*time.Second, 20*time.Millisecond)
 	n := r.times(t)
 	require.Len(t, n, len(ids))
 	require.LessOrEqual(t, len(r.all())-len(ids), 3*laneMax)

@@ -16,7 +16,8 @@ func (s *service) personal() app.Personal {
 	return app.Personal{
 		Holds: map[string]app.Holds{
 			"message": app.People, "delivery": app.People, "attempt": app.People, "erased": app.People,
-			"webhook": app.Nobody, "lease": app.Nobody, "tally": app.Nobody, "removed": app.Nobody,
+			"test_receiver": app.Nobody, "test_request": app.People,
+			"webhook": app.Nobody, "lease": app.Nobody, "tally": app.Nobody, "feed": app.Nobody, "removed": app.Nobody,
 			"river_job": app.Nobody, "river_leader": app.Nobody, "river_migration": app.Nobody, "river_notification": app.Nobody, "river_queue": app.Nobody,
 		},
 		Forget: forgetPerson,

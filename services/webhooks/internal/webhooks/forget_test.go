@@ -17,6 +17,7 @@ import (
 func TestAnErasedAddressIsStruckFromBodiesAboutOthers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	s.Travel(2 * time.Minute) // what happened before the service began is history
 	admin := s.As(auth.SiteAdmin)
 	r := listen(t)
 	r.answers(func(_ int, got request) (int, string) { return 200, "echo " + got.body })
@@ -63,7 +64,7 @@ func TestMergingOrganizationsErasesNobody(t *testing.T) {
 	organization(proto.KindOrganizationCreated, loser, "Small Ltd", nil)
 	organization(proto.KindOrganizationMerged, winner, "Big Ltd", map[string]any{"merged_id": loser})
 	s.Eventually(func() bool { return len(r.all()) == 2 && !slices.Contains(s.statuses(admin, id), "queued") })
-	require.NoError(t, s.Bus.Send(t.Context(), []db.Message{{Topic: proto.OrganizationTopic, Key: loser}}))
+	require.NoError(t, s.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.OrganizationTopic, Key: loser}}))
 	s.Settle()
 	list := admin.Get("/webhooks/" + id + "/deliveries").Is(200)
 	require.Contains(t, list.Body, "Small Ltd")

@@ -117,7 +117,7 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	_, err = s.DB.Pool.Exec(t.Context(), `update removed set removed_at = now() - interval '1 hour'`)
 	require.NoError(t, err)
 	require.NoError(t, s.expire(t.Context()))
-	require.Zero(t, s.count(`select count(*) from message`))
+	require.Zero(t, s.count(`select count(*) from removed`))
 	require.NoError(t, s.addUp(t.Context()))
 	require.Zero(t, s.count(`select count(*) from tally`))
 }

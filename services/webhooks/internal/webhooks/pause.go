@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/google/uuid"
@@ -88,7 +89,9 @@ func (s *service) saveStreak(ctx context.Context, tx *db.Tx, hook *streak) error
 		}
 		m, err := mail.Render(s.pausedMail(hook, mail.Person{Name: u.GetName(), Address: u.GetEmail()}))
 		if err != nil {
-			return err
+			// The pause counts without its mail.
+			slog.WarnContext(ctx, "mail about a paused webhook cannot be sent", "webhook", hook.id, "error", err)
+			continue
 		}
 		if err := tx.Mail(ctx, m); err != nil {
 			return err
@@ -98,21 +101,12 @@ func (s *service) saveStreak(ctx context.Context, tx *db.Tx, hook *streak) error
 }
 
 func (s *service) pausedMail(hook *streak, to mail.Person) mail.Content {
-	general := struct {
-		Business struct {
-			Name string `json:"name"`
-		} `json:"business"`
-	}{}
-	s.Site.Read("general", &general)
 	c := mail.Content{
-		Kind: "webhook.paused", To: to, Business: general.Business.Name,
+		Kind: "webhook.paused", To: to, Business: s.Site.Business(),
 		Subject: "Webhook paused: " + hook.name,
 		Rows:    []mail.Row{{Label: "Webhook", Value: hook.name}, {Label: "Address", Value: hook.url}},
 		Closing: []string{"Events go on being kept for it. Switch the webhook on again to send what waits."},
 		Footer:  []string{"You get this mail because you administer this site."},
-	}
-	if c.Business == "" {
-		c.Business = "Frontdesk"
 	}
 	if hook.begun == pausedSecret {
 		c.Paragraphs = []string{"The signing secret of a webhook can no longer be read: the site's master key has changed. Nothing is sent to it until it has a new secret."}

@@ -32,20 +32,27 @@ func (s *service) keepDays() int {
 	return privacy.Retention.WebhookLog
 }
 
-// expire deletes the log that is older than it is kept, and the log of deleted webhooks.
+// expire deletes the log and the events that are older than they are kept, old secrets and test receivers that have ended, and the log of deleted webhooks.
 func (s *service) expire(ctx context.Context) error {
+	if err := s.closeOldReceivers(ctx); err != nil {
+		return err
+	}
 	old := s.DB.Now().UTC().AddDate(0, 0, -s.keepDays())
 	var aged db.Where
 	aged.And("created_at < ?", old)
 	if err := s.deleteAllDeliveries(ctx, aged); err != nil {
 		return fmt.Errorf("delete old deliveries: %w", err)
 	}
-	if _, err := s.DB.Pool.Exec(ctx, `delete from message where created_at < $1`, old); err != nil {
+	if _, err := s.DB.Pool.Exec(ctx, `with old as (delete from message where created_at < $1 returning tx)
+		update feed set gone = greatest(gone, (select max(tx) from old)) where exists (select from old)`, old); err != nil {
 		return fmt.Errorf("delete old messages: %w", err)
 	}
 	// A lease this old belongs to a delivery that was deleted.
 	if _, err := s.DB.Pool.Exec(ctx, `delete from lease where until < now() - interval '1 hour'`); err != nil {
 		return fmt.Errorf("delete old leases: %w", err)
+	}
+	if _, err := s.DB.Pool.Exec(ctx, `update webhook set old_secret = null, old_secret_until = null where old_secret_until <= $1`, s.DB.Now().UTC()); err != nil {
+		return fmt.Errorf("delete secrets that have ended: %w", err)
 	}
 	rows, err := s.DB.Pool.Query(ctx, `select webhook from removed`)
 	if err != nil {
@@ -63,29 +70,16 @@ func (s *service) expire(ctx context.Context) error {
 		}
 	}
 	// A transaction that consumed an event while the webhook was deleted may still add to its log: it is cleared for a while.
-	tag, err := s.DB.Pool.Exec(ctx, `delete from removed where removed_at < now() - interval '5 minutes'`)
-	if err != nil || tag.RowsAffected() == 0 {
-		return err
-	}
-	_, err = s.DB.Pool.Exec(ctx, `delete from message m where not exists (select from delivery d where d.message = m.id)`)
+	_, err = s.DB.Pool.Exec(ctx, `delete from removed where removed_at < now() - interval '5 minutes'`)
 	return err
 }
 
 func (s *service) deleteAllDeliveries(ctx context.Context, where db.Where) error {
-	for {
-		var n int64
-		err := s.DB.Do(ctx, func(tx *db.Tx) (err error) {
-			n, err = deleteDeliveries(ctx, tx, where)
-			return err
-		})
-		if err != nil || n < tidyBatch {
-			return err
-		}
-	}
+	return s.DB.Slices(ctx, tidyBatch, func(tx *db.Tx) (int, error) { return deleteDeliveries(ctx, tx, where) })
 }
 
 // deleteDeliveries deletes up to tidyBatch deliveries with their attempts and returns how many.
-func deleteDeliveries(ctx context.Context, tx *db.Tx, where db.Where) (n int64, err error) {
+func deleteDeliveries(ctx context.Context, tx *db.Tx, where db.Where) (n int, err error) {
 	err = tx.QueryRow(ctx, `
 		with old as (
 			select id from delivery where `+where.String()+db.LimitTo(` order by id`, tidyBatch)+` for update

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/libs/fetch"
 	"frontdesk/services/webhooks/internal/signature"
@@ -28,6 +31,7 @@ type target struct {
 	id     uuid.UUID
 	url    string
 	secret string // empty if it cannot be read; nothing is signed with an empty secret
+	old    string // the secret before, while it is valid too; else empty
 }
 
 // job is a delivery that this process holds the lease of.
@@ -37,12 +41,19 @@ type job struct {
 	Event   string
 	Message uuid.UUID // the event's id
 	Payload string
-	Status  string
-	Failed  int        `db:"failed_attempts"` // attempts of the schedule so far
-	Next    *time.Time `db:"next_attempt_at"`
-	Once    bool       // a test: one attempt, never a second
+	// Traceparent is the trace of the change, empty if it was not traced.
+	Traceparent string
+	Status      string
+	Failed      int        `db:"failed_attempts"` // attempts of the schedule so far
+	Next        *time.Time `db:"next_attempt_at"`
+	Once        bool       // a test: one attempt, never a second
 	// Resent attempts are asked for by a person. One that fails changes neither status nor schedule.
 	Resent bool `db:"-"`
+}
+
+// traced is ctx within the trace of the change.
+func (j job) traced(ctx context.Context) context.Context {
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.Traceparent})
 }
 
 // result is how the attempt of a job ended.
@@ -67,7 +78,7 @@ func (r result) ok() bool { return r.reason == "" }
 // send makes one attempt and returns within the time that a receiver has to answer.
 func (e *engine) send(ctx context.Context, to target, j job) result {
 	r := result{job: j, to: to, at: e.s.DB.Now()}
-	headers, err := signature.Headers(to.secret, eventID(j.Message), r.at, []byte(j.Payload))
+	headers, err := signature.Headers(to.secret, to.old, eventID(j.Message), r.at, []byte(j.Payload))
 	if err != nil {
 		r.unsigned, r.reason, r.ended = true, "The signing secret cannot be read. Make a new one.", r.at
 		return r
@@ -89,16 +100,20 @@ func (e *engine) send(ctx context.Context, to target, j job) result {
 func (e *engine) post(ctx context.Context, address string, j job, headers map[string]string) (*int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, signature.AnswerWithin)
 	defer cancel()
+	ctx, span := otel.Tracer("frontdesk").Start(j.traced(ctx), "deliver "+j.Event, trace.WithSpanKind(trace.SpanKindClient))
+	defer span.End()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(j.Payload))
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "Frontdesk-Webhooks/1.0")
-	req.Header.Set("X-Svc-Event", j.Event)
-	req.Header.Set("X-Svc-Delivery", j.ID.String())
-	for name, value := range headers {
-		req.Header.Set(name, value)
+	req.Header = headersOf(j, headers)
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
+	if token, ok := e.s.receiverToken(address); ok {
+		status, err := e.s.deliverHere(ctx, token, req.Header, j.Payload)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &status, nil, nil
 	}
 	res, err := e.client.Do(req)
 	if err != nil {
@@ -113,6 +128,19 @@ func (e *engine) post(ctx context.Context, address string, j job, headers map[st
 	return &res.StatusCode, answer, nil
 }
 
+// headersOf are the headers of a request: those of every one, and its signatures.
+func headersOf(j job, signatures map[string]string) http.Header {
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "Frontdesk-Webhooks/1.0")
+	h.Set("X-Svc-Event", j.Event)
+	h.Set("X-Svc-Delivery", j.ID.String())
+	for name, value := range signatures {
+		h.Set(name, value)
+	}
+	return h
+}
+
 // explain is the sentence about err for the people who look after the receiver. It reveals nothing about this network.
 func explain(err error) string {
 	var timeout net.Error
@@ -122,6 +150,8 @@ func explain(err error) string {
 	var invalid x509.CertificateInvalidError
 	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.Is(err, errReceiverEnded):
+		return "The test receiver at this address has ended. Open a new one, or enter the address of your own receiver."
 	case errors.Is(err, fetch.ErrRefused):
 		return "The address is not one on the public internet, so nothing was sent."
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):

@@ -34,15 +34,24 @@ func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 		return nil, nil, err
 	}
 	s.engine.timers = timers
-	if err := s.watch(); err != nil {
-		return nil, nil, err
-	}
 	return &app.Parts{
 		Ops:      s.ops(),
 		Follows:  s.follows(),
 		Personal: s.personal(),
-		Run:      []func(context.Context){s.engine.run},
-		Jobs:     s.jobs(),
+		Restored: s.restored,
+		Sealed: []app.Sealed{{Table: "webhook", Column: "secret", Purpose: purposeOf},
+			{Table: "webhook", Column: "old_secret", Purpose: purposeOf}},
+		Run:  []func(context.Context){s.engine.run},
+		Jobs: s.jobs(),
+		Gauges: []app.Gauge{
+			{Name: "webhook.waiting", Unit: "{delivery}", Doc: "deliveries that wait, by status", Label: "status",
+				SQL: `select s, coalesce(sum(n), 0) from unnest(array['queued', 'retrying']) s
+					left join tally t on t.status = s and t.webhook in (select id from webhook) group by s`},
+			{Name: "webhook.age", Unit: "s", Doc: "age of the oldest delivery that waits for its first attempt, of webhooks that are not paused",
+				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(d.next_attempt_at)), 0) from webhook w cross join lateral
+					(select next_attempt_at from delivery where webhook = w.id and status = 'queued' order by seq limit 1) d where w.active and w.paused is null`},
+			{Name: "webhook.paused", Unit: "{webhook}", Doc: "webhooks that are paused", SQL: `select count(*) from webhook where paused is not null`},
+		},
 	}, s, nil
 }
 

@@ -28,19 +28,8 @@ func (e *engine) settle(ctx context.Context, drained <-chan struct{}) {
 		if len(batch) == 0 {
 			return
 		}
-		err := e.write(ctx, batch)
-		for tries := 0; err != nil; tries++ {
-			slog.WarnContext(ctx, "writing results is retried", "error", err)
-			select {
-			case <-drained:
-				if tries > 10 {
-					// The leases run out and the deliveries are sent again: none is lost, some may be repeated.
-					return
-				}
-			default:
-			}
-			time.Sleep(200 * time.Millisecond)
-			err = e.write(ctx, batch)
+		if !e.store(ctx, batch, drained) {
+			return
 		}
 		completed := map[uuid.UUID]int{}
 		for _, r := range batch {
@@ -55,6 +44,59 @@ func (e *engine) settle(ctx context.Context, drained <-chan struct{}) {
 		for webhook, n := range completed {
 			e.complete(webhook, n)
 		}
+	}
+}
+
+// store writes results. It retries while the database is away, and gives up, with false, only once the process stops. Results that
+// the database refuses for their own sake are written one by one.
+func (e *engine) store(ctx context.Context, batch []result, drained <-chan struct{}) bool {
+	for tries := 0; ; tries++ {
+		err := e.write(ctx, batch)
+		if err == nil {
+			return true
+		}
+		if !fault.Transient(err) {
+			if len(batch) == 1 {
+				e.park(ctx, batch[0], err)
+				return true
+			}
+			for _, r := range batch {
+				if !e.store(ctx, []result{r}, drained) {
+					return false
+				}
+			}
+			return true
+		}
+		slog.WarnContext(ctx, "writing results is retried", "error", err)
+		select {
+		case <-drained:
+			if tries > 10 {
+				// The leases run out and the deliveries are sent again: none is lost, some may be repeated.
+				return false
+			}
+		default:
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// parkedFor is for how long a delivery is not sent again whose result cannot be written.
+const parkedFor = time.Hour
+
+// park writes of a result that the database refuses what is certain: without the receiver's answer. If that is refused too, it
+// keeps the lease for an hour, so that the receiver does not get the delivery every few seconds.
+func (e *engine) park(ctx context.Context, r result, cause error) {
+	_, _ = e.refused.Did(ctx, []uuid.UUID{r.ID}, cause)
+	bare := r
+	bare.answer = nil
+	if !bare.ok() {
+		bare.reason = "The attempt failed, and its result could not be stored."
+	}
+	if err := e.write(ctx, []result{bare}); err == nil {
+		return
+	}
+	if _, err := e.s.DB.Pool.Exec(ctx, `update lease set until = now() + $3::interval where delivery = $1 and token = $2`, r.ID, r.Lease, parkedFor); err != nil {
+		slog.ErrorContext(ctx, "a delivery without a result is sent again", "delivery", r.ID, "error", err)
 	}
 }
 
@@ -82,7 +124,7 @@ func (e *engine) observe(ctx context.Context, r result) {
 	if !r.ok() {
 		outcome = "failed"
 	}
-	e.seconds.Record(ctx, r.took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
+	e.seconds.Record(r.traced(ctx), r.took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
 }
 
 // refusal is the error for a caller whose request was not made.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/fetch"
@@ -22,19 +23,28 @@ import (
 
 // Webhook is a receiver and the events that it subscribed.
 type Webhook struct {
-	ID         uuid.UUID `json:"id"`
-	Name       string    `json:"name"`
-	URL        string    `json:"url"`
-	Events     []string  `json:"events"`
-	Active     bool      `json:"active"`
+	ID         uuid.UUID `json:"id" doc:"The id of the record."`
+	Name       string    `json:"name" doc:"What the team calls it."`
+	URL        string    `json:"url" doc:"The address that events are sent to."`
+	Events     []string  `json:"events" doc:"The names of the events that it gets."`
+	Active     bool      `json:"active" doc:"It is switched on."`
 	Paused     *string   `json:"paused" doc:"Why nothing is sent although it is active: failures (20 failed attempts in a row) or secret (it cannot be read)."`
 	Failures   int       `json:"failures" doc:"Failed attempts in a row."`
 	SecretHint string    `json:"secret_hint" doc:"Last four characters of the secret."`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	// OldSecretUntil is in the answer only while it is to come.
+	OldSecretUntil *time.Time `json:"old_secret_until" doc:"Until when requests are signed with the secret before as well; null when one secret is valid."`
+	CreatedAt      time.Time  `json:"created_at" doc:"When it was made."`
+	UpdatedAt      time.Time  `json:"updated_at" doc:"When it last changed."`
+
+	Version int64 `json:"-"`
 }
 
-const selectWebhook = `select id, name, url, events, active, paused, failures, secret_hint, created_at, updated_at from webhook `
+// RecordVersion is the answer's ETag: it counts what the team has changed.
+func (w Webhook) RecordVersion() int64 { return w.Version }
+
+// selectWebhook begins every query for webhooks; $1 is the time.
+const selectWebhook = `select id, name, url, events, active, paused, failures, secret_hint,
+	case when old_secret_until > $1 then old_secret_until end as old_secret_until, created_at, updated_at, version from webhook `
 
 // WithSecret is a webhook and, this once, its signing secret.
 type WithSecret struct {
@@ -45,11 +55,14 @@ type WithSecret struct {
 // WithoutSecret is the answer to a repeated call.
 func (w WithSecret) WithoutSecret() any { return WithSecret{Webhook: w.Webhook} }
 
+// RecordVersion is the answer's ETag.
+func (w WithSecret) RecordVersion() int64 { return w.Webhook.Version }
+
 // RecordID names the webhook in the audit log.
 func (w WithSecret) RecordID() string { return w.Webhook.ID.String() }
 
 type newWebhook struct {
-	Name   string          `json:"name" required:"true" maxLength:"190"`
+	Name   string          `json:"name" required:"true" maxLength:"190" doc:"What the team calls it."`
 	URL    string          `json:"url" required:"true" maxLength:"500" doc:"https, on port 443 of a public host."`
 	Events []string        `json:"events" required:"true" maxItems:"50" doc:"Names from GET /webhooks/events."`
 	Active opt.Value[bool] `json:"active,omitzero" doc:"true when left out."`
@@ -57,14 +70,14 @@ type newWebhook struct {
 
 type webhookPatch struct {
 	ID     uuid.UUID           `json:"id"`
-	Name   opt.Value[string]   `json:"name,omitzero" maxLength:"190"`
+	Name   opt.Value[string]   `json:"name,omitzero" maxLength:"190" doc:"What the team calls it."`
 	URL    opt.Value[string]   `json:"url,omitzero" maxLength:"500" doc:"https, on port 443 of a public host."`
 	Events opt.Value[[]string] `json:"events,omitzero" maxItems:"50" doc:"Replaces the list."`
 	Active opt.Value[bool]     `json:"active,omitzero" doc:"true also resumes a paused webhook."`
 }
 
 func listWebhooks(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], error) {
-	rows, err := tx.Query(ctx, selectWebhook+`order by created_at, id`)
+	rows, err := tx.Query(ctx, selectWebhook+`order by created_at, id`, tx.Now)
 	if err != nil {
 		return db.List[Webhook]{}, err
 	}
@@ -74,12 +87,12 @@ func listWebhooks(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], 
 
 // getWebhook answers svc_not_found for an id that no webhook has.
 func getWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (Webhook, error) {
-	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $1`, in.ID))
+	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $2`, tx.Now, in.ID))
 }
 
 // lockWebhook is getWebhook for a change in the same transaction.
 func lockWebhook(ctx context.Context, tx *db.Tx, id uuid.UUID) (Webhook, error) {
-	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $1 for no key update`, id))
+	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $2 for no key update`, tx.Now, id))
 }
 
 func oneWebhook(rows pgx.Rows, err error) (Webhook, error) {
@@ -101,7 +114,7 @@ func (s *service) createWebhook(ctx context.Context, tx *db.Tx, in newWebhook) (
 	}
 	secret := signature.NewSecret()
 	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Events: events, Active: in.Active.Or(true),
-		SecretHint: signature.Hint(secret), CreatedAt: tx.Now, UpdatedAt: tx.Now}
+		SecretHint: signature.Hint(secret), CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1}
 	if err := s.check(w); err != nil {
 		return WithSecret{}, err
 	}
@@ -116,6 +129,9 @@ func (s *service) check(w Webhook) error {
 	}
 	if strings.ContainsFunc(w.Name, unicode.IsControl) {
 		return fault.Invalid("name", fault.ControlCharacters(false))
+	}
+	if _, ok := s.receiverToken(w.URL); ok {
+		return nil
 	}
 	if err := fetch.CheckURL(w.URL, s.fetchOptions()); err != nil {
 		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
@@ -153,6 +169,10 @@ func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch)
 	if err != nil {
 		return w, err
 	}
+	if err := tx.Match(w.Version); err != nil {
+		return w, err
+	}
+	was := w
 	if in.Name.Set {
 		w.Name = strings.TrimSpace(in.Name.V)
 	}
@@ -173,9 +193,19 @@ func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch)
 			return w, err
 		}
 	}
+	changed, err := change.Between(was, w)
+	if err != nil {
+		return w, err
+	}
+	if _, ok := changed["url"]; ok {
+		changed["url"] = change.Change{Old: "…", New: "…"} // it may hold a key of the receiver
+	}
+	tx.Changed(changed)
 	w.UpdatedAt = tx.Now
-	_, err = tx.Exec(ctx, `update webhook set name = $2, url = $3, events = $4, active = $5, paused = $6, failures = $7, updated_at = $8 where id = $1`,
-		w.ID, w.Name, w.URL, w.Events, w.Active, w.Paused, w.Failures, tx.Now)
+	w.Version++
+	_, err = tx.Exec(ctx, `update webhook set name = @name, url = @url, events = @events, active = @active, paused = @paused, failures = @failures,
+		updated_at = @now, version = @version where id = @id`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events, "active": w.Active,
+		"paused": w.Paused, "failures": w.Failures, "now": tx.Now, "version": w.Version})
 	if err != nil {
 		return w, err
 	}
@@ -185,12 +215,15 @@ func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch)
 // deleteWebhook removes the webhook and makes its log unreachable at once. The retention job deletes the part of a long log
 // that is beyond the first batch.
 func deleteWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
-	tag, err := tx.Exec(ctx, `delete from webhook where id = $1`, in.ID)
+	w, err := lockWebhook(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
-	if tag.RowsAffected() == 0 {
-		return op.None{}, fault.NotFound("webhook")
+	if err := tx.Match(w.Version); err != nil {
+		return op.None{}, err
+	}
+	if _, err := tx.Exec(ctx, `delete from webhook where id = $1`, in.ID); err != nil {
+		return op.None{}, err
 	}
 	if _, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, in.ID); err != nil {
 		return op.None{}, err
@@ -201,22 +234,53 @@ func deleteWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) 
 	return op.None{}, err
 }
 
-// regenerateSecret answers with a new secret. No attempt that begins after the commit is signed with the old one.
-func (s *service) regenerateSecret(ctx context.Context, tx *db.Tx, in op.ByID) (WithSecret, error) {
+// keepOldFor is how long the secret before stays valid if the caller asks for that.
+const keepOldFor = 24 * time.Hour
+
+type newSecret struct {
+	ID      uuid.UUID `json:"id"`
+	KeepOld bool      `json:"keep_old,omitempty" doc:"true keeps the old secret valid for 24 hours: webhook-signature then has a signature by each."`
+}
+
+// regenerateSecret answers with a new secret. An attempt that begins after the commit is signed with it, and with KeepOld for
+// 24 hours with the one before as well. A secret that was valid beside that one ends at once, as does one that cannot be read.
+func (s *service) regenerateSecret(ctx context.Context, tx *db.Tx, in newSecret) (WithSecret, error) {
 	w, err := lockWebhook(ctx, tx, in.ID)
 	if err != nil {
 		return WithSecret{}, err
 	}
+	var old []byte
+	if err := tx.QueryRow(ctx, `select secret from webhook where id = $1`, w.ID).Scan(&old); err != nil {
+		return WithSecret{}, err
+	}
+	w.OldSecretUntil = nil
+	if in.KeepOld && s.open(w.ID, old) != "" {
+		until := tx.Now.Add(keepOldFor)
+		w.OldSecretUntil = &until
+	} else {
+		old = nil
+	}
 	secret := signature.NewSecret()
-	w.SecretHint, w.UpdatedAt = signature.Hint(secret), tx.Now
-	_, err = tx.Exec(ctx, `update webhook set secret = $2, secret_hint = $3, updated_at = $4 where id = $1`,
-		w.ID, s.seal(w.ID, secret), w.SecretHint, tx.Now)
+	w.SecretHint, w.UpdatedAt, w.Version = signature.Hint(secret), tx.Now, w.Version+1
+	_, err = tx.Exec(ctx, `update webhook set secret = $2, secret_hint = $3, updated_at = $4, version = version + 1, old_secret = $5, old_secret_until = $6
+		where id = $1`, w.ID, s.seal(w.ID, secret), w.SecretHint, tx.Now, old, w.OldSecretUntil)
 	return WithSecret{w, secret}, err
 }
 
 // purpose binds a sealed secret to its webhook: it does not open for another.
-func purpose(id uuid.UUID) string { return "webhook secret " + id.String() }
+func purpose(id uuid.UUID) string { return purposeOf(id.String()) }
+
+func purposeOf(id string) string { return "webhook secret " + id }
 
 func (s *service) seal(id uuid.UUID, secret string) []byte {
 	return s.Keys.Seal(purpose(id), []byte(secret))
+}
+
+// open returns a secret that seal has sealed, empty if it cannot be read.
+func (s *service) open(id uuid.UUID, sealed []byte) string {
+	secret, err := s.Keys.Open(purpose(id), sealed)
+	if err != nil {
+		return ""
+	}
+	return string(secret)
 }

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
@@ -118,7 +119,10 @@ func TestOnlyThoseWhoManageIntegrationsSeeWebhooks(t *testing.T) {
 	s := start(t)
 	s.Role("viewer", "all", auth.ViewContacts, auth.ManageCRM)
 	viewer := s.As("viewer")
-	for _, route := range s.Parts.Ops.Routes() {
+	for route, o := range s.Parts.Ops.Operations() {
+		if o.Perm == op.Public {
+			continue // the address of a test receiver, see try_test.go
+		}
 		path := strings.ReplaceAll(route, "{id}", uuid.NewString())
 		s.Visitor().Call(path, nil).Fails(401, "svc_unauthorized")
 		viewer.Call(path, nil).Fails(403, "svc_forbidden")

@@ -82,11 +82,49 @@ func (r *receiver) says(status int) {
 	r.answers(func(int, request) (int, string) { return status, http.StatusText(status) })
 }
 
+// crowd counts the requests in flight. It holds the first ones until so many as are waited for are there, so that their number
+// does not depend on the speed of the machine.
+type crowd struct {
+	mu        sync.Mutex
+	now, most int
+	waits     int
+	there     chan struct{}
+}
+
+func gather(n int) *crowd { return &crowd{waits: n, there: make(chan struct{})} }
+
+func (c *crowd) pass(t *testing.T) {
+	c.mu.Lock()
+	c.now++
+	if c.now > c.most {
+		c.most = c.now
+		if c.most == c.waits {
+			close(c.there)
+		}
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.there:
+	case <-t.Context().Done():
+	}
+	time.Sleep(5 * time.Millisecond)
+	c.mu.Lock()
+	c.now--
+	c.mu.Unlock()
+}
+
 // running is the service and its insides.
 type running struct {
 	*apptest.Service
 	*service
 	t *testing.T
+}
+
+// pauses pauses a webhook, which keeps what arrives for it from then on.
+func (r *running) pauses(id, reason string) {
+	r.t.Helper()
+	_, err := r.DB.Pool.Exec(r.t.Context(), `update webhook set paused = $2 where id = $1`, id, reason)
+	require.NoError(r.t, err)
 }
 
 func start(t *testing.T, configure ...func(*app.Config)) *running {
@@ -141,6 +179,7 @@ func TestEveryOperationOfTheInterfaceIsThere(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
+	apptest.CheckExamples(t, s.Parts.Ops)
 }
 
 func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
@@ -152,7 +191,8 @@ func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
 	require.True(t, strings.HasPrefix(secret, "whsec_"))
 
 	key := uuid.NewString()
-	event := s.contact(proto.KindContactCreated, key, 1)
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	event := s.contact(proto.KindContactCreated, key, 1, func(e *apptest.Event) { e.Traceparent = "00-" + trace + "-b7ad6b7169203331-01" })
 	s.contact(proto.KindContactUpdated, key, 2)
 	s.Eventually(func() bool {
 		return len(r.all()) == 1 && len(s.statuses(admin, id)) == 1 && s.statuses(admin, id)[0] == "delivered"
@@ -161,6 +201,7 @@ func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
 	got := r.all()[0]
 	require.Equal(t, proto.KindContactCreated, got.header.Get("X-Svc-Event"))
 	require.Equal(t, "evt_"+event, got.json().ID)
+	require.Contains(t, got.header.Get("Traceparent"), trace)
 	require.Equal(t, "Ann", got.json().Data["contact"].(map[string]any)["first_name"])
 	d := admin.Get("/webhooks/" + id + "/deliveries").Is(200).Items()[0]
 	require.Equal(t, d["id"], got.header.Get("X-Svc-Delivery"))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"maps"
@@ -28,7 +29,7 @@ const (
 	maxForm = 256 << 10
 )
 
-// Form is a published form with a fresh time token.
+// Form is a published form with a fresh time token, or a draft without one.
 type Form struct {
 	ID         int64
 	Name       string
@@ -43,16 +44,50 @@ type Source func(ctx context.Context, id int64) (Form, error)
 // Paths are where Pages serves.
 var Paths = []*proto.Page{{Path: "/f/{id}", App: app}, {Path: "/_ui/forms/"}}
 
-type pages struct {
+// Widget renders forms as their widget shows them.
+type Widget struct {
 	*web.UI
-	form     Source
 	template *template.Template
 }
 
-// Pages serves the forms that source finds.
-func Pages(site web.Site, source Source) http.Handler {
-	p := &pages{UI: web.New(app, site, folder), form: source,
-		template: template.Must(template.New("form").Funcs(template.FuncMap{"icon": web.Icon}).ParseFS(folder, "page/_form.html"))}
+// NewWidget makes a Widget for a site, whose API may be nil.
+func NewWidget(site web.Site) *Widget {
+	return &Widget{web.New(app, site, folder),
+		template.Must(template.New("form").Funcs(template.FuncMap{"icon": web.Icon}).ParseFS(folder, "page/_form.html"))}
+}
+
+// Fragment is what the widget shows.
+type Fragment struct {
+	HTML string         `json:"html" doc:"The form, for a shadow root with the widget's style sheet."`
+	Site web.WidgetSite `json:"site" doc:"The style to apply to it, and the business."`
+}
+
+// Fragment renders a form for a reader.
+func (s *Widget) Fragment(t *web.Reader, f Form) (Fragment, error) {
+	var b bytes.Buffer
+	if err := s.template.ExecuteTemplate(&b, "widget", s.view(t, f, nil, nil)); err != nil {
+		return Fragment{}, fmt.Errorf("render form %d: %w", f.ID, err)
+	}
+	return Fragment{b.String(), s.WidgetSite(f.Definition.Style)}, nil
+}
+
+func (s *Widget) view(t *web.Reader, f Form, kept map[string][]string, wrong map[string]string) view {
+	v := newView(f, t, kept, wrong)
+	v.Action = address(f, t, nil)
+	v.Look, v.Words = s.Look(f.Definition.Style), words(t)
+	return v
+}
+
+type pages struct {
+	*Widget
+	form Source
+}
+
+// Pages serves the forms that source finds, and sends what visitors fill in to api.
+func (s *Widget) Pages(api http.Handler, source Source) http.Handler {
+	ui := *s.UI
+	ui.API = api
+	p := &pages{&Widget{&ui, s.template}, source}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /f/{id}", p.whileOn(p.show))
 	mux.HandleFunc("POST /f/{id}", p.whileOn(p.send))
@@ -101,16 +136,9 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 		p.sent(w, r, f)
 		return
 	}
-	v := p.view(r, f, nil, nil)
+	v := p.view(p.Reader(r), f, nil, nil)
 	v.Page = p.PublicURL + r.URL.Path
 	p.render(w, r, http.StatusOK, v)
-}
-
-func (p *pages) view(r *http.Request, f Form, kept map[string][]string, wrong map[string]string) view {
-	v := newView(f, p.Reader(r), kept, wrong)
-	v.Action = p.address(f, r, nil)
-	v.Look, v.Words = p.Look(f.Definition.Style), words(v.Reader)
-	return v
 }
 
 func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, v view) {
@@ -121,11 +149,11 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, v vie
 }
 
 // address is the form's own, in the language that the visitor chose, with more in its query.
-func (p *pages) address(f Form, r *http.Request, more url.Values) string {
+func address(f Form, t *web.Reader, more url.Values) string {
 	q := url.Values{}
 	maps.Copy(q, more)
-	if lang := p.Reader(r).Chosen; lang != "" {
-		q.Set("lang", lang)
+	if t.Chosen != "" {
+		q.Set("lang", t.Chosen)
 	}
 	a := "/f/" + strconv.FormatInt(f.ID, 10)
 	if len(q) > 0 {
@@ -149,7 +177,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		err = fault.TooLarge(maxForm)
 	}
 	if err == nil {
-		http.Redirect(w, r, p.address(f, r, url.Values{"sent": {"1"}}), http.StatusSeeOther)
+		http.Redirect(w, r, address(f, p.Reader(r), url.Values{"sent": {"1"}}), http.StatusSeeOther)
 		return
 	}
 	refused := fault.From(err)
@@ -159,7 +187,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	}
 	since := consents(!web.WordsChanged(r.PostFormValue("token"), f.Token))
 	problem, wrong := say(f, p.Reader(r), refused, since)
-	v := p.view(r, f, typed(f, r.PostForm, since), wrong)
+	v := p.view(p.Reader(r), f, typed(f, r.PostForm, since), wrong)
 	v.Problem, v.Page = problem, r.PostFormValue("page")
 	if d := web.Wait(refused); d > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(d.Seconds())))
@@ -183,12 +211,6 @@ func (p *pages) sent(w http.ResponseWriter, r *http.Request, f Form) {
 	p.Render(w, r, http.StatusOK, "sent", web.Page{Title: t.T("form_sent"), Narrow: true, Style: f.Definition.Style, Data: data})
 }
 
-// Fragment is what the widget shows.
-type Fragment struct {
-	HTML string         `json:"html"`
-	Site web.WidgetSite `json:"site"`
-}
-
 func (p *pages) fragment(w http.ResponseWriter, r *http.Request) {
 	// What is no number is the form 0, which nobody has.
 	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
@@ -198,11 +220,11 @@ func (p *pages) fragment(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	var b bytes.Buffer
-	if err := p.template.ExecuteTemplate(&b, "widget", p.view(r, f, nil, nil)); err != nil {
+	shown, err := p.Fragment(p.Reader(r), f)
+	if err != nil {
 		slog.ErrorContext(r.Context(), "form cannot be rendered", "form", id, "error", err)
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
-	p.JSON(w, Fragment{b.String(), p.WidgetSite(f.Definition.Style)})
+	p.JSON(w, shown)
 }

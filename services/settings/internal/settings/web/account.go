@@ -15,6 +15,7 @@ const accountPath = "/account"
 // person is the user who is signed in, as GET /auth/session shows them.
 type person struct {
 	Login, Name, Email, Role string
+	Capabilities             []string
 	TwoFactor                bool `json:"two_factor"`
 	TwoFactorMissing         bool `json:"two_factor_missing"`
 }

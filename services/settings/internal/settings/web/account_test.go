@@ -1,10 +1,12 @@
 package web_test
 
 import (
+	"encoding/base64"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
@@ -127,6 +129,88 @@ func TestACompanyProfileIsConfirmedByMail(t *testing.T) {
 	require.Contains(t, again.body, "Hebt u al op de knop gedrukt, dan is alles in orde.")
 }
 
+// withKey is the administrator with an application password.
+func withKey(s *apptest.Service, password string) *apptest.Client {
+	return s.Visitor().With("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("admin:"+password)))
+}
+
+// madeKey is the password of the application password that a page shows.
+var madeKey = regexp.MustCompile(`<dd class="key" translate="no">([A-Za-z0-9 ]+)</dd>`)
+
+func TestApplicationPasswordsAreMadeAndRevokedOnAPage(t *testing.T) {
+	s := start(t)
+	require.Equal(t, "/account/sign-in?next=%2Faccount%2Fkeys", do(t, s, "GET", "/account/keys", nil).header.Get("Location"))
+	own := signIn(t, s)
+	post := func(form url.Values, more ...string) page {
+		t.Helper()
+		return do(t, s, "POST", "/account/keys", form, append([]string{"Cookie", own}, more...)...)
+	}
+	require.Equal(t, 403, post(url.Values{"name": {"x"}}, "Origin", "https://evil.example").status)
+	require.Contains(t, do(t, s, "GET", "/account/keys?lang=de", nil, "Cookie", own).body, "Sie haben keine.")
+	require.Contains(t, post(url.Values{"name": {" "}, "days": {"90"}}).body, "Give a name of at most 100 characters.")
+	require.Contains(t, post(url.Values{"name": {"reader"}, "days": {"0"}, "may": {"some"}}).body, "<small>Only: See contacts</small>")
+	require.Equal(t, "/account/keys", post(url.Values{"end": {s.Visitor().With("Cookie", own).Get("/me/application-passwords").Is(200).Text("items.0.id")}}).header.Get("Location"))
+	require.Equal(t, 422, post(url.Values{"name": {"shop"}, "may": {"some"}, "permission": {"svc_fly"}}).status)
+
+	s.Travel(11 * time.Minute) // the password is no longer recent
+	form := url.Values{"name": {"<Shop>"}, "days": {"30"}, "may": {"some"}, "permission": {"svc_manage_forms"}}
+	asks := post(form)
+	require.Equal(t, 200, asks.status)
+	require.Contains(t, asks.body, `autocomplete="current-password"`)
+	require.Regexp(t, `(?s)value="&lt;Shop&gt;".*value="30" selected.*value="some" checked.*value="svc_manage_forms" checked`, asks.body, "what was typed stays")
+	form.Set("password", "wrong")
+	require.Contains(t, post(form).body, "The password is not right.")
+	form.Set("password", password)
+	made := post(form)
+	require.Equal(t, 200, made.status)
+	require.Equal(t, "no-store", made.header.Get("Cache-Control"))
+	require.Contains(t, made.body, "Only: See contacts, Manage forms")
+	key := withKey(s, madeKey.FindStringSubmatch(made.body)[1])
+	s.Eventually(func() bool { return key.Get("/apps").Status == 200 })
+	key.Get("/settings/privacy").Fails(403, "svc_forbidden")
+	c := s.Visitor().With("Cookie", own)
+	listed := func() map[string]any { return c.Get("/me/application-passwords").Is(200).Items()[0] }
+	s.Eventually(func() bool { return listed()["last_used_at"] != nil })
+	ends, err := time.Parse(time.RFC3339, listed()["expires_at"].(string))
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), ends, time.Minute)
+
+	shown := do(t, s, "GET", "/account/keys", nil, "Cookie", own)
+	require.Regexp(t, `(?s)&lt;Shop&gt;.*Last used .*, 127\.0\.0\.1.*Ends .*Only:`, shown.body)
+	require.NotContains(t, shown.body, madeKey.FindStringSubmatch(made.body)[1])
+	id := listed()["id"].(string)
+	for range 2 {
+		require.Equal(t, "/account/keys", post(url.Values{"end": {id}}).header.Get("Location"))
+	}
+	s.Eventually(func() bool { return key.Get("/apps").Status == 401 })
+	require.Equal(t, 303, post(url.Values{"end": {"nonsense"}}).status)
+}
+
+func TestAPersonEndsAllOtherSessionsOnAPage(t *testing.T) {
+	s := start(t)
+	others := []string{signIn(t, s), signIn(t, s)}
+	own := signIn(t, s)
+	require.Contains(t, do(t, s, "GET", "/account/access", nil, "Cookie", own).body, "Sign out all other browsers")
+	require.Equal(t, "/account/access", do(t, s, "POST", "/account/access", url.Values{"others": {"true"}}, "Cookie", own).header.Get("Location"))
+	for _, other := range others {
+		s.Eventually(func() bool { return s.Visitor().With("Cookie", other).Get("/me").Status == 401 })
+	}
+	require.NotContains(t, do(t, s, "GET", "/account/access", nil, "Cookie", own).body, "Sign out all other browsers")
+}
+
+func TestANewPasswordEndsKeysIfThePersonTicksThat(t *testing.T) {
+	s := start(t)
+	c := s.Visitor().With("Cookie", signIn(t, s))
+	key := withKey(s, c.Post("/me/application-passwords", map[string]any{"name": "shop"}).Is(201).Text("password"))
+	s.Eventually(func() bool { return key.Get("/apps").Status == 200 })
+	do(t, s, "POST", "/account/password", url.Values{"step": {"forgot"}, "email": {"admin@example.com"}})
+	token := mailedToken(t, s, "admin@example.com", "/account/password")
+	short := do(t, s, "POST", "/account/password", url.Values{"step": {"reset"}, "token": {token}, "password": {"short"}, "end_keys": {"true"}})
+	require.Contains(t, short.body, `name="end_keys" value="true" checked`, "what was ticked stays")
+	require.Equal(t, 200, do(t, s, "POST", "/account/password", url.Values{"step": {"reset"}, "token": {token}, "password": {"another horse"}, "end_keys": {"true"}}).status)
+	s.Eventually(func() bool { return key.Get("/apps").Status == 401 })
+}
+
 func TestManyCodesHaveToWait(t *testing.T) {
 	s := start(t, func(c *app.Config) { c.RateFactor = 1 })
 	var last page
@@ -174,7 +258,7 @@ func TestASecondFactorIsSetUpAndTurnedOffOnAPage(t *testing.T) {
 	require.Contains(t, wrong.body, key[1], "the key stays")
 	done := post(url.Values{"act": {"confirm"}, "secret": {hidden(t, wrong, "secret")}, "code": {code()}})
 	require.Equal(t, 200, done.status)
-	recovery := regexp.MustCompile(`<li class="key">([a-z2-7-]{19})</li>`).FindAllStringSubmatch(done.body, -1)
+	recovery := regexp.MustCompile(`<li class="key">([a-z2-7-]{29})</li>`).FindAllStringSubmatch(done.body, -1)
 	require.Len(t, recovery, 10)
 	require.Equal(t, 303, post(url.Values{"act": {"confirm"}, "secret": {sealed}, "code": {code()}}).status, "it is on already")
 	require.Equal(t, 303, post(url.Values{"act": {"start"}}).status)

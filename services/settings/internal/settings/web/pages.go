@@ -12,20 +12,22 @@ import (
 	"frontdesk/proto"
 )
 
-//go:embed all:page all:dist
+//go:embed all:page all:dist ability css guide sample
 var folder embed.FS
 
 const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/telemetry"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docsPath}, {Path: docsPath + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
 
 // Options is everything that the pages use of the service.
 type Options struct {
 	web.Site
 	// Page finds a published page of the site; its error is a fault.
 	Page PageSource
+	// Document is the OpenAPI description of the installation.
+	Document func() ([]byte, error)
 	// Seal and Open encrypt what a person typed between two steps of signing in.
 	Seal func(secret []byte) []byte
 	Open func(sealed []byte) ([]byte, error)
@@ -36,7 +38,8 @@ type pages struct {
 	options Options
 }
 
-// Pages serves the pages at Paths, and the script that other sites embed.
+// Pages serves the pages at Paths, and the script that other sites embed. It refuses forms that another site sends, because most
+// pages act for the person who is signed in.
 func Pages(o Options) http.Handler {
 	p := &pages{web.New("settings", o.Site, folder), o}
 	mux := http.NewServeMux()
@@ -51,13 +54,37 @@ func Pages(o Options) http.Handler {
 	mux.HandleFunc("POST /account/password", p.password)
 	mux.HandleFunc("GET "+secondFactorPath, p.showSecondFactor)
 	mux.HandleFunc("POST "+secondFactorPath, p.changeSecondFactor)
+	mux.HandleFunc("GET "+confirmPath, func(w http.ResponseWriter, r *http.Request) {
+		p.askPassword(w, r, http.StatusOK, typed{Next: p.next(r)})
+	})
+	mux.HandleFunc("POST "+confirmPath, p.confirm)
+	mux.HandleFunc("GET "+accessPath, p.showAccess)
+	mux.HandleFunc("POST "+accessPath, p.endAccess)
+	mux.HandleFunc("GET "+keysPath, p.showKeys)
+	mux.HandleFunc("POST "+keysPath, p.changeKeys)
+	mux.HandleFunc("GET "+assistantsPath, p.showAssistants)
+	mux.HandleFunc("POST "+assistantsPath, p.endAssistant)
+	mux.HandleFunc("GET "+connectPath, p.showConnect)
+	mux.HandleFunc("POST "+connectPath, p.connect)
+	mux.HandleFunc("GET "+passkeysPath, p.showPasskeys)
+	mux.HandleFunc("POST "+passkeysPath, p.changePasskeys)
 	mux.HandleFunc("GET /account/telemetry", p.showTelemetry)
 	mux.HandleFunc("POST /account/telemetry", p.confirmTelemetry)
+	mux.HandleFunc("GET "+docsPath, p.docs)
+	mux.HandleFunc("GET "+docsPath+"/", p.docs)
 	mux.Handle("/_ui/settings/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
 	mux.HandleFunc("GET /{slug}", p.show)
 	mux.HandleFunc("/", p.NotFound)
-	return mux
+	foreign := http.NewCrossOriginProtection()
+	foreign.SetDenyHandler(http.HandlerFunc(p.refuseForeign))
+	return foreign.Handler(mux)
+}
+
+// refuseForeign answers a form that another site has sent.
+func (p *pages) refuseForeign(w http.ResponseWriter, r *http.Request) {
+	t := p.Reader(r)
+	p.Message(w, r, http.StatusForbidden, web.Message{Icon: "lock", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_elsewhere")})
 }
 
 // refusal is why a form was not accepted, in the visitor's language, and the status to answer with. wrong is true, and problem

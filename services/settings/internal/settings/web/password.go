@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,6 +16,8 @@ type chosen struct {
 	Token, TokenWrong      string
 	PasswordWrong, Problem string
 	Resetting              bool
+	// EndKeys ends application passwords and passkeys with the old password.
+	EndKeys bool
 	// Known is true for a person who is signed in.
 	Known bool
 }
@@ -32,7 +35,8 @@ func (p *pages) invitation(w http.ResponseWriter, r *http.Request, status int, c
 func (p *pages) accept(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	var accepted struct{ Login string }
-	c, err := p.choose(r, "/auth/invitation", &accepted)
+	c := chosen{}
+	err := p.choose(r, "/auth/invitation", nil, &c, &accepted)
 	t := p.Reader(r)
 	if err == nil {
 		p.Message(w, r, http.StatusOK, web.Message{Icon: "check", Tone: "good", Title: t.T("account_accepted"),
@@ -48,16 +52,19 @@ func (p *pages) accept(w http.ResponseWriter, r *http.Request) {
 	p.invitation(w, r, status, c)
 }
 
-// choose sends a token and a password to an operation, and decodes its answer into out.
-func (p *pages) choose(r *http.Request, path string, out any) (chosen, error) {
-	c := chosen{Token: tokenIn(r.PostFormValue("token"))}
+// choose sends the form's token and password to an operation, with what else it takes, and decodes its answer into out. c gets
+// what the form has to show again.
+func (p *pages) choose(r *http.Request, path string, more map[string]any, c *chosen, out any) error {
+	c.Token = tokenIn(r.PostFormValue("token"))
 	switch {
 	case len([]rune(r.PostFormValue("password"))) < 8:
-		return c, fault.Invalid("password", fault.TooShort(8))
+		return fault.Invalid("password", fault.TooShort(8))
 	case c.Token == "" || len(c.Token) > 200:
-		return c, fault.InvalidToken("")
+		return fault.InvalidToken("")
 	}
-	return c, p.Call(r, http.MethodPost, path, nil, map[string]string{"token": c.Token, "password": r.PostFormValue("password")}, "", out)
+	body := map[string]any{"token": c.Token, "password": r.PostFormValue("password")}
+	maps.Copy(body, more)
+	return p.Call(r, http.MethodPost, path, nil, body, "", out)
 }
 
 // explain puts a refusal beside the field it is about, and is the status to answer with.
@@ -69,6 +76,8 @@ func (p *pages) explain(w http.ResponseWriter, r *http.Request, err error, c *ch
 		c.Problem = problem
 	case f.Code == "svc_invalid_token":
 		c.TokenWrong = t.T("account_code_wrong")
+	case web.Problems(f)["password"].Code == "common":
+		c.PasswordWrong = t.T("account_common")
 	default:
 		c.PasswordWrong = t.T("account_short")
 	}
@@ -123,7 +132,8 @@ func (p *pages) forgot(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) reset(w http.ResponseWriter, r *http.Request) {
-	c, err := p.choose(r, "/auth/password/reset", nil)
+	c := chosen{Resetting: true, EndKeys: r.PostFormValue("end_keys") != ""}
+	err := p.choose(r, "/auth/password/reset", map[string]any{"end_keys": c.EndKeys}, &c, nil)
 	t := p.Reader(r)
 	if err == nil {
 		p.Message(w, r, http.StatusOK, web.Message{Icon: "check", Tone: "good", Title: t.T("account_saved"),
@@ -135,7 +145,6 @@ func (p *pages) reset(w http.ResponseWriter, r *http.Request) {
 			Text: t.T("account_gone_password"), Link: t.T("account_new_link"), LinkURL: in(t, "/account/password")})
 		return
 	}
-	c.Resetting = true
 	status := p.explain(w, r, err, &c)
 	p.forgotten(w, r, status, c)
 }

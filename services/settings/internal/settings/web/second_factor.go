@@ -115,6 +115,10 @@ func (p *pages) changeSecondFactor(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if passwordRequired(err) {
+		p.askPassword(w, r, http.StatusOK, typed{Next: in(t, secondFactorPath)})
+		return
+	}
 	if err == nil || slices.Contains([]int{http.StatusUnauthorized, http.StatusConflict}, fault.From(err).Status) {
 		// The state has changed since the page was shown.
 		p.leadOn(w, r, in(t, secondFactorPath))

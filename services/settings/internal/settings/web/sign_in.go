@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
+	"frontdesk/services/settings/internal/portal"
 )
 
 // step is the data of the two pages of signing in.
@@ -18,6 +19,8 @@ type step struct {
 	Problem     string
 	// Ticket is the input of the first step, encrypted.
 	Ticket, CodeWrong, Back string
+	// Challenge is what a passkey answers; nil for none.
+	Challenge *challenge
 }
 
 // ticket is the input of the first step. It travels through the browser to the second, encrypted.
@@ -42,20 +45,20 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) firstStep(w http.ResponseWriter, r *http.Request, status int, s step) {
-	s.Next = p.next(r)
+	s.Next, s.Challenge = p.next(r), p.signInChallenge(r)
 	p.Render(w, r, status, "signin", web.Page{Title: p.Reader(r).T("account_sign_in"), Narrow: true, Scripts: []string{"account.js"},
 		Alternate: languages(r), Data: s})
 }
 
 func (p *pages) secondStep(w http.ResponseWriter, r *http.Request, status int, s step) {
 	t := p.Reader(r)
-	s.Next = p.next(r)
+	s.Next, s.Challenge = p.next(r), p.signInChallenge(r)
 	back := url.Values{"next": {s.Next}}
 	if t.Chosen != "" {
 		back.Set("lang", t.Chosen)
 	}
 	s.Back = back.Encode()
-	p.Render(w, r, status, "code", web.Page{Title: t.T("account_second"), Narrow: true, Data: s})
+	p.Render(w, r, status, "code", web.Page{Title: t.T("account_second"), Narrow: true, Scripts: []string{"account.js"}, Data: s})
 }
 
 // next is the address to go to after signing in: the one that was asked for if it is of this site, else the account page.
@@ -75,12 +78,6 @@ func query(u *url.URL) string {
 	return "?" + u.RawQuery
 }
 
-func (p *pages) portal() string {
-	at := struct{ Path string }{"team"}
-	p.Read("portal", &at)
-	return "/" + at.Path
-}
-
 func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	typed := ticket{Login: strings.TrimSpace(r.FormValue("login")), Password: r.PostFormValue("password"), At: time.Now()}
@@ -93,8 +90,17 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	next := p.next(r)
-	err := p.CallFor(w, r, http.MethodPost, "/auth/login", map[string]any{"login": typed.Login, "password": typed.Password, "code": code,
-		"portal": next == p.portal() || strings.HasPrefix(next, p.portal()+"/")}, nil)
+	call := map[string]any{"portal": portal.InPortal(p.Site, r, next)}
+	passkey, path := passkeyAnswer(r), "/auth/login"
+	switch {
+	case passkey != nil && sealed == "":
+		call["state"], call["credential"], path = passkey["state"], passkey["credential"], "/auth/login/passkey"
+	case passkey != nil:
+		call["login"], call["password"], call["passkey"] = typed.Login, typed.Password, passkey
+	default:
+		call["login"], call["password"], call["code"] = typed.Login, typed.Password, code
+	}
+	err := p.CallFor(w, r, http.MethodPost, path, call, nil)
 	if err == nil {
 		p.settle(w, r)
 		p.leadOn(w, r, next)
@@ -107,6 +113,10 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	problem, status, wrong := p.refusal(w, r, err)
 	switch {
+	case wrong && passkey != nil && sealed != "":
+		p.secondStep(w, r, status, step{Ticket: sealed, Problem: t.T("account_passkey_wrong")})
+	case wrong && passkey != nil:
+		p.firstStep(w, r, status, step{Problem: t.T("account_passkey_wrong")})
 	case sealed != "" && wrong && code != "":
 		p.secondStep(w, r, status, step{Ticket: sealed, CodeWrong: t.T("account_second_wrong")})
 	case sealed != "":

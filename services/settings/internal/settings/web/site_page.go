@@ -15,7 +15,7 @@ import (
 // SitePage is a published page of the site.
 type SitePage struct{ Title, Content string }
 
-// PageSource finds the published page at an address; 404 when there is none.
+// PageSource finds the published page at an address; 404 for an address without a published page.
 type PageSource func(ctx context.Context, slug string) (SitePage, error)
 
 // block is a paragraph, or the widget of a shortcode.

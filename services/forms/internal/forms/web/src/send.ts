@@ -5,14 +5,17 @@ import { newKey, wordsOf } from "@web/api"
 import { keyOf, why, type Problems } from "@web/problem"
 import { reader } from "@web/text"
 
+export interface AfterSubmit { type: string; message: string; url: string }
+
 interface Refusal { code?: string; data?: { details?: Problems; retry_after?: number } }
 
 const tokenAge = 3100 // the server takes no token that is younger than three seconds
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
-// enhance takes over a form inside root. origin is that of the API and of the form's own document.
-export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, origin: string): void {
+// enhance takes over a form inside root. origin is that of the API and of the form's own document. A preview sends nothing: it
+// goes on with what comes after sending, and stays on its page.
+export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, origin: string, preview?: AfterSubmit): void {
   const language = form.closest<HTMLElement>("[lang]")?.lang ?? "en"
   const t = reader(JSON.parse(form.dataset.text ?? "{}"), language)
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]")!
@@ -177,9 +180,9 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     say(problems.values?.code === "empty" ? why(problems.values, "", t) : t(res.status < 500 ? "form_again" : "form_failed"))
   }
 
-  function done(after: { type: string; message: string; url: string }) {
+  function done(after: AfterSubmit) {
     const away = after.type === "redirect" && /^https:\/\//.test(after.url)
-    if (away) location.assign(after.url)
+    if (away && !preview) location.assign(after.url)
     const panel = form.querySelector<HTMLTemplateElement>("template.after")!.content.firstElementChild!.cloneNode(true) as HTMLElement
     panel.querySelector("p")!.textContent = away ? t("form_onward") : after.message || t("form_thanks")
     form.replaceWith(panel)
@@ -192,6 +195,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     clear()
     const wrong = check()
     if (wrong.size > 0) return point(wrong)
+    if (preview) return done(preview)
     sending = true
     button.setAttribute("aria-disabled", "true")
     label.textContent = t("form_sending")

@@ -1,10 +1,10 @@
 // <svc-form form="3">: a form on any site. The server renders it, in the language of the page around; this puts it into a
 // shadow root with the shared style sheet. Until then, and when no answer comes, the element's own content stays; once the browser is
-// online again, it is asked for again.
+// online again, it is asked for again. preview shows a form that is not on the server, which is never sent.
 import css from "@web/../css/card.css"
 import { applyLook, type Site } from "@web/style"
 import { languageOf } from "@web/text"
-import { enhance } from "./send"
+import { enhance, type AfterSubmit } from "./send"
 
 const origin = new URL(import.meta.url).origin
 const sheet = new CSSStyleSheet()
@@ -39,21 +39,27 @@ class FormElement extends HTMLElement {
     }
   }
 
-  #show(fragment: Fragment | undefined, language: string) {
+  /** Shows the answer of POST /v1/forms/preview. Its button checks the answers and shows what comes after sending. */
+  preview(fragment: Fragment, after: AfterSubmit) {
+    this.#shown = true
+    this.#show(fragment, "", after)
+  }
+
+  #show(fragment: Fragment | undefined, language: string, after?: AfterSubmit) {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" })
     if (!fragment) {
       const line = document.createElement("p")
       line.lang = language
       line.textContent = gone[language]!
-      this.attachShadow({ mode: "open" }).append(line)
+      root.append(line)
       return
     }
     const parsed = new DOMParser().parseFromString(fragment.html, "text/html")
     const card = document.adoptNode(parsed.body.firstElementChild as HTMLElement)
     applyLook(card, fragment.site.look, origin)
-    const root = this.attachShadow({ mode: "open" })
     root.adoptedStyleSheets = [sheet]
-    root.append(card)
-    enhance(card.querySelector("form")!, root, origin)
+    root.replaceChildren(card)
+    enhance(card.querySelector("form")!, root, origin, after)
   }
 }
 

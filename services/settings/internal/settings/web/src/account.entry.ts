@@ -13,3 +13,33 @@ for (const form of document.querySelectorAll("form")) {
   // What password managers store has to be in a password field again.
   form.addEventListener("submit", () => form.querySelectorAll<HTMLInputElement>("[data-password]").forEach((i) => { i.type = "password" }))
 }
+
+// A form with a passkey: the browser makes or uses one for the options that came with the page, and the form takes its answer
+// along. The types of TypeScript do not know the JSON forms yet.
+type JSONForms = {
+  parseCreationOptionsFromJSON(o: unknown): PublicKeyCredentialCreationOptions
+  parseRequestOptionsFromJSON(o: unknown): PublicKeyCredentialRequestOptions
+}
+const forms = window.PublicKeyCredential as unknown as JSONForms | undefined
+for (const form of document.querySelectorAll<HTMLFormElement>("form[data-passkey]")) {
+  if (!forms?.parseCreationOptionsFromJSON) continue
+  form.hidden = false
+  const answer = form.elements.namedItem("passkey") as HTMLInputElement
+  form.addEventListener("submit", async (e) => {
+    if (answer.value) return
+    e.preventDefault()
+    const failed = form.querySelector<HTMLElement>("[data-failed]")!
+    failed.hidden = true
+    const options = JSON.parse(form.dataset.options!)
+    try {
+      const credential = form.dataset.passkey == "create"
+        ? await navigator.credentials.create({ publicKey: forms.parseCreationOptionsFromJSON(options) })
+        : await navigator.credentials.get({ publicKey: forms.parseRequestOptionsFromJSON(options) })
+      answer.value = JSON.stringify((credential as unknown as { toJSON(): unknown }).toJSON())
+      form.submit()
+    } catch {
+      // The person closed the browser's window, or the device has no passkey for this site.
+      failed.hidden = false
+    }
+  })
+}

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict"
+import { after, before, test } from "node:test"
+import { check, launch, visitor } from "./browser.mjs"
+import { Client, state, until } from "./system.mjs"
+
+let browser
+before(async () => (browser = await launch()))
+after(() => browser?.close())
+
+const panel = (path = "/") => state().processes.gateway.admin + path
+const host = () => new URL(panel()).host
+const open = (options) => visitor(browser, { hosts: [host()], ...options })
+
+for (const [width, colorScheme] of [[320, "dark"], [1440, "light"]])
+  test(`every page of the panel is accessible, ${width} wide, ${colorScheme}`, async () => {
+    await until("the first figures", async () => /Goroutines/.test(await (await fetch(panel("/services/booking"))).text()), 60)
+    const v = await open({ colorScheme, viewport: { width, height: 900 } })
+    for (const path of ["/", "/services/settings", "/services/booking?over=1h", "/services/traefik", "/instances", "/apps", "/routes?search=booking", "/parked-messages"]) {
+      await v.page.goto(panel(path))
+      await check(v.page, `operators${path}-${width}-${colorScheme}`)
+    }
+    await v.page.goto(panel("/services/forms"))
+    await v.page.getByText("All figures").click()
+    await check(v.page, `operators-figures-${width}-${colorScheme}`)
+    const answer = await v.page.goto(panel("/parked-messages/contacts/1"))
+    assert.equal(answer.status(), 404)
+    await check(v.page, `operators-none-${width}-${colorScheme}`)
+    await v.end()
+  })
+
+test("what happens shows without a reload, and the focus stays where it is", async () => {
+  const v = await open()
+  await v.page.goto(panel("/services/forms"))
+  await v.page.getByText("All figures").click()
+  const loaded = await v.page.evaluate(() => performance.timeOrigin)
+  const link = v.page.getByRole("link", { name: "15 minutes" })
+  await link.focus()
+  const visitors = new Client()
+  for (let i = 0; i < 5; i++) await visitors.get("/forms/987654321/token").catch(() => {})
+  await v.page.getByRole("row", { name: /^[a-z-]*token/ }).waitFor({ timeout: 40000 })
+  assert.equal(await v.page.evaluate(() => performance.timeOrigin), loaded, "the page was not loaded again")
+  assert.ok(await link.evaluate((e) => e === document.activeElement), "the focus stays")
+  assert.ok(await v.page.locator("details").evaluate((e) => e.open), "what is open stays open")
+  await check(v.page, "operators-live")
+  await v.end()
+})
+
+test("the keyboard reaches the content, pauses updates and finds a route", async () => {
+  const v = await open()
+  await v.page.goto(panel())
+  await v.page.keyboard.press("Tab")
+  await v.page.getByRole("link", { name: "Skip to the content" }).and(v.page.locator(":focus")).waitFor()
+  await v.page.keyboard.press("Enter")
+  await v.page.keyboard.press("Tab")
+  await v.page.getByRole("button", { name: "Pause" }).and(v.page.locator(":focus")).waitFor()
+  await v.page.keyboard.press("Space")
+  const time = v.page.locator("#time")
+  await v.page.getByText("Updates are paused.").waitFor()
+  const paused = await time.textContent()
+  assert.equal(await v.page.getByRole("button", { name: "Pause" }).getAttribute("aria-pressed"), "true")
+  await check(v.page, "operators-paused")
+  await v.page.waitForTimeout(6000) // longer than the time between two updates
+  assert.equal(await time.textContent(), paused)
+  await v.page.keyboard.press("Space")
+  await until("an update", async () => (await time.textContent()) !== paused)
+
+  await v.page.getByRole("link", { name: "Routes", exact: true }).focus()
+  await v.page.keyboard.press("Enter")
+  await v.page.getByLabel("Part of a method, path").fill("/booking/slots")
+  await v.page.keyboard.press("Enter")
+  await v.page.getByRole("heading", { name: /^1 of / }).waitFor()
+  await v.page.getByRole("rowheader", { name: "/v1/booking/slots" }).waitFor()
+  await v.end()
+})
+
+test("a controller that is away is said, and comes back by itself", async () => {
+  const v = await open()
+  await v.page.goto(panel())
+  await v.page.route("**/*", (route) => route.abort())
+  await v.page.getByText("The controller does not answer").waitFor()
+  await check(v.page, "operators-away")
+  await v.page.unroute("**/*")
+  await until("an update", async () => (await v.page.getByText("The controller does not answer").count()) === 0)
+  await v.end()
+})
+
+test("the panel works without script", async () => {
+  const v = await open({ javaScriptEnabled: false })
+  await v.page.goto(panel())
+  assert.equal(await v.page.getByRole("button", { name: "Pause" }).count(), 0)
+  await v.page.getByRole("row", { name: /contacts/ }).getByRole("link").click()
+  await v.page.getByRole("heading", { name: "Contacts" }).waitFor()
+  await v.page.getByRole("link", { name: "hour", exact: true }).click()
+  await v.page.getByRole("heading", { name: "Operations, last hour" }).waitFor()
+  await check(v.page, "operators-no-script")
+  await v.end()
+})

@@ -1,0 +1,123 @@
+// Every screen of the portal in bad moments: the connection is gone, the service answers 500 or 503, the session has ended. One table for
+// all of them.
+import assert from "node:assert/strict"
+import { before, test } from "node:test"
+import { check } from "./browser.mjs"
+import { password, state } from "./system.mjs"
+import { desk, member, open, records, screens, team, unique } from "./team.mjs"
+
+let ids
+before(async () => (ids = await records()))
+
+/** A list, a record, the calendar and a document: of the other screens, the same parts say what failed. */
+const looked = ["/contacts", "/contacts/$id", "/calendar", "/settings/general"]
+
+const failures = {
+  "the connection fails": { fail: (route) => route.abort("connectionfailed"), says: /connection failed/i },
+  "the service answers 500": { fail: (route) => route.fulfill({ status: 500, json: { code: "svc_internal", message: "Something went wrong on our side." } }), says: /not available right now|went wrong/i },
+  "the service is away": { fail: (route) => route.fulfill({ status: 503, headers: { "Retry-After": "1" }, body: "" }), says: /not available right now/i },
+}
+const loading = screens.filter(([, { calls }]) => calls.length > 0)
+
+for (const [name, { fail, says }] of Object.entries(failures)) {
+  test(`every screen says so when ${name}, and loads when it is tried again`, async () => {
+    const v = await member()
+    await v.page.clock.install()
+    let broken = true
+    await v.page.route(/\/v1\/(?!live|auth\/session)/, (route) => (broken ? fail(route) : route.continue()))
+    for (const [path] of loading) {
+      broken = true
+      await v.page.goto(team() + path.replace("$id", ids[path]))
+      const alert = v.page.getByRole("alert").filter({ hasText: says }).first()
+      // Two attempts of the program itself come first.
+      for (let i = 0; i < 100 && !(await alert.isVisible()); i++) await v.page.clock.runFor(500)
+      assert.ok(await alert.isVisible(), `${path} says that it could not be loaded: ${await v.page.locator("#main").innerText()}`)
+      if (name === "the connection fails" && looked.includes(path)) await check(v.page, `portal offline ${path}`)
+      broken = false
+      await alert.getByRole("button", { name: "Try again" }).click()
+      await alert.waitFor({ state: "detached" })
+    }
+    v.problems.length = 0 // what failed here was to fail
+    await v.end()
+  })
+}
+
+test("without a connection a screen that was never opened says so, and opens once there is one", async () => {
+  const v = await member()
+  await open(v, "/contacts", "Contacts")
+  await v.context.setOffline(true)
+  await v.page.getByRole("link", { name: "Services", exact: true }).click()
+  await v.page.getByRole("alert").getByText("The connection failed").waitFor()
+  await check(v.page, "portal offline screen")
+  await v.context.setOffline(false)
+  await v.page.getByRole("button", { name: "Try again" }).click()
+  await v.page.getByRole("heading", { name: "Services", level: 1 }).waitFor()
+  await v.page.getByRole("link", { name: desk.intake.name }).waitFor()
+  v.problems.length = 0 // what failed here was to fail
+  await v.end()
+})
+
+/** Changes: where they are made, how, and what shows that they were made. what is a text that only this change has. */
+const changes = {
+  "a note": {
+    path: () => "/contacts/" + ids["/contacts/$id"],
+    fill: (page, what) => page.getByLabel("Note").fill(what),
+    send: (page) => page.getByRole("button", { name: "Add the note" }).click(),
+    done: (page, what) => page.locator(".entry--note").getByText(what).waitFor(),
+  },
+  "a contact": {
+    path: () => "/contacts",
+    async fill(page, what) {
+      await page.getByRole("button", { name: "New contact" }).click()
+      await page.getByLabel("Last name").fill(what)
+    },
+    send: (page) => page.getByRole("dialog").getByRole("button", { name: /^(Create|Add|Save)/ }).click(),
+    done: (page, what) => page.getByRole("heading", { name: what, level: 1 }).waitFor(),
+  },
+  "an organization": {
+    path: () => "/organizations",
+    async fill(page, what) {
+      await page.getByRole("button", { name: "New organization" }).click()
+      await page.getByLabel("Name", { exact: true }).fill(what)
+    },
+    send: (page) => page.getByRole("dialog").getByRole("button", { name: /^(Create|Add|Save)/ }).click(),
+    done: (page, what) => page.getByRole("heading", { name: what, level: 1 }).waitFor(),
+  },
+  "the rules of booking": {
+    path: () => "/settings/booking",
+    fill: (page, what) => page.getByLabel("Text above the button to book").fill(what),
+    send: (page) => page.getByRole("button", { name: "Save", exact: true }).click(),
+    done: (page) => page.getByText("Saved.").waitFor(),
+  },
+}
+
+for (const [name, { path, fill, send, done }] of Object.entries(changes)) {
+  test(`${name}: a change that fails keeps what was typed, and is made when it is sent again`, async () => {
+    const v = await member()
+    const what = "Typed " + unique()
+    await v.page.goto(team() + path())
+    await fill(v.page, what)
+    await v.context.setOffline(true)
+    await send(v.page)
+    await v.page.getByText("The connection failed. What you typed is still here; try again.").first().waitFor()
+    await v.context.setOffline(false)
+    await send(v.page)
+    await done(v.page, what)
+    v.problems.length = 0 // what failed here was to fail
+    await v.end()
+  })
+
+  test(`${name}: a change after the session ended is made once the person has signed in again`, async () => {
+    const v = await member()
+    const what = "Typed " + unique()
+    await v.page.goto(team() + path())
+    await fill(v.page, what)
+    await v.context.clearCookies()
+    await send(v.page)
+    await v.page.getByRole("heading", { name: "Sign in again" }).waitFor()
+    await v.page.getByLabel("Password").fill(state().admin?.password || password)
+    await v.page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await done(v.page, what)
+    await v.end()
+  })
+}

@@ -1,0 +1,371 @@
+// The team's screens, in a real browser: every screen and state, by mouse and by keyboard.
+import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
+import { test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { check } from "./browser.mjs"
+import { Client, password, state, until } from "./system.mjs"
+import { desk, member, screens, team, unique } from "./team.mjs"
+
+test("the portal's types are those of the running system", () => {
+  const script = fileURLToPath(new URL("../../services/settings/internal/portal/web/schema.mjs", import.meta.url))
+  const done = spawnSync(process.execPath, [script, desk.gateway, "--check"], { encoding: "utf8" })
+  assert.equal(done.status, 0, done.stderr)
+})
+
+test("a person signs in to the portal where they wanted to go", async () => {
+  const v = await member({ cookie: "none=1" })
+  await v.page.goto(team() + "/contacts?status=lead")
+  await v.page.getByLabel("Login or email address").fill("admin")
+  await v.page.getByLabel("Password", { exact: true }).fill(state().admin?.password || password)
+  await v.page.getByRole("button", { name: "Sign in" }).click()
+  await v.page.waitForURL(/\/team\/contacts\?status=lead$/)
+  await v.page.getByRole("heading", { name: "Contacts", level: 1 }).waitFor()
+  await v.end()
+})
+
+test("a page shows its heading and begins the first calls of its screen before its program", async () => {
+  const ids = { "/contacts/$id": (await contact()).id, "/services/$id": desk.intake.id, "/people/$id": desk.user }
+  const v = await member()
+  await v.page.route("**/v1/live", (route) => route.abort()) // a change by somebody else makes a screen read again
+  for (const [path, { calls }] of screens) {
+    if (path.includes("$") && !ids[path]) continue
+    const fill = (text) => text.replace("$id", ids[path])
+    const seen = []
+    const note = (r) => seen.push(decodeURIComponent(r.url().replace(desk.gateway, "")))
+    v.page.on("request", note)
+    const answer = await v.page.goto(team() + fill(path))
+    const heading = /<h1>([^<]*)<\/h1>/.exec(await answer.text())[1]
+    await v.page.locator("#frame").waitFor({ state: "detached" })
+    await v.page.locator(".skeleton").waitFor({ state: "detached" })
+    v.page.off("request", note)
+    if (heading) assert.equal(await v.page.locator("h1").first().innerText(), heading, path)
+    for (const call of calls) assert.equal(seen.filter((s) => s === "/v1" + fill(call)).length, 1, `${path} reads ${call} once: ${seen.filter((s) => s.startsWith("/v1"))}`)
+  }
+  await v.end()
+})
+
+test("a page begins no call that would be refused", async () => {
+  const v = await member()
+  await v.page.goto(team() + "/contacts?status=lead")
+  assert.equal(await v.page.locator('link[as="fetch"]').count(), 0, "filters make another call")
+  await v.end()
+})
+
+const contact = (fields) => desk.admin.post("/contacts", { first_name: "Ada", last_name: "Lind " + unique(), email: `ada-${unique()}@example.com`, ...fields })
+
+test("the overview shows the day, and a request is answered in place", async () => {
+  const c = await contact({ last_name: "Donaudampfschifffahrtskapitaen " + unique() })
+  const slots = (await desk.admin.get("/slots?service=" + desk.followUp.id)).items
+  await desk.admin.post("/appointments", { contact: c.id, service: desk.followUp.id, starts_at: slots[0].starts_at, status: "pending", meeting_url: "https://meet.example.com/x" })
+  await desk.admin.post("/appointments", { contact: c.id, service: desk.visit.id, starts_at: new Date(Math.floor(Date.now() / 1000 - 3 * 3600) * 1000), outside_hours: true, location: "Kouter 3" })
+  const name = `${c.first_name} ${c.last_name}`
+  for (const [colorScheme, width] of [["light", 1440], ["dark", 320]]) {
+    const v = await member({ colorScheme, viewport: { width, height: 900 } })
+    await v.page.goto(team())
+    await v.page.getByRole("button", { name: `Confirm the request of ${name}` }).waitFor()
+    const bookings = v.page.getByRole("table", { name: "Bookings by week" })
+    const total = (await bookings.getByRole("cell").allInnerTexts()).reduce((sum, n) => sum + Number(n), 0)
+    assert.ok(total > 0, "the plot's table has the appointment of today")
+    await check(v.page, `portal overview ${colorScheme} ${width}`)
+    if (width === 320) {
+      await v.page.getByRole("button", { name: `Decline the request of ${name}` }).click()
+      await v.page.getByRole("heading", { name: `Decline the request of ${name}?` }).waitFor()
+      await check(v.page, "portal decline")
+      await v.page.keyboard.press("Escape")
+      await v.page.getByRole("button", { name: `Confirm the request of ${name}` }).click()
+      await v.page.getByText(`Confirmed. ${name} gets a mail.`).waitFor()
+    }
+    await v.end()
+  }
+})
+
+test("a contact is made, refused at its fields, and found by its address", async () => {
+  const v = await member()
+  const email = `grace-${unique()}@example.com`
+  await v.page.goto(team() + "/contacts")
+  await v.page.getByRole("button", { name: "New contact" }).click()
+  await v.page.getByLabel("First name").fill("Grace")
+  await v.page.getByLabel("Email address").fill("no address")
+  await v.page.getByRole("button", { name: "Create the contact" }).click()
+  await v.page.getByText("Enter an email address such as").waitFor()
+  assert.equal(await v.page.getByLabel("Email address").evaluate((e) => e === document.activeElement), true, "the focus is at the problem")
+  await check(v.page, "portal new contact refused")
+  await v.page.keyboard.press("Escape")
+  await v.page.getByRole("heading", { name: "Leave without saving?" }).waitFor()
+  await v.page.getByRole("button", { name: "Cancel" }).last().click()
+  assert.equal(await v.page.getByLabel("First name").inputValue(), "Grace", "nothing typed is lost")
+  await v.page.getByLabel("Email address").fill(email)
+  await v.page.getByRole("button", { name: "Create the contact" }).click()
+  await v.page.getByRole("heading", { name: "Grace", level: 1 }).waitFor()
+  await v.page.getByText("Created", { exact: true }).waitFor()
+  await check(v.page, "portal contact")
+
+  await v.page.goto(team() + "/contacts")
+  await v.page.getByRole("button", { name: "New contact" }).click()
+  await v.page.getByLabel("Email address").fill(email)
+  await v.page.getByLabel("First name").focus()
+  await v.page.getByText("There is a contact with this address.").waitFor()
+  await v.page.getByRole("link", { name: "Open it" }).click()
+  await v.page.waitForURL(/contacts\/[0-9a-f-]{36}$/)
+  await v.end()
+})
+
+test("values, tags and notes of a contact change at once, and a refusal takes them back", async () => {
+  const c = await contact({ tags: ["VIP"] })
+  const v = await member()
+  await v.page.goto(`${team()}/contacts/${c.id}`)
+  await v.page.getByRole("button", { name: /^Phone/ }).click()
+  await v.page.getByLabel("Phone").fill("0470 11 22 33")
+  await v.page.keyboard.press("Enter")
+  await v.page.getByRole("button", { name: /^Phone: ?\+32470112233/ }).waitFor()
+  await v.page.getByRole("button", { name: /^Email address/ }).click()
+  await v.page.getByLabel("Email address").fill("nobody")
+  await v.page.keyboard.press("Enter")
+  await v.page.getByText("Enter an email address such as").waitFor()
+  await check(v.page, "portal contact, value refused")
+  await v.page.keyboard.press("Escape")
+  await v.page.getByRole("button", { name: new RegExp("^Email address: ?" + c.email) }).waitFor()
+
+  await v.page.getByLabel("Add a tag").fill("Spring")
+  await v.page.keyboard.press("Enter")
+  await v.page.getByRole("button", { name: "Remove the tag Spring" }).waitFor()
+  await v.page.route("**/notes", (route) => route.abort(), { times: 1 })
+  await v.page.getByLabel("Note").fill("Prefers mornings")
+  await v.page.keyboard.press("Control+Enter")
+  await v.page.getByText("The connection failed.").waitFor()
+  assert.equal(await v.page.getByLabel("Note").inputValue(), "Prefers mornings")
+  await v.page.getByRole("button", { name: "Add the note" }).click()
+  await v.page.locator(".entry--note").getByText("Prefers mornings").waitFor()
+  await until("the note", async () => (await desk.admin.get(`/contacts/${c.id}/activities`)).items.some((e) => e.body === "Prefers mornings"))
+
+  await v.page.getByRole("button", { name: "More actions" }).click()
+  await v.page.getByRole("menuitem", { name: "Move to the trash" }).waitFor()
+  await check(v.page, "portal contact, menu")
+  await v.page.getByRole("menuitem", { name: "Move to the trash" }).click()
+  await v.page.getByText("In the trash since").waitFor()
+  await v.page.getByRole("button", { name: "Undo" }).click()
+  await v.page.getByText("In the trash since").waitFor({ state: "detached" })
+  await v.end()
+})
+
+test("a change by somebody else shows without reloading", async () => {
+  const c = await contact()
+  const v = await member()
+  await v.page.goto(`${team()}/contacts/${c.id}`)
+  await v.page.getByRole("heading", { name: c.last_name }).waitFor()
+  await v.page.waitForTimeout(1000) // the stream has no sign of its own that it listens
+  await desk.admin.patch(`/contacts/${c.id}`, { mode: "overwrite", first_name: "Augusta" })
+  await v.page.getByRole("heading", { name: "Augusta " + c.last_name, level: 1 }).waitFor()
+  await v.end()
+})
+
+test("two contacts become one after a look at both", async () => {
+  const stays = await contact({ last_name: "Stays " + unique(), phone: "" })
+  const goes = await contact({ last_name: "Goes " + unique(), phone: "0470 12 34 56" })
+  const v = await member({ viewport: { width: 320, height: 740 } })
+  await v.page.goto(`${team()}/contacts/${stays.id}`)
+  await v.page.getByRole("button", { name: "More actions" }).click()
+  await v.page.getByRole("menuitem", { name: "Merge" }).click()
+  await v.page.getByRole("combobox", { name: "Which record goes?" }).fill(goes.last_name)
+  await v.page.getByRole("option", { name: goes.last_name }).click()
+  await v.page.getByRole("cell", { name: "+32470123456" }).first().waitFor()
+  await check(v.page, "portal merge 320")
+  await v.page.getByRole("button", { name: "Merge and delete Ada " + goes.last_name }).click()
+  await v.page.getByRole("button", { name: /^Phone: ?\+32470123456/ }).waitFor()
+  await v.end()
+})
+
+test("organizations have people, and duplicates are settled", async () => {
+  const name = "Atelier " + unique()
+  await desk.admin.post("/organizations", { name })
+  const v = await member()
+  await v.page.goto(team() + "/organizations")
+  await check(v.page, "portal organizations")
+  await v.page.getByRole("button", { name: "New organization" }).click()
+  await v.page.getByLabel("Name").fill(name + " BV")
+  await v.page.getByLabel("VAT number").focus()
+  await v.page.getByText("There is a similar organization:").waitFor()
+  await check(v.page, "portal new organization")
+  await v.page.getByRole("button", { name: "Create the organization" }).click()
+  await v.page.getByRole("heading", { name: name + " BV", level: 1 }).waitFor()
+  const c = await contact()
+  await v.page.getByRole("button", { name: "Add a person" }).click()
+  await v.page.getByRole("combobox", { name: "Person" }).fill(c.last_name)
+  await v.page.getByRole("option", { name: c.last_name }).click()
+  await v.page.getByLabel("Role").fill("Owner")
+  await v.page.getByRole("button", { name: "Save" }).click()
+  await v.page.getByRole("link", { name: c.last_name }).first().waitFor()
+  await check(v.page, "portal organization")
+  await v.page.goto(team() + "/organizations/duplicates")
+  await v.page.getByRole("button", { name: `Keep ${name} BV` }).waitFor()
+  await check(v.page, "portal duplicates")
+  await v.page.getByRole("listitem").filter({ hasText: name }).getByRole("button", { name: "Not the same" }).click()
+  await v.page.getByRole("button", { name: `Keep ${name} BV` }).waitFor({ state: "detached" })
+  await v.end()
+})
+
+test("the keyboard alone reaches everything of a list", async () => {
+  const c = await contact()
+  const v = await member()
+  await v.page.goto(team() + "/contacts")
+  await v.page.getByRole("link", { name: c.last_name }).waitFor()
+  await v.page.keyboard.press("/")
+  await v.page.keyboard.type(c.last_name)
+  await v.page.waitForURL(/search=/)
+  await v.page.getByText("1 of 1").waitFor()
+  await v.page.keyboard.press("Enter")
+  await v.page.keyboard.press("j")
+  await v.page.keyboard.press("Enter")
+  await v.page.getByRole("heading", { name: c.last_name, level: 1 }).waitFor()
+  await v.page.keyboard.press("Control+k")
+  await v.page.getByRole("combobox", { name: "Search or go to…" }).waitFor()
+  await v.page.keyboard.type("organi")
+  await v.page.getByRole("option", { name: "Organizations", selected: true }).waitFor()
+  await check(v.page, "portal palette")
+  await v.page.getByRole("combobox", { name: "Search or go to…" }).press("Enter")
+  await v.page.getByRole("heading", { name: "Organizations", level: 1 }).waitFor()
+  await v.page.keyboard.press("?")
+  await v.page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor()
+  await check(v.page, "portal keys")
+  await v.end()
+})
+
+test("j and k walk row by row, to both ends and over rows that came later", async () => {
+  const name = "Walk " + unique()
+  for (let i = 0; i < 52; i++) await desk.admin.post("/contacts", { first_name: "Ada", last_name: name + " " + i })
+  const v = await member()
+  const at = () => v.page.evaluate(() => {
+    const rows = [...document.querySelectorAll("tbody tr")]
+    return rows.indexOf(document.activeElement.closest("tr")) + (document.activeElement.matches(".row-link") ? "" : ", not a name")
+  })
+  const press = async (...keys) => {
+    for (const key of keys) await v.page.keyboard.press(key)
+    return at()
+  }
+  await v.page.goto(team() + "/contacts?search=" + encodeURIComponent(name))
+  await v.page.getByText("50 of 52").waitFor()
+  assert.equal(await press("k"), "49", "k begins at the end")
+  assert.equal(await press("j"), "49", "and nothing is behind it")
+  await v.page.getByRole("button", { name: "Load more" }).click()
+  await v.page.getByText("52 of 52").waitFor()
+  await v.page.getByRole("row").nth(49).getByRole("link").first().focus()
+  assert.equal(await press("j", "j", "j"), "51")
+  await v.page.getByRole("row").nth(8).getByRole("checkbox").focus()
+  assert.equal(await press("j"), "7, not a name", "while somebody ticks a box, letters are the box's")
+  await v.page.locator("body").evaluate(() => document.activeElement.blur())
+  assert.equal(await press("j", "k", "j", "j"), "2")
+  assert.equal(await press("k", "k", "k", "k"), "0")
+  await v.end()
+})
+
+test("every state of a list says what is so and what to do", async () => {
+  const v = await member({ viewport: { width: 320, height: 740 } })
+  await v.page.goto(team() + "/contacts?search=nobody-has-this-name")
+  await v.page.getByText("Nothing fits").waitFor()
+  await check(v.page, "portal list, nothing fits")
+  await v.page.getByRole("button", { name: "Clear the filters" }).click()
+  await v.page.getByRole("table", { name: "Contacts" }).waitFor()
+  await v.page.getByRole("button", { name: "Filters" }).click()
+  await check(v.page, "portal list 320")
+
+  await v.page.route("**/v1/contacts?**", (route) => route.fulfill({ status: 400, contentType: "application/json", body: JSON.stringify({ code: "svc_invalid_cursor", message: "The cursor does not belong to this list.", data: { status: 400 } }) }))
+  await v.page.reload()
+  await v.page.getByText("This could not be loaded").waitFor()
+  await check(v.page, "portal list, failed")
+  await v.page.unroute("**/v1/contacts?**")
+  await v.page.getByRole("button", { name: "Try again" }).click()
+  await v.page.getByRole("table", { name: "Contacts" }).waitFor()
+
+  await v.page.goto(team() + "/no-such-screen")
+  await v.page.getByText("There is nothing here").waitFor()
+  await check(v.page, "portal nowhere")
+  await v.page.goto(team() + "/contacts/00000000-0000-7000-8000-000000000000")
+  await v.page.getByText("This record does not exist").waitFor()
+  await check(v.page, "portal contact, gone")
+  await v.end()
+})
+
+test("a session that ends asks to sign in, and what was typed goes on", async () => {
+  const c = await contact()
+  const v = await member()
+  await v.page.goto(`${team()}/contacts/${c.id}`)
+  await v.page.getByLabel("Note").fill("Typed before the session ended")
+  await v.context.clearCookies()
+  await v.page.getByRole("button", { name: "Add the note" }).click()
+  await v.page.getByRole("heading", { name: "Sign in again" }).waitFor()
+  await check(v.page, "portal session ended")
+  await v.page.getByLabel("Password").fill(state().admin?.password || password)
+  await v.page.getByRole("button", { name: "Sign in", exact: true }).click()
+  await v.page.locator(".entry--note").getByText("Typed before the session ended").waitFor()
+  await until("the note", async () => (await desk.admin.get(`/contacts/${c.id}/activities`)).items.some((e) => e.body === "Typed before the session ended"))
+  await v.end()
+})
+
+test("who does nothing is warned in every tab, then signed out, and what was typed is there after signing in", async () => {
+  const c = await contact()
+  const signedIn = { login: state().admin?.login || "admin", password: state().admin?.password || password }
+  const login = await new Client().call("POST", "/auth/login", signedIn)
+  const v = await member({ cookie: login.headers.getSetCookie()[0].split(";")[0] })
+  await v.context.clock.install()
+  const warning = (page) => page.getByRole("heading", { name: "Are you still there?" })
+  const hours = (await desk.admin.get("/settings/portal")).idle_hours
+  await v.page.goto(`${team()}/contacts/${c.id}`)
+  await v.page.getByLabel("Note").fill("Typed before a long break")
+  const second = await v.context.newPage()
+  await second.goto(team() + "/contacts")
+  await second.getByRole("table", { name: "Contacts" }).waitFor()
+
+  await v.context.clock.fastForward(hours * 3600_000 - 110_000)
+  for (const page of [v.page, second]) {
+    await warning(page).waitFor()
+    await page.getByText("In 2 minutes you will be signed out.").waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Stay signed in")
+  }
+  await check(v.page, "portal idle warning")
+  await second.getByRole("button", { name: "Stay signed in" }).click()
+  await v.context.clock.fastForward(1000)
+  for (const page of [v.page, second]) await warning(page).waitFor({ state: "detached" })
+  assert.equal(await v.page.getByLabel("Note").inputValue(), "Typed before a long break")
+
+  await v.context.clock.fastForward(hours * 3600_000 + 5000)
+  for (const page of [v.page, second]) await page.getByRole("heading", { name: "Sign in again" }).waitFor()
+  const cookie = login.headers.getSetCookie()[0].split(";")[0]
+  await until("the end of the session", () => new Client({ Cookie: cookie }).get("/me").then(() => false, (e) => e.status === 401))
+  await v.page.getByLabel("Password").fill(signedIn.password)
+  await v.page.getByRole("button", { name: "Sign in", exact: true }).click()
+  await v.page.getByRole("button", { name: "Add the note" }).click()
+  await v.page.locator(".entry--note").getByText("Typed before a long break").waitFor()
+  await v.context.clock.fastForward(2000)
+  await second.getByRole("heading", { name: "Sign in again" }).waitFor({ state: "detached" })
+  await v.end()
+})
+
+test("the page begins in the language and the theme that a person chose in this browser", async () => {
+  const v = await member()
+  await v.page.goto(team() + "/contacts")
+  await v.page.locator(".person-button").click()
+  await v.page.getByRole("radio", { name: "Dark" }).check({ force: true })
+  await v.page.getByRole("combobox", { name: "Language" }).selectOption("nl")
+  await v.page.getByRole("heading", { name: "Contacten", level: 1 }).waitFor()
+  const answer = await v.page.request.get(team() + "/contacts")
+  assert.match(await answer.text(), /<html lang="nl" data-theme="dark">[^]*<h1>Contacten<\/h1>/, "the server has them before the program does")
+  assert.equal(await v.page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark")
+  await check(v.page, "portal contacts dark nl")
+  await v.page.locator(".person-button").click()
+  await v.page.getByRole("radio", { name: "Zoals het systeem" }).check({ force: true })
+  await v.page.reload()
+  assert.equal(await v.page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "light dark")
+  await v.end()
+})
+
+test("each language has its words", async () => {
+  for (const [locale, title] of [["nl-BE", "Contacten"], ["fr-FR", "Contacts"], ["de-DE", "Kontakte"]]) {
+    const v = await member({ locale })
+    await v.page.goto(team() + "/contacts")
+    await v.page.getByRole("heading", { name: title, level: 1 }).waitFor()
+    await v.page.getByRole("table", { name: title }).waitFor()
+    await check(v.page, "portal contacts " + locale)
+    await v.end()
+  }
+})

@@ -1,0 +1,74 @@
+// The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
+import { readFileSync } from "node:fs"
+import { after } from "node:test"
+import { launch, member as signedIn } from "./browser.mjs"
+import { Client, mailLink, password, setUp, until } from "./system.mjs"
+
+export const desk = await setUp()
+export const browser = await launch()
+after(() => browser.close())
+
+/** The address of the portal. */
+export const team = () => desk.gateway + "/team"
+
+/** A page of the administrator, or of whose cookie it is, in a browser elsewhere in the world: times have to be the business's all the same. */
+export const member = (options) => signedIn(browser, desk, options)
+
+/** Opens a screen, and waits for its heading. */
+export async function open(v, path, heading) {
+  await v.page.goto(team() + path)
+  await v.page.getByRole("heading", { name: heading, level: 1 }).waitFor()
+}
+
+let count = 0
+/** A text that no other call returns. */
+export const unique = () => Date.now().toString(36).slice(-5) + count++
+
+/** Every screen by its path: the app that has to be on, what the person may and sees, and the calls with which it begins. The build writes it. */
+export const screens = Object.entries(JSON.parse(readFileSync(new URL("../../services/settings/internal/portal/dist/screens.json", import.meta.url))))
+
+/** Somebody who has accepted an invitation: their account, the session of their browser, and a client with that session. */
+export async function colleague(role = "staff") {
+  const name = "Bram " + unique()
+  const email = name.replace(" ", ".").toLowerCase() + "@example.com"
+  const { user_id } = await desk.person.post("/staff", { name, email, role })
+  const token = new URL(await mailLink(email, "/account/invitation")).hash.replace("#token=", "")
+  await new Client().post("/auth/invitation", { token, password })
+  const login = await new Client().call("POST", "/auth/login", { login: email, password })
+  const cookie = login.headers.getSetCookie().map((c) => c.split(";")[0]).find((c) => c.startsWith("svc_session="))
+  await until("the colleague", async () => (await desk.admin.get("/staff")).items.some((m) => m.user_id === user_id && !m.invited))
+  return { user_id, name, email, cookie, api: new Client({ Cookie: cookie }) }
+}
+
+/**
+ * Makes a record for each screen of one record, and answers its id by the screen's path. Contact, appointments, submission and import are of the
+ * person whose client it is, and have mark in all their texts; the others are everybody's.
+ */
+export async function records({ api = desk.admin, user = desk.user, mark = "Mark" + unique() } = {}) {
+  const email = mark.toLowerCase() + "@example.com"
+  const service = await desk.admin.post("/services", { name: "Talk " + unique(), duration_min: 30, location_type: "in_person", staff: [user] })
+  const organization = await desk.admin.post("/organizations", { name: "Bakery " + unique() })
+  const elements = [{ id: "first", type: "field", target: "contact.first_name" }, { id: "email", type: "field", target: "contact.email", required: true }, { id: "words", type: "field", target: "submission.fields.words", label: "Your words" }]
+  const form = await desk.admin.post("/forms", { name: "Question " + unique(), status: "publish", definition: { elements } })
+  const { webhook } = await desk.admin.post("/webhooks", { name: "Accounting " + unique(), url: desk.gateway + "/hooks", events: ["contact.created"], active: false })
+  const contact = await api.post("/contacts", { first_name: "Ada", last_name: mark, email, owner_user_id: user })
+  await api.patch("/contacts/" + contact.id, { mode: "overwrite", source: "Fair " + mark })
+  await api.post(`/contacts/${contact.id}/notes`, { body: "Likes " + mark })
+  const soon = Math.ceil(Date.now() / 900_000) * 900_000
+  const book = (starts, status) => until("a free time and the right to book it", () => api.post("/appointments", { contact: contact.id, service: service.id, staff: user, starts_at: new Date(starts).toISOString(), outside_hours: true, status, notes: "Bring " + mark })
+    .catch((e) => {
+      if (e.status === 409) starts += 1_800_000
+      else if (e.status !== 403) throw e
+    }))
+  const appointment = await book(soon, "confirmed")
+  await book(soon + 86_400_000, "pending")
+  const upload = await api.post("/imports", { file_name: mark + ".csv", csv: `First name,Email\r\n${mark},${mark}-2@example.com\r\n` })
+  const visitor = new Client()
+  const { token } = await visitor.get(`/forms/${form.id}/token`)
+  await until("the token to be old enough", () => visitor.post(`/forms/${form.id}/submit`, { token, hp_url: "", values: { first: "Ada", email, words: "Words of " + mark } }).then(() => true, (e) => (e.status === 400 && /token/.test(e.message) ? false : Promise.reject(e))))
+  const submission = await until("the submission", async () => (await api.get("/submissions?form=" + form.id)).items[0])
+  return {
+    "/contacts/$id": contact.id, "/organizations/$id": organization.id, "/appointments/$id": appointment.id, "/services/$id": service.id, "/people/$id": user,
+    "/forms/$id": form.id, "/submissions/$id": submission.id, "/import/$id": upload.id, "/webhooks/$id": webhook.id,
+  }
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestATraefikThatIsThereIsNotBuilt(t *testing.T) {
+	says := func(version string) string {
+		program := filepath.Join(t.TempDir(), "traefik")
+		require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'Version:      "+version+"'\n"), 0o755))
+		return program
+	}
+	for _, tt := range []struct {
+		name, given, onPath, say string
+	}{
+		{name: "one that is given", given: says("3.6.12")},
+		{name: "one of another version that is given", given: says("3.5.0"), say: "Traefik v3.5.0 from SVC_TRAEFIK_BIN, not v3.6.12, with which everything was tested"},
+		{name: "one on the PATH", onPath: says("3.6.12")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("PATH", filepath.Dir(tt.onPath)+":/usr/bin:/bin")
+			var said string
+			b := builder{bin: t.TempDir(), say: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+			program, err := b.traefik(t.Context(), tt.given)
+			require.NoError(t, err)
+			require.Equal(t, tt.given+tt.onPath, program)
+			require.Equal(t, tt.say, said)
+			linked, err := filepath.EvalSymlinks(filepath.Join(b.bin, "traefik"))
+			require.NoError(t, err)
+			require.Equal(t, program, linked)
+		})
+	}
+	_, err := builder{bin: t.TempDir()}.traefik(t.Context(), filepath.Join(t.TempDir(), "none"))
+	require.ErrorContains(t, err, "SVC_TRAEFIK_BIN is ")
+}

@@ -1,0 +1,138 @@
+// Package authority makes certificates for connections between our own processes and servers: a certificate authority in a
+// folder, and what it signs. It is for installations that have no authority of their own, and for tests.
+package authority
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	authorityLasts   = 20 * 365 * 24 * time.Hour
+	certificateLasts = 2 * 365 * 24 * time.Hour
+	// renewWithin is how long before its end a certificate is replaced.
+	renewWithin = certificateLasts / 2
+)
+
+// Authority signs certificates.
+type Authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	// PEM is its certificate, which others need to verify those that it signs.
+	PEM []byte
+}
+
+// Open returns the authority whose key is in the file authority.pem of dir. If that file is missing, it makes a new authority.
+func Open(dir string) (*Authority, error) {
+	path := filepath.Join(dir, "authority.pem")
+	pair, err := tls.LoadX509KeyPair(path, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return create(path)
+	case err != nil:
+		return nil, fmt.Errorf("certificate authority in %s: %w", path, err)
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok || !pair.Leaf.IsCA {
+		return nil, fmt.Errorf("%s is not an authority of ours", path)
+	}
+	return &Authority{certificate: pair.Leaf, key: key, PEM: encode("CERTIFICATE", pair.Leaf.Raw)}, nil
+}
+
+func create(path string) (*Authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "Frontdesk"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(authorityLasts),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	a := &Authority{key: key, PEM: encode("CERTIFICATE", der)}
+	if a.certificate, err = x509.ParseCertificate(der); err != nil {
+		return nil, err
+	}
+	return a, writePair(path, key, der)
+}
+
+// Issue writes a certificate and its key into one PEM file at path, which only its owner can read: for a server at these hosts, names or
+// addresses, and for a client of this name. A file that has the same already and lasts for a year more stays.
+func (a *Authority) Issue(path, name string, hosts ...string) error {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(certificateLasts),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, h)
+		}
+	}
+	if a.issued(path, template) {
+		return nil
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	if err != nil {
+		return err
+	}
+	return writePair(path, key, der)
+}
+
+// issued reports whether the file at path has what the template asks for.
+func (a *Authority) issued(path string, template *x509.Certificate) bool {
+	pair, err := tls.LoadX509KeyPair(path, path)
+	if err != nil {
+		return false
+	}
+	c := pair.Leaf
+	for _, ip := range template.IPAddresses {
+		if c.VerifyHostname(ip.String()) != nil {
+			return false
+		}
+	}
+	for _, name := range template.DNSNames {
+		if c.VerifyHostname(name) != nil {
+			return false
+		}
+	}
+	return c.Subject.CommonName == template.Subject.CommonName && c.CheckSignatureFrom(a.certificate) == nil && time.Until(c.NotAfter) > renewWithin
+}
+
+func encode(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+func writePair(path string, key *ecdsa.PrivateKey, certificate []byte) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key) // the form that Java reads
+	if err != nil {
+		return err
+	}
+	// Written whole or not at all: a second file takes the place of the first.
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, bytes.Join([][]byte{encode("PRIVATE KEY", der), encode("CERTIFICATE", certificate)}, nil), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}

@@ -1,0 +1,286 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// stand is how far a partition is handled.
+type stand struct {
+	// next is the offset of the next message.
+	next int64
+	// anchor is the mark of the message at next-1; uuid.Nil while that is not known.
+	anchor uuid.UUID
+}
+
+// mark tells a message from others, and from itself sent again. A log that its owners filled anew may have the same message at the
+// same offset behind others than before, so the time at which a message was written counts.
+func mark(key, value []byte, at time.Time) uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%d\x00%s\x00%s", at.UnixMilli(), key, value))
+}
+
+// stands are those of the partitions of a topic.
+type stands map[int]stand
+
+func (p stands) offsets() offsets {
+	o := offsets{}
+	for partition, at := range p {
+		o[partition] = at.next
+	}
+	return o
+}
+
+// since is the time before which events of the topic are history: when the schema of the service was made or, for a topic that the
+// service follows only from a later version on, when it first did.
+func (l *line) since(ctx context.Context) (at time.Time, err error) {
+	err = l.DB.Do(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `insert into following (topic, since) select t, case when exists (select from following where topic <> '') then $2
+			else (select since from following where topic = '') end from unnest($1::text[]) t on conflict do nothing`, l.topics(), tx.Now)
+		if err != nil {
+			return err
+		}
+		// Postgres has times that Go has not: those before this one.
+		return tx.QueryRow(ctx, `select greatest(since, 'epoch') from following where topic = $1`, l.follow.Topic).Scan(&at)
+	})
+	return at, err
+}
+
+// history reports whether an event is no news: its owner says so, it is from before this service followed the topic, or so old
+// that the topic may have been compacted, so that this may be the last of several changes.
+func (l *line) history(e Event, since, now time.Time) bool {
+	return e.State || e.At.Before(since) || e.At.Before(now.Add(-l.keptFor()))
+}
+
+// keptFor is how long topics keep every change.
+func (c *Consumer) keptFor() time.Duration {
+	if c.KeptFor > 0 {
+		return c.KeptFor
+	}
+	return proto.KeepAll
+}
+
+// absent reports whether a position was last current so long ago that its topic may have been compacted since. Clocks may differ
+// by a hundredth of that time.
+func (c *Consumer) absent(currentAt, now time.Time) bool {
+	return now.Sub(currentAt) > c.keptFor()/100*99
+}
+
+// position is the place of a partition. It is the first message that the topic keeps when the service is new, and when the log is
+// no longer the one that was read: when it ends before the place, or has another message in front of it. The inbox and the
+// versions of records then keep effects from happening twice. It is that, too, after an absence that was longer than the
+// topic keeps every change; what the topic has no longer is then gone from the copy.
+func (l *line) position(ctx context.Context, partition int) (stand, error) {
+	topic := l.follow.Topic
+	first, end, err := l.Bus.bounds(ctx, topic, partition)
+	if err != nil {
+		return stand{}, err
+	}
+	var stored stand
+	var currentAt time.Time
+	now := l.DB.Now()
+	err = l.DB.Do(ctx, func(tx *db.Tx) error {
+		b := &pgx.Batch{}
+		b.Queue(`insert into position (topic, partition, next, current_at) values ($1, $2, $3, $4) on conflict do nothing`, topic, partition, first, now)
+		b.Queue(`select next, coalesce(anchor, '00000000-0000-0000-0000-000000000000'), current_at from position where (topic, partition) = ($1, $2)`, topic, partition).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&stored.next, &stored.anchor, &currentAt) })
+		return tx.SendBatch(ctx, b).Close()
+	})
+	if err != nil {
+		return stand{}, err
+	}
+	lost, err := l.Bus.lost(ctx, topic, partition, stored, first, end)
+	if err != nil {
+		return stand{}, err
+	}
+	// The offset before which a backup makes messages history is one of the log that was read.
+	forget := lost != ""
+	switch {
+	case lost != "":
+		slog.WarnContext(ctx, "the log is not the one that was read: it is read again from its first message", "topic", topic, "partition", partition,
+			"cause", lost, "position", stored.next, "first", first, "end", end)
+		l.resets.Add(ctx, 1, metric.WithAttributes(attribute.String("topic", topic)))
+	case l.absent(currentAt, now) && l.follow.Keys != nil:
+		slog.WarnContext(ctx, "the copy is built anew after a long absence", "topic", topic, "partition", partition, "current_at", currentAt)
+		if err := l.dropGone(ctx, partition, stored, first, end); err != nil {
+			return stand{}, fmt.Errorf("drop what has gone from %s/%d: %w", topic, partition, err)
+		}
+	case stored.next < first:
+		slog.WarnContext(ctx, "the topic dropped messages before they were handled", "topic", topic, "partition", partition, "position", stored.next, "first", first)
+	default:
+		return stored, nil
+	}
+	return stand{next: first}, l.DB.Do(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Exec(ctx, `update position set next = $4, anchor = null, current_at = $5, history = case when $6 then 0 else history end
+			where (topic, partition, next) = ($1, $2, $3)`, topic, partition, stored.next, first, now, forget)
+		if err == nil && tag.RowsAffected() == 0 {
+			err = errMoved
+		}
+		return err
+	})
+}
+
+// lost says why the log cannot be the one that was read up to at; it is empty when it can. first and end are the log's bounds. A
+// message that was compacted away leaves a gap, which proves nothing.
+func (b *Bus) lost(ctx context.Context, topic string, partition int, at stand, first, end int64) (string, error) {
+	if at.next > end {
+		return "it ends before the position", nil
+	}
+	if at.next <= first || at.anchor == uuid.Nil {
+		return "", nil
+	}
+	found, err := b.Read(ctx, db.Partition{Topic: topic, Number: partition}, at.next-1, 1)
+	if err == nil && len(found) > 0 && found[0].Offset == at.next-1 && mark([]byte(found[0].Key), found[0].Value, found[0].At) != at.anchor {
+		return "another message stands before the position", nil
+	}
+	return "", err
+}
+
+var errChanged = errors.New("bus: the log has changed behind the position")
+
+// check fails with errChanged when the log is no longer the one that was read up to at. Else it stores until when the positions
+// are current.
+func (l *line) check(ctx context.Context, at stands) error {
+	partitions, current := make([]int, 0, len(at)), make([]time.Time, 0, len(at))
+	before := make([]int64, 0, len(at))
+	for partition, p := range at {
+		now := l.DB.Now()
+		first, end, err := l.Bus.bounds(ctx, l.follow.Topic, partition)
+		if err != nil {
+			return err
+		}
+		lost, err := l.Bus.lost(ctx, l.follow.Topic, partition, p, first, end)
+		if err != nil {
+			return err
+		}
+		if lost != "" {
+			return errChanged
+		}
+		if p.next < end {
+			continue // move stores the time of what it handles
+		}
+		partitions, current, before = append(partitions, partition), append(current, now), append(before, p.next)
+	}
+	return l.DB.Do(ctx, func(tx *db.Tx) error {
+		tx.Relax()
+		_, err := tx.Exec(ctx, `update position p set current_at = greatest(p.current_at, c.at) from unnest($2::int[], $3::bigint[], $4::timestamptz[]) c (partition, next, at)
+			where (p.topic, p.partition, p.next) = ($1, c.partition, c.next)`, l.follow.Topic, partitions, before, current)
+		return err
+	})
+}
+
+// KeysOf is Follow.Keys of a copy that is a table of the service, with the record's id in its column id and its version in version.
+// Version 0 is a row that did not come from the topic.
+func KeysOf(table string) func(ctx context.Context, tx *db.Tx, after string, limit int) ([]string, error) {
+	return func(ctx context.Context, tx *db.Tx, after string, limit int) ([]string, error) {
+		var behind *string
+		if after != "" {
+			behind = &after
+		}
+		rows, err := tx.Query(ctx, `select id::text from `+table+` where (id > $1 or $1 is null) and version > 0 order by id limit $2`, behind, limit)
+		if err != nil {
+			return nil, err
+		}
+		return pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+}
+
+// dropSlice is how many keys of a copy one transaction looks at.
+const dropSlice = 1000
+
+// dropGone applies a tombstone to every key of the copy that belongs to the partition and has no value in the log, whose own
+// tombstone is compacted away. Whatever the log gets later is handled later, since at is where the position stays.
+func (l *line) dropGone(ctx context.Context, partition int, at stand, first, end int64) error {
+	live, err := l.live(ctx, partition, first, end)
+	if err != nil {
+		return err
+	}
+	partitions, err := l.Bus.Partitions(ctx, l.follow.Topic)
+	if err != nil {
+		return err
+	}
+	for after, more := "", true; more; {
+		err := l.DB.Do(ctx, func(tx *db.Tx) error {
+			var next int64
+			if err := tx.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2) for update`, l.follow.Topic, partition).Scan(&next); err != nil {
+				return err
+			}
+			if next != at.next {
+				return errMoved
+			}
+			keys, err := l.follow.Keys(ctx, tx, after, dropSlice)
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				if db.PartitionOf(key, partitions) != partition || live[keyHash([]byte(key))] {
+					continue
+				}
+				e := Event{ID: db.NewID(), Topic: l.follow.Topic, Key: key, At: tx.Now, Tombstone: true, History: true, Actor: db.Actor{Channel: db.ChannelSystem}}
+				tx.Who, tx.History = e.Actor, true
+				if err := l.follow.Handle(ctx, tx, e); err != nil {
+					return fmt.Errorf("tombstone of %s: %w", key, err)
+				}
+			}
+			if more = len(keys) == dropSlice; more {
+				after = keys[len(keys)-1]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// live are the hashes of the keys that have a value in the log.
+func (l *line) live(ctx context.Context, partition int, first, end int64) (map[uint64]bool, error) {
+	live := map[uint64]bool{}
+	if first >= end {
+		return live, nil
+	}
+	r, err := l.Bus.reader(l.follow.Topic, partition, first, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer leave(r)
+	check := l.Bus.checker(l.follow.Topic)
+	for next := first; next < end; {
+		// The last message of a log is never compacted away, so there always is a next one.
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		m, err := r.FetchMessage(ctx)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		next = m.Offset + 1
+		if _, _, err := check.check(ctx, m); err != nil {
+			continue
+		}
+		if m.Value == nil {
+			delete(live, keyHash(m.Key))
+		} else {
+			live[keyHash(m.Key)] = true
+		}
+	}
+	return live, nil
+}
+
+// keyHash takes a tenth of the memory of a key. That two of ten million keys have the same happens once in 300,000 times.
+func keyHash(key []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(key)
+	return h.Sum64()
+}

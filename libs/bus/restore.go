@@ -1,0 +1,227 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// A schema that went back to a backup is behind the log: its own records, and its positions. What is here brings both
+// together while no process of the service runs.
+
+// Record is a message of a topic of the service's own, as far as the owner needs it to go on from there.
+type Record struct {
+	Key     string
+	Version int64
+	// Kind is empty for a tombstone.
+	Kind string
+	At   time.Time
+}
+
+// Records calls f for each message that a topic keeps, per key in their order, but not for those that nobody takes.
+func (b *Bus) Records(ctx context.Context, topic string, f func(Record) error) error {
+	partitions, err := b.Partitions(ctx, topic)
+	if err != nil {
+		return err
+	}
+	for p := range partitions {
+		first, end, err := b.bounds(ctx, topic, p)
+		if err != nil {
+			return err
+		}
+		check := b.checker(topic)
+		err = b.scan(ctx, topic, p, first, end, func(m kafka.Message) error {
+			if _, _, err := check.check(ctx, m); err != nil {
+				return nil // nobody takes it
+			}
+			r := Record{Key: string(m.Key), At: m.Time}
+			switch {
+			case m.Value == nil:
+			case topic == proto.IdentityTopic:
+				var v proto.Identity
+				if err := protobuf.Unmarshal(m.Value, &v); err != nil {
+					return err
+				}
+				r.Version, r.Kind = v.GetVersion(), "identity"
+			default:
+				env, err := OpenEnvelope(m.Value, nil)
+				if err != nil {
+					return err
+				}
+				r.Version, r.Kind, r.At = env.GetVersion(), env.GetKind(), env.GetOccurredAt().AsTime()
+			}
+			return f(r)
+		})
+		if err != nil {
+			return fmt.Errorf("read topic %s: %w", topic, err)
+		}
+	}
+	return nil
+}
+
+// scan calls f for the messages of a partition from one offset to before another, and does not wait for any.
+func (b *Bus) scan(ctx context.Context, topic string, partition int, from, end int64, f func(kafka.Message) error) error {
+	for from < end {
+		res, err := b.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: answerBytes, MaxWait: 200 * time.Millisecond})
+		if err == nil {
+			err = res.Error
+		}
+		if err != nil {
+			return err
+		}
+		before := from
+		for from < end {
+			r, err := res.Records.ReadRecord()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if r.Offset < from || r.Offset >= end {
+				continue // a batch is answered whole
+			}
+			m := kafka.Message{Topic: topic, Partition: partition, Offset: r.Offset, Time: r.Time, Headers: r.Headers}
+			if m.Key, err = readAll(r.Key); err == nil {
+				m.Value, err = readAll(r.Value)
+			}
+			if err != nil {
+				return err
+			}
+			if err := f(m); err != nil {
+				return err
+			}
+			from = r.Offset + 1
+		}
+		if from == before {
+			return nil // the rest was compacted away
+		}
+	}
+	return nil
+}
+
+// readAll returns nil for bytes that are null.
+func readAll(b kafka.Bytes) ([]byte, error) {
+	if b == nil {
+		return nil, nil
+	}
+	return kafka.ReadAll(b)
+}
+
+// Members is how many replicas of a service are in its consumer group.
+func (b *Bus) Members(ctx context.Context, group string) (int, error) {
+	res, err := b.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, g := range res.Groups {
+		if errors.Is(g.Error, kafka.GroupIdNotFound) {
+			continue
+		}
+		if g.Error != nil {
+			return 0, g.Error
+		}
+		n += len(g.Members)
+	}
+	return n, nil
+}
+
+// TakeAsHistory makes all messages history that the service has consumed before its schema went back to a backup: those
+// before the offsets that its group has committed. In a partition without one, all messages until now are history. No
+// replica may run.
+func (c *Consumer) TakeAsHistory(ctx context.Context) error {
+	for _, f := range c.Follows {
+		partitions, err := c.Bus.Partitions(ctx, f.Topic)
+		if err != nil {
+			return err
+		}
+		all := make([]db.Partition, partitions)
+		for p := range all {
+			all[p] = db.Partition{Topic: f.Topic, Number: p}
+		}
+		consumed, err := c.Bus.Committed(ctx, c.DB.Schema, all)
+		if err != nil {
+			return fmt.Errorf("ask what %s has consumed: %w", c.DB.Schema, err)
+		}
+		for p := range partitions {
+			first, end, err := c.Bus.bounds(ctx, f.Topic, p)
+			if err != nil {
+				return err
+			}
+			history, ok := consumed[db.Partition{Topic: f.Topic, Number: p}]
+			if !ok || history > end {
+				history = end
+			}
+			_, err = c.DB.Pool.Exec(ctx, `insert into position (topic, partition, next, history) values ($1, $2, $3, $4)
+				on conflict (topic, partition) do update set history = excluded.history`, f.Topic, p, first, history)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CatchUp handles the history that this schema has not handled, one topic after the other in the order of Follows. A message
+// that cannot be handled is parked. No replica may run.
+func (c *Consumer) CatchUp(ctx context.Context) error {
+	c.prepare()
+	for _, f := range c.Follows {
+		partitions, err := c.Bus.Partitions(ctx, f.Topic)
+		if err != nil {
+			return err
+		}
+		for p := range partitions {
+			if err := c.catchUp(ctx, f, p); err != nil {
+				return fmt.Errorf("catch up with topic %s: %w", f.Topic, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Consumer) catchUp(ctx context.Context, f Follow, partition int) error {
+	l := &line{Consumer: c, follow: f}
+	since, err := l.since(ctx)
+	if err != nil {
+		return err
+	}
+	from, err := l.position(ctx, partition)
+	if err != nil {
+		return err
+	}
+	var history int64
+	if err := c.DB.Pool.QueryRow(ctx, `select history from position where (topic, partition) = ($1, $2)`, f.Topic, partition).Scan(&history); err != nil {
+		return err
+	}
+	at := stands{partition: from}
+	var batch []delivery
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		err := l.handle(ctx, since, at, batch)
+		batch = nil
+		return err
+	}
+	check := c.Bus.checker(f.Topic)
+	err = c.Bus.scan(ctx, f.Topic, partition, from.next, history, func(m kafka.Message) error {
+		if batch = append(batch, check.deliver(ctx, m)); len(batch) < batchSize {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	return err
+}

@@ -1,0 +1,33 @@
+package db
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstPause   = 15 * time.Millisecond
+	longestPause = 200 * time.Millisecond
+)
+
+// Later is the error of a unit of work that may end otherwise in a moment, because of another process: a record is still on
+// its way, or another call is at the same work. The unit runs again after a pause without a connection, see RunAgainAfter.
+// Later returns err itself once within has passed since the unit began.
+func (tx *Tx) Later(err error, within time.Duration) error {
+	waited := time.Since(tx.Began)
+	if waited >= within {
+		return err
+	}
+	pause := min(firstPause+waited/4, longestPause)
+	// Units that wait for one thing spread.
+	pause = min(pause/2+rand.N(pause), within-waited)
+	return RunAgainAfter(func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+			return nil
+		}
+	})
+}

@@ -1,0 +1,38 @@
+package pgserver
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// Program finds a program of PostgreSQL, such as pg_dump, that is as new as a server of this major version: in PG_BIN, on the
+// system, or on the PATH.
+func Program(name string, major int) (string, error) {
+	dirs := []string{}
+	if dir := os.Getenv("PG_BIN"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
+		found, _ := filepath.Glob(pattern)
+		dirs = append(dirs, found...)
+	}
+	if p, err := exec.LookPath(name); err == nil {
+		dirs = append(dirs, filepath.Dir(p))
+	}
+	for _, dir := range dirs {
+		p := filepath.Join(dir, name)
+		out, err := exec.Command(p, "--version").Output() //nolint:gosec // a program of PostgreSQL that this package has found
+		if err != nil {
+			continue
+		}
+		if m := version.FindSubmatch(out); m != nil {
+			if found, _ := strconv.Atoi(string(m[1])); found >= major {
+				return p, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s %d or newer is needed and not found: install PostgreSQL's client programs (postgresql-client-%d) or set PG_BIN to their folder", name, major, major)
+}

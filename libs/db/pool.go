@@ -1,0 +1,108 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"frontdesk/libs/fault"
+)
+
+// PoolSize is the number of connections of a process whose DATABASE_URL has no pool_max_conns. deploy/README.md adds up the
+// connections of all replicas.
+const PoolSize = 16
+
+// PoolConfig is the pool of a process with this DATABASE_URL. The error never shows the address, which holds a password.
+func PoolConfig(url string) (*pgxpool.Config, error) {
+	invalid := errors.New("db: DATABASE_URL is not a valid address of a database")
+	// pgxpool has a default of its own, which depends on the machine and hides whether the address sets a number.
+	plain, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, invalid
+	}
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, invalid
+	}
+	if _, ok := plain.RuntimeParams["pool_max_conns"]; !ok {
+		cfg.MaxConns = PoolSize
+	}
+	return cfg, nil
+}
+
+const (
+	// connectionWait is how long a transaction waits for a free connection of the pool.
+	connectionWait = 5 * time.Second
+	// shareWait is how long a transaction waits until its share has a free connection.
+	shareWait = 3 * time.Second
+)
+
+// Share is a part of the pool's connections. Work in a share holds that many at most, so a flood of it leaves the others to
+// other work.
+type Share int
+
+const (
+	// Visitors may hold half of the connections.
+	Visitors Share = iota
+	// Exports may hold a quarter: each reads for as long as there are rows.
+	Exports
+)
+
+type shareKey struct{}
+
+// Within makes the transactions of ctx take their connections from a share.
+func Within(ctx context.Context, s Share) context.Context {
+	return context.WithValue(ctx, shareKey{}, s)
+}
+
+// shares hold an element for each connection in use, by Share.
+func newShares(connections int32) [2]chan struct{} {
+	return [2]chan struct{}{Visitors: make(chan struct{}, max(1, connections/2)), Exports: make(chan struct{}, max(1, connections/4))}
+}
+
+// waitTime has the name of OpenTelemetry's conventions.
+var waitTime, _ = otel.Meter("frontdesk").Float64Histogram("db.client.connection.wait_time", metric.WithUnit("s"),
+	metric.WithDescription("time for which a transaction waited for a connection, or until it gave up"),
+	metric.WithExplicitBucketBoundaries(.0001, .001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5))
+
+// Waiting is how many transactions wait for a connection now.
+func (d *DB) Waiting() int64 { return d.waiting.Load() }
+
+// acquire waits for a connection of the pool, and returns it with the function that gives it back. The error is one that
+// fault.Transient reports, or svc_unavailable, if none becomes free in time.
+func (d *DB) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
+	d.waiting.Add(1)
+	defer func(began time.Time) {
+		d.waiting.Add(-1)
+		waitTime.Record(ctx, time.Since(began).Seconds())
+	}(time.Now())
+	leave := func() {}
+	if s, ok := ctx.Value(shareKey{}).(Share); ok {
+		late := time.NewTimer(shareWait)
+		defer late.Stop()
+		select {
+		case d.shares[s] <- struct{}{}:
+			leave = func() { <-d.shares[s] }
+		case <-late.C:
+			return nil, nil, fault.Unavailable()
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, connectionWait)
+	defer cancel()
+	conn, err := d.Pool.Acquire(limited)
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return conn, func() {
+		conn.Release()
+		leave()
+	}, nil
+}

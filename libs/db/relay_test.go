@@ -1,0 +1,319 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/db/dbtest"
+	"frontdesk/proto"
+)
+
+// tell emits a bare message; its value says what it is.
+func tell(t *testing.T, d *db.DB, topic, key, what string) {
+	t.Helper()
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		return tx.EmitMessage(topic, key, &proto.Mail{Id: what})
+	}))
+}
+
+// relaying runs a relay until stop.
+func relaying(t *testing.T, d *db.DB, log db.Log) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Relay(ctx, log, func(err error) { t.Log(err) })
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	t.Cleanup(stop)
+	return stop
+}
+
+func soon(t *testing.T, ok func() bool) {
+	t.Helper()
+	require.Eventually(t, ok, 20*time.Second, 5*time.Millisecond)
+}
+
+func waits(t *testing.T, d *db.DB) (n int) {
+	t.Helper()
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select count(*) from outbox where sent_at is null`).Scan(&n))
+	return n
+}
+
+func partition(topic string) db.Partition { return db.Partition{Topic: topic} }
+
+func TestAPartitionThatTakesNothingDelaysOnlyItself(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	var down atomic.Bool
+	down.Store(true)
+	stuck := db.Partition{Topic: proto.ContactTopic, Number: db.PartitionOf("k0", 4)}
+	log := &dbtest.Log{Partitions: 4, Refuse: func(p db.Partition, _ db.Message) error {
+		if down.Load() && p == stuck {
+			return errors.New("no leader")
+		}
+		return nil
+	}}
+	relaying(t, d, log)
+	// More than a batch for the partition that is stuck.
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		for i := range 1200 {
+			if err := tx.EmitMessage(stuck.Topic, "k0", &proto.Mail{Id: fmt.Sprint(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for i := range 20 {
+		tell(t, d, proto.AuditTopic, fmt.Sprint(i), "audit")
+		tell(t, d, proto.ContactTopic, fmt.Sprint("k", i), "contact")
+	}
+	soon(t, func() bool {
+		other := 0
+		for p := range 4 {
+			other += len(log.Messages(db.Partition{Topic: proto.AuditTopic, Number: p}))
+		}
+		return other == 20 && len(log.Messages(db.Partition{Topic: stuck.Topic, Number: (stuck.Number + 1) % 4})) > 0
+	})
+	require.Empty(t, log.Messages(stuck))
+	down.Store(false)
+	soon(t, func() bool { return waits(t, d) == 0 })
+	next := 0
+	for _, m := range log.Messages(stuck) {
+		if m.Key == "k0" && next < 1200 {
+			require.Contains(t, string(m.Value), fmt.Sprint(next), "in order, and once")
+			next++
+		}
+	}
+	require.Equal(t, 1200, next)
+}
+
+func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &dbtest.Log{}
+	stop := relaying(t, d, log)
+	tell(t, d, proto.AppsTopic, "apps", "record")
+	tell(t, d, proto.AuditTopic, "a", "command")
+	soon(t, func() bool { return waits(t, d) == 0 })
+	stop()
+	kept := func() (topics []string) {
+		require.NoError(t, d.Pool.QueryRow(t.Context(), `select coalesce(array_agg(topic order by topic), '{}') from outbox`).Scan(&topics))
+		return topics
+	}
+	require.Equal(t, []string{proto.AppsTopic, proto.AuditTopic}, kept())
+
+	relaying(t, d, log)()
+	require.Len(t, kept(), 2, "not old yet")
+	age := func(of string) {
+		_, err := d.Pool.Exec(t.Context(), `update outbox set sent_at = now() - $1::interval where sent_at is not null`, of)
+		require.NoError(t, err)
+		_, err = d.Pool.Exec(t.Context(), `update relay set checked_at = '-infinity'`)
+		require.NoError(t, err)
+	}
+	age("11 minutes")
+	relaying(t, d, log)
+	soon(t, func() bool { return slices.Equal(kept(), []string{proto.AuditTopic}) })
+
+	age("4 days")
+	soon(t, func() bool { return len(log.Messages(partition(proto.AuditTopic))) == 2 && waits(t, d) == 0 })
+	log.Commit("settings", partition(proto.AuditTopic), 2)
+	age("11 minutes")
+	soon(t, func() bool { return len(kept()) == 0 })
+}
+
+func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cut   int
+		prune bool // the first five rows are no longer kept
+		want  string
+		state bool
+	}{
+		"the newest three":            {cut: 7, want: "0123456789 789~"},
+		"all, with every row kept":    {cut: 0, want: "0123456789 0123456789S~", state: true},
+		"more than what is kept":      {cut: 3, prune: true, want: "0123456789 56789S~", state: true},
+		"as many as are kept":         {cut: 6, prune: true, want: "0123456789 6789~"},
+		"nothing but the connections": {cut: 10, want: "0123456789 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.New(t, "settings", nil)
+			d.PublishState = func(ctx context.Context, topic string) error {
+				return d.Do(ctx, func(tx *db.Tx) error { return tx.EmitMessage(topic, "S", &proto.Mail{}) })
+			}
+			log := &dbtest.Log{}
+			stop := relaying(t, d, log)
+			for i := range 10 {
+				tell(t, d, proto.AppsTopic, fmt.Sprint(i), "x")
+			}
+			soon(t, func() bool { return waits(t, d) == 0 })
+			stop()
+			if c.prune {
+				_, err := d.Pool.Exec(t.Context(), `delete from outbox where key < '5'`)
+				require.NoError(t, err)
+			}
+			before := strings.Join(log.Keys(proto.AppsTopic), "")
+			log.Cut(partition(proto.AppsTopic), c.cut)
+			relaying(t, d, log)
+			want := strings.ReplaceAll(c.want, "~", proto.StateKey)
+			all := func() string { return before + " " + strings.Join(log.Keys(proto.AppsTopic)[c.cut:], "") }
+			soon(t, func() bool { return all() == want })
+			time.Sleep(300 * time.Millisecond)
+			require.Equal(t, want, all())
+		})
+	}
+}
+
+func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &dbtest.Log{}
+	relaying(t, d, log)
+	for i := range 5 {
+		tell(t, d, proto.AuditTopic, fmt.Sprint(i), "x")
+	}
+	soon(t, func() bool { return waits(t, d) == 0 && len(log.Keys(proto.AuditTopic)) == 5 })
+	log.Cut(partition(proto.AuditTopic), 2)
+	tell(t, d, proto.AuditTopic, "5", "x")
+	soon(t, func() bool { return strings.HasSuffix(strings.Join(log.Keys(proto.AuditTopic), ""), "2345") })
+	require.Equal(t, "01", strings.Join(log.Keys(proto.AuditTopic)[:2], ""))
+}
+
+func TestARelayWhoseClaimEndedPutsNothingOldBehindTheNew(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "settings", nil)
+	log := &dbtest.Log{}
+	tell(t, d, proto.AppsTopic, "apps", "old")
+	thaw := make(chan struct{})
+	// The first process freezes between its claim and its message. Another one takes over when the claim ends.
+	frozen := &freezing{Log: log, until: thaw, frozen: make(chan struct{})}
+	first := relaying(t, d, frozen)
+	<-frozen.frozen
+	_, err := d.Pool.Exec(t.Context(), `update relay set until = '-infinity'`)
+	require.NoError(t, err)
+	relaying(t, d, log)
+	soon(t, func() bool { return waits(t, d) == 0 })
+	tell(t, d, proto.AppsTopic, "apps", "new")
+	soon(t, func() bool { return len(log.Keys(proto.AppsTopic)) == 2 })
+	close(thaw)
+	soon(t, func() bool { return len(log.Keys(proto.AppsTopic)) >= 4 })
+	first()
+	all := log.Messages(partition(proto.AppsTopic))
+	require.Contains(t, string(all[2].Value), "old")
+	require.Contains(t, string(all[len(all)-1].Value), "new")
+}
+
+type freezing struct {
+	*dbtest.Log
+	until, frozen chan struct{}
+	once          sync.Once
+}
+
+func (f *freezing) Append(ctx context.Context, batch []db.Message) []db.Placed {
+	f.once.Do(func() { close(f.frozen); <-f.until })
+	return f.Log.Append(ctx, batch)
+}
+
+// crashing is a log in which a process dies at a random step between the commit of a change and its publication: before it
+// sends, in the middle of a batch, after the batch and before it stores that. Answers get lost, and brokers lose messages.
+type crashing struct {
+	*dbtest.Log
+	rand *rand.Rand
+	left *atomic.Int64
+	die  context.CancelFunc
+}
+
+var errDied = errors.New("the process has died")
+
+func (c *crashing) Append(ctx context.Context, batch []db.Message) []db.Placed {
+	step := c.rand.IntN(5)
+	if c.left.Add(-1) < 0 {
+		step = 4
+	}
+	n := len(batch)
+	switch step {
+	case 0:
+		n = 0
+	case 1:
+		n = c.rand.IntN(len(batch) + 1)
+	}
+	placed := c.Log.Append(ctx, batch[:n])
+	for range len(batch) - n {
+		placed = append(placed, db.Placed{Partition: -1, Err: errDied})
+	}
+	if step < 4 {
+		c.die()
+	}
+	if step == 2 || step == 3 {
+		for i := range placed {
+			placed[i].Err = errDied
+		}
+	}
+	return placed
+}
+
+func TestOfAThousandCrashesBetweenCommitAndPublicationNoneLosesOrReordersAnything(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	seed := time.Now().UnixNano()
+	t.Log("seed", seed)
+	log := &dbtest.Log{Partitions: 3}
+	var left atomic.Int64
+	left.Store(1000)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	for replica := range 2 {
+		running.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(seed), uint64(replica)))
+			for ctx.Err() == nil {
+				alive, die := context.WithCancel(ctx)
+				d.Relay(alive, &crashing{log, r, &left, die}, func(error) {})
+				die()
+			}
+		})
+	}
+	keys, emitted := 7, 0
+	for left.Load() > 0 {
+		tell(t, d, proto.ContactTopic, fmt.Sprint(emitted%keys), fmt.Sprintf("%06d", emitted))
+		if emitted++; emitted%20 == 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	soon(t, func() bool { return waits(t, d) == 0 })
+	first := map[string]bool{}
+	last := map[string]int{}
+	for p := range 3 {
+		for _, m := range log.Messages(db.Partition{Topic: proto.ContactTopic, Number: p}) {
+			what := string(m.Value)
+			if first[what] {
+				continue
+			}
+			first[what] = true
+			var n int
+			_, err := fmt.Sscanf(what[len(what)-6:], "%d", &n)
+			require.NoError(t, err)
+			if before, ok := last[m.Key]; ok {
+				require.Equal(t, before+keys, n, "the next one of key %s", m.Key)
+			} else {
+				require.Equal(t, m.Key, fmt.Sprint(n))
+			}
+			last[m.Key] = n
+		}
+	}
+	require.Len(t, first, emitted, "each committed message is in the log")
+}

@@ -1,0 +1,94 @@
+// Package knob reads secrets of the environment, which may stand in files, and lists the knobs of a struct.
+package knob
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"os"
+	"reflect"
+	"strings"
+)
+
+// Secret returns the value of a variable, or what the file holds that the variable with _FILE behind its name names, without the end of
+// the line. The error is for a person and names the variable.
+func Secret(getenv func(string) string, name string) (string, error) {
+	value, file := getenv(name), getenv(name+"_FILE")
+	switch {
+	case file == "":
+		return value, nil
+	case value != "":
+		return "", fmt.Errorf("%s is set, and %[1]s_FILE too: use one of them", name)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s_FILE cannot be read: %w", name, err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// WithSecrets returns variables with the values of those that are secrets, from wherever they stand. The error has a line for each that is
+// wrong.
+func WithSecrets(variables map[string]string, secrets ...string) (map[string]string, error) {
+	out := maps.Clone(variables)
+	var wrong []error
+	for _, name := range secrets {
+		value, err := Secret(func(name string) string { return variables[name] }, name)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		out[name] = value
+	}
+	return out, errors.Join(wrong...)
+}
+
+// Networks reads addresses and networks, separated by commas: 10.0.0.0/8,192.0.2.7. An address is a network of one.
+func Networks(list string) (all []netip.Prefix, err error) {
+	for n := range strings.SplitSeq(list, ",") {
+		n = strings.TrimSpace(n)
+		if n == "" {
+			continue
+		}
+		if a, err := netip.ParseAddr(n); err == nil {
+			all = append(all, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(n)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", n)
+		}
+		all = append(all, p.Masked())
+	}
+	return all, nil
+}
+
+// Secrets are the variables of a struct's fields with the tag secret:"true".
+func Secrets[T any]() []string {
+	var all []string
+	for f := range reflect.TypeFor[T]().Fields() {
+		if f.Tag.Get("secret") == "true" {
+			all = append(all, f.Tag.Get("env"))
+		}
+	}
+	return all
+}
+
+// Print lists the variables of a struct's fields, a line each, with their help and defaults.
+func Print[T any](w io.Writer) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		name := f.Tag.Get("env")
+		if name == "" || name == "-" {
+			continue
+		}
+		fmt.Fprintf(w, "  %-28s %s", name, f.Tag.Get("help"))
+		if d := f.Tag.Get("envDefault"); d != "" {
+			fmt.Fprintf(w, " (default %s)", d)
+		}
+		if f.Tag.Get("secret") == "true" {
+			fmt.Fprintf(w, " (or %s_FILE)", name)
+		}
+		fmt.Fprintln(w)
+	}
+}

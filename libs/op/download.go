@@ -1,0 +1,198 @@
+package op
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"frontdesk/libs/csvcell"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// AddDownload is Add for an answer that is a CSV file. f writes it in one read-only transaction, which sees a single state of
+// the data. The rows go to a temporary file, and from there to the client at the same time, so a slow client keeps no
+// connection of the database. An error before the first byte is answered as usual. After it the connection is cut, so that
+// nobody takes a part of the file for the whole. A client who takes nothing for stalledAfter is cut off too.
+//
+// A process sends maxFiles at once, filesEach to one credential: beyond that it answers svc_unavailable and svc_rate_limited.
+func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
+	e := newEntry[In, None](s, o)
+	e.csv = true
+	e.bindTo(func(ctx context.Context, r *request) (any, error) {
+		var in In
+		if err := e.bind(r, &in); err != nil {
+			return nil, err
+		}
+		leave, err := s.files.Enter(r.actor.Credential, true)
+		if err != nil {
+			return nil, err
+		}
+		if e.Audited {
+			if err := s.DB.Do(ctx, func(tx *db.Tx) error { return e.audit(ctx, tx, r, nil) }); err != nil {
+				leave()
+				return nil, err
+			}
+		}
+		return &file{ctx: ctx, leave: leave, write: func(ctx context.Context, d *Download) error {
+			return s.DB.Read(db.Within(ctx, db.Exports), func(tx *db.Tx) error {
+				if d.csv != nil {
+					return errors.New("op: " + o.ID + " began to write and cannot run again")
+				}
+				if err := f(ctx, tx, in, d); err != nil {
+					return err
+				}
+				return d.flush()
+			})
+		}}, nil
+	})
+}
+
+// Download is a CSV file that is being written.
+type Download struct {
+	to    io.Writer
+	name  string
+	csv   *csv.Writer
+	rows  int
+	cells []string
+}
+
+// Separator stands between the cells of a CSV file: a comma, also when it is empty, or a semicolon.
+type Separator string
+
+// Schema names the two.
+func (Separator) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{",", ";"}, Description: "A comma when left out."}
+}
+
+// Start names the file and sets the separator. Call it before the first row, and after everything that may make the
+// transaction run again.
+func (d *Download) Start(fileName string, separator Separator) {
+	d.name, d.csv = fileName, csv.NewWriter(d.to)
+	if separator == ";" {
+		d.csv.Comma = ';'
+	}
+}
+
+// Row writes one row and neutralises cells that a spreadsheet would run. The first row is sent at once.
+func (d *Download) Row(cells []string) error {
+	d.cells = d.cells[:0]
+	for _, cell := range cells {
+		d.cells = append(d.cells, csvcell.Neutral(cell))
+	}
+	if err := d.csv.Write(d.cells); err != nil {
+		return err
+	}
+	if d.rows++; d.rows == 1 || d.rows%100 == 0 {
+		return d.flush()
+	}
+	return nil
+}
+
+func (d *Download) flush() error {
+	if d.csv == nil {
+		return nil
+	}
+	d.csv.Flush()
+	return d.csv.Error()
+}
+
+const (
+	// stalledAfter is how long a client may take nothing of a file.
+	stalledAfter = 10 * time.Second
+	// longestRead is how long a file may be read from the database.
+	longestRead = 10 * time.Minute
+
+	maxFiles  = 16
+	filesEach = 4
+)
+
+// file is the answer of a download. Either send or inMemory writes it, once.
+type file struct {
+	ctx   context.Context
+	leave func()
+	write func(context.Context, *Download) error
+}
+
+// send passes the file on to the client while it is written to a spool.
+func (f *file) send(w http.ResponseWriter) error {
+	defer f.leave()
+	unhurried(w)
+	spool, err := newSpool()
+	if err != nil {
+		slog.ErrorContext(f.ctx, "no temporary file for a download", "error", err)
+		return fault.Unavailable()
+	}
+	defer spool.close()
+	ctx, cancel := context.WithTimeout(f.ctx, longestRead)
+	d := &Download{to: spool}
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				slog.ErrorContext(ctx, "panic in a download", "request_id", RequestID(ctx), "panic", p, "stack", string(debug.Stack()))
+				spool.end(errors.New("op: a download panicked"))
+			}
+		}()
+		spool.end(f.write(ctx, d))
+	})
+	defer writing.Wait()
+	defer cancel()
+
+	out := http.NewResponseController(w)
+	chunk := make([]byte, 32<<10)
+	for at := int64(0); ; {
+		n, err := spool.read(chunk, at)
+		switch {
+		case at == 0 && err != nil && !errors.Is(err, io.EOF):
+			return err
+		case at == 0 && d.csv != nil:
+			w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+			w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, d.name))
+		}
+		_ = out.SetWriteDeadline(time.Now().Add(stalledAfter))
+		if err == nil {
+			at += int64(n)
+			if _, err = w.Write(chunk[:n]); err == nil {
+				err = out.Flush()
+			}
+			if err == nil {
+				continue
+			}
+		}
+		if errors.Is(err, io.EOF) && out.Flush() == nil {
+			_ = out.SetWriteDeadline(time.Time{})
+			return nil
+		}
+		slog.WarnContext(ctx, "a download is cut off", "request_id", RequestID(ctx), "sent", at, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// inMemory returns the file as text; svc_too_large if that exceeds maxAnswer.
+func (f *file) inMemory() (string, error) {
+	defer f.leave()
+	var text limited
+	err := f.write(f.ctx, &Download{to: &text})
+	return string(text), err
+}
+
+// limited keeps up to maxAnswer bytes.
+type limited []byte
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(*l)+len(b) > maxAnswer {
+		return 0, fault.AnswerTooLarge(maxAnswer)
+	}
+	*l = append(*l, b...)
+	return len(b), nil
+}

@@ -1,0 +1,223 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// AddEvents is Add for a GET whose answer is a stream of server-sent events, which lasts as long as its caller listens and may
+// listen. listen pushes to the feed what who may see, from its return until leave is called.
+//
+// Each second the caller's credential is looked up again, which does not count as a use of it. The stream ends with the event "end",
+// whose data has a reason: "session" if the credential has ended, "rights" if the caller may do or see other things than before,
+// "stopping" if the process stops. A browser then connects again by itself. A comment is sent if nothing else was for 20 s. A client who
+// takes nothing for stalledAfter is cut off.
+//
+// A person has streamsEach streams in a process, else svc_rate_limited, and a process maxStreams, else svc_unavailable.
+func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) {
+	e := newEntry[None, None](s, o)
+	e.events = true
+	open, _ := otel.Meter("frontdesk").Int64UpDownCounter("frontdesk.streams.open", metric.WithDescription("streams of server-sent events that are open"))
+	e.bindTo(func(ctx context.Context, r *request) (any, error) {
+		if err := e.bind(r, &None{}); err != nil {
+			return nil, err
+		}
+		leave, err := s.streams.Enter(strconv.FormatInt(r.actor.UserID, 10), s.RateFactor > 0)
+		if err != nil {
+			return nil, err
+		}
+		open.Add(ctx, 1, metric.WithAttributes(attribute.String("op", o.ID)))
+		return &stream{entry: e, request: r, ctx: ctx, listen: listen, leave: func() {
+			leave()
+			open.Add(context.WithoutCancel(ctx), -1, metric.WithAttributes(attribute.String("op", o.ID)))
+		}}, nil
+	})
+}
+
+const (
+	maxStreams  = 2000
+	streamsEach = 10
+
+	lookAgain = time.Second
+	heartbeat = 20 * time.Second
+)
+
+// EndStreams ends all streams of server-sent events, so that the server can stop. The set takes no new ones from then on.
+func (s *Set) EndStreams() { s.endOnce.Do(func() { close(s.ended) }) }
+
+// Feed carries events to one listener.
+type Feed struct {
+	mu      sync.Mutex
+	waiting []byte
+	missed  []byte
+	wake    chan struct{}
+}
+
+// mostWaiting is how many bytes wait for a listener who takes them slowly.
+const mostWaiting = 64 << 10
+
+// Event is the text of a server-sent event; data is one line.
+func Event(name string, data []byte) []byte {
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
+}
+
+// NewFeed makes an empty feed. A listener who is too slow for what is pushed gets missed instead of everything that waits.
+func NewFeed(missed []byte) *Feed { return &Feed{missed: missed, wake: make(chan struct{}, 1)} }
+
+// Push adds the text of events. It never blocks.
+func (f *Feed) Push(text []byte) {
+	f.mu.Lock()
+	if f.waiting = append(f.waiting, text...); len(f.waiting) > mostWaiting {
+		f.waiting = append(f.waiting[:0], f.missed...)
+	}
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Take returns what waits, and leaves nothing.
+func (f *Feed) Take() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := f.waiting
+	f.waiting = nil
+	return text
+}
+
+// stream is the answer of AddEvents. send writes it, once.
+type stream struct {
+	*entry
+	request *request
+	ctx     context.Context
+	listen  func(who db.Actor, f *Feed) (leave func())
+	leave   func()
+}
+
+// missedEvents is what a listener gets in place of events that it was too slow for.
+var missedEvents = Event("ready", []byte("{}"))
+
+func (s *stream) send(w http.ResponseWriter) error {
+	defer s.leave()
+	out := http.NewResponseController(w)
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("X-Accel-Buffering", "no") // for a proxy in front of the gateway
+	w.WriteHeader(http.StatusOK)
+	if s.request.http.Method == http.MethodHead {
+		return nil
+	}
+	unhurried(w)
+	var last time.Time
+	write := func(text []byte) bool {
+		last = time.Now()
+		_ = out.SetWriteDeadline(last.Add(stalledAfter))
+		_, err := w.Write(text)
+		return err == nil && out.Flush() == nil
+	}
+	// Those whose stream ended together do not connect again together.
+	if !write(fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.N(3000))) {
+		return nil
+	}
+	feed := NewFeed(missedEvents)
+	defer s.listen(s.request.actor, feed)()
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for {
+		open := true
+		select {
+		case <-s.ctx.Done():
+			return nil
+		case <-s.set.ended:
+			write(ended("stopping"))
+			return nil
+		case <-feed.wake:
+			if text := feed.Take(); len(text) > 0 {
+				open = write(text)
+			}
+		case <-again.C:
+			if reason := s.changed(); reason != "" {
+				write(ended(reason))
+				return nil
+			}
+			if time.Since(last) >= heartbeat {
+				open = write([]byte(":\n\n"))
+			}
+		}
+		if !open {
+			return nil
+		}
+	}
+}
+
+func ended(reason string) []byte { return Event("end", fmt.Appendf(nil, `{"reason":%q}`, reason)) }
+
+// changed is why the stream's caller may not go on listening as before, or empty.
+func (s *stream) changed() string {
+	before := s.request.actor
+	now, err := s.set.Auth.Again(before)
+	if err != nil {
+		return "session"
+	}
+	r := *s.request
+	r.actor = now
+	if s.allowed(&r) != nil || now.Own != before.Own || !maps.Equal(now.Capabilities, before.Capabilities) {
+		return "rights"
+	}
+	return ""
+}
+
+// unhurried lifts the server's deadline for reading a request. When it passes, net/http takes the client for gone and cancels the
+// request, also while the answer is being written.
+func unhurried(w http.ResponseWriter) { _ = http.NewResponseController(w).SetReadDeadline(time.Time{}) }
+
+// Slots count what is open in a process: Most in all, and Each for one holder.
+type Slots struct {
+	Most, Each int
+	// Wait is how long a holder who has too many is asked to wait.
+	Wait time.Duration
+
+	mu     sync.Mutex
+	all    int
+	holder map[string]int
+}
+
+// Enter takes a slot, and returns the function that gives it back. The error is svc_rate_limited if the holder is limited and has too
+// many, and svc_unavailable if the process has.
+func (s *Slots) Enter(holder string, limited bool) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case limited && s.holder[holder] >= s.Each:
+		return nil, fault.RateLimited(s.Wait)
+	case s.all >= s.Most:
+		return nil, fault.Unavailable()
+	}
+	if s.holder == nil {
+		s.holder = map[string]int{}
+	}
+	s.all++
+	s.holder[holder]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.holder[holder]--; s.holder[holder] == 0 {
+			delete(s.holder, holder)
+		}
+	}, nil
+}

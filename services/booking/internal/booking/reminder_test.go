@@ -1,0 +1,71 @@
+package booking
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// reminders runs the job and counts the reminders that an address has got.
+func (o *office) reminders(email string) (n int) {
+	o.t.Helper()
+	o.run("reminders")
+	for _, m := range o.mails(email) {
+		if m.GetKind() == mailReminder {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNoReminderGoesOutWhileTheAppIsOff(t *testing.T) {
+	o := open9to5(t, nil)
+	o.book(o.contact(0, "past@example.com"), o.at(2, "09:00")).Is(201)
+	o.book(o.contact(0, "coming@example.com"), o.at(2, "16:00")).Is(201)
+	o.SetApp(appID, false)
+	o.Travel(o.at(1, "16:30").Sub(o.Now()))
+	require.Zero(t, o.reminders("coming@example.com"))
+	o.Travel(20 * time.Hour)
+	require.Zero(t, o.reminders("coming@example.com"))
+	o.SetApp(appID, true)
+	require.Equal(t, 1, o.reminders("coming@example.com"), "late, and in time nevertheless")
+	require.Zero(t, o.reminders("past@example.com"), "its time has passed")
+	m := o.lastMail("coming@example.com")
+	require.Equal(t, appID, m.GetApp())
+	require.Equal(t, o.at(0, "16:00").Unix(), m.GetNotAfter())
+	require.Empty(t, o.lastMail("past@example.com").GetApp(), "other mails go out in any case")
+}
+
+func TestAClockThatIsSetRepeatsNoReminderAndNoRefusal(t *testing.T) {
+	o := open9to5(t, nil)
+	o.admin.Patch("/settings/booking", object{"request_expires_hours": 1}).Is(200)
+	due := o.at(1, "10:00")
+	o.book(o.contact(0, "c@example.com"), o.at(2, "10:00")).Is(201)
+	o.book(o.contact(0, "r@example.com"), o.at(2, "12:00"), object{"status": "pending"}).Is(201)
+	o.Travel(61 * time.Minute)
+	for _, step := range []time.Duration{0, -10 * time.Minute, 20 * time.Minute, -10 * time.Minute} {
+		o.Travel(step)
+		o.run("requests")
+		require.Len(t, o.mails("r@example.com"), 2, "the request and its refusal")
+	}
+	o.Travel(due.Add(time.Minute).Sub(o.Now()))
+	for _, step := range []time.Duration{0, -10 * time.Minute, 20 * time.Minute, -10 * time.Minute} {
+		o.Travel(step)
+		require.Equal(t, 1, o.reminders("c@example.com"))
+	}
+}
+
+func TestAnAppointmentThatCannotBeRemindedDoesNotKeepTheOthersFromIt(t *testing.T) {
+	o := open9to5(t, nil)
+	bad := o.book(o.contact(0, "bad@example.com"), o.at(2, "09:00")).Is(201).Text("id")
+	o.book(o.contact(0, "next@example.com"), o.at(2, "10:00")).Is(201)
+	o.exec(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
+	o.exec(`create trigger refuse before update of reminded_at on appointment for each row when (new.id = '` + bad + `') execute function refuse()`)
+	o.Travel(o.at(1, "12:00").Sub(o.Now()))
+	require.Equal(t, 1, o.reminders("next@example.com"))
+	require.Zero(t, o.reminders("bad@example.com"))
+	o.exec(`drop trigger refuse on appointment`)
+	o.Eventually(func() bool { return o.reminders("bad@example.com") == 1 })
+	require.Equal(t, 1, o.reminders("next@example.com"))
+}

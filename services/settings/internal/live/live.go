@@ -1,0 +1,143 @@
+// Package live passes changes of records on to open screens, from the topics that all services publish on. One reader in a process
+// serves all screens, and reads only while there is one. Writers pay nothing for it.
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+)
+
+const (
+	// every is how long changes are collected before they are passed on.
+	every = 100 * time.Millisecond
+	// linger is how long the reader goes on without a listener, for the next screen.
+	linger = 30 * time.Second
+)
+
+// Live is the changes of this moment.
+type Live struct {
+	bus *bus.Bus
+	on  func(app string) bool
+
+	mu        sync.Mutex
+	listeners map[*op.Feed]db.Actor
+	changed   window
+	reading   bool
+	wanted    chan struct{} // filled when a listener comes
+}
+
+// New makes a Live whose Run has to run. on reports whether an app is on.
+func New(b *bus.Bus, on func(app string) bool) *Live {
+	return &Live{bus: b, on: on, listeners: map[*op.Feed]db.Actor{}, wanted: make(chan struct{}, 1)}
+}
+
+// ready tells a screen that later changes will reach it. After an interruption it comes again, and the screen reads again what it shows.
+var ready = op.Event("ready", []byte("{}"))
+
+// Listen pushes to f what who may see of the changes, until leave is called.
+func (l *Live) Listen(who db.Actor, f *op.Feed) (leave func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listeners[f] = who
+	if l.reading {
+		f.Push(ready)
+	}
+	select {
+	case l.wanted <- struct{}{}:
+	default:
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.listeners, f)
+	}
+}
+
+// Run reads the topics while there are listeners, until ctx ends.
+func (l *Live) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wanted:
+			l.read(ctx)
+		}
+	}
+}
+
+// read reads until nobody has listened for a while.
+func (l *Live) read(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	var tailing sync.WaitGroup
+	tailing.Go(func() { l.bus.Tail(ctx, Topics, l.begin, l.collect) })
+	defer tailing.Wait()
+	defer cancel()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for heard := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if l.pass() {
+				heard = now
+			} else if now.Sub(heard) > linger && l.rest() {
+				return
+			}
+		}
+	}
+}
+
+// begin tells all listeners that changes reach them from now on.
+func (l *Live) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reading, l.changed = true, window{}
+	for f := range l.listeners {
+		f.Push(ready)
+	}
+}
+
+// rest marks the reading as ended, unless somebody listens again.
+func (l *Live) rest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.listeners) > 0 {
+		return false
+	}
+	l.reading = false
+	return true
+}
+
+// collect adds the changes of an event to the window.
+func (l *Live) collect(e bus.Event) {
+	changes := changesOf(e)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range changes {
+		if c.app == "" || l.on(c.app) {
+			l.changed.add(c)
+		}
+	}
+}
+
+// pass gives the changes of the window to the listeners, and reports whether there are any listeners.
+func (l *Live) pass() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.changed.empty() {
+		messages := l.changed.messages()
+		l.changed = window{}
+		for f, who := range l.listeners {
+			if text := appendFor(nil, who, messages); len(text) > 0 {
+				f.Push(text)
+			}
+		}
+	}
+	return len(l.listeners) > 0
+}

@@ -1,0 +1,233 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+)
+
+// Path is where the protocol is served.
+const Path = "/mcp"
+
+// maxBody is the size of the largest request in bytes. An import of 5 MB of CSV fits, as JSON in JSON.
+const maxBody = 8 << 20
+
+// Options are what the adapter uses of the service.
+type Options struct {
+	// PublicURL is the address of the gateway as people see it, Gateway as this process reaches it.
+	PublicURL, Gateway string
+	// Authenticate returns who sends a request. Its error is a fault.
+	Authenticate func(ctx context.Context, r *http.Request) (db.Actor, error)
+	// Abilities are those that are exposed to assistants and whose app is on, sorted by name.
+	Abilities func() []Ability
+	// Changed returns a channel that is closed by the next change of abilities, apps, people, roles or keys.
+	Changed func() <-chan struct{}
+	// Stopping is closed when the process has to stop. Streams end then.
+	Stopping <-chan struct{}
+	// Key signs the numbers of sessions.
+	Key []byte
+}
+
+// Ability is an ability and the service that has it.
+type Ability struct {
+	*proto.Ability
+	Group string
+}
+
+// adapter serves /mcp.
+type adapter struct {
+	Options
+	client  *http.Client
+	origin  string
+	handler http.Handler
+	streams op.Slots
+}
+
+// New makes the handler of Path.
+func New(o Options) http.Handler {
+	a := &adapter{Options: o, client: &http.Client{
+		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, streams: op.Slots{Most: streamsOfAll, Each: streamsOfOne, Wait: time.Minute}}
+	if u, err := url.Parse(o.PublicURL); err == nil {
+		a.origin = u.Scheme + "://" + u.Host
+	}
+	a.handler = sdk.NewStreamableHTTPHandler(serverOf, &sdk.StreamableHTTPOptions{
+		// Without a session in the library: sessions are this package's, see session.go.
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody,
+		// The gateway listens on loopback too, under any name. This package checks the Origin instead.
+		DisableLocalhostProtection: true,
+	})
+	return a
+}
+
+type serverKey struct{}
+
+// serverOf returns the server that post made for a request.
+func serverOf(r *http.Request) *sdk.Server {
+	s, _ := r.Context().Value(serverKey{}).(*sdk.Server)
+	return s
+}
+
+// caller is who sends a request, and for which tools they asked.
+type caller struct {
+	actor  db.Actor
+	groups []string // nil for the three tools that lead to all abilities
+	header http.Header
+}
+
+func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = op.Identify(w, r)
+	r.Header.Set("X-Request-Id", op.RequestID(r.Context())) // for the calls of the API
+	w.Header().Set("Cache-Control", "no-store")
+	if err := a.serve(w, r); err != nil {
+		a.refuse(w, r, err)
+	}
+}
+
+// serve answers, or returns why nothing was answered.
+func (a *adapter) serve(w http.ResponseWriter, r *http.Request) error {
+	if a.foreign(r) {
+		return fault.Refused("cross_origin", "This cannot be done from another site.")
+	}
+	// A session of a browser does not count: another site could use it.
+	if r.Header.Get("Authorization") == "" {
+		return fault.Unauthorized("Connect with OAuth, or use an application password for assistants.")
+	}
+	actor, err := a.Authenticate(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	c := caller{actor: actor, header: r.Header}
+	if c.groups, err = a.wanted(r.URL.Query()); err != nil {
+		return err
+	}
+	if id := r.Header.Get(sessionHeader); id != "" && !a.isSession(id, actor) {
+		return fault.NotFound("session")
+	}
+	switch r.Method {
+	case http.MethodPost:
+		return a.post(w, r, c)
+	case http.MethodGet:
+		return a.listen(w, r, c)
+	}
+	// A session holds nothing that could be ended.
+	w.Header().Set("Allow", "GET, POST")
+	return fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This path does not answer to "+r.Method+".", "allow", []string{"GET", "POST"})
+}
+
+// foreign reports whether a page of another site sends the request, also one that has made its name lead here.
+func (a *adapter) foreign(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return true
+	}
+	origin := r.Header.Get("Origin")
+	return origin != "" && !strings.EqualFold(origin, a.origin)
+}
+
+// wanted reads ?tools=: all, or names of groups.
+func (a *adapter) wanted(q url.Values) ([]string, error) {
+	var groups []string
+	for _, v := range q["tools"] {
+		for name := range strings.SplitSeq(v, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				groups = append(groups, name)
+			}
+		}
+	}
+	all := a.groups()
+	if slices.Contains(groups, "all") {
+		return all, nil
+	}
+	for _, name := range groups {
+		if !slices.Contains(all, name) {
+			return nil, fault.Invalid("tools", fault.NewProblem("unknown", "must be all, or some of "+strings.Join(all, ", ")))
+		}
+	}
+	return groups, nil
+}
+
+func (a *adapter) groups() []string {
+	var all []string
+	for _, x := range a.Abilities() {
+		all = append(all, x.Group)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// message is what decides how a request is served.
+type message struct {
+	Method string `json:"method"`
+	Params struct {
+		Name string `json:"name"`
+	} `json:"params"`
+}
+
+func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return fault.TooLarge(maxBody)
+	}
+	if err != nil {
+		return fault.InvalidJSON("The request cannot be read.")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var m message
+	// A batch is no object, and gets all tools; what is no JSON is refused by the library.
+	_ = json.Unmarshal(body, &m)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	seen := a.fingerprint(c)
+	s := a.server(c, m)
+	switch m.Method {
+	case "initialize":
+		w.Header().Set(sessionHeader, a.newSession(c.actor))
+	case "subscriptions/listen":
+		leave, err := a.streams.Enter(c.actor.Credential, true)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		unlimited(w)
+		go a.keep(ctx, cancel, r, c, seen, s)
+	}
+	a.handler.ServeHTTP(w, r.WithContext(context.WithValue(ctx, serverKey{}, s)))
+	return nil
+}
+
+// unlimited lifts the time limits of the connection, for a stream.
+func unlimited(w http.ResponseWriter) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Time{})
+}
+
+// refuse answers with a fault. A 401 says where to find out how to connect.
+func (a *adapter) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if fault.From(err).Status == http.StatusUnauthorized {
+		challenge := `Bearer resource_metadata="` + a.PublicURL + ResourcePath + Path + `"`
+		if kind, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {
+			challenge += `, error="invalid_token"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
+	op.WriteFault(r.Context(), w, err)
+}
+
+// ResourcePath is where the metadata of a protected resource is; the path of the resource follows.
+const ResourcePath = "/.well-known/oauth-protected-resource"

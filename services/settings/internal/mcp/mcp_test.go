@@ -1,0 +1,394 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
+	"frontdesk/services/settings/internal/settings"
+)
+
+const password = "correct horse battery" // of the first administrator in a test
+
+// desk is settings, its administrator in a browser, and a key of theirs for assistants.
+type desk struct {
+	*apptest.Service
+	t     *testing.T
+	admin *apptest.Client
+	key   string // the header Authorization
+}
+
+func start(t *testing.T) *desk {
+	t.Helper()
+	s := apptest.Start(t, settings.Service, func(c *app.Config) { c.RateFactor = 0 })
+	a := s.Visitor().Post("/auth/login", map[string]any{"login": "admin", "password": password}).Is(200)
+	cookie, _, _ := strings.Cut(a.Header.Get("Set-Cookie"), ";")
+	d := &desk{Service: s, t: t, admin: s.Visitor().With("Cookie", cookie)}
+	d.key = d.newKey(nil)
+	s.Eventually(func() bool { return len(d.admin.Get("/abilities").Is(200).Items()) > 0 })
+	return d
+}
+
+// newKey makes a key for assistants, limited to permissions unless they are nil.
+func (d *desk) newKey(permissions []string) string {
+	d.t.Helper()
+	in := map[string]any{"name": "assistant", "assistant": true}
+	if permissions != nil {
+		in["permissions"] = permissions
+	}
+	made := d.admin.Post("/me/application-passwords", in).Is(201)
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+made.Text("password")))
+}
+
+// send posts one message and returns the answer; headers are name and value in turn.
+func (d *desk) send(query, body string, headers ...string) (*http.Response, string) {
+	d.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, d.URL+"/mcp"+query, strings.NewReader(body))
+	require.NoError(d.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Authorization", d.key)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(d.t, err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(d.t, err)
+	require.NotEqual(d.t, 500, res.StatusCode, string(raw))
+	return res, string(raw)
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
+
+type withKey string
+
+func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connect connects the official client.
+func (d *desk) connect(query, key string, changed func()) *sdk.ClientSession {
+	d.t.Helper()
+	options := &sdk.ClientOptions{}
+	if changed != nil {
+		options.ToolListChangedHandler = func(_ context.Context, _ *sdk.ToolListChangedRequest) { changed() }
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
+	session, err := client.Connect(d.t.Context(), &sdk.StreamableClientTransport{Endpoint: d.URL + "/mcp" + query,
+		HTTPClient: &http.Client{Transport: withKey(key)}}, nil)
+	require.NoError(d.t, err)
+	d.t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func (d *desk) tools(s *sdk.ClientSession) map[string]*sdk.Tool {
+	d.t.Helper()
+	listed, err := s.ListTools(d.t.Context(), nil)
+	require.NoError(d.t, err)
+	all := map[string]*sdk.Tool{}
+	for _, tool := range listed.Tools {
+		all[tool.Name] = tool
+	}
+	return all
+}
+
+// call runs a tool and returns its structured content.
+func (d *desk) call(s *sdk.ClientSession, name string, input any) (result *sdk.CallToolResult, content map[string]any) {
+	d.t.Helper()
+	result, err := s.CallTool(d.t.Context(), &sdk.CallToolParams{Name: name, Arguments: input})
+	require.NoError(d.t, err)
+	content, _ = result.StructuredContent.(map[string]any)
+	return result, content
+}
+
+func TestAnAssistantFindsReadsAndRunsAbilities(t *testing.T) {
+	d := start(t)
+	s := d.connect("", d.key, nil)
+	tools := d.tools(s)
+	require.Len(t, tools, 3)
+	require.True(t, tools["discover-abilities"].Annotations.ReadOnlyHint)
+	require.False(t, tools["execute-ability"].Annotations.ReadOnlyHint)
+
+	_, found := d.call(s, "discover-abilities", map[string]any{"search": "form style", "group": "settings"})
+	require.EqualValues(t, 2, found["total"])
+	_, info := d.call(s, "get-ability-info", map[string]any{"name": "svc/update-form-style"})
+	require.Contains(t, info["input_schema"].(map[string]any)["properties"], "size")
+	done, style := d.call(s, "execute-ability", map[string]any{"name": "svc/update-form-style", "input": map[string]any{"size": 15}})
+	require.False(t, done.IsError)
+	require.EqualValues(t, 15, style["size"])
+	_, style = d.call(s, "execute-ability", map[string]any{"name": "get-form-style"})
+	require.EqualValues(t, 15, style["size"])
+	d.Eventually(func() bool {
+		entry := d.admin.Get("/audit-log?action=update-form-style").Is(200)
+		return entry.Text("items.0.channel") == "ability" && entry.Text("items.0.actor_label") == "assistant"
+	})
+}
+
+func TestARefusalIsAnErrorWithOurCodeMessageAndData(t *testing.T) {
+	d := start(t)
+	s := d.connect("?tools=settings", d.key, nil)
+	for name, c := range map[string]struct {
+		tool, code string
+		input      map[string]any
+	}{
+		"a wrong value":        {"svc-update-form-style", "svc_invalid_param", map[string]any{"size": 99}},
+		"an unknown key":       {"svc-update-form-style", "svc_invalid_param", map[string]any{"nonsense": 1}},
+		"an unknown record":    {"svc-revoke-invitation", "svc_not_found", map[string]any{"id": "0198c5e0-0000-7000-8000-000000000000"}},
+		"a name as in the API": {"svc/update-form-style", "svc_invalid_param", map[string]any{"size": 99}},
+		"too long an input":    {"svc-find-audit-entries", "svc_too_large", map[string]any{"action": strings.Repeat("x", 40<<10)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, refused := d.call(s, c.tool, c.input)
+			require.True(t, r.IsError)
+			require.Equal(t, c.code, refused["code"])
+			require.NotEmpty(t, refused["message"])
+			require.NotEmpty(t, refused["data"].(map[string]any)["status"])
+		})
+	}
+	_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "svc-make-coffee"})
+	require.ErrorContains(t, err, "svc-make-coffee")
+}
+
+func TestThereIsAToolForEachAbilityThatTheCallerMayUse(t *testing.T) {
+	d := start(t)
+	all := d.tools(d.connect("?tools=all", d.key, nil))
+	require.Contains(t, all, "svc-list-apps")
+	require.NotContains(t, all, "svc-update-app", "hidden by default")
+	for name, tool := range all {
+		require.Regexp(t, `^svc-[a-z-]{1,60}$`, name)
+		require.NotEmpty(t, tool.Description)
+		schema, err := json.Marshal([]any{tool.InputSchema, tool.OutputSchema})
+		require.NoError(t, err)
+		require.NotContains(t, string(schema), "$ref")
+		if tool.OutputSchema != nil {
+			either := tool.OutputSchema.(map[string]any)["anyOf"].([]any)
+			require.Contains(t, either[1].(map[string]any)["required"], "code", "%s: a refusal fits the schema too", name)
+		}
+	}
+	require.True(t, all["svc-list-apps"].Annotations.ReadOnlyHint)
+	require.True(t, *all["svc-revoke-invitation"].Annotations.DestructiveHint)
+	require.True(t, all["svc-update-form-style"].Annotations.IdempotentHint)
+
+	few := d.tools(d.connect("?tools=settings", d.newKey([]string{"svc_view_contacts"}), nil))
+	require.Contains(t, few, "svc-list-apps")
+	require.NotContains(t, few, "svc-update-form-style", "it needs svc_manage_crm")
+	res, body := d.send("?tools=settings,kitchen", initialize)
+	require.Equal(t, 400, res.StatusCode)
+	require.Contains(t, body, "svc_invalid_param")
+	require.NotEmpty(t, res.Header.Get("X-Request-Id"))
+	require.Contains(t, body, res.Header.Get("X-Request-Id"), "the refusal names its request")
+}
+
+func TestWhoComesWithoutACredentialIsToldWhereToGetOne(t *testing.T) {
+	d := start(t)
+	cookie := d.admin.Get("/auth/session").Is(200)
+	require.NotEmpty(t, cookie.Body)
+	for name, headers := range map[string][]string{
+		"none":             {"Authorization", ""},
+		"a wrong password": {"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:nonsense"))},
+		"a wrong token":    {"Authorization", "Bearer nonsense"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, body := d.send("", initialize, headers...)
+			require.Equal(t, 401, res.StatusCode, body)
+			require.Contains(t, res.Header.Get("WWW-Authenticate"), `Bearer resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp"`)
+			require.Contains(t, body, "svc_unauthorized")
+		})
+	}
+}
+
+func TestPagesOfOtherSitesAndLargeBodiesAreRefused(t *testing.T) {
+	d := start(t)
+	for name, headers := range map[string][]string{
+		"another origin": {"Origin", "https://evil.example"},
+		"no origin":      {"Origin", "null"},
+		"a name that leads here by another's DNS": {"Origin", "http://evil.example:8080", "Host", "evil.example:8080"},
+		"a page of another site":                  {"Sec-Fetch-Site", "cross-site"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, body := d.send("", initialize, headers...)
+			require.Equal(t, 403, res.StatusCode)
+			require.Contains(t, body, "cross_origin")
+		})
+	}
+	res, _ := d.send("", initialize, "Origin", "http://localhost:8080")
+	require.Equal(t, 200, res.StatusCode)
+	res, body := d.send("", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute-ability","arguments":{"name":"`+strings.Repeat("x", 10<<20)+`"}}}`)
+	require.Equal(t, 413, res.StatusCode)
+	require.Contains(t, body, "svc_too_large")
+	for _, nonsense := range []string{"", "{", "[]", "null", `"text"`, `{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute-ability","arguments":[1]}}`} {
+		res, body := d.send("", nonsense)
+		require.Less(t, res.StatusCode, 500, "%s: %s", nonsense, body)
+	}
+}
+
+func TestASessionBelongsToTheCredentialThatBeganIt(t *testing.T) {
+	d := start(t)
+	res, _ := d.send("", initialize)
+	id := res.Header.Get("Mcp-Session-Id")
+	require.NotEmpty(t, id)
+	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	res, body := d.send("", list, "Mcp-Session-Id", id, "Mcp-Protocol-Version", "2025-11-25")
+	require.Equal(t, 200, res.StatusCode)
+	require.Contains(t, body, "discover-abilities")
+	res, body = d.send("", list, "Mcp-Protocol-Version", "2025-11-25")
+	require.Equal(t, 200, res.StatusCode, "nor is a session needed")
+	require.Contains(t, body, "discover-abilities")
+	for _, headers := range [][]string{{"Mcp-Session-Id", id, "Authorization", d.newKey(nil)}, {"Mcp-Session-Id", id[1:]}, {"Mcp-Session-Id", "A" + id}} {
+		res, body := d.send("", list, headers...)
+		require.Equal(t, 404, res.StatusCode)
+		require.Contains(t, body, "svc_not_found")
+	}
+}
+
+func TestAPersonDecidesWhatAssistantsMayUse(t *testing.T) {
+	d := start(t)
+	bearer := d.Visitor().With("Authorization", d.key)
+	status := func(name string) map[string]any {
+		for _, a := range d.admin.Get("/integrations/ai").Is(200).Field("abilities").([]any) {
+			if a.(map[string]any)["name"] == name {
+				return a.(map[string]any)
+			}
+		}
+		return nil
+	}
+	require.Equal(t, []any{false, false}, []any{status("svc/update-role")["mcp"], status("svc/update-role")["default"]})
+	require.Equal(t, true, d.admin.Get("/integrations/ai").Field("adapter"))
+	bearer.Get("/abilities/svc/update-role").Fails(404, "svc_not_found")
+	bearer.Post("/abilities/svc/update-role/run", map[string]any{"input": map[string]any{"role": "staff"}}).Fails(404, "svc_not_found")
+
+	d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/update-role": true, "svc/list-apps": false}}).Is(200)
+	require.Equal(t, []any{true, false}, []any{status("svc/update-role")["mcp"], status("svc/update-role")["default"]})
+	d.Eventually(func() bool { return d.admin.Get("/abilities/svc/list-apps").Status == 404 })
+	bearer.Get("/abilities/svc/update-role").Is(200)
+	bearer.Get("/abilities/svc/list-apps/run").Fails(404, "svc_not_found")
+	bearer.Post("/abilities/svc/update-role/run", map[string]any{"input": map[string]any{"role": "nobody", "visibility": "all"}}).Fails(404, "svc_not_found")
+	d.admin.Get("/apps").Is(200)
+
+	d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/make-coffee": true}}).Fails(400, "svc_invalid_param")
+	d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": nil}}).Fails(400, "svc_invalid_param")
+	made := d.admin.Post("/me/application-passwords", map[string]any{"name": "a key"}).Is(201)
+	key := d.Visitor().With("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("admin:"+made.Text("password"))))
+	require.Equal(t, "person_only", key.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": true}}).Fails(403, "svc_forbidden").Text("data.reason"))
+	require.Equal(t, "assistant", bearer.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": true}}).Fails(403, "svc_forbidden").Text("data.reason"))
+}
+
+func TestAClientIsToldThatTheToolsHaveChanged(t *testing.T) {
+	d := start(t)
+	changed := make(chan bool, 10)
+	s := d.connect("?tools=settings", d.key, func() { changed <- true })
+	require.NotContains(t, d.tools(s), "svc-update-app")
+	tell := func(exposed bool) {
+		d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/update-app": exposed}}).Is(200)
+	}
+	// The subscription may begin after the first change.
+	exposed := false
+	d.Eventually(func() bool {
+		exposed = !exposed
+		tell(exposed)
+		select {
+		case <-changed:
+			return true
+		case <-time.After(time.Second):
+			return false
+		}
+	})
+	_, there := d.tools(s)["svc-update-app"]
+	require.Equal(t, exposed, there)
+}
+
+func TestAClientIsToldThatARoleHasChanged(t *testing.T) {
+	d := start(t)
+	changed := make(chan bool, 10)
+	told := func() bool {
+		select {
+		case <-changed:
+			return true
+		case <-time.After(time.Second):
+			return false
+		}
+	}
+	who := d.AsAssistant("staff")
+	s := d.connect("?tools=settings", who.Basic(), func() { changed <- true })
+	require.NotContains(t, d.tools(s), "svc-get-roles")
+	// The subscription may begin after the first change.
+	more := false
+	d.Eventually(func() bool {
+		more = !more
+		held := []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}
+		if more {
+			held = append(held, auth.ManageCRM)
+		}
+		d.admin.Patch("/settings/roles/staff", map[string]any{"capabilities": held}).Is(200)
+		return told()
+	})
+	_, there := d.tools(s)["svc-get-roles"]
+	require.Equal(t, more, there)
+
+	// Another role of the person, too.
+	d.Role("nobody", "own", auth.ViewContacts, auth.ManageIntegrations)
+	d.SetRoles(who, "nobody")
+	d.Eventually(told)
+	d.Eventually(func() bool { _, there := d.tools(s)["svc-get-ai-status"]; return there })
+	require.NotContains(t, d.tools(s), "svc-get-roles")
+}
+
+func TestAStreamTellsOfChangesAndEndsWithTheCredential(t *testing.T) {
+	d := start(t)
+	made := d.admin.Post("/me/application-passwords", map[string]any{"name": "assistant", "assistant": true}).Is(201)
+	d.key = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+made.Text("password")))
+	res, _ := d.send("", initialize)
+	req, err := http.NewRequest(http.MethodGet, d.URL+"/mcp", nil)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", d.key)
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
+	stream, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer stream.Body.Close()
+	require.Equal(t, 200, stream.StatusCode)
+	require.Equal(t, "text/event-stream", stream.Header.Get("Content-Type"))
+	lines := make(chan string, 100)
+	go func() {
+		defer close(lines)
+		for read := bufio.NewScanner(stream.Body); read.Scan(); {
+			lines <- read.Text()
+		}
+	}()
+	next := func(prefix string) (line string, open bool) {
+		for {
+			select {
+			case line, open = <-lines:
+				if !open || strings.HasPrefix(line, prefix) {
+					return line, open
+				}
+			case <-time.After(20 * time.Second):
+				require.Fail(t, "the stream says nothing")
+			}
+		}
+	}
+	next(":")
+	d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": false}}).Is(200)
+	line, _ := next("data:")
+	require.JSONEq(t, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, strings.TrimPrefix(line, "data: "))
+	d.admin.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
+	_, open := next("data:")
+	require.False(t, open, "the key is revoked")
+}

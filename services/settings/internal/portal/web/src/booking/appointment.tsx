@@ -1,0 +1,234 @@
+import "./booking.css"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, UserRoundX, X } from "lucide-react"
+import { useEffect, useState } from "react"
+import { api, take } from "@/api/client"
+import { asFault } from "@/api/fault"
+import { Button, ButtonLink } from "@/kit/button"
+import { dayLongText, dayOf, dayText, elsewhere, momentText, timeRange, timeText } from "@/kit/dates"
+import { useChange } from "@/kit/detail"
+import { Dialog } from "@/kit/dialog"
+import { Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
+import { useKeys } from "@/kit/keys"
+import { Panel } from "@/kit/panel"
+import { Head, initials } from "@/kit/shell"
+import { can, start } from "@/kit/start"
+import { Failed, Skeleton } from "@/kit/states"
+import { t, tOr } from "@/kit/text"
+import { toast, toastFault } from "@/kit/toast"
+import { actionsOf, appointmentKey, appointmentQuery, appointmentsChanged, durationText, placeKinds, type Appointment as Record, type PlaceKind } from "./data"
+import { Place, Status } from "./marks"
+import { MoveDialog } from "./move"
+
+const route = getRouteApi("/appointments/$id")
+
+export function Appointment() {
+  const { id } = route.useParams()
+  const query = useQuery(appointmentQuery(id))
+  if (query.isPending) return <Skeleton lines={10} />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  return <One key={id} a={query.data} />
+}
+
+function One({ a }: { a: Record }) {
+  const c = a.contact
+  return (
+    <>
+      <Head title={c.name} back={<><Link to="/calendar" search={{ date: dayOf(a.starts_at) }} className="icon-button" aria-label={t("nav.calendar")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(c.name)}</span></>} count={<Status status={a.status} />}>
+        <Actions a={a} />
+      </Head>
+      <div className="content record">
+        <div className="stack">
+          <Panel title={t("booking.appointment")}>
+            <div className="when">
+              <CalendarClock aria-hidden />
+              <div><b>{dayLongText(a.starts_at)}</b><span className="num">{timeRange(a.starts_at, a.ends_at)} <span className="soft">({durationText((Date.parse(a.ends_at) - Date.parse(a.starts_at)) / 60_000)})</span></span>{elsewhere() && <small className="soft">{t("booking.zone", { zone: start.zone.replaceAll("_", " ") })}</small>}</div>
+            </div>
+            <dl className="facts panel-body">
+              <div className="fact"><dt>{t("booking.service")}</dt><dd><Link to="/services/$id" params={{ id: a.service.id }} className="row-link">{a.service.name}</Link></dd></div>
+              <div className="fact"><dt>{t("booking.staff")}</dt><dd>{a.staff.name}</dd></div>
+              <Where a={a} />
+              <div className="fact"><dt>{t("booking.booked")}</dt><dd>{momentText(a.created_at)} <span className="soft">· {tOr(`booking.source.${a.source}`, a.source)}</span></dd></div>
+              {a.cancel_reason && <div className="fact"><dt>{t("booking.reason")}</dt><dd className="pre">{a.cancel_reason}<Internal /></dd></div>}
+            </dl>
+          </Panel>
+          <Panel title={t("booking.client")}>
+            <div className="panel-body stack-s">
+              <Link to="/contacts/$id" params={{ id: c.id }} className="row-link">{c.name}</Link>
+              {c.phone && <a className="with-icon" href={`tel:${c.phone.replaceAll(/[^+\d]/g, "")}`}><Phone aria-hidden />{c.phone}</a>}
+              {c.email && <a className="with-icon" href={`mailto:${c.email}`}><Mail aria-hidden />{c.email}</a>}
+            </div>
+          </Panel>
+        </div>
+        <div className="stack">
+          <Panel title={t("booking.note")} beside={<Internal />}>
+            <div className="panel-body"><Note a={a} /></div>
+          </Panel>
+          <Others a={a} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** The client's other appointments: what was, and what is to come. */
+function Others({ a }: { a: Record }) {
+  const all = useQuery({ queryKey: ["appointments", "list", { contact: a.contact.id }], queryFn: async () => (await take(api.GET("/appointments", { params: { query: { contact: a.contact.id, per_page: 100 } } }))).items ?? [] }).data ?? []
+  const others = all.filter((x) => x.id !== a.id).reverse()
+  if (others.length === 0) return null
+  return (
+    <Panel title={t("booking.others", { name: a.contact.name })} beside={<span className="soft num">{others.length}</span>}>
+      <ul className="panel-body">
+        {others.slice(0, 8).map((x) => (
+          <li key={x.id} className="slot-row">
+            <span className="cell-main"><Link to="/appointments/$id" params={{ id: x.id }} className="row-link cell-text">{dayText(x.starts_at)}, <span className="num">{timeText(x.starts_at)}</span></Link><small className="cell-text">{x.service.name} · {x.staff.name}</small></span>
+            <Status status={x.status} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+/** Marks what clients never get to see. */
+const Internal = () => <span className="internal"><EyeOff aria-hidden />{t("booking.internal")}</span>
+
+/** The internal note shows at once as it was typed, and comes back into its field when it is refused. */
+function Note({ a }: { a: Record }) {
+  const change = useChange<Record>(appointmentKey(a.id))
+  const [typed, setTyped] = useState<string>()
+  if (!can("svc_manage_bookings")) return <p className={a.notes ? "pre" : "soft"}>{a.notes || "–"}</p>
+  const save = async () => {
+    const notes = typed?.trim() ?? ""
+    setTyped(undefined)
+    if (typed === undefined || notes === a.notes) return
+    try {
+      await change((old) => ({ ...old, notes }), () => take(api.PATCH("/appointments/{id}", { params: { path: { id: a.id } }, body: { notes } })))
+    } catch {
+      setTyped((now) => now ?? notes)
+    }
+  }
+  return (
+    <form className="note" onSubmit={(e) => (e.preventDefault(), void save())}>
+      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={typed ?? a.notes} maxLength={65535} onChange={(e) => setTyped(e.target.value)}
+        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void save()} />
+      {typed !== undefined && typed.trim() !== a.notes && <span className="row"><Button small onClick={() => setTyped(undefined)}>{t("cancel")}</Button><Button kind="main" small type="submit">{t("save")}</Button></span>}
+    </form>
+  )
+}
+
+function Where({ a }: { a: Record }) {
+  const [open, setOpen] = useState(false)
+  const text = a.location_type === "online" ? a.meeting_url : a.location
+  return (
+    <div className="fact">
+      <dt>{t("booking.place")}</dt>
+      <dd className="stack-s">
+        <Place kind={a.location_type} />
+        {text && (a.location_type === "online" && /^https?:/.test(text) ? <a href={text} target="_blank" rel="noopener noreferrer">{text}</a> : <span>{text}</span>)}
+        {actionsOf(a).open && <span><Button kind="quiet" small icon={<MapPin aria-hidden />} onClick={() => setOpen(true)}>{t("booking.change_place")}</Button></span>}
+        {open && <PlaceDialog a={a} onClose={() => setOpen(false)} />}
+      </dd>
+    </div>
+  )
+}
+
+function PlaceDialog({ a, onClose }: { a: Record; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [kind, setKind] = useState(a.location_type as PlaceKind)
+  const form = useForm(async (values, key) => {
+    const after = await take(api.POST("/appointments/{id}/place", {
+      params: { path: { id: a.id }, header: { "Idempotency-Key": key } },
+      body: { location_type: kind, ...(kind === "online" ? { meeting_url: text(values, "meeting_url") } : { location: text(values, "location") }) },
+    }))
+    appointmentsChanged(queries, after)
+    toast(t("booking.place_changed", { name: a.contact.name }))
+    onClose()
+  })
+  return (
+    <Dialog title={t("booking.change_place")} onClose={onClose} size="s" guarded={form.dirty}>
+      <Form form={form}>
+        <div className="dialog-body">
+          <SelectField name="location_type" label={t("booking.place")} value={kind} onChange={(e) => setKind(e.target.value as PlaceKind)} options={placeKinds.map((value) => ({ value, label: t(`booking.place.${value}`) }))} />
+          {kind === "online" ? <TextField name="meeting_url" label={t("booking.meeting_url")} help={t("booking.meeting_url_help")} type="url" defaultValue={a.meeting_url} maxLength={500} />
+            : <TextField name="location" label={t(kind === "client" ? "booking.client_address" : "booking.location")} defaultValue={a.location} maxLength={500} />}
+          <p className="with-icon soft"><Mail aria-hidden />{t("booking.client_mailed", { name: a.contact.name })}</p>
+        </div>
+        <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("booking.save_and_mail")}</Button></footer>
+      </Form>
+    </Dialog>
+  )
+}
+
+type Step = "confirm" | "complete" | "no-show"
+
+function Actions({ a }: { a: Record }) {
+  const queries = useQueryClient()
+  const [open, setOpen] = useState<"move" | "cancel" | "decline">()
+  const [busy, setBusy] = useState<Step>()
+  const [, tick] = useState(0)
+  const may = actionsOf(a)
+  const soon = Date.parse(a.starts_at) - Date.now()
+  useEffect(() => {
+    // Completing becomes possible when the appointment begins.
+    if (soon <= 0 || soon > 3_600_000) return
+    const timer = setTimeout(() => tick((n) => n + 1), soon + 500)
+    return () => clearTimeout(timer)
+  }, [soon])
+  const run = async (step: Step) => {
+    setBusy(step)
+    try {
+      const params = { params: { path: { id: a.id } } }
+      const after = await take(step === "confirm" ? api.POST("/appointments/{id}/confirm", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params))
+      appointmentsChanged(queries, after)
+      toast(t(`booking.done.${step}`, { name: a.contact.name }))
+    } catch (e) {
+      if (asFault(e).code === "svc_invalid_status") void queries.invalidateQueries({ queryKey: appointmentKey(a.id) })
+      toastFault(e)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+  useKeys(may.open ? { m: () => setOpen("move") } : {})
+  return (
+    <>
+      {may.answer && <Button icon={<X aria-hidden />} onClick={() => setOpen("decline")}>{t("booking.decline")}</Button>}
+      {may.open && !may.answer && <Button icon={<X aria-hidden />} onClick={() => setOpen("cancel")}>{t("booking.cancel")}</Button>}
+      {may.open && <Button icon={<CalendarClock aria-hidden />} onClick={() => setOpen("move")}>{t("booking.move")}</Button>}
+      {may.finish && <Button icon={<UserRoundX aria-hidden />} busy={busy === "no-show"} onClick={() => void run("no-show")}>{t("booking.no_show")}</Button>}
+      {may.finish && <Button kind="main" icon={<CheckCheck aria-hidden />} busy={busy === "complete"} onClick={() => void run("complete")}>{t("booking.complete")}</Button>}
+      {may.answer && <Button kind="main" icon={<Check aria-hidden />} busy={busy === "confirm"} onClick={() => void run("confirm")}>{t("booking.confirm")}</Button>}
+      {may.again && <ButtonLink to="/appointments/new" search={{ contact: a.contact.id, service: a.service.id }} icon={<CalendarPlus aria-hidden />}>{t("booking.book_again")}</ButtonLink>}
+      {open === "move" && <MoveDialog a={a} onClose={() => setOpen(undefined)} />}
+      {(open === "cancel" || open === "decline") && <EndDialog a={a} how={open} onClose={() => setOpen(undefined)} />}
+    </>
+  )
+}
+
+/** Cancels or declines, with a reason that stays in the team. */
+export function EndDialog({ a, how, onClose }: { a: Pick<Record, "id" | "starts_at" | "ends_at" | "contact" | "service">; how: "cancel" | "decline"; onClose: () => void }) {
+  const queries = useQueryClient()
+  const form = useForm(async (values, key) => {
+    const call = { params: { path: { id: a.id }, header: { "Idempotency-Key": key } }, body: { reason: text(values, "reason") } }
+    const after = await take(how === "cancel" ? api.POST("/appointments/{id}/cancel", call) : api.POST("/appointments/{id}/decline", call))
+    appointmentsChanged(queries, after)
+    toast(t(`booking.done.${how}`, { name: a.contact.name }))
+    onClose()
+  }, (f) => {
+    if (f.code === "svc_invalid_status") void queries.invalidateQueries({ queryKey: appointmentKey(a.id) })
+    return false
+  })
+  return (
+    <Dialog title={t(`booking.${how}_title`, { name: a.contact.name })} onClose={onClose} size="s" guarded={form.dirty}>
+      <Form form={form}>
+        <div className="dialog-body">
+          <p>{a.service.name}, {dayLongText(a.starts_at)}, <span className="num nowrap">{timeRange(a.starts_at, a.ends_at)}</span></p>
+          <TextArea name="reason" label={t("booking.reason")} help={<Internal />} rows={2} maxLength={500} />
+          <p className="with-icon soft"><Mail aria-hidden />{t("booking.client_mailed", { name: a.contact.name })}</p>
+        </div>
+        <footer className="dialog-foot"><Button onClick={onClose}>{t("booking.keep")}</Button><Button kind="bad" type="submit" busy={form.busy}>{t(`booking.${how}_and_mail`)}</Button></footer>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,97 @@
+// Moving an appointment: by dragging or by free times. It asks before the client is mailed; a time that is taken meanwhile
+// brings the nearest free ones.
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { ArrowRight, CircleAlert, Mail, TriangleAlert } from "lucide-react"
+import { useRef, useState } from "react"
+import { api, newKey, take } from "@/api/client"
+import { asFault, type Fault } from "@/api/fault"
+import { Button } from "@/kit/button"
+import { dayOf, dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
+import { Dialog } from "@/kit/dialog"
+import { saying } from "@/kit/problem"
+import { t } from "@/kit/text"
+import { toast } from "@/kit/toast"
+import { appointmentsChanged, serviceQuery, useStaff, type Appointment, type Slot } from "./data"
+import { Times, type Chosen } from "./times"
+
+/** to is a time that was chosen before, such as by dragging. */
+export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; onClose: () => void }) {
+  const queries = useQueryClient()
+  const staff = useStaff()
+  const service = useQuery(serviceQuery(a.service.id)).data
+  const [who, setWho] = useState<number>(to?.staff ?? a.staff.user_id)
+  const [chosen, setChosen] = useState<Chosen | undefined>(to)
+  const [picking, setPicking] = useState(!to)
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<Fault>()
+  const key = useRef({ for: "", key: "" })
+  const length = Date.parse(a.ends_at) - Date.parse(a.starts_at)
+  const end = (from: string) => new Date(Date.parse(from) + length).toISOString()
+  const name = (id: number | null) => staff.find((m) => m.user_id === id)?.name ?? a.staff.name
+  const people = staff.filter((m) => m.user_id === a.staff.user_id || service?.staff.includes(m.user_id))
+  const take_ = (c: Chosen) => {
+    setChosen({ ...c, staff: c.staff ?? who })
+    setFault(undefined)
+    setPicking(false)
+  }
+  const move = async (c: Chosen) => {
+    const body = { starts_at: c.starts_at, ...(c.staff !== null && c.staff !== a.staff.user_id && { staff: c.staff }), outside_hours: c.outside }
+    const text = JSON.stringify(body)
+    if (key.current.for !== text) key.current = { for: text, key: newKey() }
+    setBusy(true)
+    setFault(undefined)
+    try {
+      const after = await take(api.POST("/appointments/{id}/reschedule", { params: { path: { id: a.id }, header: { "Idempotency-Key": key.current.key } }, body }))
+      appointmentsChanged(queries, after)
+      toast(t("booking.moved", { name: a.contact.name, day: dayText(after.starts_at), time: timeText(after.starts_at) }))
+      onClose()
+    } catch (e) {
+      key.current = { for: "", key: "" }
+      setFault(asFault(e))
+      void queries.invalidateQueries({ queryKey: ["slots"] })
+    } finally {
+      setBusy(false)
+    }
+  }
+  const taken = fault?.code === "svc_slot_taken"
+  const nearest = taken ? ((fault.data.alternatives as Slot[] | undefined) ?? []) : []
+  return (
+    <Dialog title={t("booking.move_title", { name: a.contact.name })} onClose={onClose} size="m">
+      <div className="dialog-body">
+        <div className="move">
+          <div className="move-end"><small>{t("booking.move_from")}</small><b>{dayText(a.starts_at)}</b><span className="num">{timeRange(a.starts_at, a.ends_at)}</span><span className="soft">{a.staff.name}</span></div>
+          <ArrowRight aria-hidden />
+          <div className={chosen ? "move-end move-end--to" : "move-end"}><small>{t("booking.move_to")}</small>{chosen ? <><b>{dayText(chosen.starts_at)}</b><span className="num">{timeRange(chosen.starts_at, end(chosen.starts_at))}</span><span className="soft">{name(chosen.staff)}</span></> : <span className="soft">{t("booking.choose_time")}</span>}</div>
+        </div>
+        {picking && (
+          <>
+            {people.length > 1 && (
+              <label className="field"><span className="label">{t("booking.staff")}</span>
+                <select className="input" value={who} onChange={(e) => (setWho(Number(e.target.value)), setChosen(undefined))}>{people.map((m) => <option key={m.user_id} value={m.user_id}>{m.name}</option>)}</select>
+              </label>
+            )}
+            <Times key={who} service={a.service.id} staff={who} from={dayOf(a.starts_at) > dayOf(new Date().toISOString()) ? dayOf(a.starts_at) : undefined} value={chosen} onPick={take_} focus />
+          </>
+        )}
+        {taken && (
+          <div className="notice notice--warn" role="alert">
+            <TriangleAlert aria-hidden />
+            <div>
+              <p><b>{t("booking.taken")}</b> {nearest.length > 0 ? t("booking.taken_text") : t("booking.taken_none")}</p>
+              {nearest.length > 0 && <div className="times-grid times-grid--wide">{nearest.map((s) => <button key={s.starts_at} type="button" className="time" onClick={() => take_({ starts_at: s.starts_at, staff: s.staff?.includes(who) ? who : s.staff?.[0] ?? who, outside: false })}>{dayText(s.starts_at)} <b className="num">{timeText(s.starts_at)}</b></button>)}</div>}
+              {chosen && !chosen.outside && <Button small onClick={() => void move({ ...chosen, outside: true })}>{t("booking.outside_anyway", { time: timeText(chosen.starts_at) })}</Button>}
+            </div>
+          </div>
+        )}
+        {fault && !taken && <div className="notice notice--bad" role="alert"><CircleAlert aria-hidden /><div><p>{saying(fault)}</p></div></div>}
+        {chosen?.outside && !taken && <p className="notice notice--warn"><TriangleAlert aria-hidden /><span>{t("booking.outside_text")}</span></p>}
+        {chosen && !picking && !taken && <p className="with-icon soft"><Mail aria-hidden />{t("booking.move_mail", { name: a.contact.name, day: dayLongText(chosen.starts_at) })}</p>}
+      </div>
+      <footer className="dialog-foot">
+        {!picking && <Button onClick={() => (setPicking(true), setFault(undefined))}>{t("booking.other_times")}</Button>}
+        <Button onClick={onClose}>{t("cancel")}</Button>
+        {!picking && !taken && <Button kind="main" busy={busy} autoFocus onClick={() => chosen && void move(chosen)}>{t("booking.move_and_mail")}</Button>}
+      </footer>
+    </Dialog>
+  )
+}

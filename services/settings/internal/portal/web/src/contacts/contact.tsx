@@ -1,0 +1,181 @@
+import "./contacts.css"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
+import { ArrowLeft, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
+import { useRef, useState } from "react"
+import { api, newKey, take, type Schema } from "@/api/client"
+import { Button } from "@/kit/button"
+import { dateText, momentText } from "@/kit/dates"
+import { Inline, useChange } from "@/kit/detail"
+import { confirm } from "@/kit/dialog"
+import type { Page } from "@/kit/list"
+import { Actions } from "@/kit/menu"
+import { Panel } from "@/kit/panel"
+import { Head, initials } from "@/kit/shell"
+import { can, me } from "@/kit/start"
+import { Failed, Skeleton } from "@/kit/states"
+import { t } from "@/kit/text"
+import { toast, toastFault } from "@/kit/toast"
+import { Consents } from "./consents"
+import { contactKey, contactQuery, statuses, useTeam, type Contact as Record } from "./data"
+import { CustomFields } from "./fields"
+import { Links } from "./links"
+import { Status } from "./marks"
+import { Merge } from "./merge"
+import { nameOf } from "./name"
+import { Tags } from "./tags"
+import { History, timelineKey } from "./timeline"
+
+type Entry = Schema<"Entry">
+
+const route = getRouteApi("/contacts/$id")
+
+export function Contact() {
+  const { id } = route.useParams()
+  const query = useQuery(contactQuery(id))
+  if (query.isPending) return <Skeleton lines={10} />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  return <Person key={id} c={query.data} />
+}
+
+type Change = { first_name?: string; last_name?: string; email?: string; phone?: string; status?: Record["status"]; source?: string; owner_user_id?: number | null; tags?: string[]; fields?: { [key: string]: unknown } }
+
+/** Changes values of a contact: at once on the screen, back when they are refused. */
+export function useContactChange(id: string) {
+  const queries = useQueryClient()
+  const change = useChange<Record>(contactKey(id))
+  return async (values: Change, loud?: boolean) => {
+    const merged = (c: Record) => ({ ...c, ...values, fields: { ...c.fields, ...values.fields } })
+    await change(merged, () => take(api.PATCH("/contacts/{id}", { params: { path: { id } }, body: { mode: "overwrite", ...values } })), loud)
+    void queries.invalidateQueries({ queryKey: timelineKey("contacts", id) })
+    void queries.invalidateQueries({ queryKey: ["contacts", "list"] })
+  }
+}
+
+function Person({ c }: { c: Record }) {
+  const change = useContactChange(c.id)
+  const team = useTeam()
+  const fixed = !can("svc_edit_contacts") || c.deleted_at !== null
+  const text = (name: "first_name" | "last_name" | "email" | "phone" | "source") => ({
+    name, label: t(`contacts.${name}`), value: c[name], readOnly: fixed, onSave: (v: string) => change({ [name]: v }, false),
+  })
+  return (
+    <>
+      <Head title={nameOf(c)} back={<><Link to="/contacts" className="icon-button" aria-label={t("nav.contacts")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(nameOf(c))}</span></>} count={<Status status={c.status} />}>
+        <Commands c={c} />
+      </Head>
+      {c.deleted_at && <div className="content"><p className="notice notice--warn">{t("contacts.trashed", { date: momentText(c.deleted_at) })}</p></div>}
+      <div className="content record">
+        <div className="stack">
+          <Panel title={t("contacts.about")}>
+            <dl className="facts panel-body">
+              <Inline {...text("first_name")} max={100} />
+              <Inline {...text("last_name")} max={100} />
+              <Inline {...text("email")} type="email" max={190} />
+              <Inline {...text("phone")} type="tel" max={50} />
+              <Inline label={t("contacts.status")} name="status" value={c.status} show={<Status status={c.status} />} options={statuses()} readOnly={fixed} onSave={(v) => change({ status: v as Record["status"] }, false)} />
+              <Inline label={t("contacts.owner")} name="owner_user_id" value={c.owner_user_id ? String(c.owner_user_id) : ""} readOnly={fixed}
+                show={team.find((m) => m.user_id === c.owner_user_id)?.name} options={[{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]}
+                onSave={(v) => change({ owner_user_id: v ? Number(v) : null }, false)} />
+              <Inline {...text("source")} max={50} />
+              <div className="fact"><dt>{t("contacts.since")}</dt><dd>{dateText(c.created_at)}</dd></div>
+            </dl>
+          </Panel>
+          <Panel title={t("contacts.tags")}>
+            <div className="panel-body"><Tags tags={c.tags ?? []} readOnly={fixed} onChange={(tags) => change({ tags })} /></div>
+          </Panel>
+          <CustomFields entity="contact" values={c.fields} readOnly={fixed} onSave={(key, v) => change({ fields: { [key]: v } }, false)} />
+          <Links side="contacts" id={c.id} readOnly={fixed} />
+          <Consents c={c} readOnly={fixed} />
+        </div>
+        <Panel title={t("contacts.timeline")}>
+          <div className="panel-body stack">
+            {!fixed && <Note id={c.id} />}
+            <History kind="contacts" id={c.id} />
+          </div>
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+/** A note stands in the timeline at once; when it is refused it comes back into its field. */
+function Note({ id }: { id: string }) {
+  const queries = useQueryClient()
+  const [typed, setTyped] = useState("")
+  const key = useRef({ body: "", key: "" })
+  const add = async () => {
+    const body = typed.trim()
+    if (!body) return
+    if (key.current.body !== body) key.current = { body, key: newKey() }
+    const cached = timelineKey("contacts", id)
+    void queries.cancelQueries({ queryKey: cached })
+    const before = queries.getQueryData(cached)
+    const entry: Entry = { type: "note", subject: "", body, data: {}, channel: me.channel, actor_label: me.name, user_id: me.user_id, contact: null, created_at: new Date().toISOString() }
+    queries.setQueryData<{ pages: Page<Entry>[] }>(cached, (old) => old && { ...old, pages: old.pages.map((p, i) => (i === 0 ? { ...p, items: [entry, ...(p.items ?? [])] } : p)) })
+    setTyped("")
+    try {
+      await take(api.POST("/contacts/{id}/notes", { params: { path: { id }, header: { "Idempotency-Key": key.current.key } }, body: { body } }))
+      key.current = { body: "", key: "" }
+      void queries.invalidateQueries({ queryKey: cached })
+    } catch (e) {
+      queries.setQueryData(cached, before)
+      setTyped((now) => now || body)
+      toastFault(e)
+    }
+  }
+  return (
+    <form className="note" onSubmit={(e) => (e.preventDefault(), void add())}>
+      <textarea className="input" rows={2} aria-label={t("contacts.note")} placeholder={t("contacts.note_hint")} value={typed} maxLength={65535} onChange={(e) => setTyped(e.target.value)}
+        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void add()} />
+      {typed.trim() && <Button kind="main" small type="submit">{t("contacts.note_add")}</Button>}
+    </form>
+  )
+}
+
+function Commands({ c }: { c: Record }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [busy, setBusy] = useState(false)
+  const [merging, setMerging] = useState(false)
+  const name = nameOf(c)
+  const again = () => {
+    for (const key of [contactKey(c.id), timelineKey("contacts", c.id), ["contacts", "list"]]) void queries.invalidateQueries({ queryKey: key })
+  }
+  const run = async (f: () => Promise<unknown>) => {
+    setBusy(true)
+    try {
+      await f()
+      again()
+    } catch (e) {
+      toastFault(e)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const restore = () => run(() => take(api.POST("/contacts/{id}/restore", { params: { path: { id: c.id } } })))
+  const trash = () => run(async () => {
+    await api.DELETE("/contacts/{id}", { params: { path: { id: c.id } } })
+    toast(t("contacts.trashed_now", { name }), { undo: () => void restore() })
+  })
+  const erase = async () => {
+    if (!(await confirm({ title: t("contacts.erase_title", { name }), text: t("contacts.erase_text"), action: t("contacts.erase_do", { name }), bad: true, word: c.email }))) return
+    await run(async () => {
+      await take(api.POST("/privacy/erase", { body: { email: c.email } }))
+      toast(t("contacts.erased", { name }))
+      queries.removeQueries({ queryKey: contactKey(c.id) })
+      await navigate({ to: "/contacts" })
+    })
+  }
+  const live = c.deleted_at === null && can("svc_delete_contacts")
+  return (
+    <>
+      {c.deleted_at && can("svc_delete_contacts") && <Button busy={busy} icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("contacts.restore")}</Button>}
+      <Actions actions={[
+        ...(live ? [{ id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) }, { id: "trash", label: t("contacts.trash"), icon: Trash2, run: () => void trash() }] : []),
+        ...(can("svc_manage_crm") && c.email ? [{ id: "erase", label: t("contacts.erase"), icon: Eraser, bad: true, run: () => void erase() }] : []),
+      ]} />
+      {merging && <Merge kind="contacts" id={c.id} name={name} onClose={() => setMerging(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,87 @@
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { Download, Plus, Upload, UserRoundPlus, Users } from "lucide-react"
+import { Suspense, useMemo, useState } from "react"
+import { api, download, take } from "@/api/client"
+import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
+import { agoText } from "@/kit/dates"
+import { late } from "@/kit/late"
+import { Choice, List, SearchField, Tools, Total, useList, type Column } from "@/kit/list"
+import { countFilters } from "@/kit/search"
+import { Head, initials } from "@/kit/shell"
+import { can } from "@/kit/start"
+import { t } from "@/kit/text"
+import { statuses, subscriptions, useFields, useSources, useTags, useTeam, valueText, type Contact } from "./data"
+import { Status } from "./marks"
+import { nameOf } from "./name"
+import { Restore } from "./restore"
+
+const route = getRouteApi("/contacts")
+const NewContact = late(() => import("./new-contact").then((m) => ({ default: m.NewContact })))
+
+export function Contacts() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [making, setMaking] = useState(false)
+  const [chosen, setChosen] = useState(new Set<string>())
+  const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const list = useList(["contacts", "list", search], (cursor, signal) =>
+    take(api.GET("/contacts", { params: { query: { ...search, per_page: 50, cursor } }, signal })))
+  const team = useTeam()
+  const fields = useFields("contact")
+  const owner = (id: number | null) => team.find((m) => m.user_id === id)?.name ?? ""
+
+  const columns = useMemo((): Column<Contact>[] => [
+    { key: "name", label: t("contacts.name"), cell: (c) => (
+      <div className="cell-line">
+        <span className="avatar" aria-hidden>{initials(nameOf(c))}</span>
+        <span className="cell-main">
+          <Link to="/contacts/$id" params={{ id: c.id }} className="row-link cell-text">{nameOf(c)}</Link>
+          {c.organization && <small className="cell-text">{c.organization.name}</small>}
+        </span>
+        {c.deleted_at && !search.deleted && <span className="mark mark--bad">{t("contacts.in_trash")}</span>}
+      </div>
+    ) },
+    { key: "email", label: t("contacts.email"), from: "m", cell: (c) => <span className="cell-text">{c.email}</span> },
+    { key: "phone", label: t("contacts.phone"), from: "l", cell: (c) => <span className="cell-text num">{c.phone}</span> },
+    { key: "status", label: t("contacts.status"), cell: (c) => <Status status={c.status} /> },
+    { key: "tags", label: t("contacts.tags"), from: "l", cell: (c) => <span className="row row--tight">{(c.tags ?? []).slice(0, 3).map((x) => <span key={x} className="tag"><span>{x}</span></span>)}{(c.tags ?? []).length > 3 && <span className="soft small">+{(c.tags ?? []).length - 3}</span>}</span> },
+    ...fields.filter((f) => f.show_in_list && !f.archived).map((f): Column<Contact> => ({ key: f.key, label: f.label, from: "l", cell: (c) => <span className="cell-text">{valueText(c.fields[f.key])}</span> })),
+    { key: "owner", label: t("contacts.owner"), from: "l", cell: (c) => <span className="cell-text">{owner(c.owner_user_id)}</span> },
+    search.deleted
+      ? { key: "restore", label: t("contacts.trashed_at"), end: true, cell: (c) => c.deleted_at && <Restore kind="contacts" id={c.id} name={nameOf(c)} at={c.deleted_at} /> }
+      : { key: "activity", label: t("contacts.last_activity"), from: "m", end: true, cell: (c) => <span className="soft nowrap">{c.last_activity && agoText(c.last_activity)}</span> },
+  ], [team, fields, search.deleted])
+  const toggle = (id: string) => setChosen((old) => {
+    const next = new Set(old)
+    if (!next.delete(id)) next.add(id)
+    return next
+  })
+  const { include_deleted: _, deleted, ...exported } = search
+  return (
+    <>
+      <Head title={t("nav.contacts")} count={<Total n={list.data && list.total} />}>
+        {can("svc_export_contacts") && !deleted && (
+          <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/contacts.csv", chosen.size > 0 ? { ids: [...chosen] } : exported)} download>
+            {chosen.size > 0 ? t("contacts.export_chosen", { n: chosen.size }) : t("contacts.export")}
+          </ButtonAnchor>
+        )}
+        {can("svc_import_contacts") && <ButtonLink to="/import" icon={<Upload aria-hidden />}>{t("contacts.import")}</ButtonLink>}
+        {can("svc_edit_contacts") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new")}</Button>}
+      </Head>
+      <Tools count={countFilters(search, "search")} onClear={() => void navigate({ search: { search: search.search }, replace: true })}
+        search={<SearchField value={search.search} onChange={(v) => set({ search: v })} label={t("contacts.search")} />}>
+        <Choice label={t("contacts.status")} value={search.status} options={statuses()} onChange={(v) => set({ status: v })} />
+        <Choice label={t("contacts.marketing")} value={search.marketing} options={subscriptions()} onChange={(v) => set({ marketing: v })} />
+        <Choice label={t("contacts.tag")} value={search.tag} options={useTags().map((x) => ({ value: x.name, label: x.name }))} onChange={(v) => set({ tag: v })} />
+        <Choice label={t("contacts.owner")} value={search.owner} options={team.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
+        <Choice label={t("contacts.source")} value={search.source} options={useSources().map((x) => ({ value: x, label: x }))} onChange={(v) => set({ source: v })} />
+        <Choice label={t("contacts.in_trash")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("contacts.only_trash") }]}
+          onChange={(v) => set({ include_deleted: undefined, deleted: undefined, ...(v && { [v]: "true" }) })} />
+      </Tools>
+      <List list={list} columns={columns} id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+        selection={can("svc_export_contacts") ? { chosen, toggle, label: (c) => t("contacts.choose", { name: nameOf(c) }) } : undefined}
+        empty={{ icon: Users, title: t("contacts.empty"), text: t("contacts.empty_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<UserRoundPlus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new")}</Button> }} />
+      <Suspense>{making && <NewContact onClose={() => setMaking(false)} />}</Suspense>
+    </>
+  )
+}

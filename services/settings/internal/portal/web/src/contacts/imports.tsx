@@ -1,0 +1,96 @@
+import "./import.css"
+import { useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { ArrowLeft, CircleAlert, FileUp } from "lucide-react"
+import { useRef, useState } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { asFault } from "@/api/fault"
+import { agoText, momentText } from "@/kit/dates"
+import { List, useList, type Column } from "@/kit/list"
+import { saying, why } from "@/kit/problem"
+import { Head } from "@/kit/shell"
+import { number, t } from "@/kit/text"
+import { importKey, importWhy, type Listed } from "./import-data"
+
+const most = 5 << 20
+
+/** The text of a file: UTF-8, UTF-16 with its mark, or what spreadsheets in Western Europe write. */
+async function textOf(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes)
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes)
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes)
+  }
+}
+
+/** Uploads a file, and lists what was imported before: an import that runs is found again here. */
+export function Imports() {
+  const list = useList(["imports", "list"], (cursor, signal) => take(api.GET("/imports", { params: { query: { per_page: 20, cursor } }, signal })))
+  const columns: Column<Listed>[] = [
+    { key: "file", label: t("contacts.file"), cell: (m) => <span className="cell-main"><Link to="/import/$id" params={{ id: m.id }} className="row-link cell-text">{m.file_name}</Link><small className="cell-text">{t("contacts.rows", { n: m.totals.rows })}</small></span> },
+    { key: "status", label: t("contacts.status"), cell: (m) => <ImportStatus m={m} /> },
+    { key: "created", label: t("contacts.import_created"), end: true, from: "m", cell: (m) => number(m.totals.created) },
+    { key: "updated", label: t("contacts.import_updated"), end: true, from: "m", cell: (m) => number(m.totals.updated) },
+    { key: "failed", label: t("contacts.import_failed"), end: true, from: "m", cell: (m) => (m.totals.failed > 0 ? <b className="bad">{number(m.totals.failed)}</b> : "0") },
+    { key: "at", label: t("contacts.uploaded"), end: true, from: "m", cell: (m) => <time className="soft nowrap" dateTime={m.created_at} title={momentText(m.created_at)}>{agoText(m.created_at)}</time> },
+  ]
+  return (
+    <>
+      <Head title={t("contacts.import_title")} back={<Link to="/contacts" className="icon-button" aria-label={t("nav.contacts")}><ArrowLeft aria-hidden /></Link>} />
+      <div className="content"><Upload /></div>
+      <div className="import-before">
+        <h2 className="import-heading">{t("contacts.imports_before")}</h2>
+        <List list={list} columns={columns} id={(m) => m.id} name={t("contacts.imports_before")} empty={{ icon: FileUp, title: t("contacts.imports_none"), text: t("contacts.imports_none_text") }} />
+      </div>
+    </>
+  )
+}
+
+const looks = { uploaded: "warn", queued: "accent", running: "accent", completed: "good", failed: "bad" }
+export const ImportStatus = ({ m }: { m: Pick<Schema<"Import">, "status" | "totals"> }) => (
+  <span className={`mark mark--${m.status === "completed" && m.totals.failed > 0 ? "warn" : looks[m.status]}`}>{t(`contacts.import_status.${m.status}`)}</span>
+)
+
+function Upload() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const input = useRef<HTMLInputElement>(null)
+  const [over, setOver] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState("")
+  const upload = async (file: File | undefined) => {
+    if (!file || busy) return
+    setProblem("")
+    if (file.size > most) return setProblem(t("contacts.file_large", { name: file.name }))
+    setBusy(true)
+    try {
+      const made = await take(api.POST("/imports", { body: { file_name: file.name.slice(0, 190), csv: await textOf(file) } }))
+      queries.setQueryData(importKey(made.id), made)
+      void queries.invalidateQueries({ queryKey: ["imports", "list"] })
+      void navigate({ to: "/import/$id", params: { id: made.id } })
+    } catch (e) {
+      const f = asFault(e)
+      const p = f.details.csv ?? f.details.file_name
+      setProblem(p ? why(p, importWhy) : saying(f))
+    } finally {
+      setBusy(false)
+      if (input.current) input.current.value = ""
+    }
+  }
+  return (
+    <div className={over ? "drop drop--over" : "drop"} onDragOver={(e) => (e.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={(e) => (e.preventDefault(), setOver(false), void upload(e.dataTransfer.files[0]))}>
+      <span className="blank-icon"><FileUp aria-hidden /></span>
+      <p className="blank-title">{t("contacts.drop")}</p>
+      <p className="soft" id="drop-help">{t("contacts.drop_text")}</p>
+      <label className={busy ? "button button--main button--busy" : "button button--main"}>
+        <span>{t(busy ? "contacts.reading" : "contacts.choose_file")}</span>
+        <input ref={input} type="file" className="sr" accept=".csv,.txt,text/csv,text/plain" disabled={busy} aria-describedby="drop-help" aria-invalid={problem ? true : undefined} onChange={(e) => void upload(e.target.files?.[0])} />
+      </label>
+      <p className="problem" role="alert">{problem && <><CircleAlert aria-hidden />{problem}</>}</p>
+    </div>
+  )
+}
+

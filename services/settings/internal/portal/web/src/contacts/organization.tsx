@@ -1,0 +1,102 @@
+import "./contacts.css"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { ArrowLeft, GitMerge, RotateCcw, Trash2 } from "lucide-react"
+import { useState } from "react"
+import { api, take } from "@/api/client"
+import { Button } from "@/kit/button"
+import { dateText, momentText } from "@/kit/dates"
+import { Inline, useChange } from "@/kit/detail"
+import { Actions } from "@/kit/menu"
+import { Panel } from "@/kit/panel"
+import { Head, initials } from "@/kit/shell"
+import { can } from "@/kit/start"
+import { Failed, Skeleton } from "@/kit/states"
+import { t } from "@/kit/text"
+import { toast, toastFault } from "@/kit/toast"
+import { organizationKey, organizationQuery, useTeam, type Organization as Record } from "./data"
+import { CustomFields } from "./fields"
+import { Links } from "./links"
+import { Merge } from "./merge"
+import { History, timelineKey } from "./timeline"
+
+const route = getRouteApi("/organizations/$id")
+
+export function Organization() {
+  const { id } = route.useParams()
+  const query = useQuery(organizationQuery(id))
+  if (query.isPending) return <Skeleton lines={10} />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  return <Company key={id} o={query.data} />
+}
+
+const texts = [["name", 190], ["vat_number", 30], ["email", 190], ["phone", 50], ["website", 2048], ["address_line", 255], ["postal_code", 20], ["city", 100], ["country", 2]] as const
+const types = { email: "email", phone: "tel", website: "url" } as const
+
+function Company({ o }: { o: Record }) {
+  const queries = useQueryClient()
+  const team = useTeam()
+  const keep = useChange<Record>(organizationKey(o.id))
+  const fixed = !can("svc_edit_contacts") || o.deleted_at !== null
+  const change = async (values: { [N in (typeof texts)[number][0]]?: string } & { owner_user_id?: number | null; fields?: { [key: string]: unknown } }) => {
+    await keep((old) => ({ ...old, ...values, fields: { ...old.fields, ...values.fields } }), () => take(api.PATCH("/organizations/{id}", { params: { path: { id: o.id } }, body: { mode: "overwrite", ...values } })), false)
+    void queries.invalidateQueries({ queryKey: timelineKey("organizations", o.id) })
+    void queries.invalidateQueries({ queryKey: ["organizations", "list"] })
+  }
+  return (
+    <>
+      <Head title={o.name} back={<><Link to="/organizations" className="icon-button" aria-label={t("nav.organizations")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l avatar--square" aria-hidden>{initials(o.name)}</span></>}>
+        <Commands o={o} />
+      </Head>
+      {o.deleted_at && <div className="content"><p className="notice notice--warn">{t("contacts.trashed", { date: momentText(o.deleted_at) })}</p></div>}
+      <div className="content record">
+        <div className="stack">
+          <Panel title={t("contacts.about")}>
+            <dl className="facts panel-body">
+              {texts.map(([n, max]) => <Inline key={n} name={n} label={t(`contacts.${n}`)} value={o[n]} max={max} type={types[n as "email"]} readOnly={fixed} onSave={(v) => change({ [n]: v })} />)}
+              <Inline label={t("contacts.owner")} name="owner_user_id" value={o.owner_user_id ? String(o.owner_user_id) : ""} readOnly={fixed} show={team.find((m) => m.user_id === o.owner_user_id)?.name}
+                options={[{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]} onSave={(v) => change({ owner_user_id: v ? Number(v) : null })} />
+              <div className="fact"><dt>{t("contacts.made_at")}</dt><dd>{dateText(o.created_at)}</dd></div>
+            </dl>
+          </Panel>
+          <CustomFields entity="organization" values={o.fields} readOnly={fixed} onSave={(key, v) => change({ fields: { [key]: v } })} />
+        </div>
+        <div className="stack">
+          <Links side="organizations" id={o.id} readOnly={fixed} />
+          <Panel title={t("contacts.timeline")}>
+            <div className="panel-body stack"><History kind="organizations" id={o.id} /></div>
+          </Panel>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Commands({ o }: { o: Record }) {
+  const queries = useQueryClient()
+  const [merging, setMerging] = useState(false)
+  if (!can("svc_delete_contacts")) return null
+  const run = async (f: () => Promise<unknown>) => {
+    try {
+      await f()
+      for (const key of [organizationKey(o.id), timelineKey("organizations", o.id), ["organizations", "list"]]) void queries.invalidateQueries({ queryKey: key })
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+  const restore = () => run(() => take(api.POST("/organizations/{id}/restore", { params: { path: { id: o.id } } })))
+  const trash = () => run(async () => {
+    await api.DELETE("/organizations/{id}", { params: { path: { id: o.id } } })
+    toast(t("contacts.trashed_now", { name: o.name }), { undo: () => void restore() })
+  })
+  if (o.deleted_at) return <Button icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("contacts.restore")}</Button>
+  return (
+    <>
+      <Actions actions={[
+        { id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) },
+        { id: "trash", label: t("contacts.trash"), icon: Trash2, run: () => void trash() },
+      ]} />
+      {merging && <Merge kind="organizations" id={o.id} name={o.name} onClose={() => setMerging(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { Building2, CopyCheck, Download, Plus } from "lucide-react"
+import { Suspense, useMemo, useState } from "react"
+import { api, download, take } from "@/api/client"
+import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
+import { agoText } from "@/kit/dates"
+import { late } from "@/kit/late"
+import { Choice, List, SearchField, Tools, Total, useList, type Column } from "@/kit/list"
+import { countFilters } from "@/kit/search"
+import { Head, initials } from "@/kit/shell"
+import { can } from "@/kit/start"
+import { number, t } from "@/kit/text"
+import { useTeam, type Organization } from "./data"
+import { Restore } from "./restore"
+
+const route = getRouteApi("/organizations")
+const NewOrganization = late(() => import("./new-organization").then((m) => ({ default: m.NewOrganization })))
+
+export function Organizations() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [making, setMaking] = useState(false)
+  const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const list = useList(["organizations", "list", search], (cursor, signal) =>
+    take(api.GET("/organizations", { params: { query: { ...search, per_page: 50, cursor } }, signal })))
+  const columns = useMemo((): Column<Organization>[] => [
+    { key: "name", label: t("contacts.organization"), cell: (o) => (
+      <div className="cell-line">
+        <span className="avatar avatar--square" aria-hidden>{initials(o.name)}</span>
+        <Link to="/organizations/$id" params={{ id: o.id }} className="row-link cell-text">{o.name}</Link>
+      </div>
+    ) },
+    { key: "city", label: t("contacts.city"), from: "m", cell: (o) => <span className="cell-text">{o.city}</span> },
+    { key: "vat", label: t("contacts.vat_number"), from: "l", cell: (o) => <span className="cell-text num">{o.vat_number}</span> },
+    { key: "email", label: t("contacts.email"), from: "l", cell: (o) => <span className="cell-text">{o.email}</span> },
+    { key: "people", label: t("contacts.people"), end: true, cell: (o) => number(o.contacts_count) },
+    search.deleted
+      ? { key: "restore", label: t("contacts.trashed_at"), end: true, cell: (o) => o.deleted_at && <Restore kind="organizations" id={o.id} name={o.name} at={o.deleted_at} /> }
+      : { key: "activity", label: t("contacts.last_activity"), from: "m", end: true, cell: (o) => <span className="soft nowrap">{o.last_activity && agoText(o.last_activity)}</span> },
+  ], [search.deleted])
+  return (
+    <>
+      <Head title={t("nav.organizations")} count={<Total n={list.data && list.total} />}>
+        <ButtonLink to="/organizations/duplicates" icon={<CopyCheck aria-hidden />}>{t("contacts.duplicates")}</ButtonLink>
+        {can("svc_export_contacts") && !search.deleted && <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/organizations.csv", search)} download>{t("contacts.export")}</ButtonAnchor>}
+        {can("svc_edit_contacts") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new_organization")}</Button>}
+      </Head>
+      <Tools count={countFilters(search, "search")} onClear={() => void navigate({ search: { search: search.search }, replace: true })}
+        search={<SearchField value={search.search} onChange={(v) => set({ search: v })} label={t("contacts.search_organizations")} />}>
+        <Choice label={t("contacts.owner")} value={search.owner} options={useTeam().map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
+        <Choice label={t("contacts.in_trash")} value={search.deleted && "true"} options={[{ value: "true", label: t("contacts.only_trash") }]} onChange={(v) => set({ deleted: v })} />
+      </Tools>
+      <List list={list} columns={columns} id={(o) => o.id} name={t("nav.organizations")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+        empty={{ icon: Building2, title: t("contacts.no_organizations"), text: t("contacts.no_organizations_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new_organization")}</Button> }} />
+      <Suspense>{making && <NewOrganization onClose={() => setMaking(false)} />}</Suspense>
+    </>
+  )
+}

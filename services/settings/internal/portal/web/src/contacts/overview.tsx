@@ -1,0 +1,163 @@
+import "./contacts.css"
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { CalendarCheck2, Check, Inbox, X } from "lucide-react"
+import { useState } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { Button } from "@/kit/button"
+import { dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
+import { Panel } from "@/kit/panel"
+import { screens } from "@/kit/screens"
+import { Head } from "@/kit/shell"
+import { can, me, on } from "@/kit/start"
+import { Failed, Skeleton } from "@/kit/states"
+import { number, t, type Key } from "@/kit/text"
+import { toast, toastFault } from "@/kit/toast"
+import { Plots } from "./plots"
+import { Timeline } from "./timeline"
+
+type Appointment = Schema<"OverviewAppointment">
+
+const key = ["overview"]
+
+export function Overview() {
+  const query = useQuery({ queryKey: key, queryFn: () => take(api.GET("/overview")), refetchInterval: 60_000 })
+  const now = new Date().toISOString()
+  return (
+    <>
+      <Head title={t("contacts.hello", { name: me.name.split(" ")[0]! })} count={<span className="soft">{dayLongText(now)}</span>} />
+      <div className="content">
+        {query.isPending ? <Skeleton lines={8} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Day data={query.data} />}
+      </div>
+    </>
+  )
+}
+
+function Day({ data }: { data: Schema<"Overview"> }) {
+  const today = data.today.items ?? []
+  const requests = data.requests.items ?? []
+  const now = Date.now()
+  return (
+    <div className="overview">
+      <div className="stack">
+        {on("booking") && (
+          <Panel title={t("contacts.today")} beside={<span className="soft num">{t("contacts.remaining", { n: data.today.remaining, total: data.today.total })}</span>}>
+            {today.length === 0 ? <p className="panel-none soft"><CalendarCheck2 aria-hidden />{t("contacts.today_none")}</p> : (
+              <ol className="agenda">
+                {today.map((a) => (
+                  <li key={a.id} className={Date.parse(a.ends_at) < now ? "agenda-row agenda-row--past" : Date.parse(a.starts_at) <= now ? "agenda-row agenda-row--now" : "agenda-row"}>
+                    <span className="agenda-time num">{timeText(a.starts_at)}<small>{timeText(a.ends_at)}</small></span>
+                    <span className="cell-main"><Who a={a} /><small className="cell-text">{a.service.name} · {a.staff.name}</small></span>
+                    {a.status === "pending" && <span className="mark mark--warn">{t("contacts.pending")}</span>}
+                  </li>
+                ))}
+              </ol>
+            )}
+          </Panel>
+        )}
+        {on("booking") && (
+          <Panel title={t("contacts.requests")} beside={data.requests.total > 0 && <span className="tag num">{number(data.requests.total)}</span>}>
+            {requests.length === 0 ? <p className="panel-none soft"><Inbox aria-hidden />{t("contacts.requests_none")}</p> : <ul className="agenda">{requests.map((a) => <Request key={a.id} a={a} />)}</ul>}
+          </Panel>
+        )}
+        <Panel title={t("contacts.activity")}>
+          {(data.activity ?? []).length === 0 ? <p className="panel-none soft">{t("contacts.activity_none")}</p> : <div className="panel-body"><Timeline entries={data.activity ?? []} named /></div>}
+        </Panel>
+      </div>
+      <aside className="stack" aria-label={t("contacts.week")}>
+        {can("svc_manage_crm") && <Guide />}
+        <div className="figures">
+          <Link to="/contacts" className="figure"><span className="figure-number num">{number(data.new_contacts)}</span><span className="soft">{t("contacts.week_contacts", { n: data.new_contacts })}</span></Link>
+          {on("forms") && <div className="figure"><span className="figure-number num">{number(data.submissions)}</span><span className="soft">{t("contacts.week_submissions", { n: data.submissions })}</span></div>}
+        </div>
+        <Plots />
+      </aside>
+    </div>
+  )
+}
+
+type Step = { text: Key; to: string; done: () => Promise<boolean> }
+
+/** The steps to a first booking, and how each is seen to be done. */
+const steps: Step[] = [
+  { text: "contacts.setup_hours", to: "/hours", done: async () => Object.values(await take(api.GET("/staff/{user}/hours", { params: { path: { user: me.user_id } } }))).some((blocks) => blocks.length > 0) },
+  { text: "contacts.setup_service", to: "/services", done: async () => ((await take(api.GET("/services"))).items ?? []).length > 0 },
+  { text: "contacts.setup_page", to: "/settings/portal", done: async () => (await take(api.GET("/settings/portal"))).booking_page },
+  { text: "contacts.setup_form", to: "/forms", done: async () => ((await take(api.GET("/forms"))).items ?? []).some((f) => f.status === "publish") },
+  { text: "contacts.setup_sharing", to: "/settings/telemetry", done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
+]
+
+/** Leads a new business to its first booking, until somebody hides it. A step whose screen this person lacks is left out. */
+function Guide() {
+  const queries = useQueryClient()
+  const key = ["setup"]
+  const setup = useQuery({ queryKey: key, queryFn: () => take(api.GET("/setup")), staleTime: 5 * 60_000 }).data
+  const own = steps.filter((s) => screens.some((p) => p.to === s.to))
+  const shown = setup !== undefined && !setup.dismissed && !setup.done && own.length > 0
+  const done = useQueries({ queries: own.map((s) => ({ queryKey: ["setup", "step", s.to], queryFn: s.done, enabled: shown })) }).map((q) => q.data === true)
+  if (!shown) return null
+  const count = done.filter(Boolean).length
+  const next = done.indexOf(false)
+  const end = async (body: { dismissed?: boolean; done?: boolean }) => {
+    try {
+      queries.setQueryData(key, await take(api.PATCH("/setup", { body })))
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+  return (
+    <Panel title={t("contacts.setup")} beside={<button className="icon-button" aria-label={t("contacts.setup_dismiss")} onClick={() => void end({ dismissed: true })}><X aria-hidden /></button>}>
+      <div className="panel-body stack-s">
+        <p className="soft">{t("contacts.setup_text", { n: count, total: own.length })}</p>
+        <progress className="guide-progress" max={own.length} value={count} aria-label={t("contacts.setup")} />
+        <ol className="guide">
+          {own.map((s, i) => (
+            <li key={s.to} className={done[i] ? "guide-done" : i === next ? "guide-next" : undefined}>
+              <span className="guide-mark" aria-hidden>{done[i] ? <Check /> : i + 1}</span>
+              <Link to={s.to as "/"}>{t(s.text)}</Link>
+              {done[i] && <span className="sr">{t("contacts.setup_step_done")}</span>}
+            </li>
+          ))}
+        </ol>
+        {next < 0 && <Button kind="main" onClick={() => void end({ done: true })}>{t("contacts.setup_finish")}</Button>}
+      </div>
+    </Panel>
+  )
+}
+
+const Who = ({ a }: { a: Appointment }) => (a.contact ? <Link to="/contacts/$id" params={{ id: a.contact.id }} className="row-link cell-text">{a.contact.name}</Link> : <span className="row-link">{t("contacts.hidden")}</span>)
+
+/** A request that is answered where it stands. */
+function Request({ a }: { a: Appointment }) {
+  const queries = useQueryClient()
+  const [busy, setBusy] = useState(false)
+  const name = a.contact?.name ?? a.service.name
+  const answer = async (path: "/appointments/{id}/confirm" | "/appointments/{id}/decline") => {
+    setBusy(true)
+    try {
+      await take(api.POST(path, { params: { path: { id: a.id } } }))
+      toast(t(path.endsWith("confirm") ? "contacts.confirmed" : "contacts.declined", { name }))
+    } catch (e) {
+      toastFault(e)
+    } finally {
+      setBusy(false)
+      void queries.invalidateQueries({ queryKey: key })
+    }
+  }
+  const decline = async () => {
+    const { confirm } = await import("@/kit/dialog")
+    if (await confirm({ title: t("contacts.decline_title", { name }), text: t("contacts.decline_text"), action: t("contacts.decline"), bad: true })) await answer("/appointments/{id}/decline")
+  }
+  return (
+    <li className="agenda-row">
+      <span className="agenda-time agenda-time--day num">{dayText(a.starts_at)}<small>{timeRange(a.starts_at, a.ends_at)}</small></span>
+      <span className="cell-main"><Who a={a} /><small className="cell-text">{a.service.name} · {a.staff.name}</small></span>
+      {can("svc_manage_bookings") && (
+        <span className="agenda-actions">
+          <Button small busy={busy} icon={<X aria-hidden />} aria-label={t("contacts.decline_one", { name })} onClick={() => void decline()}>{t("contacts.decline")}</Button>
+          <Button small kind="main" busy={busy} icon={<Check aria-hidden />} aria-label={t("contacts.confirm_one", { name })} onClick={() => void answer("/appointments/{id}/confirm")}>{t("contacts.confirm")}</Button>
+        </span>
+      )}
+    </li>
+  )
+}

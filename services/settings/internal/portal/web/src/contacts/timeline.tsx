@@ -1,0 +1,92 @@
+// The timeline of a contact or an organization, and of the overview.
+import { Link } from "@tanstack/react-router"
+import { Building2, CalendarClock, FileText, GitMerge, Link2, Link2Off, Mail, MessageSquareText, Pencil, Plus, RotateCcw, Trash2, type LucideIcon } from "lucide-react"
+import { api, take, type Schema } from "@/api/client"
+import { Button } from "@/kit/button"
+import { agoText, momentText } from "@/kit/dates"
+import { useList } from "@/kit/list"
+import { Failed, Skeleton } from "@/kit/states"
+import { t, tOr } from "@/kit/text"
+import { valueText } from "./data"
+
+type Entry = Schema<"Entry">
+type Data = { [key: string]: unknown }
+
+const icons: Record<string, LucideIcon> = {
+  created: Plus, updated: Pencil, deleted: Trash2, restored: RotateCcw, merged: GitMerge, note: MessageSquareText, linked: Link2, unlinked: Link2Off,
+  appointment: CalendarClock, submission: FileText, marketing: Mail,
+}
+
+/** The newest page of a record's timeline is under this key. */
+export const timelineKey = (kind: "contacts" | "organizations", id: string) => [kind, "timeline", id]
+
+/** A record's timeline, page by page. */
+export function History({ kind, id }: { kind: "contacts" | "organizations"; id: string }) {
+  const list = useList<Entry>(timelineKey(kind, id), (cursor, signal) => take(api.GET(`/${kind}/{id}/activities`, { params: { path: { id }, query: { cursor, per_page: 20 } }, signal })))
+  if (list.isPending) return <Skeleton lines={5} />
+  if (list.isError && list.items.length === 0) return <Failed error={list.error} retry={() => void list.refetch()} />
+  return (
+    <>
+      <Timeline entries={list.items} named={kind === "organizations"} />
+      {list.hasNextPage && <div><Button small busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("list.more")}</Button></div>}
+    </>
+  )
+}
+
+export function Timeline({ entries, named }: { entries: Entry[]; named?: boolean }) {
+  return (
+    <ol className="timeline">
+      {entries.map((e, i) => {
+        const Icon = icons[e.type] ?? Building2
+        return (
+          <li key={i} className={`entry entry--${e.type}`}>
+            <span className="entry-icon"><Icon aria-hidden /></span>
+            <div className="entry-main">
+              <p className="entry-head">
+                <span>{named && e.contact && <><Link to="/contacts/$id" params={{ id: e.contact.id }} className="row-link">{e.contact.name}</Link> · </>}{whatHappened(e)}</span>
+                <time dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time>
+              </p>
+              {e.body && <p className="entry-body pre">{e.body}</p>}
+              {e.type !== "created" && <Changes data={(e.data.changes as Data | undefined) ?? e.data} />}
+              <p className="entry-by">{[e.actor_label, tOr("contacts.channel." + e.channel, e.channel)].filter(Boolean).join(" · ")}</p>
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+/** What happened, in the reader's language, and with what; the API's own words for what is not known here. */
+function whatHappened(e: Entry): string {
+  const d = e.data as { event?: string; appointment?: { service?: { name?: string }; starts_at?: string }; form?: { name?: string }; organization?: { name?: string }; marketing?: { new?: string } }
+  const about = (text: string, ...rest: (string | undefined)[]) => [text, ...rest.filter(Boolean)].join(" · ")
+  switch (e.type) {
+    case "appointment":
+      return about(tOr("contacts.entry." + d.event, e.subject), d.appointment?.service?.name, d.appointment?.starts_at && momentText(d.appointment.starts_at))
+    case "submission":
+      return about(t("contacts.entry.submission"), d.form?.name)
+    case "linked":
+    case "unlinked":
+      return about(t(`contacts.entry.${e.type}`), d.organization?.name)
+    case "merged":
+      return about(t(`contacts.entry.${e.type}`), e.subject)
+  }
+  return tOr("contacts.entry." + e.type, e.subject || e.type)
+}
+
+function Changes({ data }: { data: Data }) {
+  const rows = Object.entries(data).filter((x): x is [string, { old: unknown; new: unknown }] => typeof x[1] === "object" && x[1] !== null && "new" in x[1])
+  if (rows.length === 0) return null
+  return (
+    <ul className="changes">
+      {rows.map(([name, { old, new: now }]) => (
+        <li key={name}>
+          <span className="soft">{tOr("contacts." + name, name.replace(/^fields\./, ""))}</span> <del>{shown(name, old)}</del> <span aria-hidden>→</span> <ins>{shown(name, now)}</ins>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const shown = (name: string, value: unknown) => (typeof value === "string" && tOr(`contacts.${name}.${value}`, "")) || valueText(value) || t("none")

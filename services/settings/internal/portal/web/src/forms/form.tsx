@@ -1,0 +1,322 @@
+import "./forms.css"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { ArrowLeft, CircleAlert, EyeOff, Globe, Plus, RotateCcw } from "lucide-react"
+import { useEffect, useLayoutEffect, useRef, useState } from "react"
+import { api, take } from "@/api/client"
+import { asFault, Fault, type Problem } from "@/api/fault"
+import { Button } from "@/kit/button"
+import { Dialog } from "@/kit/dialog"
+import { CheckField, Field, Form, SelectField, TextArea, TextField, useForm, useUnsavedGuard } from "@/kit/form"
+import { Actions } from "@/kit/menu"
+import { Panel } from "@/kit/panel"
+import { Weeks } from "@/kit/plot"
+import { Head } from "@/kit/shell"
+import { can } from "@/kit/start"
+import { Failed, Skeleton } from "@/kit/states"
+import { t } from "@/kit/text"
+import { toast } from "@/kit/toast"
+import { useTeam } from "@/contacts/data"
+import { formChanged, formQuery, own, people, useFields, type Definition, type Element, type FormRecord, type Kind } from "./data"
+import { ElementCard, kinds } from "./element"
+import { Embed } from "./embed"
+import { useFormActions } from "./forms"
+import { FormStatus } from "./marks"
+import { Preview } from "./preview"
+
+const route = getRouteApi("/forms/$id")
+
+export function Builder() {
+  const { id } = route.useParams()
+  const query = useQuery(formQuery(Number(id)))
+  if (query.isPending) return <Skeleton lines={10} />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  return <Edit key={id} f={query.data} />
+}
+
+/** A problem of one line of a list stands at the field that has all lines. A target that is made of a key has the key's field. */
+function atFields(f: Fault): Fault {
+  const details: Record<string, Problem> = {}
+  for (const [name, p] of Object.entries(f.details)) details[name.replace(/^(definition\.(?:notify\.emails|new_contacts\.tags|elements\[\d+\]\.options))\[\d+\]$/, "$1")] ??= p
+  return new Fault(f.code, f.status, { ...f.data, details }, f.message)
+}
+
+const tidy = (d: Definition): Definition => ({ ...d, elements: d.elements.map((e) => (e.options ? { ...e, options: e.options.map((o) => o.trim()).filter(Boolean) } : e)) })
+const lines = (text: string) => text.split("\n")
+const filled = (list: string[]) => list.map((x) => x.trim()).filter(Boolean)
+const sent = (d: Definition): Definition => ({ ...tidy(d), notify: { ...d.notify, emails: filled(d.notify.emails) }, new_contacts: { ...d.new_contacts, tags: filled(d.new_contacts.tags) } })
+
+/** The values that a colleague may have changed. */
+const content = ({ name, status, definition }: FormRecord) => JSON.stringify([name, status, definition])
+
+function Edit({ f }: { f: FormRecord }) {
+  const queries = useQueryClient()
+  const navigate = route.useNavigate()
+  const fixed = !can("svc_manage_forms")
+  const fields = useFields()
+  const [base, setBase] = useState(f)
+  // The cache's form when base was set: after a save it may be the one before for a moment.
+  const latest = useRef(f)
+  latest.current = f
+  const [seen, setSeen] = useState(f)
+  const [name, setName] = useState(f.name)
+  const [d, setD] = useState(f.definition)
+  const [open, setOpen] = useState(new Set<string>())
+  const [conflict, setConflict] = useState(false)
+  const [part, setPart] = useState<"edit" | "preview">("edit")
+  const status = useRef(f.status)
+  const said = useRef<HTMLParagraphElement>(null)
+  const focus = useRef<string>(undefined)
+
+  const begin = (from: FormRecord) => {
+    setBase(from)
+    setSeen(latest.current)
+    setName(from.name)
+    setD(from.definition)
+    status.current = from.status
+    form.setDirty(false)
+  }
+  const form = useForm(async () => {
+    try {
+      const after = await take(api.PATCH("/forms/{id}", { params: { path: { id: f.id } }, body: { name, status: status.current, definition: sent(d) } }))
+      const before = base.status
+      formChanged(queries, after)
+      begin(after)
+      toast(t(after.status === before ? "forms.saved" : after.status === "publish" ? "forms.published" : "forms.unpublished", { name: after.name }))
+    } catch (e) {
+      status.current = base.status
+      const fault = atFields(asFault(e))
+      if (fault.status === 412) return setConflict(true)
+      const wrong = Object.keys(fault.details).flatMap((path) => /elements\[(\d+)\]/.exec(path)?.[1] ?? []).map((i) => d.elements[Number(i)]?.id ?? "")
+      setOpen((old) => new Set([...old, ...wrong]))
+      setPart("edit")
+      throw fault
+    }
+  })
+  const dirty = !fixed && (name !== base.name || JSON.stringify(sent(d)) !== JSON.stringify(base.definition))
+  useUnsavedGuard(dirty)
+  // A change by somebody else shows at once, unless it would replace what was typed here.
+  const theirs = f !== seen && content(f) !== content(base)
+  useEffect(() => {
+    if (theirs && !dirty && !form.busy) begin(f)
+  }, [f, base, dirty, form.busy])
+  useLayoutEffect(() => {
+    if (!focus.current) return
+    const [id, what] = focus.current.split(" ")
+    const card = document.getElementById(`part-${id}`)
+    ;(card?.querySelector<HTMLElement>(what === "name" ? ".element-name" : `[data-move="${what}"]:not(:disabled)`) ?? card?.querySelector<HTMLElement>(".element-name") ?? document.querySelector<HTMLElement>(".element-add button"))?.focus()
+    card?.scrollIntoView({ block: "nearest" })
+    focus.current = undefined
+  })
+
+  const elements = (change: (all: Element[]) => Element[]) => setD((old) => ({ ...old, elements: change(old.elements) }))
+  const move = (i: number, by: -1 | 1) => place(d.elements[i]!.id, i + by, document.activeElement?.matches(".element-name") ? "name" : String(by))
+  /** Moves a part to an index, by its id: a colleague's change may come in during a drag. */
+  const place = (id: string, to: number, what = "name") => {
+    if (to < 0 || to >= d.elements.length) return
+    focus.current = `${id} ${what}`
+    elements((all) => {
+      const others = all.filter((e) => e.id !== id)
+      return others.toSpliced(to, 0, ...all.filter((e) => e.id === id))
+    })
+    said.current!.textContent = t("forms.moved", { n: to + 1, total: d.elements.length })
+  }
+  const remove = (i: number) => {
+    const before = d.elements
+    focus.current = `${(d.elements[i + 1] ?? d.elements[i - 1])?.id ?? ""} name`
+    elements((all) => all.filter((_, n) => n !== i))
+    toast(t("forms.part_removed"), { undo: () => elements((all) => [...all.slice(0, i), before[i]!, ...all.slice(i)]) })
+  }
+  const add = (kind: Kind) => {
+    let n = 1
+    while (d.elements.some((e) => e.id === `e${n}`)) n++
+    const targets = d.elements.map((e) => e.target)
+    let q = 1
+    while (targets.includes(`${own}question_${q}`)) q++
+    const target = people.find((x) => !targets.includes(x)) ?? `${own}question_${q}`
+    const e: Element = { id: `e${n}`, type: kind, width: "full", ...(kind === "field" ? { target } : { text: "" }) }
+    elements((all) => [...all, e])
+    setOpen((old) => new Set([...old, e.id]))
+    focus.current = `${e.id} name`
+  }
+  const save = (next: FormRecord["status"]) => {
+    status.current = next
+    void form.onSubmit()
+  }
+  const settle = async (mine: boolean) => {
+    setConflict(false)
+    const now = await queries.fetchQuery({ ...formQuery(f.id), staleTime: 0 })
+    if (!mine) return begin(now)
+    setBase(now)
+    status.current = now.status
+    void form.onSubmit()
+  }
+  const actions = useFormActions(() => void navigate({ to: "/forms", ignoreBlocker: true }))
+  const set = <K extends keyof Definition>(key: K, change: Partial<Definition[K]>) => setD((old) => ({ ...old, [key]: { ...(old[key] as object), ...(change as object) } }))
+  return (
+    <>
+      <Head title={base.name} back={<Link to="/forms" className="icon-button" aria-label={t("nav.forms")}><ArrowLeft aria-hidden /></Link>} count={<FormStatus status={base.status} />}>
+        <Actions actions={actions(base)} />
+        {!fixed && base.status === "publish" && <Button icon={<EyeOff aria-hidden />} busy={form.busy} onClick={() => save("draft")}>{t("forms.unpublish")}</Button>}
+        {!fixed && base.status === "draft" && <Button kind="main" icon={<Globe aria-hidden />} busy={form.busy} onClick={() => save("publish")}>{t(dirty ? "forms.save_publish" : "forms.publish")}</Button>}
+      </Head>
+      <div className="content">
+        {theirs && dirty && (
+          <div className="notice notice--warn" role="status"><CircleAlert aria-hidden /><div><p>{t("forms.changed_meanwhile")}</p><div><Button small icon={<RotateCcw aria-hidden />} onClick={() => begin(f)}>{t("forms.take_theirs")}</Button></div></div></div>
+        )}
+        {!fixed && (
+          <div className="segments builder-parts" role="group" aria-label={t("forms.view")}>
+            {(["edit", "preview"] as const).map((x) => <button key={x} type="button" className="segment" aria-pressed={part === x} onClick={() => setPart(x)}>{t(x === "edit" ? "edit" : "forms.preview")}</button>)}
+          </div>
+        )}
+        <div className={`builder builder--${part}`}>
+          <Form form={form} className="builder-form">
+            <fieldset disabled={fixed} className="stack">
+              <Panel title={t("forms.basics")} beside={base.booking && <span className="mark mark--accent">{t("forms.booking_can")}</span>}>
+                <div className="panel-body fields"><TextField name="name" label={t("forms.name")} help={t("forms.name_help")} value={name} maxLength={190} onChange={(e) => setName(e.target.value)} wide /></div>
+              </Panel>
+              <Panel title={t("forms.parts")} beside={<span className="soft small builder-hint">{!fixed && t("forms.parts_help")}</span>}>
+                <ListProblem problem={form.problems["definition.elements"]} />
+                {d.elements.length === 0 && <p className="panel-none soft">{t("forms.parts_none")}</p>}
+                <ol className="elements">
+                  {d.elements.map((e, i) => (
+                    <ElementCard key={e.id} e={e} i={i} last={i === d.elements.length - 1} open={open.has(e.id)} fixed={fixed} fields={fields} taken={d.elements.flatMap((x) => (x !== e && x.target ? [x.target] : []))}
+                      edit={{
+                        change: (c) => elements((all) => all.map((x) => (x.id === e.id ? { ...x, ...c } : x))),
+                        move: (by) => move(i, by),
+                        place: (to) => place(e.id, to),
+                        remove: () => remove(i),
+                        toggle: () => setOpen((old) => (old.has(e.id) ? new Set([...old].filter((x) => x !== e.id)) : new Set([...old, e.id]))),
+                      }} />
+                  ))}
+                </ol>
+                {!fixed && (
+                  <div className="element-add" role="group" aria-label={t("forms.add")}>
+                    {(Object.keys(kinds) as Kind[]).map((kind) => <Button key={kind} small icon={<Plus aria-hidden />} onClick={() => add(kind)}>{t(`forms.kind.${kind}`)}</Button>)}
+                  </div>
+                )}
+                <p ref={said} className="sr" role="status" />
+              </Panel>
+              <Panel title={t("forms.after")}>
+                <div className="panel-body fields">
+                  <TextField name="definition.submit_label" label={t("forms.submit_label")} value={d.submit_label} placeholder={t("forms.submit_default")} maxLength={100} onChange={(e) => setD({ ...d, submit_label: e.target.value })} />
+                  <SelectField name="definition.after_submit.type" label={t("forms.then")} value={d.after_submit.type} onChange={(e) => set("after_submit", { type: e.target.value })} options={(["message", "redirect"] as const).map((value) => ({ value, label: t(`forms.then.${value}`) }))} />
+                  {d.after_submit.type === "redirect"
+                    ? <TextField name="definition.after_submit.url" label={t("forms.then_url")} type="url" wide value={d.after_submit.url} placeholder="https://" maxLength={2048} onChange={(e) => set("after_submit", { url: e.target.value })} />
+                    : <TextArea name="definition.after_submit.message" label={t("forms.then_message")} rows={3} value={d.after_submit.message} placeholder={t("forms.then_default")} maxLength={2000} onChange={(e) => set("after_submit", { message: e.target.value })} />}
+                </div>
+              </Panel>
+              <Panel title={t("forms.notify")}>
+                <div className="panel-body fields">
+                  <TextArea name="definition.notify.emails" label={t("forms.notify_emails")} help={t("forms.notify_emails_help")} rows={2} value={d.notify.emails.join("\n")} placeholder="name@example.com" onChange={(e) => set("notify", { emails: e.target.value === "" ? [] : lines(e.target.value) })} />
+                  <CheckField name="definition.notify.owner" label={t("forms.notify_owner")} checked={d.notify.owner} onChange={(e) => set("notify", { owner: e.target.checked })} />
+                </div>
+              </Panel>
+              <NewContacts d={d} set={(c) => set("new_contacts", c)} />
+              <Style style={d.style} set={(style) => setD((old) => ({ ...old, style }))} />
+            </fieldset>
+            {!fixed && <div className="builder-save"><span className="soft" role="status">{dirty ? t("forms.unsaved") : ""}</span><Button kind={base.status === "publish" ? "main" : "plain"} type="submit" busy={form.busy}>{t(base.status === "publish" ? "forms.save_live" : "save")}</Button></div>}
+          </Form>
+          <div className="builder-side stack">
+            {!fixed && <Preview definition={sent(d)} />}
+            <Traffic id={f.id} />
+            <Embed f={base} />
+          </div>
+        </div>
+      </div>
+      {conflict && (
+        <Dialog title={t("forms.conflict")} size="s" onClose={() => setConflict(false)}>
+          <div className="dialog-body"><p className="soft">{t("forms.conflict_text")}</p></div>
+          <footer className="dialog-foot">
+            <Button onClick={() => setConflict(false)}>{t("cancel")}</Button>
+            <Button onClick={() => void settle(false)}>{t("forms.take_theirs")}</Button>
+            <Button kind="main" onClick={() => void settle(true)}>{t("forms.save_mine")}</Button>
+          </footer>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** Problems of the list of parts. */
+const ListProblem = ({ problem }: { problem?: Problem }) =>
+  problem ? <p className="problem panel-body" role="alert"><CircleAlert aria-hidden />{problem.code === "no_field" ? t("forms.no_field") : problem.message}</p> : null
+
+function NewContacts({ d, set }: { d: Definition; set: (c: Partial<Definition["new_contacts"]>) => void }) {
+  const team = useTeam()
+  const n = d.new_contacts
+  const at = "definition.new_contacts."
+  return (
+    <Panel title={t("forms.contacts")}>
+      <div className="panel-body fields">
+        <CheckField name={at + "create"} label={t("forms.contacts_create")} help={t("forms.contacts_create_help")} checked={n.create} onChange={(e) => set({ create: e.target.checked })} />
+        {n.create && <>
+          <SelectField name={at + "status"} label={t("forms.contacts_status")} value={n.status} onChange={(e) => set({ status: e.target.value })} options={(["lead", "customer", "inactive"] as const).map((value) => ({ value, label: t(`forms.contact_status.${value}`) }))} />
+          <SelectField name={at + "owner_user_id"} label={t("forms.contacts_owner")} value={n.owner_user_id ?? ""} onChange={(e) => set({ owner_user_id: e.target.value ? Number(e.target.value) : null })} options={[{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]} />
+          <TextField name={at + "source"} label={t("forms.contacts_source")} value={n.source} maxLength={50} help={t("forms.contacts_source_help")} onChange={(e) => set({ source: e.target.value })} />
+          <TextArea name={at + "tags"} wide={false} rows={2} label={t("forms.contacts_tags")} help={t("forms.one_per_line")} value={n.tags.join("\n")} onChange={(e) => set({ tags: e.target.value === "" ? [] : lines(e.target.value) })} />
+        </>}
+      </div>
+    </Panel>
+  )
+}
+
+const fonts = ["theme", "system-sans", "system-serif", "system-mono", "svc:inter", "svc:lora", "svc:merriweather", "svc:montserrat", "svc:nunito"]
+const icons = ["arrow-right", "chevron-right", "send", "check", "check-circle", "calendar", "clock", "mail", "phone", "message", "user", "users", "download", "heart", "star", "sparkles", "gift", "ticket", "lock", "plus"]
+
+/** Properties in which this form differs from the site's form style. */
+function Style({ style, set }: { style: Definition["style"]; set: (style: Definition["style"]) => void }) {
+  const put = (name: string, value: string | number | undefined) => {
+    const { [name]: _, ...rest } = style
+    set(value === undefined || value === "" ? rest : { ...rest, [name]: value })
+  }
+  const choice = (name: "font" | "container" | "button_width" | "button_icon", values: string[], label: (v: string) => string) => (
+    <SelectField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} value={String(style[name] ?? "")} onChange={(e) => put(name, e.target.value)} options={[{ value: "", label: t("forms.style.site") }, ...values.map((value) => ({ value, label: label(value) }))]} />
+  )
+  const size = (name: "size" | "field_radius" | "button_radius", min: number, max: number) => (
+    <TextField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} type="number" min={min} max={max} inputMode="numeric" placeholder={t("forms.style.site")} value={String(style[name] ?? "")} onChange={(e) => put(name, e.target.value === "" ? undefined : Number(e.target.value))} />
+  )
+  const colour = (name: "button_background" | "button_text" | "color" | "background" | "field_border") => (
+    <Field name={`definition.style.${name}`} label={t(`forms.style.${name}`)}>
+      {(a) => (
+        <span className="colour">
+          <input type="color" className={style[name] ? "colour-well" : "colour-well colour-well--none"} aria-label={t("forms.style.pick", { what: t(`forms.style.${name}`) })} value={/^#[0-9a-f]{6}$/i.test(String(style[name])) ? String(style[name]) : "#888888"} onChange={(e) => put(name, e.target.value)} />
+          <input className="input" {...a} value={String(style[name] ?? "")} placeholder={t("forms.style.site")} maxLength={7} spellCheck={false} onChange={(e) => put(name, e.target.value)} />
+        </span>
+      )}
+    </Field>
+  )
+  const count = Object.keys(style).length
+  return (
+    <Panel title={t("forms.look")} beside={count > 0 && <Button small kind="quiet" onClick={() => set({})}>{t("forms.style.reset")}</Button>}>
+      <div className="panel-body stack">
+        <p className="soft small">{t("forms.look_text")}</p>
+        <div className="fields fields--small">
+          {choice("font", fonts, (v) => t(`forms.font.${v.replace(/^svc:/, "") as "inter"}`))}
+          {size("size", 12, 24)}
+          {choice("container", ["card", "plain"], (v) => t(`forms.container.${v as "card"}`))}
+          {size("field_radius", 0, 24)}
+          {colour("button_background")}
+          {colour("button_text")}
+          {colour("color")}
+          {colour("background")}
+          {colour("field_border")}
+          {size("button_radius", 0, 40)}
+          {choice("button_width", ["auto", "full"], (v) => t(`forms.button_width.${v as "auto"}`))}
+          {choice("button_icon", icons, (v) => v.replaceAll("-", " "))}
+        </div>
+      </div>
+    </Panel>
+  )
+}
+
+/** Submissions by week. */
+function Traffic({ id }: { id: number }) {
+  const query = useQuery({ queryKey: ["submissions", "weeks", id], queryFn: () => take(api.GET("/statistics/submissions", { params: { query: { form: id, weeks: 12 } } })), staleTime: 60_000 })
+  if (!query.data) return null
+  return (
+    <Panel title={t("forms.weeks")} beside={<Link to="/submissions" search={{ form: String(id) }} className="button button--quiet button--small"><span>{t("forms.see_all")}</span></Link>}>
+      <Weeks title={t("forms.weeks")} weeks={query.data.weeks} parts={[{ label: "forms.week_received", tone: "main", of: (w) => w.received }, { label: "forms.week_spam", tone: "soft", of: (w) => w.spam }]} />
+    </Panel>
+  )
+}

@@ -1,0 +1,79 @@
+import "./forms.css"
+import { useQuery } from "@tanstack/react-query"
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { Download, Inbox, X } from "lucide-react"
+import { useMemo, useState } from "react"
+import { api, download, take } from "@/api/client"
+import { ButtonAnchor } from "@/kit/button"
+import { addDays, agoText, momentText, startOfDay } from "@/kit/dates"
+import { Choice, List, Tools, Total, useList, type Column } from "@/kit/list"
+import { Picker } from "@/kit/picker"
+import { countFilters } from "@/kit/search"
+import { Head } from "@/kit/shell"
+import { can, on } from "@/kit/start"
+import { t } from "@/kit/text"
+import { contactQuery } from "@/contacts/data"
+import { findContacts } from "@/contacts/find"
+import { nameOf } from "@/contacts/name"
+import { useForms, type Submission } from "./data"
+import { SubmissionStatus } from "./marks"
+
+const route = getRouteApi("/submissions")
+
+/** The sender, and the most telling answers. */
+function summary(s: Submission): { who: string; words: string } {
+  const values = Object.entries(s.values).filter(([, v]) => typeof v === "string" && v !== "") as [string, string][]
+  const email = values.find(([, v]) => /^\S+@\S+\.\S+$/.test(v))?.[1]
+  const who = s.contact?.name || email || values[0]?.[1] || t("forms.somebody")
+  const words = values.map(([, v]) => v).filter((v) => v !== email && !who.includes(v)).sort((a, b) => b.length - a.length)[0] ?? ""
+  return { who, words: words.slice(0, 160) }
+}
+
+export function Submissions() {
+  const address = route.useSearch()
+  // Without the app contacts a person in the address counts for nothing.
+  const search = on("contacts") ? address : { ...address, contact: undefined }
+  const navigate = route.useNavigate()
+  const set = (change: Partial<typeof address>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const forms = useForms()
+  const query = {
+    form: search.form, status: search.status, contact: search.contact,
+    created_since: search.since && startOfDay(search.since), created_until: search.until && startOfDay(addDays(search.until, 1)),
+  }
+  const list = useList(["submissions", "list", search], (cursor, signal) => take(api.GET("/submissions", { params: { query: { ...query, per_page: 50, cursor } }, signal })))
+  const contact = useQuery({ ...contactQuery(search.contact ?? ""), enabled: !!search.contact }).data
+  // The picker and the chosen person stand in for each other: the focus goes along.
+  const [moved, setMoved] = useState(false)
+  const ofPerson = (id: string | undefined) => (setMoved(true), set({ contact: id }))
+  const clear = () => (setMoved(false), void navigate({ search: {}, replace: true }))
+  const columns = useMemo((): Column<Submission>[] => [
+    { key: "who", label: t("forms.from"), cell: (s) => {
+      const { who, words } = summary(s)
+      return <span className="cell-main"><Link to="/submissions/$id" params={{ id: s.id }} className="row-link cell-text">{who}</Link>{words && <small className="cell-text">{words}</small>}</span>
+    } },
+    { key: "form", label: t("forms.form"), from: "m", cell: (s) => <span className="cell-text">{s.form.name}</span> },
+    { key: "status", label: t("forms.status"), cell: (s) => <SubmissionStatus s={s} /> },
+    { key: "organization", label: t("forms.organization"), from: "l", cell: (s) => <span className="cell-text">{s.organization?.name}</span> },
+    { key: "created", label: t("forms.sent"), end: true, from: "m", cell: (s) => <time className="soft nowrap" dateTime={s.created_at} title={momentText(s.created_at)}>{agoText(s.created_at)}</time> },
+  ], [])
+  const date = (name: "since" | "until", label: string) => (
+    <label className="date-choice"><span>{label}</span><input type="date" className="input" value={search[name] ?? ""} onChange={(e) => set({ [name]: e.target.value || undefined })} /></label>
+  )
+  return (
+    <>
+      <Head title={t("nav.submissions")} count={<Total n={list.data && list.total} />}>
+        {can("svc_manage_forms") && <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/submissions.csv", query)} download>{t("forms.export")}</ButtonAnchor>}
+      </Head>
+      <Tools count={countFilters(search)} onClear={clear}>
+        <Choice label={t("forms.form")} value={search.form} options={forms.map((f) => ({ value: String(f.id), label: f.name }))} onChange={(v) => set({ form: v })} />
+        <Choice label={t("forms.status")} value={search.status} options={(["received", "spam"] as const).map((value) => ({ value, label: t(`forms.submission.${value}`) }))} onChange={(v) => set({ status: v })} />
+        {search.contact ? <span className="tag tag--filter"><span>{contact ? nameOf(contact) : t("forms.one_person")}</span><button autoFocus={moved} aria-label={t("forms.anybody")} onClick={() => ofPerson(undefined)}><X aria-hidden /></button></span>
+          : on("contacts") && <Picker filter name="contact" label={t("forms.contact")} source="contacts" find={findContacts} value={null} onChange={(c) => c && ofPerson(c.id)} autoFocus={moved} />}
+        {date("since", t("forms.since"))}
+        {date("until", t("forms.until"))}
+      </Tools>
+      <List list={list} columns={columns} id={(s) => s.id} name={t("nav.submissions")} filtered={countFilters(search) > 0} onClear={clear}
+        empty={{ icon: Inbox, title: t("forms.none_sent"), text: t("forms.none_sent_text") }} />
+    </>
+  )
+}

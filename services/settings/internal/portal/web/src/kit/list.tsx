@@ -1,0 +1,228 @@
+// The pattern of every list: filters in the address, pages by cursor, all states, j and k.
+import { keepPreviousData, useInfiniteQuery, type InfiniteData, type QueryKey } from "@tanstack/react-query"
+import { SlidersHorizontal, type LucideIcon } from "lucide-react"
+import { memo, startTransition, useEffect, useMemo, useRef, useState, type ReactNode } from "react"
+import { Button } from "./button"
+import { Blank, Failed, Skeleton } from "./states"
+import { number, t } from "./text"
+import { useKeys } from "./keys"
+import { useMedia } from "./media"
+
+export type Page<T> = { items: T[] | null; next_cursor: string | null; total: number }
+
+/**
+ * Loads a list page by page. load gets the cursor of the page, undefined for the first. every says after how many milliseconds
+ * items that change without a message load again.
+ */
+export function useList<T>(key: QueryKey, load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>, every?: (items: T[]) => number | false) {
+  const query = useInfiniteQuery<Page<T>, Error, InfiniteData<Page<T>>, QueryKey, string | undefined>({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    initialPageParam: undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: every && ((q) => every(itemsOf(q.state.data))),
+  })
+  return { ...query, items: itemsOf(query.data), total: query.data?.pages[0]?.total ?? 0 }
+}
+
+const itemsOf = <T,>(data: InfiniteData<Page<T>> | undefined) => data?.pages.flatMap((p) => p.items ?? []) ?? []
+
+export type Column<T> = {
+  key: string
+  label: string
+  cell: (item: T) => ReactNode
+  /** The smallest screen that shows the column: any (the default), from 720, or from 1100 pixels. */
+  from?: "s" | "m" | "l"
+  end?: boolean
+}
+
+type Selection<T> = { chosen: Set<string>; toggle: (id: string) => void; label: (item: T) => string }
+
+type RowOf<T> = { item: T; id: string; columns: Column<T>[]; selection: Selection<T> | undefined; chosen: boolean }
+
+/** A row is drawn anew only if its item, its columns or its choice changed: more pages leave the rows that are there alone. */
+const Row = memo(
+  ({ item, id, columns, selection, chosen }: RowOf<any>) => (
+    <tr>
+      {selection && (
+        <td className="cell-check">
+          <label className="check-target"><input type="checkbox" checked={chosen} onChange={() => selection.toggle(id)} aria-label={selection.label(item)} /></label>
+        </td>
+      )}
+      {columns.map((c) => <td key={c.key} className={cell(c)}>{c.cell(item)}</td>)}
+    </tr>
+  ),
+  (a, b) => a.item === b.item && a.columns === b.columns && a.chosen === b.chosen && !a.selection === !b.selection,
+)
+
+/** The columns that the window has room for: a phone does not make cells that it would not show. */
+function useShown<T>(columns: Column<T>[]) {
+  const m = useMedia("(min-width: 720px)")
+  const l = useMedia("(min-width: 1100px)")
+  return useMemo(() => columns.filter((c) => (c.from === "l" ? l : c.from !== "m" || m)), [columns, m, l])
+}
+
+/** The first rows that come to a screen are those that it has room for: the others follow once these are painted. */
+function useRows<T>(list: { isPending: boolean; items: T[] }): T[] {
+  const [all, setAll] = useState(!list.isPending)
+  const some = list.items.length > 0
+  useEffect(() => {
+    if (some) startTransition(() => setAll(true))
+  }, [some])
+  return all ? list.items : list.items.slice(0, Math.ceil(innerHeight / 40))
+}
+
+export function List<T>({ list, columns: offered, id, name, empty, filtered, onClear, selection }: {
+  list: ReturnType<typeof useList<T>>
+  /** Rows are drawn anew when the array is another one: a list of many pages keeps it with useMemo. */
+  columns: Column<T>[]
+  id: (item: T) => string
+  /** What the list holds, for screen readers. */
+  name: string
+  /** Shown when there is nothing at all. */
+  empty: { icon: LucideIcon; title: string; text?: string; action?: ReactNode }
+  /** Whether filters are set: then an empty list says so. */
+  filtered?: boolean
+  onClear?: () => void
+  /** toggle and label depend on their argument alone: rows keep the first ones. */
+  selection?: Selection<T>
+}) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  useWalk(body)
+  const columns = useShown(offered)
+  const rows = useRows(list)
+  if (list.isPending) return <Skeleton lines={10} />
+  if (list.isError && list.items.length === 0) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (list.items.length === 0) {
+    return filtered ? (
+      <Blank icon={empty.icon} title={t("list.nothing")} text={t("list.nothing_text")}>
+        {onClear && <Button onClick={onClear}>{t("list.clear")}</Button>}
+      </Blank>
+    ) : (
+      <Blank icon={empty.icon} title={empty.title} text={empty.text}>{empty.action}</Blank>
+    )
+  }
+  return (
+    <div className={list.isPlaceholderData ? "list list--old" : "list"}>
+      <div className="table-frame" tabIndex={-1}>
+        <table className="table" aria-label={name} aria-busy={list.isFetching}>
+          <thead>
+            <tr>
+              {selection && <th className="cell-check"><span className="sr">{t("list.select")}</span></th>}
+              {columns.map((c) => <th key={c.key} scope="col" className={cell(c)}>{c.label}</th>)}
+            </tr>
+          </thead>
+          <tbody ref={body}>
+            {rows.map((item) => (
+              <Row key={id(item)} item={item} id={id(item)} columns={columns} selection={selection} chosen={selection?.chosen.has(id(item)) ?? false} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="list-foot">
+        <span className="soft" role="status">{t("list.shown", { n: rows.length, total: list.total })}</span>
+        {list.hasNextPage && (
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t("list.more")}
+          </Button>
+        )}
+        {list.isFetchNextPageError && <span className="bad" role="alert">{t("list.more_failed")}</span>}
+      </div>
+    </div>
+  )
+}
+
+const cell = (c: Column<never> | Column<any>) => [c.from && c.from !== "s" && `from-${c.from}`, c.end && "end"].filter(Boolean).join(" ") || undefined
+
+/** How many records a list has, beside its title. */
+export const Total = ({ n }: { n: number | undefined }) => (n === undefined ? null : <span className="count">{number(n)}</span>)
+
+const rowOf = (e: Element) => e.closest("tr, li")
+const isFirstLink = (e: Element) => e.matches("a[href]") && rowOf(e)?.querySelector("a[href]") === e
+
+/**
+ * j and k walk over the first link of each row; Enter opens it as any link. They go on from what has the focus; from outside the list j
+ * begins at the first row and k at the last. A key reads the list as far as the next link, however long the list is.
+ */
+export function useWalk(body: React.RefObject<HTMLElement | null>) {
+  const step = (way: "nextNode" | "previousNode") => {
+    const list = body.current
+    if (!list) return
+    const links = document.createTreeWalker(list, NodeFilter.SHOW_ELEMENT, (e) => (isFirstLink(e as Element) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP))
+    const at = document.activeElement
+    let next: Node | null
+    if (at && at !== list && list.contains(at)) {
+      links.currentNode = at
+      next = links[way]() ?? at
+    } else next = way === "nextNode" ? links.firstChild() : links.lastChild()
+    if (!(next instanceof HTMLElement)) return
+    next.focus()
+    rowOf(next)?.scrollIntoView({ block: "nearest" })
+  }
+  useKeys({ j: () => step("nextNode"), k: () => step("previousNode") })
+}
+
+/** A search field that writes to the address after a short pause. "/" gives it the focus, Enter leaves it, so that j goes to the first row. */
+export function SearchField({ value, onChange, label }: { value: string | undefined; onChange: (value: string | undefined) => void; label: string }) {
+  const ref = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useKeys({ "/": () => ref.current?.focus() })
+  useEffect(() => {
+    // The address changed elsewhere, such as by the back button.
+    if (ref.current && document.activeElement !== ref.current) ref.current.value = value ?? ""
+  }, [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const send = () => {
+    clearTimeout(timer.current)
+    onChange(ref.current!.value.trim() || undefined)
+  }
+  return (
+    <form className="search" role="search" onSubmit={(e) => (e.preventDefault(), send(), ref.current!.blur())}>
+      <input ref={ref} type="search" className="input input--search" aria-label={label} placeholder={label} defaultValue={value} maxLength={100} autoComplete="off"
+        onChange={() => {
+          clearTimeout(timer.current)
+          timer.current = setTimeout(send, 200)
+        }} />
+    </form>
+  )
+}
+
+/** The row under the head: the search field, and filters that fold away on a phone. count is how many are set. */
+export function Tools({ search, children, count = 0, onClear }: { search?: ReactNode; children?: ReactNode; count?: number; onClear?: () => void }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <div className={open ? "tools tools--open" : "tools"}>
+      {search}
+      {children && (
+        <>
+          <Button className="tools-fold" icon={<SlidersHorizontal aria-hidden />} aria-expanded={open} onClick={() => setOpen(!open)}>
+            {count > 0 ? t("list.filters_set", { n: count }) : t("list.filters")}
+          </Button>
+          <div className="tools-filters">
+            {children}
+            {count > 0 && onClear && <Button kind="quiet" small onClick={onClear}>{t("list.clear")}</Button>}
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** A filter as a select whose first choice is "any". */
+export function Choice<V extends string>({ label, value, options, onChange }: {
+  label: string
+  value: V | undefined
+  options: { value: V; label: string }[]
+  onChange: (value: V | undefined) => void
+}) {
+  return (
+    <label className={value ? "choice choice--set" : "choice"}>
+      <span className="sr">{label}</span>
+      <select className="select" value={value ?? ""} onChange={(e) => onChange((e.target.value || undefined) as V | undefined)}>
+        <option value="">{label}</option>
+        {options.map((o) => <option key={o.value} value={o.value}>{o.label}</option>)}
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,47 @@
+// What the page begins with: the server writes it into a meta element.
+import type { Schema } from "@/api/client"
+
+export type AppID = "contacts" | "booking" | "forms" | (string & {})
+export type Capability =
+  | "svc_manage_crm" | "svc_view_contacts" | "svc_edit_contacts" | "svc_delete_contacts" | "svc_import_contacts"
+  | "svc_export_contacts" | "svc_manage_bookings" | "svc_manage_forms" | "svc_manage_integrations"
+
+type Start = {
+  /** The path under which the portal stands: "/team", "/admin" or "/". */
+  base: string
+  language: string
+  locale: string
+  /** The time zone of the business. */
+  zone: string
+  business: string
+  currency: string
+  country: string
+  /** The address of the portal. */
+  portal: string
+  /** Where the logo stands; empty without one. */
+  logo: string
+  session: Schema<"Session">
+  apps: { items: Schema<"AppState">[] | null }
+}
+
+export const start: Start = JSON.parse(document.querySelector<HTMLMetaElement>('meta[name="portal"]')!.content)
+
+export const me = start.session
+
+/** Whether the person holds a permission, and sees the records of everybody if sees is "all". Every permission needs svc_view_contacts as well. */
+export const can = (capability: Capability = "svc_view_contacts", sees?: "all"): boolean =>
+  me.capabilities.includes("svc_view_contacts") && me.capabilities.includes(capability) && (!sees || me.visibility === sees)
+
+/** Whether an app is on. Apps that are not listed are on. */
+export const on = (app?: AppID): boolean => !app || (start.apps.items?.find((a) => a.id === app)?.enabled ?? true)
+
+/** Keeps what the person chose in a cookie of a year: the server writes the page in that language and theme. */
+export const choose = (name: "language" | "theme", value: string) => {
+  document.cookie = `svc_${name}=${value}; path=/; max-age=${value ? 365 * 86_400 : 0}; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`
+}
+
+/** What is kept in this browser besides. */
+export const kept = {
+  get: (name: string) => localStorage.getItem("svc-" + name) ?? "",
+  set: (name: string, value: string) => (value ? localStorage.setItem("svc-" + name, value) : localStorage.removeItem("svc-" + name)),
+}

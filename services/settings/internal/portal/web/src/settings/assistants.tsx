@@ -1,0 +1,143 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi } from "@tanstack/react-router"
+import { Bot, CircleAlert, Eye, PencilLine, Unplug } from "lucide-react"
+import { useState } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { asFault } from "@/api/fault"
+import { Button } from "@/kit/button"
+import { CopyField } from "@/kit/copy"
+import { agoText, dateText } from "@/kit/dates"
+import { confirm } from "@/kit/dialog"
+import { useChange } from "@/kit/detail"
+import { Choice, SearchField } from "@/kit/list"
+import { Panel } from "@/kit/panel"
+import { saying } from "@/kit/problem"
+import { me, start } from "@/kit/start"
+import { Blank } from "@/kit/states"
+import { t } from "@/kit/text"
+import { toast, toastFault } from "@/kit/toast"
+import { roleName } from "./data"
+import { Loaded } from "./frame"
+
+type Status = Schema<"AIStatus">
+type Ability = Schema<"AbilityStatus">
+
+const route = getRouteApi("/settings/assistants")
+const queryKey = ["settings", "assistants"]
+const plain = (s: string) => s.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
+
+export function Assistants() {
+  return (
+    <Loaded at="assistants" query={useQuery({ queryKey, queryFn: () => take(api.GET("/integrations/ai")) })}>
+      {(status) => (
+        <>
+          <Connecting status={status} />
+          <Connected />
+          <Abilities status={status} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+/** How a program such as Claude or ChatGPT is connected. */
+function Connecting({ status }: { status: Status }) {
+  return (
+    <Panel title={t("settings.connect")} beside={<span className={status.adapter ? "mark mark--good" : "mark mark--off"}>{t(status.adapter ? "settings.adapter_on" : "settings.adapter_off")}</span>}>
+      <div className="panel-body stack">
+        <p className="soft">{t("settings.connect_text")}</p>
+        <CopyField label={t("settings.mcp_url")} value={status.connect.mcp_url} help={t("settings.mcp_help")} />
+        <details className="more">
+          <summary>{t("settings.connect_key")}</summary>
+          <div className="stack">
+            <p className="soft">{t("settings.connect_key_text")}</p>
+            <CopyField label={t("settings.connect_config")} value={JSON.stringify({ mcpServers: { [start.business || "frontdesk"]: { type: "http", url: status.connect.mcp_url, headers: { Authorization: "Basic …" } } } })} help={t("settings.connect_config_help", { login: me.login })} />
+            <p><a href="/account/keys">{t("settings.connect_make_key")}</a></p>
+          </div>
+        </details>
+        {status.connect_roles.includes(me.role) ? <p className="small soft">{t("settings.connect_roles", { roles: status.connect_roles.map(roleName).join(", ") })}</p>
+          : <p className="notice notice--warn"><CircleAlert aria-hidden /><span>{t("settings.connect_not_yours")}</span></p>}
+      </div>
+    </Panel>
+  )
+}
+
+/** The assistants that this person has connected. */
+function Connected() {
+  const key = ["connections"]
+  const queries = useQueryClient()
+  const query = useQuery({ queryKey: key, queryFn: () => take(api.GET("/me/connections")) })
+  const all = query.data?.items ?? []
+  const end = async (id: string, name: string) => {
+    if (!(await confirm({ title: t("settings.disconnect_title", { name }), text: t("settings.disconnect_text"), action: t("settings.disconnect"), bad: true }))) return
+    try {
+      await api.DELETE("/me/connections/{id}", { params: { path: { id } } })
+      toast(t("settings.disconnected", { name }))
+      await queries.invalidateQueries({ queryKey: key })
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+  return (
+    <Panel title={t("settings.connected")}>
+      <div className="panel-body">
+        {query.isError ? <p className="state state--bad">{saying(asFault(query.error))}</p> : all.length === 0 ? <p className="soft">{t("settings.connected_none")}</p> : (
+          <ul>
+            {all.map((c) => (
+              <li key={c.id} className="switch">
+                <span className="switch-text">
+                  <b>{c.name}</b>
+                  <small className="soft">{c.host} · {t("settings.connected_since", { when: dateText(c.created_at) })} · {c.last_used_at ? t("settings.connected_used", { when: agoText(c.last_used_at) }) : t("settings.connected_unused")}</small>
+                </span>
+                <Button small icon={<Unplug aria-hidden />} aria-label={t("settings.disconnect_one", { name: c.name })} onClick={() => void end(c.id, c.name)}>{t("settings.disconnect")}</Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+const shows = ["exposed", "hidden", "reads", "changes"] as const
+const fits: Record<(typeof shows)[number], (a: Ability) => boolean> = { exposed: (a) => a.mcp, hidden: (a) => !a.mcp, reads: (a) => a.readonly, changes: (a) => !a.readonly }
+
+/** The abilities that assistants may use. A person decides on each. */
+function Abilities({ status }: { status: Status }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = useChange<Status>(queryKey)
+  const words = plain(search.search ?? "")
+  const show = shows.find((x) => x === search.show)
+  const shown = status.abilities.filter((a) => (plain(a.label).includes(words) || a.name.includes(words)) && (!show || fits[show](a)))
+  const [all, setAll] = useState(false)
+  const first = all || words !== "" || show ? shown : shown.slice(0, 20)
+  const set = (a: Ability, mcp: boolean) =>
+    change((old) => ({ ...old, abilities: old.abilities.map((x) => (x.name === a.name ? { ...x, mcp } : x)) }), () => take(api.PATCH("/integrations/ai", { body: { abilities: { [a.name]: mcp } } }))).catch(() => {}) // the change has said it in a toast
+  const at = (next: { search?: string; show?: string }) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  return (
+    <Panel title={t("settings.abilities")} beside={<span className="soft num small">{t("settings.abilities_count", { n: status.abilities.filter((a) => a.mcp).length, total: status.abilities.length })}</span>}>
+      <div className="panel-body stack-s">
+        <p className="soft">{t("settings.abilities_text")}</p>
+        <div className="row">
+          <SearchField value={search.search} label={t("settings.abilities_search")} onChange={(v) => at({ search: v })} />
+          <Choice label={t("settings.abilities_show")} value={show} options={shows.map((value) => ({ value, label: t(`settings.abilities.${value}`) }))} onChange={(v) => at({ show: v })} />
+        </div>
+        {shown.length === 0 ? <Blank icon={Bot} title={t("list.nothing")} text={t("list.nothing_text")} /> : (
+          <ul className="abilities" aria-label={t("settings.abilities")}>
+            {first.map((a) => (
+              <li key={a.name} className="switch">
+                <span className="switch-text">
+                  <span className="row"><b>{a.label}</b>{a.readonly ? <span className="tag"><Eye aria-hidden />{t("settings.reads")}</span> : <span className="tag"><PencilLine aria-hidden />{t("settings.writes")}</span>}{a.mcp !== a.default && <span className="tag">{t("settings.decided")}</span>}</span>
+                  <code className="soft small">{a.name}</code>
+                </span>
+                <input type="checkbox" role="switch" className="toggle" checked={a.mcp} aria-label={t("settings.expose", { name: a.label })} onChange={(e) => void set(a, e.target.checked)} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {first.length < shown.length && <div className="row"><Button onClick={() => setAll(true)}>{t("settings.abilities_all", { n: shown.length })}</Button></div>}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,109 @@
+import "./team.css"
+import { useQuery } from "@tanstack/react-query"
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { Download, ScrollText } from "lucide-react"
+import { useMemo } from "react"
+import { api, download, take, type Schema } from "@/api/client"
+import { ButtonAnchor } from "@/kit/button"
+import { agoText, momentText } from "@/kit/dates"
+import { Choice, List, Tools, Total, useList, type Column } from "@/kit/list"
+import { countFilters } from "@/kit/search"
+import { Head } from "@/kit/shell"
+import { t, tOr } from "@/kit/text"
+
+type Entry = Schema<"AuditEntry">
+
+const route = getRouteApi("/audit")
+const channels = ["app", "portal", "api", "ability", "form", "booking", "import", "email", "system"] as const
+type Channel = (typeof channels)[number]
+
+/** Where a record of a type can be looked at. */
+const screens: Record<string, string> = { contact: "/contacts/$id", organization: "/organizations/$id", appointment: "/appointments/$id", service: "/services/$id", form: "/forms/$id", webhook: "/webhooks/$id", user: "/people/$id", staff: "/people/$id" }
+/** Actions on one's own account, which are no abilities. */
+const ofAccounts = ["sign-in", "sign-out", "passkey-sign-in", "reset-password", "accept-invitation", "create-application-password", "delete-application-password", "confirm-two-factor", "end-two-factor", "reset-two-factor", "connect-assistant"]
+
+/** The name of an action is that of the API; it is shown as words. */
+const actionText = (action: string) => action.charAt(0).toUpperCase() + action.slice(1).replaceAll("-", " ")
+
+export function Audit() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const channel = channels.find((c) => c === search.channel)
+  const list = useList<Entry>(["audit_entry", "list", search], (cursor, signal) =>
+    take(api.GET("/audit-log", { params: { query: { channel, action: search.action, cursor, per_page: 50 } }, signal })))
+  const abilities = useQuery({ queryKey: ["abilities"], queryFn: () => take(api.GET("/integrations/ai")), staleTime: 5 * 60_000, select: (x) => x.abilities.filter((a) => !a.readonly).map((a) => a.name.replace(/^svc\//, "")) }).data ?? []
+  const actions = [...new Set([...abilities, ...ofAccounts, ...(search.action ? [search.action] : [])])].sort()
+  const columns = useMemo((): Column<Entry>[] => [
+    { key: "when", label: t("settings.audit.when"), cell: (e) => <time className="nowrap soft" dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time> },
+    { key: "who", label: t("settings.audit.who"), cell: (e) => (
+      <span className="cell-main">
+        <b className="cell-text">{e.actor_label || t("settings.audit.nobody")}</b>
+        <small className="cell-text">{tOr("settings.channel." + e.channel, e.channel)}</small>
+      </span>
+    ) },
+    { key: "what", label: t("settings.audit.what"), cell: (e) => (
+      <span className="audit-what">
+        <button className="link audit-action" title={t("settings.audit.only")} onClick={() => set({ action: e.action })}>{actionText(e.action)}</button>
+        {e.outcome === "refused" && <span className="mark mark--bad">{t("settings.audit.refused")}</span>}
+        {e.changes && <Changes changes={e.changes} />}
+      </span>
+    ) },
+    { key: "record", label: t("settings.audit.record"), from: "m", cell: (e) => <Subject e={e} /> },
+    { key: "address", label: t("settings.audit.address"), from: "l", end: true, cell: (e) => <span className="soft num nowrap">{e.address}</span> },
+  ], [])
+  return (
+    <>
+      <Head title={t("nav.audit")} count={<Total n={list.data && list.total} />}>
+        <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/audit-log.csv", search)} download>{t("settings.audit.export")}</ButtonAnchor>
+      </Head>
+      <Tools count={countFilters(search)} onClear={() => void navigate({ search: {}, replace: true })}>
+        <Choice<Channel> label={t("settings.audit.channel")} value={channel} options={channels.map((value) => ({ value, label: t(`settings.channel.${value}`) }))} onChange={(v) => set({ channel: v })} />
+        <Choice label={t("settings.audit.action")} value={search.action} options={actions.map((value) => ({ value, label: actionText(value) }))} onChange={(v) => set({ action: v })} />
+      </Tools>
+      <List list={list} columns={columns} id={(e) => e.id} name={t("nav.audit")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+        empty={{ icon: ScrollText, title: t("settings.audit.empty"), text: t("settings.audit.empty_text") }} />
+    </>
+  )
+}
+
+/** So many changed fields stand in the list; the others open. */
+const most = 3
+
+/** What changed, before and after. Fields have the API's names, as actions have. */
+function Changes({ changes }: { changes: NonNullable<Entry["changes"]> }) {
+  const all = (Object.entries(changes) as [string, { old: unknown; new: unknown }][]).sort(([a], [b]) => a.localeCompare(b))
+  const row = ([name, c]: (typeof all)[number]) => (
+    <li key={name}><span className="soft">{actionText(name.replace(/[._]/g, " "))}</span> <del>{valueText(c.old)}</del> <span aria-hidden>→</span> <ins>{valueText(c.new)}</ins></li>
+  )
+  return (
+    <>
+      <ul className="changes">{all.slice(0, most).map(row)}</ul>
+      {all.length > most && (
+        <details className="changes">
+          <summary>{t("settings.audit.more", { n: all.length - most })}</summary>
+          <ul className="changes">{all.slice(most).map(row)}</ul>
+        </details>
+      )}
+    </>
+  )
+}
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+const valueText = (v: unknown): string => {
+  if (v === null || v === undefined || v === "") return t("none")
+  if (typeof v === "boolean") return t(v ? "yes" : "no")
+  // A list in a list is a range, as of working hours.
+  if (Array.isArray(v)) return v.length === 0 ? t("none") : v.map((one) => (Array.isArray(one) ? one.join("–") : valueText(one))).join(", ")
+  if (typeof v === "string" && moment.test(v)) return momentText(v)
+  return typeof v === "object" ? JSON.stringify(v) : String(v)
+}
+
+function Subject({ e }: { e: Entry }) {
+  if (!e.record_type) return null
+  const words = tOr("settings.record." + e.record_type, actionText(e.record_type.replaceAll("_", "-")))
+  const to = screens[e.record_type]
+  if (!to || !e.record_id) return <span className="cell-main"><span>{words}</span><small className="cell-text">{e.record_id}</small></span>
+  return <span className="cell-main"><Link to={to as "/contacts/$id"} params={{ id: e.record_id }}>{words}</Link><small className="cell-text num">{e.record_id.slice(-8)}</small></span>
+}

@@ -1,0 +1,5 @@
+// Texts that several screens of the settings share.
+import { tOr } from "@/kit/text"
+
+/** The name of a role in the person's language. */
+export const roleName = (role: string) => tOr("role." + role, tOr("settings.role." + role, role))

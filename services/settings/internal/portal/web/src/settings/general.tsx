@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query"
+import { CircleAlert, CircleCheck } from "lucide-react"
+import { useState } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { SelectField, text, TextField } from "@/kit/form"
+import { Panel } from "@/kit/panel"
+import { language, t } from "@/kit/text"
+import { DocumentForm, Loaded } from "./frame"
+
+type Doc = Schema<"General">
+
+const queryKey = ["settings", "general"]
+const load = () => take(api.GET("/settings/general"))
+
+const currencies = () => {
+  const names = new Intl.DisplayNames([language], { type: "currency" })
+  return Intl.supportedValuesOf("currency").map((value) => ({ value, label: `${value} · ${names.of(value)}` }))
+}
+
+export function General() {
+  return <Loaded at="general" query={useQuery({ queryKey, queryFn: load })}>{(doc) => <Edit doc={doc} />}</Loaded>
+}
+
+function Edit({ doc }: { doc: Doc }) {
+  const regions = new Intl.DisplayNames([language], { type: "region" })
+  const read = (v: FormData) => ({
+    business: Object.fromEntries((["name", "vat_number", "address_line", "postal_code", "city", "phone", "website"] as const).map((name) => [name, text(v, "business." + name)])),
+    currency: text(v, "currency"),
+    country: text(v, "country"),
+    ip_header: text(v, "ip_header"),
+  })
+  return (
+    <DocumentForm name={t("nav.general")} queryKey={queryKey} load={load} doc={doc} read={read} send={(body) => take(api.PATCH("/settings/general", { body }))}>
+      {(d) => (
+        <>
+          <Panel title={t("settings.business")}>
+            <div className="panel-body fields">
+              <TextField name="business.name" label={t("settings.business_name")} help={t("settings.business_name_help")} defaultValue={d.business.name} maxLength={190} autoComplete="organization" wide required />
+              <TextField name="business.address_line" label={t("settings.address_line")} defaultValue={d.business.address_line} maxLength={255} autoComplete="street-address" wide />
+              <TextField name="business.postal_code" label={t("settings.postal_code")} defaultValue={d.business.postal_code} maxLength={20} autoComplete="postal-code" />
+              <TextField name="business.city" label={t("settings.city")} defaultValue={d.business.city} maxLength={100} autoComplete="address-level2" />
+              <TextField name="business.phone" label={t("settings.phone")} type="tel" defaultValue={d.business.phone} maxLength={50} autoComplete="tel" />
+              <TextField name="business.website" label={t("settings.website")} type="url" defaultValue={d.business.website} maxLength={2048} placeholder="https://" autoComplete="url" />
+              <TextField name="business.vat_number" label={t("settings.vat_number")} defaultValue={d.business.vat_number} maxLength={30} />
+              <div className="field">
+                <span className="label">{t("settings.business_email")}</span>
+                <p className="fixed-value">{d.business.email}</p>
+                <p className="help">{t("settings.business_email_help", { address: d.reply_to })}</p>
+              </div>
+            </div>
+          </Panel>
+          <Panel title={t("settings.region")}>
+            <div className="panel-body fields">
+              <SelectField name="currency" label={t("settings.currency")} defaultValue={d.currency} options={currencies()} />
+              <SelectField name="country" label={t("settings.country")} help={t("settings.country_help")} defaultValue={d.country}
+                options={[{ value: "", label: t("none") }, ...d.countries.map((c) => ({ value: c.code, label: `${regions.of(c.code) ?? c.name} (${c.calling_code})` }))]} />
+              <div className="field">
+                <span className="label">{t("settings.timezone")}</span>
+                <p className="fixed-value">{d.timezone.replaceAll("_", " ")}</p>
+                <p className="help">{t("settings.timezone_help")}</p>
+              </div>
+            </div>
+          </Panel>
+          <Panel title={t("settings.proxy")}><Proxy doc={d} /></Panel>
+        </>
+      )}
+    </DocumentForm>
+  )
+}
+
+/** Which header is trusted with the visitor's address, and what this request says about that. */
+function Proxy({ doc }: { doc: Doc }) {
+  const [header, setHeader] = useState(doc.ip_header)
+  const seen = doc.ip_headers_seen
+  return (
+    <div className="panel-body stack">
+      <p className="soft">{t("settings.proxy_text")}</p>
+      <div className="fields">
+        <SelectField name="ip_header" label={t("settings.ip_header")} value={header} onChange={(e) => setHeader(e.target.value)}
+          options={[{ value: "", label: t("settings.ip_direct") }, ...doc.ip_headers.map((h) => ({ value: h, label: seen.includes(h) ? `${h} · ${t("settings.ip_seen")}` : h }))]} />
+        <div className="field">
+          <span className="label">{t("settings.ip_headers_seen")}</span>
+          <p className="fixed-value">{seen.length > 0 ? seen.join(", ") : t("none")}</p>
+        </div>
+      </div>
+      {header !== "" && !seen.includes(header) ? <p className="notice notice--bad"><CircleAlert aria-hidden /><span>{t("settings.ip_unseen", { header })}</span></p>
+        : header !== "" ? <p className="notice notice--warn"><CircleAlert aria-hidden /><span>{t("settings.ip_trust", { header })}</span></p>
+        : seen.length > 0 ? <p className="notice notice--warn"><CircleAlert aria-hidden /><span>{t("settings.ip_proxy", { header: seen[0]! })}</span></p>
+        : <p className="state state--good"><CircleCheck aria-hidden />{t("settings.ip_fine")}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+import "./settings.css"
+import { Link } from "@tanstack/react-router"
+import { ChevronRight } from "lucide-react"
+import { Head } from "@/kit/shell"
+import { t } from "@/kit/text"
+import { sections } from "./frame"
+
+/** All sections of the settings, each with what it is for. */
+export function Hub() {
+  return (
+    <>
+      <Head title={t("nav.settings")} />
+      <div className="content hub">
+        {sections.map((g) => (
+          <section key={g.title} aria-label={t(g.title)} className="stack-s">
+            <h2 className="hub-title">{t(g.title)}</h2>
+            <ul className="hub-list">
+              {g.entries.map((e) => (
+                <li key={e.id}>
+                  <Link to={e.to as "/"} className="hub-link">
+                    <span className="hub-icon"><e.icon aria-hidden /></span>
+                    <span className="cell-main"><b>{t(e.label)}</b><small>{t(`settings.about.${e.id}`)}</small></span>
+                    <ChevronRight aria-hidden />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,108 @@
+import "./team.css"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi, Link } from "@tanstack/react-router"
+import { ArrowLeft, Check, UserRoundX } from "lucide-react"
+import { useState } from "react"
+import { api, take } from "@/api/client"
+import { servicesQuery, staffQuery, timesChanged, type Member } from "@/booking/data"
+import { Online, TimeOff, Week } from "@/booking/hours"
+import { Button, ButtonAnchor } from "@/kit/button"
+import { Inline } from "@/kit/detail"
+import { Panel } from "@/kit/panel"
+import { Head, initials } from "@/kit/shell"
+import { can, me, on } from "@/kit/start"
+import { Failed, NotFound, Skeleton } from "@/kit/states"
+import { t, tOr } from "@/kit/text"
+import { toast, toastFault } from "@/kit/toast"
+import { Access } from "./access"
+import { setMember, setRole, teamChanged, type Role } from "./people-data"
+import { Remove } from "./remove"
+
+const route = getRouteApi("/people/$id")
+
+export function Person() {
+  const { id } = route.useParams()
+  const query = useQuery(staffQuery)
+  if (query.isPending) return <Skeleton lines={10} />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  const m = query.data.find((x) => String(x.user_id) === id)
+  return m ? <Screen key={id} m={m} /> : <NotFound />
+}
+
+function Screen({ m }: { m: Member }) {
+  const queries = useQueryClient()
+  const [removing, setRemoving] = useState(false)
+  const self = m.user_id === me.user_id
+  const changed = () => teamChanged(queries)
+  return (
+    <>
+      <Head title={m.name} back={<><Link to="/people" className="icon-button" aria-label={t("nav.people")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(m.name)}</span></>} count={m.invited ? <span className="mark mark--warn">{t("settings.team.invited")}</span> : undefined}>
+        {self && <ButtonAnchor href="/account">{t("person.account")}</ButtonAnchor>}
+        {m.can_remove && <Button icon={<UserRoundX aria-hidden />} onClick={() => setRemoving(true)}>{t("settings.team.remove")}</Button>}
+      </Head>
+      <div className="content person-record">
+        <div className="stack">
+          <Panel title={t("settings.team.about")}>
+            <dl className="facts panel-body">
+              <Inline label={t("settings.team.name")} name="name" value={m.name} max={100} readOnly={!m.can_rename}
+                onSave={async (name) => { const after = await take(api.PATCH("/staff/{user}", { params: { path: { user: m.user_id } }, body: { name } })); setMember(queries, m.user_id, { name: after.name }); changed() }} />
+              <Inline label={t("settings.team.role")} name="role" value={m.role} show={tOr("role." + m.role, m.role)} readOnly={m.roles_you_can_give.length === 0}
+                options={m.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} onSave={async (role) => { await setRole(queries, m, role as Role); toast(t("settings.team.role_set", { name: m.name })) }} />
+              <div className="fact"><dt>{t("settings.visibility")}</dt><dd>{t(`settings.visibility.${m.sees}`)}</dd></div>
+            </dl>
+          </Panel>
+          <Panel title={t("settings.team.may")}>
+            {m.access.length === 0 ? <p className="panel-body soft">{t("settings.team.may_nothing")}</p> : <ul className="panel-body may">{m.access.map((c) => <li key={c}><Check aria-hidden />{tOr("settings.cap." + c, c)}</li>)}</ul>}
+          </Panel>
+          {m.roles_you_can_give.length > 0 && !m.invited && <Access m={m} />}
+        </div>
+        {on("booking") && m.hours && (
+          <div className="stack">
+            <Week m={m} />
+            <Services m={m} />
+            <TimeOff user={m.user_id} name={m.name} />
+            <Online m={m} />
+          </div>
+        )}
+      </div>
+      {removing && <Remove m={m} onClose={() => setRemoving(false)} />}
+    </>
+  )
+}
+
+/** The services that a person does; a manager chooses them. */
+function Services({ m }: { m: Member }) {
+  const queries = useQueryClient()
+  const all = useQuery(servicesQuery(false)).data ?? []
+  const [busy, setBusy] = useState(false)
+  const fixed = !can("svc_manage_crm") || !can("svc_manage_bookings")
+  const mine = m.services ?? []
+  const set = async (services: string[]) => {
+    setBusy(true)
+    setMember(queries, m.user_id, { services })
+    try {
+      await take(api.PATCH("/staff/{user}", { params: { path: { user: m.user_id } }, body: { services } }))
+      void queries.invalidateQueries({ queryKey: ["services"] })
+    } catch (e) {
+      setMember(queries, m.user_id, { services: mine })
+      toastFault(e)
+    } finally {
+      setBusy(false)
+      timesChanged(queries)
+    }
+  }
+  return (
+    <Panel title={t("nav.services")}>
+      <div className="panel-body">
+        {all.length === 0 && <p className="soft">{t("settings.team.no_services")}</p>}
+        <ul className="checks">
+          {all.map((s) => (
+            <li key={s.id}>
+              <label className="check"><input type="checkbox" checked={mine.includes(s.id)} disabled={fixed || busy} onChange={(e) => void set(e.target.checked ? [...mine, s.id] : mine.filter((x) => x !== s.id))} /><span>{s.name}</span></label>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Panel>
+  )
+}

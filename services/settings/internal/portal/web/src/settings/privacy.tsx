@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query"
+import { CircleAlert, Download, Trash2 } from "lucide-react"
+import { api, take, type Schema } from "@/api/client"
+import { Button } from "@/kit/button"
+import { confirm } from "@/kit/dialog"
+import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
+import { Panel } from "@/kit/panel"
+import { today } from "@/kit/dates"
+import { t } from "@/kit/text"
+import { toast } from "@/kit/toast"
+import { DocumentForm, Loaded } from "./frame"
+
+const queryKey = ["settings", "privacy"]
+const load = () => take(api.GET("/settings/privacy"))
+
+export function Privacy() {
+  return (
+    <Loaded at="privacy" query={useQuery({ queryKey, queryFn: load })}>
+      {(doc) => (
+        <>
+          <Kept retention={doc.retention} />
+          <Take />
+          <Erase />
+          <DocumentForm name={t("nav.privacy")} queryKey={queryKey} load={load} doc={doc} read={(v) => ({ delete_on_uninstall: v.has("delete_on_uninstall") })} send={(body) => take(api.PATCH("/settings/privacy", { body }))}>
+            {(d) => (
+              <Panel title={t("settings.uninstall")}>
+                <div className="panel-body"><CheckField name="delete_on_uninstall" label={t("settings.delete_on_uninstall")} help={t("settings.delete_on_uninstall_help")} defaultChecked={d.delete_on_uninstall} /></div>
+              </Panel>
+            )}
+          </DocumentForm>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+/** For how long what is kept. */
+function Kept({ retention }: { retention: Schema<"Retention"> }) {
+  return (
+    <Panel title={t("settings.retention")}>
+      <dl className="panel-body kept">
+        {(["audit_log", "webhook_log", "deleted_contacts", "spam"] as const).map((name) => (
+          <div key={name}><dt>{t(`settings.retention.${name}`)}</dt><dd><b className="num">{t("settings.days", { n: retention[name] })}</b></dd></div>
+        ))}
+      </dl>
+    </Panel>
+  )
+}
+
+/** Everything about a person as a file. */
+function Take() {
+  const form = useForm(async (values) => {
+    const email = text(values, "email")
+    const data = await take(api.POST("/privacy/personal-data", { body: { email } }))
+    const link = document.createElement("a")
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" }))
+    link.download = `${email.replace(/[^a-z0-9.@-]+/gi, "-")} ${today()}.json`
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+    toast(t("settings.export_done", { email }))
+  })
+  return (
+    <Panel title={t("settings.export")}>
+      <Form form={form}>
+        <div className="panel-body stack-s">
+          <p className="soft">{t("settings.export_text")}</p>
+          <div className="with-button">
+            <TextField name="email" label={t("settings.person_email")} type="email" maxLength={190} required />
+            <Button type="submit" busy={form.busy} icon={<Download aria-hidden />}>{t("settings.export_action")}</Button>
+          </div>
+        </div>
+      </Form>
+    </Panel>
+  )
+}
+
+/** Erases a person for good, after the address was typed twice. */
+function Erase() {
+  const form = useForm(async (values, key) => {
+    const email = text(values, "email")
+    if (email !== "" && !(await confirm({ title: t("settings.erase_title", { email }), text: t("settings.erase_confirm"), action: t("settings.erase_action"), bad: true, word: email }))) return
+    const { erased } = await take(api.POST("/privacy/erase", { params: { header: { "Idempotency-Key": key } }, body: { email } }))
+    form.ref.current?.reset()
+    toast(erased > 0 ? t("settings.erased", { email }) : t("settings.erased_none", { email }))
+  })
+  return (
+    <Panel title={t("settings.erase")}>
+      <Form form={form}>
+        <div className="panel-body stack-s">
+          <p className="soft">{t("settings.erase_text")}</p>
+          <div className="with-button">
+            <TextField name="email" label={t("settings.person_email")} type="email" maxLength={190} required />
+            <Button type="submit" kind="bad" busy={form.busy} icon={<Trash2 aria-hidden />}>{t("settings.erase_action")}</Button>
+          </div>
+          <p className="state state--bad"><CircleAlert aria-hidden />{t("settings.erase_warning")}</p>
+        </div>
+      </Form>
+    </Panel>
+  )
+}

@@ -1,0 +1,107 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Lock, Plus } from "lucide-react"
+import { useState } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { Button } from "@/kit/button"
+import { confirm } from "@/kit/dialog"
+import { Form, useForm, useUnsavedGuard } from "@/kit/form"
+import { Panel } from "@/kit/panel"
+import { me, type Capability } from "@/kit/start"
+import { t } from "@/kit/text"
+import { toast } from "@/kit/toast"
+import { roleName } from "./data"
+import { Loaded } from "./frame"
+
+type Role = Schema<"Role">
+
+const queryKey = ["settings", "roles"]
+const view = "svc_view_contacts"
+
+/** All permissions, under the headings that people think in. */
+const groups = [
+  { id: "contacts", of: ["svc_view_contacts", "svc_edit_contacts", "svc_delete_contacts", "svc_import_contacts", "svc_export_contacts"] },
+  { id: "work", of: ["svc_manage_bookings", "svc_manage_forms"] },
+  { id: "business", of: ["svc_manage_crm", "svc_manage_integrations"] },
+] as const satisfies { id: string; of: Capability[] }[]
+
+export function Roles() {
+  return <Loaded at="roles" query={useQuery({ queryKey, queryFn: () => take(api.GET("/settings/roles")) })}>{(doc) => <All doc={doc} />}</Loaded>
+}
+
+function All({ doc }: { doc: Schema<"Roles"> }) {
+  const [added, setAdded] = useState<string[]>([])
+  const without = doc.available.roles.filter((name) => !doc.roles.some((r) => r.role === name))
+  const shown = [...doc.roles, ...added.filter((name) => without.includes(name)).map((name): Role => ({ role: name, label: name, capabilities: [], visibility: "own", fixed: false }))]
+  const rest = without.filter((name) => !added.includes(name))
+  return (
+    <>
+      <p className="soft">{t("settings.roles_text")}</p>
+      {shown.map((r) => <One key={r.role + r.capabilities.join() + r.visibility} role={r} may={doc.available.capabilities} />)}
+      {rest.length > 0 && (
+        <Panel title={t("settings.roles_without")}>
+          <div className="panel-body stack-s">
+            <p className="soft">{t("settings.roles_without_text")}</p>
+            <div className="row">{rest.map((name) => <Button key={name} small icon={<Plus aria-hidden />} onClick={() => setAdded([...added, name])}>{roleName(name)}</Button>)}</div>
+          </div>
+        </Panel>
+      )}
+    </>
+  )
+}
+
+/** The permissions and visibility of one role. Every permission includes seeing contacts. */
+function One({ role, may }: { role: Role; may: string[] }) {
+  const queries = useQueryClient()
+  const [held, setHeld] = useState(new Set(role.capabilities))
+  const name = roleName(role.role)
+  const form = useForm(async (values) => {
+    const capabilities = [...held]
+    if (capabilities.length === 0 && role.capabilities.length > 0 && !(await confirm({ title: t("settings.role_out", { name }), text: t("settings.role_out_text"), action: t("settings.role_out_action"), bad: true }))) {
+      setHeld(new Set(role.capabilities))
+      return
+    }
+    const after = await take(api.PATCH("/settings/roles/{role}", { params: { path: { role: role.role } }, body: { capabilities, visibility: values.get("visibility") as "all" } }))
+    queries.setQueryData(queryKey, after)
+    toast(t("settings.saved", { name }))
+  })
+  useUnsavedGuard(form.dirty)
+  const set = (capability: Capability, on: boolean) => {
+    const next = new Set(held)
+    if (on) next.add(capability).add(view)
+    else if (capability === view) next.clear()
+    else next.delete(capability)
+    setHeld(next)
+  }
+  const own = role.role === me.role
+  return (
+    <Panel title={name} beside={role.fixed ? <span className="mark mark--off">{t("settings.role_fixed")}</span> : own ? <span className="mark mark--accent">{t("settings.role_own")}</span> : undefined}>
+      <Form form={form}>
+        <fieldset className="panel-body stack" disabled={role.fixed}>
+          <legend className="sr">{name}</legend>
+          {role.fixed && <p className="state soft"><Lock aria-hidden />{t("settings.role_fixed_text")}</p>}
+          <div className="capabilities">
+            {groups.map((g) => (
+              <fieldset key={g.id}>
+                <legend className="label">{t(`settings.cap_group.${g.id}`)}</legend>
+                {g.of.map((c) => {
+                  const given = held.has(c)
+                  return (
+                    <label key={c} className="check" title={!given && !may.includes(c) ? t("settings.cap_not_yours") : undefined}>
+                      <input type="checkbox" name="capabilities" value={c} checked={given} disabled={role.fixed || (!given && !may.includes(c))} onChange={(e) => set(c, e.target.checked)} />
+                      <span>{t(`settings.cap.${c as "svc_view_contacts"}`)}</span>
+                    </label>
+                  )
+                })}
+              </fieldset>
+            ))}
+          </div>
+          <fieldset className="seen">
+            <legend className="label">{t("settings.visibility")}</legend>
+            {(["all", "own"] as const).map((v) => <label key={v} className="check"><input type="radio" name="visibility" value={v} defaultChecked={role.visibility === v} /><span>{t(`settings.visibility.${v}`)}</span></label>)}
+          </fieldset>
+        </fieldset>
+        {!role.fixed && form.dirty && <div className="panel-foot"><Button onClick={() => (setHeld(new Set(role.capabilities)), form.ref.current?.reset(), form.setDirty(false))}>{t("settings.discard")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("settings.save_role", { name })}</Button></div>}
+      </Form>
+    </Panel>
+  )
+}

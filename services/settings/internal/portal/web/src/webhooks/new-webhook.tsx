@@ -1,0 +1,54 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { RadioTower } from "lucide-react"
+import { useRef, useState } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { Button } from "@/kit/button"
+import { Dialog } from "@/kit/dialog"
+import { Form, text, TextField, useForm } from "@/kit/form"
+import { t } from "@/kit/text"
+import { toastFault } from "@/kit/toast"
+import { openReceiver, receiverKey, webhookKey } from "./data"
+import { EventChoice } from "./events"
+
+/** Makes a webhook; onMade gets it with its secret, which no later answer shows. */
+export function NewWebhook({ onClose, onMade }: { onClose: () => void; onMade: (made: Schema<"WithSecret">) => void }) {
+  const queries = useQueryClient()
+  const [events, setEvents] = useState<string[]>([])
+  const form = useForm(async (values, key) => {
+    const made = await take(api.POST("/webhooks", { params: { header: { "Idempotency-Key": key } }, body: { name: text(values, "name"), url: text(values, "url"), events } }))
+    queries.setQueryData(webhookKey(made.webhook.id), made.webhook)
+    void queries.invalidateQueries({ queryKey: ["webhooks", "list"] })
+    onMade(made)
+  })
+  const url = useRef<HTMLInputElement>(null)
+  const [opening, setOpening] = useState(false)
+  const fillIn = async () => {
+    setOpening(true)
+    try {
+      const receiver = await openReceiver()
+      queries.setQueryData(receiverKey, receiver)
+      url.current!.value = receiver.url!
+      form.clear("url")
+      form.setDirty(true)
+    } catch (e) {
+      toastFault(e)
+    }
+    setOpening(false)
+  }
+  return (
+    <Dialog title={t("webhooks.new")} onClose={onClose} guarded={form.dirty} size="l">
+      <Form form={form}>
+        <div className="dialog-body">
+          <div className="fields">
+            <TextField name="name" label={t("webhooks.name")} placeholder={t("webhooks.name_hint")} maxLength={190} required autoFocus />
+            <TextField ref={url} name="url" label={t("webhooks.url")} help={t("webhooks.url_help")} type="url" inputMode="url" placeholder="https://" maxLength={500} required />
+          </div>
+          <div><Button small icon={<RadioTower aria-hidden />} busy={opening} onClick={() => void fillIn()}>{t("webhooks.receiver.use")}</Button></div>
+          <EventChoice chosen={events} onChange={(chosen) => (setEvents(chosen), form.clear("events"), form.setDirty(true))} />
+          <p className="soft small">{t("webhooks.data_text")}</p>
+        </div>
+        <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("webhooks.create")}</Button></footer>
+      </Form>
+    </Dialog>
+  )
+}

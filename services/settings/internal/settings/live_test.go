@@ -1,0 +1,110 @@
+package settings
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// screen opens the stream of changes and waits until it has begun.
+func screen(c *apptest.Client) *apptest.Listener {
+	l := c.Listen("/live")
+	l.Until("ready", "")
+	return l
+}
+
+func TestOpenScreensHearChangesOfAllServices(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	boss, staff := s.AsSession("site_admin"), s.AsSession("staff")
+	all, own := screen(boss), screen(staff)
+
+	boss.Patch("/settings/form-style", `{"size":17}`).Is(200)
+	h := all.Until("change", "settings")
+	require.Equal(t, "form-style", h.Data["id"])
+	require.Equal(t, fmt.Sprintf("User %d", boss.UserID), h.Data["actor"])
+	own.Until("change", "settings")
+
+	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "theirs", Version: 3, Data: map[string]any{"owner_user_id": boss.UserID}})
+	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "mine", Version: 4, Changed: []string{"email"},
+		Actor: &proto.Actor{Label: "Bo", Channel: db.ChannelPortal}, Data: map[string]any{"owner_user_id": staff.UserID}})
+	all.Until("change", "contact")
+	h = own.Until("change", "contact")
+	require.Equal(t, map[string]any{"type": "contact", "id": "mine", "version": 4.0, "actor": "Bo", "changed": []any{"email"}}, h.Data)
+
+	s.SetApp("forms", false)
+	s.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormUpdated, Key: "1", Version: 2, Data: map[string]any{}})
+	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffUpdated, Key: "7", Version: 2, Data: map[string]any{}})
+	for h := all.Next(); h.Data["type"] != "staff"; h = all.Next() {
+		require.NotEqual(t, "form", h.Data["type"], "the app was off")
+	}
+}
+
+func TestTheStreamOfChangesEndsWithTheRightToIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		do     func(*apptest.Service, *apptest.Client)
+	}{
+		"signed out": {"session", func(_ *apptest.Service, c *apptest.Client) { c.Post("/auth/logout", nil).Is(204) }},
+		"idle":       {"session", func(s *apptest.Service, _ *apptest.Client) { s.Travel(9 * time.Hour) }},
+		"other visibility": {"rights", func(s *apptest.Service, _ *apptest.Client) {
+			s.Role("custom", "own", auth.ViewContacts)
+		}},
+		"fewer rights": {"rights", func(s *apptest.Service, _ *apptest.Client) { s.Role("custom", "all") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := apptest.Start(t, Service)
+			s.Role("custom", "all", auth.ViewContacts)
+			who := s.AsSession("custom")
+			if name == "signed out" {
+				who = signIn(t, s, "admin", "correct horse battery")
+			}
+			l := screen(who)
+			c.do(s, who)
+			require.Equal(t, c.reason, l.Until("end", "").Data["reason"])
+			require.Empty(t, l.Next().Event)
+		})
+	}
+}
+
+func TestListeningNeedsAPersonOfTheTeam(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service, func(c *app.Config) { c.RateFactor = 1 })
+	s.Visitor().Get("/live").Fails(401, "svc_unauthorized")
+	s.AsSession("nobody").Get("/live").Fails(403, "svc_forbidden")
+	s.AsAssistant("site_admin").Get("/live").Fails(403, "svc_forbidden")
+	who := s.As("site_admin")
+	for range 10 {
+		screen(who)
+	}
+	who.Get("/live").Fails(429, "svc_rate_limited")
+	screen(s.AsSession("site_admin"))
+}
+
+// TestManyScreensShareOneReader opens 200 streams and measures how long a change takes to reach the last of them.
+func TestManyScreensShareOneReader(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	var all []*apptest.Listener
+	who := s.AsSession("site_admin")
+	for range 200 {
+		all = append(all, screen(who))
+	}
+	began := time.Now()
+	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "c", Version: 2, Data: map[string]any{}})
+	for _, l := range all {
+		h := l.Next()
+		require.Equal(t, "contact", h.Data["type"])
+		require.Less(t, h.At.Sub(began), 2*time.Second)
+	}
+}

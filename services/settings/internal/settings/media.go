@@ -1,0 +1,215 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+)
+
+const (
+	// mediaPath is where pictures stand, for everybody. It is a part of the path that belongs to this service.
+	mediaPath = "/_ui/settings/media/"
+	// mostMedia is how many pictures a site may have.
+	mostMedia = 200
+	// decoders is how many pictures a process decodes at once: each takes up to 64 MB.
+	decoders = 2
+)
+
+// Media is a picture of the site's own.
+type Media struct {
+	ID        int64     `json:"id" doc:"The id of the record."`
+	URL       string    `json:"url" doc:"Public. What stands there never changes."`
+	Width     int       `json:"width" doc:"Its width in pixels."`
+	Height    int       `json:"height" doc:"Its height in pixels."`
+	Name      string    `json:"name" doc:"The file's name as it was sent; empty without one."`
+	CreatedAt time.Time `json:"created_at" doc:"When it was made."`
+}
+
+// media is a row of the table media without its body.
+type media struct {
+	ID        int64
+	Name      string
+	Kind      string
+	Hash      string
+	Width     int
+	Height    int
+	CreatedAt time.Time
+}
+
+const mediaColumns = `id, name, kind, hash, width, height, created_at`
+
+// path is where the picture stands on the site.
+func (m media) path() string { return fmt.Sprintf("%s%d-%s.%s", mediaPath, m.ID, m.Hash, m.Kind) }
+
+func (s *service) mediaShown(m media) Media {
+	return Media{ID: m.ID, URL: s.Config.PublicURL + m.path(), Width: m.Width, Height: m.Height, Name: m.Name, CreatedAt: m.CreatedAt}
+}
+
+// mediaID is the input of operations with nothing but a picture's id.
+type mediaID struct {
+	ID int64 `json:"id" minimum:"1"`
+}
+
+// uploadMedia decodes a picture outside of a transaction, which may take seconds, and stores it as it was encoded anew.
+func (s *service) uploadMedia(ctx context.Context, d *db.DB, in op.File) (Media, error) {
+	select {
+	case s.decoders <- struct{}{}:
+	case <-ctx.Done():
+		return Media{}, fault.Unavailable()
+	}
+	p, err := encodePicture(in.Bytes)
+	<-s.decoders
+	if err != nil {
+		return Media{}, err
+	}
+	sum := sha256.Sum256(p.Body)
+	m := media{Name: fileName(in.Name), Kind: p.Kind, Hash: base64.RawURLEncoding.EncodeToString(sum[:9]), Width: p.Width, Height: p.Height}
+	err = d.Do(ctx, func(tx *db.Tx) error {
+		if err := tx.Lock(ctx, "settings.media", ""); err != nil {
+			return err
+		}
+		var count int
+		if err := tx.QueryRow(ctx, `select count(*) from media`).Scan(&count); err != nil {
+			return fmt.Errorf("count pictures: %w", err)
+		}
+		if count >= mostMedia {
+			return fault.Conflict("too_many", "There are too many pictures. Delete one first.")
+		}
+		m.CreatedAt = tx.Now
+		err := tx.QueryRow(ctx, `insert into media (name, kind, hash, width, height, body, created_at) values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+			m.Name, m.Kind, m.Hash, m.Width, m.Height, p.Body, m.CreatedAt).Scan(&m.ID)
+		if err != nil {
+			return fmt.Errorf("store a picture: %w", err)
+		}
+		return op.Audit(ctx, tx, "upload-media", "media", number(m.ID))
+	})
+	return s.mediaShown(m), err
+}
+
+// fileName is the last part of a name as somebody sent it, on one line and at most 190 characters.
+func fileName(sent string) string {
+	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(sent, ""), `\`, "/"))
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name))
+	if name == "." || name == "/" {
+		return ""
+	}
+	if runes := []rune(name); len(runes) > 190 {
+		name = string(runes[:190])
+	}
+	return name
+}
+
+func (s *service) listMedia(ctx context.Context, tx *db.Tx, in struct{ db.Page }) (db.List[Media], error) {
+	c, err := tx.Page(in.Page, "media", in)
+	if err != nil {
+		return db.List[Media]{}, err
+	}
+	where := &db.Where{}
+	if c.First {
+		if err := tx.QueryRow(ctx, `select count(*) from media`).Scan(&c.Total); err != nil {
+			return db.List[Media]{}, fmt.Errorf("count pictures: %w", err)
+		}
+	} else {
+		where.And("id < ?", db.Number(c.ID))
+	}
+	all, err := many[media](ctx, tx, db.LimitTo(`select `+mediaColumns+` from media where `+where.String()+` order by id desc`, c.Limit), where.Args...)
+	if err != nil {
+		return db.List[Media]{}, fmt.Errorf("list pictures: %w", err)
+	}
+	shown := make([]Media, len(all))
+	for i, m := range all {
+		shown[i] = s.mediaShown(m)
+	}
+	return db.Close(c, shown, func(m Media) (time.Time, uuid.UUID) { return m.CreatedAt, db.NumberID(m.ID) }), nil
+}
+
+func (s *service) getMedia(ctx context.Context, tx *db.Tx, in mediaID) (Media, error) {
+	m, err := oneMedia(ctx, tx, `select `+mediaColumns+` from media where id = $1`, in.ID)
+	return s.mediaShown(m), err
+}
+
+// oneMedia runs a statement that returns one row of mediaColumns; no row is 404.
+func oneMedia(ctx context.Context, tx *db.Tx, sql string, id int64) (media, error) {
+	m, err := one[media](ctx, tx, sql, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return m, fault.NotFound("picture")
+	}
+	if err != nil {
+		return m, fmt.Errorf("read picture %d: %w", id, err)
+	}
+	return m, nil
+}
+
+// deleteMedia deletes a picture that is not the logo; 409 in_use while it is. It locks the portal's settings, so that it
+// cannot become the logo meanwhile.
+func deleteMedia(ctx context.Context, tx *db.Tx, in mediaID) (op.None, error) {
+	var doc portalDoc
+	if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
+		return op.None{}, err
+	}
+	if doc.LogoID != nil && *doc.LogoID == in.ID {
+		return op.None{}, fault.Conflict("in_use", "This picture is the logo. Choose another one first.")
+	}
+	tag, err := tx.Exec(ctx, `delete from media where id = $1`, in.ID)
+	if err != nil {
+		return op.None{}, fmt.Errorf("delete picture %d: %w", in.ID, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return op.None{}, fault.NotFound("picture")
+	}
+	return op.None{}, nil
+}
+
+var mediaFile = regexp.MustCompile(`^([1-9][0-9]{0,17})-([A-Za-z0-9_-]{12})\.(png|jpg)$`)
+
+// showMedia serves pictures to everybody. An address holds the hash of its content, so it may be kept for ever.
+func (s *service) showMedia(w http.ResponseWriter, r *http.Request) {
+	match := mediaFile.FindStringSubmatch(strings.TrimPrefix(r.URL.Path, mediaPath))
+	if match == nil {
+		http.NotFound(w, r)
+		return
+	}
+	id, _ := strconv.ParseInt(match[1], 10, 64)
+	var body []byte
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
+		return tx.QueryRow(r.Context(), `select body from media where id = $1 and hash = $2 and kind = $3`, id, match[2], match[3]).Scan(&body)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		http.NotFound(w, r)
+		return
+	}
+	if err != nil {
+		op.WriteFault(r.Context(), w, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", map[string]string{"png": "image/png", "jpg": "image/jpeg"}[match[3]])
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("ETag", strconv.Quote(match[2]))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}

@@ -1,0 +1,346 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
+	"frontdesk/libs/op"
+)
+
+const (
+	// challengeLife is how long a browser may take to answer.
+	challengeLife  = 5 * time.Minute
+	passkeyPurpose = "passkey challenge"
+	// mostPasskeys is how many passkeys one user may have.
+	mostPasskeys = 20
+)
+
+// newRelyingParty is the site as passkeys know it: they belong to the host of its public address.
+func newRelyingParty(publicURL string) (*webauthn.WebAuthn, error) {
+	u, err := url.Parse(publicURL)
+	if err != nil {
+		return nil, fmt.Errorf("public address: %w", err)
+	}
+	return webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: u.Hostname(), RPOrigins: []string{u.Scheme + "://" + u.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
+			UserVerification: protocol.VerificationRequired}})
+}
+
+// holder is a user and their passkeys, for the library.
+type holder struct {
+	person      person
+	handle      []byte
+	credentials []webauthn.Credential
+}
+
+func (h holder) WebAuthnID() []byte                         { return h.handle }
+func (h holder) WebAuthnName() string                       { return h.person.Login }
+func (h holder) WebAuthnDisplayName() string                { return h.person.Name }
+func (h holder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
+
+// handleOf names a user to devices, which show it to nobody. It tells nothing about the user.
+func (s *service) handleOf(personID int64) []byte {
+	return s.Keys.Lasting("passkey of " + number(personID))
+}
+
+func (s *service) holderOf(ctx context.Context, tx *db.Tx, p person) (holder, error) {
+	rows, err := tx.Query(ctx, `select credential from passkey where person_id = $1 order by id`, p.ID)
+	if err != nil {
+		return holder{}, fmt.Errorf("read passkeys: %w", err)
+	}
+	credentials, err := pgx.CollectRows(rows, pgx.RowTo[webauthn.Credential])
+	if err != nil {
+		return holder{}, fmt.Errorf("read passkeys: %w", err)
+	}
+	return holder{p, s.handleOf(p.ID), credentials}, nil
+}
+
+// PasskeyChallenge is what a browser needs to make or use a passkey.
+type PasskeyChallenge struct {
+	State     string         `json:"state" doc:"To send back with the browser's answer, within five minutes."`
+	PublicKey map[string]any `json:"public_key" doc:"Options of navigator.credentials as JSON: for PublicKeyCredential.parseCreationOptionsFromJSON or parseRequestOptionsFromJSON."`
+}
+
+// PasskeyAnswer is the browser's answer to a challenge.
+type PasskeyAnswer struct {
+	State      string         `json:"state" required:"true" maxLength:"4000" doc:"The state that came with the options."`
+	Credential map[string]any `json:"credential" required:"true" doc:"The credential that the browser gave, as its toJSON() makes it."`
+}
+
+// challenge seals what the answer is checked against, so that it travels through the browser.
+func (s *service) challenge(session *webauthn.SessionData, options any) (out PasskeyChallenge, err error) {
+	raw, err := json.Marshal(session)
+	if err != nil {
+		return out, fmt.Errorf("encode challenge: %w", err)
+	}
+	out.State = base64.RawURLEncoding.EncodeToString(s.Keys.Seal(passkeyPurpose, raw))
+	shown, err := json.Marshal(options)
+	if err != nil {
+		return out, fmt.Errorf("encode options: %w", err)
+	}
+	return out, json.Unmarshal(shown, &out.PublicKey)
+}
+
+func wrongPasskey() error { return fault.Unauthorized("This passkey was not accepted.") }
+
+// openChallenge is what a challenge was made with: 401 for a state that is not ours, too old or used before.
+func (s *service) openChallenge(ctx context.Context, tx *db.Tx, in PasskeyAnswer) (session webauthn.SessionData, credential []byte, err error) {
+	sealed, err := base64.RawURLEncoding.DecodeString(in.State)
+	if err != nil {
+		return session, nil, wrongPasskey()
+	}
+	raw, err := s.Keys.Open(passkeyPurpose, sealed)
+	if err != nil || json.Unmarshal(raw, &session) != nil || tx.Now.After(session.Expires) {
+		return session, nil, wrongPasskey()
+	}
+	tag, err := tx.Exec(ctx, `insert into passkey_challenge (hash, expires_at) values ($1, $2) on conflict do nothing`, tokenHash(session.Challenge), session.Expires)
+	if err != nil {
+		return session, nil, fmt.Errorf("use up challenge: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return session, nil, wrongPasskey()
+	}
+	// The library compares with the clock of the process.
+	session.Expires = time.Now().Add(time.Minute)
+	credential, err = json.Marshal(in.Credential)
+	return session, credential, err
+}
+
+// Passkey is a key that a device of the user holds.
+type Passkey struct {
+	ID         uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
+	Name       string     `json:"name" doc:"The device, in words."`
+	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
+	LastUsedAt *time.Time `json:"last_used_at" nullable:"true" doc:"When it was last used; null for never."`
+}
+
+func listPasskeys(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Passkey], error) {
+	all, err := many[Passkey](ctx, tx, `select id, name, created_at, last_used_at from passkey where person_id = $1 order by id`, tx.Who.UserID)
+	if err != nil {
+		return db.List[Passkey]{}, fmt.Errorf("list passkeys: %w", err)
+	}
+	return db.All(all), nil
+}
+
+// startPasskey makes the challenge for a new passkey of the caller; 403 without a recent password.
+func (s *service) startPasskey(ctx context.Context, tx *db.Tx, _ op.None) (PasskeyChallenge, error) {
+	if err := recentPassword(ctx, tx); err != nil {
+		return PasskeyChallenge{}, err
+	}
+	p, err := personByID(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return PasskeyChallenge{}, err
+	}
+	h, err := s.holderOf(ctx, tx, p)
+	if err != nil {
+		return PasskeyChallenge{}, err
+	}
+	options, session, err := s.passkeys.BeginRegistration(h, webauthn.WithExclusions(webauthn.Credentials(h.credentials).CredentialDescriptors()))
+	if err != nil {
+		return PasskeyChallenge{}, fmt.Errorf("begin registration: %w", err)
+	}
+	session.Expires = tx.Now.Add(challengeLife)
+	return s.challenge(session, options.Response)
+}
+
+// addPasskey stores the passkey that the caller's device has made, and mails them that there is one. Errors: 400 for an answer
+// that does not fit, 403 without a recent password, 409 for too many passkeys.
+func (s *service) addPasskey(ctx context.Context, tx *db.Tx, in struct {
+	PasskeyAnswer
+	Name string `json:"name" required:"true" minLength:"1" maxLength:"100" doc:"The device, in words."`
+}) (Passkey, error) {
+	if err := recentPassword(ctx, tx); err != nil {
+		return Passkey{}, err
+	}
+	name := strings.TrimSpace(in.Name)
+	if problem := form.Name(name, 100); !problem.IsZero() {
+		return Passkey{}, fault.Invalid("name", problem)
+	}
+	p, err := lockPerson(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return Passkey{}, err
+	}
+	h, err := s.holderOf(ctx, tx, p)
+	if err != nil {
+		return Passkey{}, err
+	}
+	if len(h.credentials) >= mostPasskeys {
+		return Passkey{}, fault.Conflict("too_many", "There are too many passkeys. Remove one first.")
+	}
+	refused := fault.Invalid("credential", fault.NewProblem("wrong", "was not accepted. Begin anew"))
+	session, raw, err := s.openChallenge(ctx, tx, in.PasskeyAnswer)
+	if err != nil {
+		if unlessRefused(err) == nil {
+			err = refused
+		}
+		return Passkey{}, err
+	}
+	answer, err := protocol.ParseCredentialCreationResponseBytes(raw)
+	if err != nil {
+		return Passkey{}, refused
+	}
+	c, err := s.passkeys.CreateCredential(h, session, answer)
+	if err != nil {
+		return Passkey{}, refused
+	}
+	k := Passkey{ID: db.NewID(), Name: name, CreatedAt: tx.Now}
+	_, err = tx.Exec(ctx, `insert into passkey (id, person_id, name, credential_id, credential, created_at) values ($1, $2, $3, $4, $5, $6)`,
+		k.ID, p.ID, k.Name, c.ID, c, k.CreatedAt)
+	if db.Violates(err, "passkey_credential_id_key") {
+		return Passkey{}, refused
+	}
+	if err != nil {
+		return Passkey{}, fmt.Errorf("store passkey: %w", err)
+	}
+	return k, s.notice(ctx, tx, p, "new_passkey", "A new passkey", "Your account has a new passkey, called “"+name+"”. It signs in as you.")
+}
+
+// deletePasskey removes a passkey of the caller. Errors: 403 without a recent password, 404 for another's.
+func deletePasskey(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	if err := recentPassword(ctx, tx); err != nil {
+		return op.None{}, err
+	}
+	tag, err := tx.Exec(ctx, `delete from passkey where id = $1 and person_id = $2`, in.ID, tx.Who.UserID)
+	if err != nil {
+		return op.None{}, fmt.Errorf("delete passkey: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return op.None{}, fault.NotFound("passkey")
+	}
+	return op.None{}, nil
+}
+
+// endPasskeys removes all passkeys of a user.
+func endPasskeys(ctx context.Context, tx *db.Tx, personID int64) error {
+	if _, err := tx.Exec(ctx, `delete from passkey where person_id = $1`, personID); err != nil {
+		return fmt.Errorf("delete passkeys: %w", err)
+	}
+	return nil
+}
+
+// startPasskeySignIn makes the challenge for signing in with any passkey of this site.
+func (s *service) startPasskeySignIn(_ context.Context, tx *db.Tx, _ op.None) (PasskeyChallenge, error) {
+	options, session, err := s.passkeys.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return PasskeyChallenge{}, fmt.Errorf("begin sign-in: %w", err)
+	}
+	session.Expires = tx.Now.Add(challengeLife)
+	return s.challenge(session, options.Response)
+}
+
+// passkeySignIn starts a session for the user whose passkey has answered a challenge. The device has checked who holds it, so
+// the session counts as one with a second factor. An answer that does not fit is 401.
+func (s *service) passkeySignIn(ctx context.Context, d *db.DB, in struct {
+	PasskeyAnswer
+	Portal bool `json:"portal,omitempty" doc:"As for POST /auth/login."`
+}) (out SignedIn, err error) {
+	ctx = db.WithActor(ctx, db.Actor{Channel: signInChannel(in.Portal), Address: db.ActorFrom(ctx).Address})
+	err = s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+		out = SignedIn{}
+		p, err := s.usePasskey(ctx, tx, in.PasskeyAnswer, 0)
+		if err != nil {
+			return err, nil //nolint:nilerr // the challenge is used up all the same
+		}
+		tx.Who.UserID, tx.Who.Label = p.ID, p.Name
+		out, err = s.admitPerson(ctx, tx, p, true)
+		return nil, err
+	})
+	return out, err
+}
+
+// usePasskey checks the answer to a challenge and gives the locked user whose passkey it is; 401 for any other answer, and for
+// another user than only, unless that is 0.
+func (s *service) usePasskey(ctx context.Context, tx *db.Tx, in PasskeyAnswer, only int64) (person, error) {
+	session, raw, err := s.openChallenge(ctx, tx, in)
+	if err != nil {
+		return person{}, err
+	}
+	answer, err := protocol.ParseCredentialRequestResponseBytes(raw)
+	if err != nil {
+		return person{}, wrongPasskey()
+	}
+	var p person
+	var failed error
+	c, err := s.passkeys.ValidateDiscoverableLogin(func(rawID, handle []byte) (webauthn.User, error) {
+		var personID int64
+		if failed = tx.QueryRow(ctx, `select person_id from passkey where credential_id = $1`, rawID).Scan(&personID); failed != nil {
+			return nil, failed
+		}
+		if p, failed = lockPerson(ctx, tx, personID); failed != nil {
+			return nil, failed
+		}
+		h, err := s.holderOf(ctx, tx, p)
+		if failed = err; err == nil && (!bytes.Equal(handle, h.handle) || only != 0 && only != p.ID) {
+			return nil, wrongPasskey()
+		}
+		return h, err
+	}, session, answer)
+	if failed != nil && !errors.Is(failed, pgx.ErrNoRows) && unlessRefused(failed) != nil {
+		return p, fmt.Errorf("find passkey: %w", failed)
+	}
+	// A counter that steps back is that of a copy.
+	if err != nil || c.Authenticator.CloneWarning {
+		return p, wrongPasskey()
+	}
+	if _, err := tx.Exec(ctx, `update passkey set credential = $2, last_used_at = $3 where credential_id = $1`, c.ID, c, tx.Now); err != nil {
+		return p, fmt.Errorf("use passkey: %w", err)
+	}
+	return p, nil
+}
+
+func signInChannel(portal bool) string {
+	if portal {
+		return db.ChannelPortal
+	}
+	return db.ChannelApp
+}
+
+// admitPerson starts a session of the locked user, and mails them when their browser is new.
+func (s *service) admitPerson(ctx context.Context, tx *db.Tx, p person, twoFactor bool) (out SignedIn, err error) {
+	token, err := startSession(ctx, tx, p.ID, tx.Who.Channel, twoFactor)
+	if err != nil {
+		return out, err
+	}
+	// The new cookie takes the place of this browser's old one, whose session nobody could end by signing out any more.
+	if c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(auth.Cookie); err == nil && c.Value != "" {
+		rows, err := tx.Query(ctx, `delete from session where hash = $1 returning hash`, tokenHash(c.Value))
+		if err != nil {
+			return out, fmt.Errorf("end the browser's old session: %w", err)
+		}
+		if err := withdrawSessions(ctx, tx, rows); err != nil {
+			return out, err
+		}
+	}
+	browser, unknown, err := s.recogniseBrowser(ctx, tx, p.ID)
+	if err != nil {
+		return out, err
+	}
+	if unknown {
+		if err := s.noticeBrowser(ctx, tx, p); err != nil {
+			return out, err
+		}
+	}
+	out.cookies = []*http.Cookie{s.sessionCookie(token, sessionLife), browser}
+	if out.Me, err = me(ctx, tx, p.ID); err != nil {
+		return out, err
+	}
+	return out, op.Audit(ctx, tx, "sign-in", "user", number(p.ID))
+}

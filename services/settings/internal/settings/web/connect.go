@@ -1,0 +1,320 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/libs/fault"
+	"frontdesk/libs/lang"
+	"frontdesk/libs/web"
+)
+
+const (
+	assistantsPath = "/account/assistants"
+	connectPath    = "/account/connect"
+)
+
+// assistants is the data of the page about the assistants that a person has connected.
+type assistants struct {
+	Connections []connection
+	// URL is what an assistant connects to.
+	URL, Problem string
+}
+
+type connection struct {
+	ID, Name, Host string
+	Permissions    []string
+	Denied         []string
+	LastAddress    string     `json:"last_address"`
+	LastUsedAt     *time.Time `json:"last_used_at"`
+}
+
+// Not are the abilities that the assistant may not use, as words.
+func (c connection) Not() string {
+	words := make([]string, len(c.Denied))
+	for i, name := range c.Denied {
+		words[i] = strings.ReplaceAll(strings.TrimPrefix(name, "svc/"), "-", " ")
+	}
+	return strings.Join(words, ", ")
+}
+
+func (p *pages) showAssistants(w http.ResponseWriter, r *http.Request) {
+	p.assistants(w, r, http.StatusOK, "")
+}
+
+func (p *pages) assistants(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	if _, ok := p.withAccount(w, r, assistantsPath); !ok {
+		return
+	}
+	var list struct{ Items []connection }
+	if err := p.CallAs(w, r, http.MethodGet, "/me/connections", nil, &list); err != nil && problem == "" {
+		problem, status, _ = p.refusal(w, r, err)
+	}
+	p.Render(w, r, status, "assistants", web.Page{Title: p.Reader(r).T("account_assistants"), Narrow: true, Alternate: languages(r),
+		Data: assistants{list.Items, p.options.PublicURL + "/mcp", problem}})
+}
+
+// endAssistant disconnects an assistant. One that is gone already is no error.
+func (p *pages) endAssistant(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	err := p.CallAs(w, r, http.MethodDelete, "/me/connections/"+url.PathEscape(r.PostFormValue("end")), nil, nil)
+	if err != nil && !isGone(err) {
+		problem, status, _ := p.refusal(w, r, err)
+		p.assistants(w, r, status, problem)
+		return
+	}
+	p.leadOn(w, r, in(p.Reader(r), assistantsPath))
+}
+
+// asking are the parameters with which an assistant leads a person here. They go through the form as they came.
+var asking = []string{"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "resource", "scope", "state"}
+
+// hidden is a field of a form that nobody sees.
+type hidden struct{ Name, Value string }
+
+// connect is the data of the page on which a person agrees that an assistant acts for them, or refuses.
+type connect struct {
+	Name, Host, Login string
+	Permissions       []string
+	Abilities         []ability
+	Hidden            []hidden
+	// Chosen are the permissions that stay ticked, and Kept the abilities.
+	Chosen, Kept []string
+	// AskPassword asks for the password as well.
+	AskPassword bool
+	confirmation
+}
+
+// ability is one of those that a permission leads to, and what it does, in the reader's language or else in English.
+type ability struct {
+	Name, Does, Permission string
+	// Language is that of Does.
+	Language string `json:"-"`
+}
+
+// abilityTexts are what abilities do, by language and by name without svc/. English is what the services say.
+var abilityTexts = func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, language := range lang.Languages[1:] {
+		raw, err := folder.ReadFile("ability/" + language + ".json")
+		words := map[string]string{}
+		if err := errors.Join(err, json.Unmarshal(raw, &words)); err != nil {
+			panic(err) // it is compiled in
+		}
+		all[language] = words
+	}
+	return all
+}()
+
+// in says what the ability does in a language, if there is a text.
+func (a ability) in(language string) ability {
+	a.Language = lang.Languages[0]
+	if text, ok := abilityTexts[language][strings.TrimPrefix(a.Name, "svc/")]; ok {
+		a.Does, a.Language = text, language
+	}
+	return a
+}
+
+// Of returns the abilities that a permission leads to.
+func (c connect) Of(permission string) []ability {
+	return slices.DeleteFunc(slices.Clone(c.Abilities), func(a ability) bool { return a.Permission != permission })
+}
+
+// Keeps reports whether an ability is ticked.
+func (c connect) Keeps(name string) bool { return slices.Contains(c.Kept, name) }
+
+// denied are the abilities that are not ticked although their permission is.
+func (c connect) denied() []string {
+	names := []string{}
+	for _, a := range c.Abilities {
+		if (c.Permits(a.Permission) || c.Always(a.Permission)) && !c.Keeps(a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// Permits reports whether a permission is ticked, Always whether it cannot be taken away.
+func (c connect) Permits(permission string) bool { return slices.Contains(c.Chosen, permission) }
+func (connect) Always(permission string) bool    { return isViewing(permission) }
+
+func (p *pages) showConnect(w http.ResponseWriter, r *http.Request) {
+	c, ok := p.asked(w, r, r.URL.Query(), connectPath+"?"+r.URL.RawQuery)
+	if !ok {
+		return
+	}
+	c.Chosen = c.Permissions
+	for _, a := range c.Abilities {
+		c.Kept = append(c.Kept, a.Name)
+	}
+	p.askToConnect(w, r, http.StatusOK, c)
+}
+
+func (p *pages) askToConnect(w http.ResponseWriter, r *http.Request, status int, c connect) {
+	p.Render(w, r, status, "connect", web.Page{Title: p.Reader(r).T("account_connect"), Narrow: true, Scripts: []string{"account.js"}, Alternate: languages(r), Data: c})
+}
+
+// asked reads what an assistant asks for. If the person cannot decide on that, it answers and returns ok false: with a page if the
+// address to lead back to cannot be trusted, else with the error of OAuth there.
+func (p *pages) asked(w http.ResponseWriter, r *http.Request, q url.Values, here string) (c connect, ok bool) {
+	who, ok := p.withAccount(w, r, here)
+	if !ok {
+		return c, false
+	}
+	t := p.Reader(r)
+	if who.TwoFactorMissing {
+		p.leadOn(w, r, in(t, secondFactorPath))
+		return c, false
+	}
+	check := url.Values{}
+	for name, value := range fields(q) {
+		check.Set(name, value.(string))
+	}
+	// With GET, because the person comes from another site.
+	err := p.CallAs(w, r, http.MethodGet, "/me/connections/check?"+check.Encode(), nil, &c)
+	if err == nil && q.Get("response_type") != "code" {
+		p.leadBack(w, r, q, "unsupported_response_type")
+		return c, false
+	}
+	if err == nil {
+		c.Login = who.Login
+		for i, a := range c.Abilities {
+			c.Abilities[i] = a.in(t.Language)
+		}
+		for _, name := range asking {
+			c.Hidden = append(c.Hidden, hidden{name, q.Get(name)})
+		}
+		return c, true
+	}
+	f := fault.From(err)
+	wrong := web.Problems(f)
+	_, unknown := wrong["client_id"]
+	_, elsewhere := wrong["redirect_uri"]
+	_, target := wrong["resource"]
+	switch {
+	case f.Status == http.StatusConflict:
+		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_role")})
+	case f.Status != http.StatusBadRequest:
+		problem, status, _ := p.refusal(w, r, err)
+		p.Message(w, r, status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: problem})
+	case unknown || elsewhere:
+		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_broken_text")})
+	case target:
+		p.leadBack(w, r, q, "invalid_target")
+	default:
+		p.leadBack(w, r, q, "invalid_request")
+	}
+	return c, false
+}
+
+// fields are the parameters that the API takes, without empty ones.
+func fields(q url.Values) map[string]any {
+	all := map[string]any{}
+	for _, name := range asking {
+		if v := q.Get(name); v != "" && name != "response_type" && name != "state" {
+			all[name] = v
+		}
+	}
+	for _, name := range []string{"client_id", "redirect_uri"} {
+		all[name] = q.Get(name)
+	}
+	return all
+}
+
+// connect agrees to what an assistant asks for, or refuses, and leads back to it.
+func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if r.PostFormValue("client_id") == "" {
+		p.leadOn(w, r, in(p.Reader(r), assistantsPath))
+		return
+	}
+	// Whoever signs in meanwhile comes back to the question, not to the answer.
+	again := url.Values{}
+	for _, name := range asking {
+		again.Set(name, r.PostForm.Get(name))
+	}
+	c, ok := p.asked(w, r, r.PostForm, connectPath+"?"+again.Encode())
+	if !ok {
+		return
+	}
+	t := p.Reader(r)
+	c.Chosen, c.Kept = r.PostForm["permission"], r.PostForm["ability"]
+	if r.PostForm.Get("answer") != "allow" {
+		p.leadBack(w, r, r.PostForm, "access_denied")
+		return
+	}
+	if c.AskPassword = r.PostForm.Has("password"); c.AskPassword {
+		var status int
+		var err error
+		if c.confirmation, status, err = p.confirmPassword(w, r); err != nil {
+			p.askToConnect(w, r, status, c)
+			return
+		}
+	}
+	ask := fields(r.PostForm)
+	ask["permissions"] = append(slices.Clone(c.Chosen), c.always()...)
+	ask["denied"] = c.denied()
+	if state := r.PostForm.Get("state"); state != "" {
+		ask["state"] = state
+	}
+	var made struct {
+		RedirectTo string `json:"redirect_to"`
+	}
+	err := p.CallAs(w, r, http.MethodPost, "/me/connections", ask, &made)
+	switch {
+	case err == nil:
+		p.sendOn(w, r, made.RedirectTo, web.Message{Icon: "check", Tone: "good", Title: t.T("account_connect_done")})
+	case passwordRequired(err):
+		c.AskPassword = true
+		p.askToConnect(w, r, http.StatusOK, c)
+	default:
+		problem, status, wrong := p.refusal(w, r, err)
+		switch c.Problem = problem; {
+		case fault.From(err).Status == http.StatusConflict:
+			c.Problem = t.T("account_connect_many")
+		case wrong:
+			c.Problem = t.T("account_elsewhere")
+		}
+		p.askToConnect(w, r, status, c)
+	}
+}
+
+func (c connect) always() []string {
+	return slices.DeleteFunc(slices.Clone(c.Permissions), func(p string) bool { return !isViewing(p) })
+}
+
+// leadBack leads to the assistant's address, which was checked, with an error of OAuth.
+func (p *pages) leadBack(w http.ResponseWriter, r *http.Request, q url.Values, problem string) {
+	to, err := url.Parse(q.Get("redirect_uri"))
+	if err != nil {
+		p.NotFound(w, r)
+		return
+	}
+	back := to.Query()
+	back.Set("error", problem)
+	back.Set("iss", p.options.PublicURL)
+	if state := q.Get("state"); state != "" {
+		back.Set("state", state)
+	}
+	to.RawQuery = back.Encode()
+	t := p.Reader(r)
+	p.sendOn(w, r, to.String(), web.Message{Icon: "circle-alert", Tone: "soft", Title: t.T("account_connect_denied")})
+}
+
+// sendOn shows a message and leads to an address of another site. It is a page with a link, because the policy of pages lets their
+// forms lead nowhere else.
+func (p *pages) sendOn(w http.ResponseWriter, r *http.Request, address string, m web.Message) {
+	t := p.Reader(r)
+	host := ""
+	if u, err := url.Parse(address); err == nil {
+		host = u.Host
+	}
+	m.Text, m.Link, m.LinkURL = t.T("account_connect_on_text"), t.T("account_connect_on", "host", host), address
+	w.Header().Set("Refresh", "0; url="+address)
+	p.Message(w, r, http.StatusOK, m)
+}
