@@ -1,0 +1,158 @@
+{{- define "name" -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- end }}
+
+{{- define "selector" -}}
+app.kubernetes.io/name: frontdesk
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .name }}
+{{- end }}
+
+{{- define "labels" -}}
+{{ include "selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+{{- end }}
+
+{{- define "image" -}}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{- end }}
+
+{{- define "brokers" -}}
+{{- if .Values.strimzi.enabled }}{{ include "name" . }}-kafka-bootstrap:9093
+{{- else }}{{ required "kafka.brokers: host:port,… of the brokers, or strimzi.enabled" .Values.kafka.brokers }}{{ end }}
+{{- end }}
+
+{{- define "secretEnv" }}
+- name: {{ .name }}
+  valueFrom: {secretKeyRef: {name: {{ .secret }}, key: {{ .key }}{{ if hasKey . "optional" }}, optional: true{{ end }}}}
+{{- end }}
+
+{{- /* kafkaEnv is what a process needs to sign in at the brokers. */}}
+{{- define "kafkaEnv" }}
+- {name: KAFKA_BROKERS, value: {{ include "brokers" .root | quote }}}
+{{- if include "kafkaCA" .root }}
+- {name: SVC_KAFKA_CA, value: /kafka/ca.crt}
+{{- end }}
+{{- if .root.Values.strimzi.enabled }}
+- {name: SVC_KAFKA_USER, value: {{ include "name" .root }}-{{ .name }}}
+{{- include "secretEnv" (dict "name" "SVC_KAFKA_PASSWORD" "secret" (printf "%s-%s" (include "name" .root) .name) "key" "password") }}
+{{- else if .root.Values.kafka.users }}
+- {name: SVC_KAFKA_USER, value: {{ .name }}}
+{{- include "secretEnv" (dict "name" "SVC_KAFKA_PASSWORD" "secret" .root.Values.secret "key" (printf "%s_KAFKA_PASSWORD" (upper .name))) }}
+{{- end }}
+{{- end }}
+
+{{- define "kafkaCA" }}
+{{- if .Values.strimzi.enabled }}{{ include "name" . }}-cluster-ca-cert{{ else }}{{ .Values.kafka.ca.secret }}{{ end }}
+{{- end }}
+
+{{- define "volumes" }}
+- {name: data, emptyDir: {}}
+- {name: tmp, emptyDir: {}}
+{{- with include "kafkaCA" . }}
+- {name: kafka, secret: {secretName: {{ . }}, items: [{key: {{ if $.Values.strimzi.enabled }}ca.crt{{ else }}{{ $.Values.kafka.ca.key }}{{ end }}, path: ca.crt}]}}
+{{- end }}
+{{- end }}
+
+{{- define "mounts" }}
+- {name: data, mountPath: /data}
+- {name: tmp, mountPath: /tmp}
+{{- if include "kafkaCA" . }}
+- {name: kafka, mountPath: /kafka, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- define "confined" -}}
+{allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+{{- end }}
+
+{{- define "pod" }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+terminationGracePeriodSeconds: 30 # a stop takes eleven seconds at most, behind the five that a gateway waits
+securityContext: {runAsNonRoot: true, runAsUser: 65534, runAsGroup: 65534, fsGroup: 65534, seccompProfile: {type: RuntimeDefault}}
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets: {{ toJson . }}
+{{- end }}
+{{- with .settings.nodeSelector }}
+nodeSelector: {{ toJson . }}
+{{- end }}
+{{- with .settings.tolerations }}
+tolerations: {{ toJson . }}
+{{- end }}
+{{- end }}
+
+{{- define "spread" }}
+topologySpreadConstraints:
+{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector: {matchLabels: {{ include "selector" $ | fromYaml | toJson }}}
+{{- end }}
+{{- end }}
+
+{{- /* container is that of a service, for its replicas and for its migration. */}}
+{{- define "container" }}
+{{- $v := .root.Values }}
+{{- $secret := $v.secret }}
+{{- $key := upper .name }}
+name: {{ .name }}
+image: {{ include "image" .root }}
+imagePullPolicy: {{ $v.image.pullPolicy }}
+securityContext: {{ include "confined" . }}
+resources: {{ toJson .settings.resources }}
+env:
+  - {name: SVC_LISTEN, value: ":8000"}
+  - {name: SVC_ADMIN_LISTEN, value: ":9000"}
+  - {name: SVC_BASE_URL, value: "http://{{ include "name" .root }}-{{ .name }}:8000"}
+  - {name: SVC_PUBLIC_URL, value: {{ required "publicURL: the address that people use" $v.publicURL | quote }}}
+  - {name: SVC_TIMEZONE, value: {{ $v.timezone | quote }}}
+  - {name: SVC_TRUSTED_PROXIES, value: {{ join "," $v.trustedProxies | quote }}}
+  {{- with $v.otlpEndpoint }}
+  - {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
+  {{- end }}
+  {{- include "kafkaEnv" . | indent 2 }}
+  {{- include "secretEnv" (dict "name" "SVC_MASTER_KEY" "secret" $secret "key" (printf "%s_KEY" $key)) | indent 2 }}
+  {{- include "secretEnv" (dict "name" "SVC_OLD_KEYS" "secret" $secret "key" (printf "%s_OLD_KEYS" $key) "optional" true) | indent 2 }}
+  {{- include "secretEnv" (dict "name" "SVC_SHARED_KEY" "secret" $secret "key" "SVC_SHARED_KEY") | indent 2 }}
+  {{- include "secretEnv" (dict "name" "SVC_PUBLIC_KEYS" "secret" $secret "key" "SVC_PUBLIC_KEYS") | indent 2 }}
+  {{- if $v.cloudnativePG.enabled }}
+  {{- include "secretEnv" (dict "name" "DATABASE_URL" "secret" (printf "%s-%s-app" (include "name" .root) .name) "key" "uri") | indent 2 }}
+  {{- else }}
+  {{- include "secretEnv" (dict "name" "DATABASE_URL" "secret" $secret "key" (printf "%s_DATABASE_URL" $key)) | indent 2 }}
+  {{- end }}
+  {{- if eq .name "settings" }}
+  - {name: SVC_GATEWAY_URL, value: "http://{{ include "name" .root }}-gateway-inside:8080"}
+  - {name: SVC_ADMIN_LOGIN, value: {{ $v.admin.login | quote }}}
+  - {name: SVC_ADMIN_EMAIL, value: {{ $v.admin.email | quote }}}
+  - {name: SVC_MAIL_FROM, value: {{ $v.mail.from | quote }}}
+  {{- include "secretEnv" (dict "name" "SVC_ADMIN_PASSWORD" "secret" $secret "key" "SVC_ADMIN_PASSWORD") | indent 2 }}
+  {{- include "secretEnv" (dict "name" "SVC_SMTP_URL" "secret" $secret "key" "SVC_SMTP_URL" "optional" true) | indent 2 }}
+  {{- end }}
+  {{- range $name, $value := $v.env }}
+  - {name: {{ $name }}, value: {{ $value | quote }}}
+  {{- end }}
+volumeMounts:
+  {{- include "mounts" .root | indent 2 }}
+{{- end }}
+
+{{- /* rules that every process has: names, Kafka, traces */}}
+{{- define "everybody" }}
+- to: [{namespaceSelector: {}}]
+  ports: [{protocol: UDP, port: 53}, {protocol: TCP, port: 53}]
+{{- if .Values.strimzi.enabled }}
+- to: [{podSelector: {matchLabels: {strimzi.io/cluster: {{ include "name" . }}, strimzi.io/kind: Kafka}}}]
+  ports: [{protocol: TCP, port: 9093}]
+{{- else }}
+- {{ with .Values.kafka.peers }}to: {{ toJson . }}
+  {{ end }}ports:
+    {{- $ports := list }}
+    {{- range splitList "," .Values.kafka.brokers }}{{ $ports = append $ports (splitList ":" . | last | int) }}{{ end }}
+    {{- range uniq $ports }}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
+{{- end }}
+{{- if .Values.otlpEndpoint }}
+- {{ with .Values.networkPolicies.otlp.peers }}to: {{ toJson . }}
+  {{ end }}ports: [{protocol: TCP, port: {{ .Values.networkPolicies.otlp.port }}}]
+{{- end }}
+{{- end }}
