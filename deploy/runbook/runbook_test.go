@@ -1,0 +1,307 @@
+// Package runbook runs commands of deploy/README.md as they stand there: those that need nothing but a running system.
+package runbook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/deploy/system"
+	"frontdesk/proto"
+)
+
+// sys is one running system with two replicas of booking.
+var sys *system.System
+
+func TestMain(m *testing.M) { os.Exit(withSystem(m)) }
+
+func withSystem(m *testing.M) int {
+	var err error
+	if sys, err = system.Start(context.Background(), system.Options{Progress: os.Stderr, Env: []string{"SVC_REPLICAS=booking=2"}}); err != nil {
+		fmt.Fprintln(os.Stderr, "runbook:", err)
+		return 1
+	}
+	defer sys.Stop()
+	code := m.Run()
+	if code != 0 {
+		sys.Logs(os.Stderr)
+	}
+	return code
+}
+
+// of returns the variables of a service as it runs, and a PATH on which its program and its neighbours are.
+func of(t *testing.T, service string, more ...string) []string {
+	t.Helper()
+	program, env := sys.Program(t, service)
+	return append(append(env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH")), more...)
+}
+
+// value of a variable in an environment.
+func value(t *testing.T, env []string, name string) (v string) {
+	t.Helper()
+	for _, e := range env {
+		if n, found, ok := strings.Cut(e, "="); ok && n == name {
+			v = found
+		}
+	}
+	require.NotEmpty(t, v, name)
+	return v
+}
+
+// booked has a visitor book, and returns the address once its contact, its mail and its webhook are there.
+func booked(t *testing.T, d system.Desk, slot int) (email string) {
+	t.Helper()
+	starts, token := d.Slots(t)
+	system.Wait()
+	email = system.Address("booker")
+	sys.Visitor().Post(t, "/booking/book", d.Booking(starts[slot], token, email)).Is(201)
+	system.Eventually(t, func() bool { return len(found(t, d, email)) == 1 }, "no contact "+email)
+	sys.ManageToken(t, email, 1)
+	system.Eventually(t, func() bool { return webhooks(d, email) == 1 }, "no webhook about "+email)
+	d.Hook.NoneRefused(t)
+	return email
+}
+
+func found(t *testing.T, d system.Desk, email string) []map[string]any {
+	t.Helper()
+	return d.Admin.Get(t, "/contacts?search="+email).Is(200).Items()
+}
+
+// webhooks counts those about a new contact with an address.
+func webhooks(d system.Desk, email string) (n int) {
+	for _, times := range d.Hook.Events(func(r system.Received) bool {
+		contact, _ := r.Data["contact"].(map[string]any)
+		return contact["email"] == email
+	})["contact.created"] {
+		n += times
+	}
+	return n
+}
+
+func person(t *testing.T, d system.Desk, name string) (id string) {
+	t.Helper()
+	return d.Admin.Post(t, "/contacts", map[string]any{"first_name": "An", "last_name": name, "email": system.Address("an")}).Is(201).Text("id")
+}
+
+func TestWhatMakeHasBackedUpComesBack(t *testing.T) {
+	sys.Healthy(t)
+	d := sys.SetUp(t)
+	before := person(t, d, "Peeters")
+	monday := filepath.Join(t.TempDir(), "monday")
+	commands := strings.ReplaceAll(system.Commands(t, "Backup and restore", 1), "/backups/monday", monday)
+	backup, restore, both := strings.Cut(commands, "make restore")
+	require.True(t, both)
+	env := []string{"SVC_DATA_DIR=" + sys.Data, "SVC_ADMIN_PASSWORD=" + system.Password, "DATABASE_URL=", "KAFKA_BROKERS="}
+	system.Shell(t, "../..", backup, env...)
+	some, err := filepath.Glob(filepath.Join(sys.Data, "backup", "*", "*.dump"))
+	require.NoError(t, err)
+	require.Len(t, some, 2, "one of each service that was named")
+	after := person(t, d, "Maes")
+	system.Shell(t, "../..", "make restore"+restore, env...)
+	sys.Healthy(t)
+	require.Equal(t, "Peeters", d.Admin.Get(t, "/contacts/"+before).Is(200).Text("last_name"))
+	d.Admin.Get(t, "/contacts/"+after).Is(404)
+	booked(t, d, 0)
+}
+
+func TestAServiceGoesBackInAPostgreSQLOfYourOwn(t *testing.T) {
+	sys.Healthy(t)
+	d := sys.SetUp(t)
+	id := person(t, d, "Peeters")
+	email := booked(t, d, 0)
+	dir, admin := system.Elsewhere(t), sys.Now(t).Database
+	env := of(t, "contacts")
+	service, err := pgx.ParseConfig(value(t, env, "DATABASE_URL"))
+	require.NoError(t, err)
+	env = append(env, "ADMIN="+admin, "CONTACTS_DB_PASSWORD="+service.Password)
+	system.Shell(t, dir, system.Commands(t, "Backup and restore", 2), env...)
+
+	later := person(t, d, "Maes")
+	d.Admin.Call(t, "PATCH", "/contacts/"+id, map[string]any{"mode": "overwrite", "last_name": "Claes"}).Is(200)
+	second := booked(t, d, 4)
+	version := contactVersion(t, id)
+	begin := sys.StandIn(t, "contacts")
+	said := system.Shell(t, dir, system.Commands(t, "Backup and restore", 3), env...)
+	require.Contains(t, said, "contacts: ", "resync prints what it did")
+	begin("")
+
+	require.Equal(t, "Peeters", d.Admin.Get(t, "/contacts/"+id).Is(200).Text("last_name"))
+	require.Greater(t, contactVersion(t, id), version, "versions only grow")
+	d.Admin.Get(t, "/contacts/"+later).Is(404)
+	for _, e := range []string{email, second} {
+		system.Eventually(t, func() bool { return len(found(t, d, e)) == 1 }, "the contact that a booking promised is not there")
+	}
+	booked(t, d, 8)
+	for _, e := range []string{email, second} {
+		require.Len(t, sys.Mails(t, e), 1, "no mail goes out again")
+		require.Equal(t, 1, webhooks(d, e), "no webhook goes out again")
+	}
+}
+
+func contactVersion(t *testing.T, id string) (version int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), sys.Now(t).Database)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	require.NoError(t, conn.QueryRow(t.Context(), `select version from contacts.contact where id = $1`, id).Scan(&version))
+	return version
+}
+
+func TestUsersAndRightsAreGivenAtAKafkaOfYourOwn(t *testing.T) {
+	sys.Healthy(t)
+	now := sys.Now(t)
+	raw, err := os.ReadFile(filepath.Join(sys.Data, "secrets.json"))
+	require.NoError(t, err)
+	var secrets struct {
+		KafkaPasswords map[string]string `json:"kafka_passwords"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &secrets))
+	env := []string{"SVC_KAFKA_PARTITIONS=4", "KAFKA_BROKERS=" + now.Kafka, fmt.Sprint("SVC_KAFKA_TLS=", now.KafkaLogin.TLS), "SVC_KAFKA_CA=" + now.KafkaLogin.CA,
+		"SVC_KAFKA_CERT=" + now.KafkaLogin.Cert, "SVC_KAFKA_CERT_KEY=" + now.KafkaLogin.Key, "SVC_KAFKA_USER=" + now.KafkaLogin.User, "SVC_KAFKA_PASSWORD=" + now.KafkaLogin.Password}
+	for _, user := range proto.Users() {
+		env = append(env, strings.ToUpper(user)+"_KAFKA_PASSWORD="+secrets.KafkaPasswords[user])
+	}
+	rights := system.Shell(t, system.Elsewhere(t), system.Commands(t, "Kafka with TLS, users and rights", 1), env...)
+	for _, user := range proto.Users() {
+		require.Contains(t, rights, "User:"+user, "the rights are printed")
+	}
+	booked(t, sys.SetUp(t), 0) // the users still have what they need
+}
+
+// The version to come is this one with one more migration, of the table that the load writes to. deploy/chaos upgrades all services, from
+// an older commit.
+func TestAServiceIsUpgradedUnderLoad(t *testing.T) {
+	sys.Healthy(t)
+	d := sys.SetUp(t)
+	next := system.NextVersion(t, "booking", "appointment")
+	starts, token := d.Slots(t)
+	system.Wait()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	var booked, failed []string
+	try := func(method, path string, body any) bool {
+		a, err := sys.Visitor().Try(context.WithoutCancel(ctx), method, path, body)
+		if err == nil && (a.Status == 200 || a.Status == 201) {
+			return true
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		failed = append(failed, fmt.Sprint(method, " ", path, ": ", a, err))
+		return false
+	}
+	running.Go(func() {
+		for _, start := range starts {
+			if ctx.Err() != nil {
+				return
+			}
+			if email := system.Address("upgrade"); try(http.MethodPost, "/booking/book", d.Booking(start, token, email)) {
+				booked = append(booked, email)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	reads := 0
+	running.Go(func() {
+		for ; ctx.Err() == nil; reads++ {
+			try(http.MethodGet, "/booking/services", nil)
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+
+	conn, err := pgx.Connect(t.Context(), sys.Now(t).Database)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	before := sys.Now(t).Processes
+	system.Shell(t, t.TempDir(), system.Commands(t, "Upgrade", 1), of(t, "booking", "PATH="+filepath.Dir(next)+":"+os.Getenv("PATH"))...)
+	var migrated bool
+	require.NoError(t, conn.QueryRow(t.Context(), `select exists (select from information_schema.columns where table_schema = 'booking' and column_name = 'next_version')`).Scan(&migrated))
+	require.True(t, migrated, "the schema is the next version's")
+	for _, name := range []string{"booking", "booking-2"} {
+		require.Equal(t, before[name].PID, sys.Now(t).Processes[name].PID, "the version before still serves")
+	}
+	began := time.Now()
+	for _, name := range []string{"booking", "booking-2"} {
+		sys.StandIn(t, name)(next)
+	}
+	took := time.Since(began)
+	time.Sleep(time.Second)
+	stop()
+	running.Wait()
+	require.Empty(t, failed)
+	require.Greater(t, len(booked), 20)
+	t.Logf("two replicas were replaced in %s, during %d bookings and %d reads", took.Round(10*time.Millisecond), len(booked), reads)
+	for _, email := range booked {
+		system.Eventually(t, func() bool { return len(found(t, d, email)) == 1 }, "no contact "+email)
+		system.Eventually(t, func() bool { return len(sys.Mails(t, email)) == 1 && webhooks(d, email) == 1 }, "no mail or webhook about "+email)
+	}
+}
+
+// The last test, because the launcher's processes have other keys than the data afterwards.
+func TestZKeysAreChangedWithoutALoss(t *testing.T) {
+	sys.Healthy(t)
+	d := sys.SetUp(t)
+	booked(t, d, 0)
+	processes, before := append([]string{proto.Gateway, "booking-2"}, system.Services...), map[string][]string{}
+	for _, p := range processes {
+		before[p] = of(t, p)
+	}
+	shared, old := value(t, before["settings"], "SVC_SHARED_KEY"), value(t, before["settings"], "SVC_PUBLIC_KEYS")
+	printed := strings.Split(system.Shell(t, system.Elsewhere(t), system.Commands(t, "New keys", 1), "SVC_SHARED_KEY="+shared, "SVC_PUBLIC_KEYS="+old), "\n")
+	require.Equal(t, shared, value(t, printed, "SVC_SHARED_KEY"))
+	both := value(t, printed, "SVC_PUBLIC_KEYS")
+	fresh, ok := strings.CutSuffix(both, ","+old)
+	require.True(t, ok, "the new public keys stand in front of the old ones")
+
+	begin, stop := map[string]func(string, ...string) func(){}, map[string]func(){}
+	// everywhere starts all processes anew, one after the other.
+	everywhere := func(env func(process string) []string) {
+		t.Helper()
+		for _, p := range processes {
+			if begin[p] == nil {
+				begin[p] = sys.StandIn(t, p)
+			} else {
+				stop[p]()
+			}
+			stop[p] = begin[p]("", env(p)...)
+		}
+	}
+	everywhere(func(string) []string { return []string{"SVC_PUBLIC_KEYS=" + old + "," + fresh} })
+	booked(t, d, 2)
+	with := func(process, public string, keepsOld bool) []string {
+		env := []string{"SVC_PUBLIC_KEYS=" + public}
+		if process == proto.Gateway {
+			return env
+		}
+		service, _, _ := strings.Cut(process, "-")
+		env = append(env, "SVC_MASTER_KEY="+value(t, printed, strings.ToUpper(service)+"_KEY"))
+		if keepsOld {
+			env = append(env, "SVC_OLD_KEYS="+value(t, before[process], "SVC_MASTER_KEY"))
+		}
+		return env
+	}
+	everywhere(func(p string) []string { return with(p, both, true) })
+	booked(t, d, 4)
+	for command := range strings.Lines(system.Commands(t, "New keys", 2)) {
+		service, _, _ := strings.Cut(command, " ")
+		said := system.Shell(t, t.TempDir(), command, append(before[service], with(service, both, true)...)...)
+		require.Contains(t, said, service+": ", "it prints what it did")
+		require.NotRegexp(t, ` [1-9][0-9]* remain`, said)
+	}
+
+	// The old keys, private and public, are gone for good.
+	everywhere(func(p string) []string { return with(p, fresh, false) })
+	booked(t, d, 6)
+	sys.SignIn(t).Get(t, "/me").Is(200)
+}
