@@ -15,26 +15,11 @@ import (
 	"frontdesk/deploy/bench/world"
 )
 
-// bareCreate is the transaction that creating a contact cannot do without: contact, timeline entry and two rows of the outbox.
-const bareCreate = `\set n random(1, 2000000000)
-begin;
-insert into bare_contact (id, first_name, last_name, email, email_key, phone, tags, last_activity, created_at, updated_at) values (gen_random_uuid(), 'Grace', 'Hopper '||:n, 'g'||:n||'@example.com', 'g'||:n||'@example.com', '+32470123456', '{}', now(), now(), now()) on conflict do nothing;
-insert into bare_activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at) values (gen_random_uuid(), gen_random_uuid(), 'created', 'Contact created', '{"email": {"new": "g@example.com", "old": null}, "phone": {"new": "+32470123456", "old": null}, "last_name": {"new": "Hopper", "old": null}, "first_name": {"new": "Grace", "old": null}}', 'api', 'bench', 1, now());
-insert into bare_outbox (topic, key, value) values ('contacts.contact', 'x', decode(repeat('00', 700), 'hex'));
-insert into bare_outbox (topic, key, value) values ('svc.audit', 'x', decode(repeat('00', 200), 'hex'));
-commit;
-`
-
 const createTurns = 5
 
 // create compares creating contacts through the API with the bare transaction on tables of the same shape.
 func (b *bench) create(ctx context.Context) error {
-	if _, err := b.DB.Exec(ctx, `create table bare_contact (like contact including all);
-		create table bare_activity (like activity including all);
-		create table bare_outbox (like outbox including all)`); err != nil {
-		return err
-	}
-	limit, err := world.NewBare(b.Dir, b.URLs["contacts"], "contacts,ext", bareCreate)
+	limit, err := b.BareCreate(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,21 +120,30 @@ func (b *bench) list(ctx context.Context, small map[string]measured) error {
 	return nil
 }
 
-// search looks for terms that are rare, common, short and in vain.
+// search measures searches of the large site.
 func (b *bench) search() error {
-	worst := time.Duration(0)
-	for _, term := range []string{"person77777@", "Müller", "muller jurgen", "Anna", "an", "a", "example.com", "0470 12", "32470123", "xyzzy nobody", "peeters 4f", "@", "e"} {
-		times, err := world.Times(200, b.Get("/contacts?search="+url.QueryEscape(term)))
-		if err != nil {
-			return err
-		}
-		p99 := world.Quantile(.99, times[0])
-		b.Note(fmt.Sprintf("search %q, p50", term), world.Ms(world.Median(times[0])))
-		b.Note(fmt.Sprintf("search %q, p99", term), world.Ms(p99))
-		worst = max(worst, p99)
+	_, p99, err := b.searches()
+	if err == nil {
+		b.AtMost("search, worst term, p99", world.Ms(p99), world.Ms(50*time.Millisecond))
 	}
-	b.AtMost("search, worst term, p99", world.Ms(worst), world.Ms(50*time.Millisecond))
-	return nil
+	return err
+}
+
+// searches looks for terms that are rare, common, short and in vain, and returns the times of the worst of them.
+func (b *bench) searches() (p50, p99 time.Duration, err error) {
+	// Of ten million contacts the terms take minutes otherwise.
+	rounds := min(200, max(50, 200_000_000 / *contacts))
+	for _, term := range []string{"person77777@", "Müller", "muller jurgen", "Anna", "an", "a", "example.com", "0470 12", "32470123", "xyzzy nobody", "peeters 4f", "@", "e"} {
+		times, err := world.Times(rounds, b.Get("/contacts?search="+url.QueryEscape(term)))
+		if err != nil {
+			return 0, 0, err
+		}
+		middle, late := world.Median(times[0]), world.Quantile(.99, times[0])
+		b.Note(fmt.Sprintf("search %q, p50", term), world.Ms(middle))
+		b.Note(fmt.Sprintf("search %q, p99", term), world.Ms(late))
+		p50, p99 = max(p50, middle), max(p99, late)
+	}
+	return p50, p99, nil
 }
 
 const importTurns = 3

@@ -142,7 +142,7 @@ func (s *site) drained(ctx context.Context) error {
 	for until := time.Now().Add(5 * time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		var pending bool
 		err := s.DB.QueryRow(ctx, `select exists (select from forms.submission where form_id = $1 and result = 'pending')
-			or exists (select from forms.outbox) or exists (select from contacts.outbox)`, s.form).Scan(&pending)
+			or exists (select from forms.outbox where sent_at is null) or exists (select from contacts.outbox where sent_at is null)`, s.form).Scan(&pending)
 		if err != nil || !pending {
 			return err
 		}

@@ -44,7 +44,7 @@ func main() {
 			return nil, nil, err
 		}
 		b := &bench{s, r}
-		return []world.Part{{Name: "memory", Take: b.memory}, {Name: "requests", Take: b.requests}, {Name: "events", Take: b.events}, {Name: "switch", Take: b.appSwitch}}, s.Close, nil
+		return []world.Part{{Name: "memory", Take: b.memory}, {Name: "requests", Take: b.requests}, {Name: "pages", Take: b.pages}, {Name: "events", Take: b.events}, {Name: "switch", Take: b.appSwitch}}, s.Close, nil
 	})
 }
 
@@ -125,7 +125,7 @@ func (b *bench) twins(ctx context.Context) (url string, as func(*http.Request), 
 	if err != nil {
 		return "", nil, nil, err
 	}
-	i := auth.NewIdentity(bus.New(b.Kafka))
+	i := auth.NewIdentity(bus.New(b.Kafka, b.KafkaLogin))
 	hash := auth.PasswordHash("password of the twin")
 	for key, m := range map[string]*proto.Identity{
 		auth.UserKey("1"): {Record: &proto.Identity_User{User: &proto.User{Id: 1, Login: "twin", Roles: []string{auth.SiteAdmin}}}},
@@ -169,7 +169,7 @@ func (b *bench) events(ctx context.Context) error {
 	if err := d.Migrate(ctx, nil); err != nil {
 		return err
 	}
-	broker := bus.New(b.Kafka)
+	broker := bus.New(b.Kafka, b.KafkaLogin)
 	defer broker.Close()
 	topic := "bench." + schema
 	if err := broker.Ensure(ctx, []proto.Topic{{Name: topic, Partitions: 4}}); err != nil {
@@ -181,7 +181,7 @@ func (b *bench) events(ctx context.Context) error {
 	}}}}
 	var running sync.WaitGroup
 	running.Go(func() { c.Run(ctx) })
-	running.Go(func() { d.Relay(ctx, broker.Send, func(error) {}) })
+	running.Go(func() { d.Relay(ctx, broker, func(error) {}) })
 	defer running.Wait()
 	defer cancel()
 	listener, err := pgx.Connect(ctx, b.Database)

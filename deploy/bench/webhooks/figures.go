@@ -19,35 +19,35 @@ import (
 
 // latency is from the commit of an event to its arrival, at 100 events a second.
 func (b *bench) latency(ctx context.Context) error {
-	r := newReceiver(false)
+	r := world.NewReceiver(false)
 	defer r.Close()
-	id, err := b.subscribe(r.URL)
+	id, err := b.Subscribe(r.URL)
 	if err != nil {
 		return err
 	}
-	times, err := b.pace(ctx, 100, []*receiver{r})
+	times, err := b.pace(ctx, 100, []*world.Receiver{r})
 	if err != nil {
 		return err
 	}
 	b.AtMost("committed → received, 100 events/s, p50", world.Ms(world.Median(times)), world.Ms(50*time.Millisecond))
 	b.AtMost("committed → received, 100 events/s, p99", world.Ms(world.Quantile(.99, times)), world.Ms(250*time.Millisecond))
-	return b.unsubscribe([]string{id})
+	return b.Unsubscribe([]string{id})
 }
 
 // pace commits so many events a second, one at a time, and answers how long each took to each receiver.
-func (b *bench) pace(ctx context.Context, perSecond int, to []*receiver) ([]time.Duration, error) {
+func (b *bench) pace(ctx context.Context, perSecond int, to []*world.Receiver) ([]time.Duration, error) {
 	committed := map[string]time.Time{}
 	tick := time.NewTicker(time.Second / time.Duration(perSecond))
 	defer tick.Stop()
 	for begin := time.Now(); time.Since(begin) < *length; {
 		<-tick.C
-		ids, at, err := b.commit(ctx, 1)
+		ids, at, err := b.Commit(ctx, 1)
 		if err != nil {
 			return nil, err
 		}
 		committed[ids[0]] = at
 	}
-	if err := wait(func() bool { return all(to, len(committed)) }); err != nil {
+	if err := world.AllHave(len(committed), to); err != nil {
 		return nil, err
 	}
 	// Receivers know events, we know records: the service's own log says which is which.
@@ -57,13 +57,11 @@ func (b *bench) pace(ctx context.Context, perSecond int, to []*receiver) ([]time
 	}
 	var times []time.Duration
 	for _, r := range to {
-		r.mu.Lock()
-		for event, seen := range r.seen {
+		for event, seen := range r.Seen() {
 			if at, ok := events[event]; ok {
 				times = append(times, max(0, seen.Sub(at)))
 			}
 		}
-		r.mu.Unlock()
 	}
 	return times, nil
 }
@@ -89,33 +87,15 @@ func (b *bench) eventsOf(ctx context.Context, committed map[string]time.Time) (m
 	return events, rows.Err()
 }
 
-func all(to []*receiver, n int) bool {
-	for _, r := range to {
-		if r.count() < n {
-			return false
-		}
-	}
-	return true
-}
-
-func wait(done func() bool) error {
-	for begin := time.Now(); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Since(begin) > 2*time.Minute {
-			return fmt.Errorf("not everything arrived")
-		}
-	}
-	return nil
-}
-
 // fanOut sends every event to ten receivers, and compares with loops that only sign and post.
 func (b *bench) fanOut(ctx context.Context) error {
 	const fan = 10
-	var to []*receiver
+	var to []*world.Receiver
 	var ids []string
 	for range fan {
-		r := newReceiver(false)
+		r := world.NewReceiver(false)
 		defer r.Close()
-		id, err := b.subscribe(r.URL)
+		id, err := b.Subscribe(r.URL)
 		if err != nil {
 			return err
 		}
@@ -130,17 +110,15 @@ func (b *bench) fanOut(ctx context.Context) error {
 		return err
 	}
 	for _, r := range to {
-		r.mu.Lock()
-		clear(r.seen)
-		r.mu.Unlock()
+		r.Forget()
 	}
 	begin := time.Now()
 	for n := 0; n < *fanned; n += 100 {
-		if _, _, err := b.commit(ctx, min(100, *fanned-n)); err != nil {
+		if _, _, err := b.Commit(ctx, min(100, *fanned-n)); err != nil {
 			return err
 		}
 	}
-	if err := wait(func() bool { return all(to, *fanned) }); err != nil {
+	if err := world.AllHave(*fanned, to); err != nil {
 		return err
 	}
 	rate := float64(*fanned*fan) / time.Since(begin).Seconds()
@@ -149,15 +127,15 @@ func (b *bench) fanOut(ctx context.Context) error {
 	b.Note(fmt.Sprintf("%d bare loops at once", fan), world.PerSecond(ten))
 	b.AtLeast("fan-out ÷ a bare loop", world.Ratio(rate, one), world.Plain(0.25))
 	b.Note(fmt.Sprintf("fan-out ÷ %d bare loops", fan), world.Ratio(rate, ten))
-	return b.unsubscribe(ids)
+	return b.Unsubscribe(ids)
 }
 
 // post signs and posts to receivers, a loop for each, and answers the requests per second.
-func (b *bench) post(to []*receiver) (float64, error) {
+func (b *bench) post(to []*world.Receiver) (float64, error) {
 	var next atomic.Int64
 	return world.Load(len(to), 2*time.Second, func() error {
 		r := to[next.Add(1)%int64(len(to))]
-		text, err := json.Marshal(map[string]any{"event": b.created.Kind, "id": "evt_x", "data": map[string]any{"contact": b.created.about("x")}})
+		text, err := json.Marshal(map[string]any{"event": b.Created.Kind, "id": "evt_x", "data": map[string]any{"contact": b.Created.About("x")}})
 		if err != nil {
 			return err
 		}
@@ -183,12 +161,12 @@ func (b *bench) post(to []*receiver) (float64, error) {
 func (b *bench) badReceiver(ctx context.Context) error {
 	var p99 [2]time.Duration
 	for i, hang := range []bool{false, true} {
-		var good []*receiver
+		var good []*world.Receiver
 		var ids []string
 		for n := range 100 {
-			r := newReceiver(hang && n == 0)
+			r := world.NewReceiver(hang && n == 0)
 			defer r.CloseClientConnections()
-			id, err := b.subscribe(r.URL)
+			id, err := b.Subscribe(r.URL)
 			if err != nil {
 				return err
 			}
@@ -202,7 +180,7 @@ func (b *bench) badReceiver(ctx context.Context) error {
 			return err
 		}
 		p99[i] = world.Quantile(.99, times)
-		if err := b.unsubscribe(ids); err != nil {
+		if err := b.Unsubscribe(ids); err != nil {
 			return err
 		}
 	}
@@ -214,7 +192,7 @@ func (b *bench) badReceiver(ctx context.Context) error {
 
 // log measures lists of a webhook with many deliveries.
 func (b *bench) log(ctx context.Context) error {
-	id, err := b.subscribe("https://example.com/")
+	id, err := b.Subscribe("https://example.com/")
 	if err != nil {
 		return err
 	}

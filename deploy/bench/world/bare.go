@@ -57,3 +57,24 @@ func (b *Bare) Rate(ctx context.Context, clients int, length time.Duration) (flo
 	}
 	return strconv.ParseFloat(m[1], 64)
 }
+
+// bareCreate is the transaction that creating a contact cannot do without: contact, timeline entry and two rows of the outbox.
+const bareCreate = `\set n random(1, 2000000000)
+begin;
+insert into bare_contact (id, first_name, last_name, email, email_key, phone, tags, last_activity, created_at, updated_at) values (gen_random_uuid(), 'Grace', 'Hopper '||:n, 'g'||:n||'@example.com', 'g'||:n||'@example.com', '+32470123456', '{}', now(), now(), now()) on conflict do nothing;
+insert into bare_activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at) values (gen_random_uuid(), gen_random_uuid(), 'created', 'Contact created', '{"email": {"new": "g@example.com", "old": null}, "phone": {"new": "+32470123456", "old": null}, "last_name": {"new": "Hopper", "old": null}, "first_name": {"new": "Grace", "old": null}}', 'api', 'bench', 1, now());
+insert into bare_outbox (topic, key, value) values ('contacts.contact', 'x', decode(repeat('00', 700), 'hex'));
+insert into bare_outbox (topic, key, value) values ('svc.audit', 'x', decode(repeat('00', 200), 'hex'));
+commit;
+`
+
+// BareCreate is the transaction that the service contacts, whose world this is, cannot do without when it creates one, on tables of
+// the same shape.
+func (w *World) BareCreate(ctx context.Context) (*Bare, error) {
+	if _, err := w.DB.Exec(ctx, `create table bare_contact (like contact including all);
+		create table bare_activity (like activity including all);
+		create table bare_outbox (like outbox including all)`); err != nil {
+		return nil, err
+	}
+	return NewBare(w.Dir, w.URLs["contacts"], "contacts,ext", bareCreate)
+}

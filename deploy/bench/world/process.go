@@ -1,12 +1,14 @@
 package world
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // build compiles a package of the checkout in the current folder.
@@ -38,6 +40,56 @@ func Memory(pid int, name string) int {
 // ForgetPeak makes VmHWM start anew.
 func ForgetPeak(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o200)
+}
+
+// Family is a process and all that descend from it, as they run now.
+func Family(pid int) []int {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	children := map[int][]int{}
+	for _, f := range files {
+		if fields := stat(f); len(fields) > 1 {
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			parent, _ := strconv.Atoi(fields[1])
+			children[parent] = append(children[parent], child)
+		}
+	}
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
+}
+
+// stat is the fields of a process in its file /proc/…/stat, from its state on, which is the third; nil if it has ended.
+func stat(file string) []string {
+	raw, _ := os.ReadFile(file)
+	return strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:])) // the name before it may hold blanks
+}
+
+// Held is the memory of processes in KiB, where each page that several hold counts once. It is 0 where there is no /proc.
+func Held(pids []int) (kib int) {
+	for _, pid := range pids {
+		raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		for line := range strings.Lines(string(raw)) {
+			if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+				n, _ := strconv.Atoi(strings.Fields(rest)[0])
+				kib += n
+			}
+		}
+	}
+	return kib
+}
+
+// Worked is how long processes have kept a processor busy so far. It is 0 where there is no /proc.
+func Worked(pids []int) (d time.Duration) {
+	for _, pid := range pids {
+		if fields := stat(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
+			user, _ := strconv.Atoi(fields[11])
+			kernel, _ := strconv.Atoi(fields[12])
+			d += time.Duration(user+kernel) * 10 * time.Millisecond // a hundred ticks a second, on every Linux that Go runs on
+		}
+	}
+	return d
 }
 
 // closers run last to first.

@@ -64,3 +64,53 @@ func Load(clients int, length time.Duration, call func() error) (perSecond float
 	}
 	return float64(done.Load()) / time.Since(start).Seconds(), nil
 }
+
+// Timed is Load with how long each call took.
+func Timed(clients int, length time.Duration, call func() error) (perSecond float64, took []time.Duration, err error) {
+	var mu sync.Mutex
+	perSecond, err = Load(clients, length, func() error {
+		began := time.Now()
+		if err := call(); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		took = append(took, time.Since(began))
+		return nil
+	})
+	return perSecond, took, err
+}
+
+// Pace calls at an even rate for that long, whether or not earlier calls have ended, and answers what each call returned. A call
+// that starts late, because the machine is behind, has taken the delay as well. The first error ends it.
+func Pace(perSecond int, length time.Duration, call func() (time.Duration, error)) (took []time.Duration, err error) {
+	var mu sync.Mutex
+	var failed error
+	var running sync.WaitGroup
+	start := time.Now()
+	for i := 0; ; i++ {
+		due := start.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
+		if due.Sub(start) > length {
+			break
+		}
+		time.Sleep(time.Until(due))
+		running.Go(func() {
+			late := time.Since(due)
+			t, err := call()
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, late+t)
+			if err != nil && failed == nil {
+				failed = err
+			}
+		})
+		mu.Lock()
+		stop := failed != nil
+		mu.Unlock()
+		if stop {
+			break
+		}
+	}
+	running.Wait()
+	return took, failed
+}

@@ -5,35 +5,47 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/deploy/client"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/pgserver"
+	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
 // World is one service as a process, with a database and a broker of its own that lose nothing in a crash.
 type World struct {
-	API
+	client.API
 	closers
 	Dir  string            // is gone after Close
 	URLs map[string]string // of the database: for each schema the one of its role
 	DB   *pgxpool.Pool     // as the service's role, with its search path
 	Bus  *bus.Bus
-	PID  int // of the service
+
+	// Of the service. They change when it starts again.
+	PID   int
+	Admin string // http://host:port of the admin port
+
+	options Options
+	broker  string
+	stores  []int // PIDs of Postgres and the broker
+	stop    func()
 }
 
 // Options say what is in a world.
@@ -51,7 +63,11 @@ const password = "bench bench bench bench 1"
 
 // New starts a world. The service is built from the checkout in the current folder, and is ready.
 func New(ctx context.Context, o Options) (w *World, err error) {
-	w = &World{API: API{Login: "bench1", Password: password, Client: newClient()}}
+	w = &World{}
+	if w.API, err = client.New(""); err != nil {
+		return w, err
+	}
+	w.Login, w.Password = "bench1", password
 	defer func() {
 		if err != nil {
 			w.Close()
@@ -65,6 +81,7 @@ func New(ctx context.Context, o Options) (w *World, err error) {
 		return w, fmt.Errorf("start Postgres: %w", err)
 	}
 	w.Defer(pg.Stop)
+	w.stores = append(w.stores, pg.PID())
 	passwords := map[string]string{o.Service: rand.Text()}
 	for _, s := range o.Schemas {
 		passwords[s] = rand.Text()
@@ -76,7 +93,8 @@ func New(ctx context.Context, o Options) (w *World, err error) {
 	if err != nil {
 		return w, fmt.Errorf("start the broker: %w", err)
 	}
-	w.Bus = bus.New(broker)
+	w.Bus = bus.New(broker, bus.Login{})
+	w.Bus.Trust = trust.New("settings", []string{masterKey}, trust.RingOf(proto.Services, func(string) []string { return []string{masterKey} }))
 	w.Defer(func() { _ = w.Bus.Close() })
 	if err := w.Bus.Ensure(ctx, proto.Topics); err != nil {
 		return w, fmt.Errorf("make the topics: %w", err)
@@ -84,7 +102,12 @@ func New(ctx context.Context, o Options) (w *World, err error) {
 	if err := w.publishPeople(ctx, o.People); err != nil {
 		return w, fmt.Errorf("publish the people: %w", err)
 	}
-	if err := w.startService(o, broker); err != nil {
+	w.options, w.broker = o, broker
+	if err := build(filepath.Join(w.Dir, o.Service), "frontdesk/services/"+o.Service); err != nil {
+		return w, err
+	}
+	w.Defer(w.StopService)
+	if err := w.StartService(30 * time.Second); err != nil {
 		return w, fmt.Errorf("start %s: %w", o.Service, err)
 	}
 	w.DB, err = w.pool(ctx, w.URLs[o.Service], o.Service+", ext")
@@ -116,13 +139,25 @@ func (w *World) startBroker() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := tether.Start(cmd, syscall.SIGKILL); err != nil {
 		return "", err
 	}
 	w.Defer(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	w.stores = append(w.stores, cmd.Process.Pid)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	return strings.TrimPrefix(strings.TrimSpace(line), "listening on "), err
 }
+
+// Stores are the processes of Postgres and the broker, as they run now.
+func (w *World) Stores() (pids []int) {
+	for _, pid := range w.stores {
+		pids = append(pids, Family(pid)...)
+	}
+	return pids
+}
+
+// masterKey is that of every service.
+const masterKey = "a key for measuring and nothing else"
 
 // publishPeople publishes the administrators and the key of the first, as settings would.
 func (w *World) publishPeople(ctx context.Context, people int) error {
@@ -146,39 +181,45 @@ func (w *World) publishPeople(ctx context.Context, people int) error {
 	return w.Bus.Send(ctx, batch)
 }
 
-func (w *World) startService(o Options, broker string) error {
-	binary := filepath.Join(w.Dir, o.Service)
-	if err := build(binary, "frontdesk/services/"+o.Service); err != nil {
-		return err
+// StopService kills the service.
+func (w *World) StopService() {
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
 	}
-	listen, err := freeAddress()
+}
+
+// StartService starts the service, which must not run, and returns once it is ready. It is an error if that takes longer than
+// within.
+func (w *World) StartService(within time.Duration) error {
+	listen, err := FreeAddress()
 	if err != nil {
 		return err
 	}
-	admin, err := freeAddress()
+	admin, err := FreeAddress()
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(binary)
-	cmd.Env = append(append(os.Environ(), "SVC_LISTEN="+listen, "SVC_ADMIN_LISTEN="+admin, "DATABASE_URL="+w.URLs[o.Service], "KAFKA_BROKERS="+broker,
-		"SVC_MASTER_KEY=a key for measuring and nothing else", "SVC_RATE_FACTOR=0"), o.Env...)
+	cmd := exec.Command(filepath.Join(w.Dir, w.options.Service))
+	cmd.Env = append(append(os.Environ(), "SVC_LISTEN="+listen, "SVC_ADMIN_LISTEN="+admin, "DATABASE_URL="+w.URLs[w.options.Service],
+		"KAFKA_BROKERS="+w.broker, "SVC_MASTER_KEY="+masterKey, "SVC_RATE_FACTOR=0"), w.options.Env...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
+	if err := tether.Start(cmd, syscall.SIGKILL); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	w.Defer(func() { _ = cmd.Process.Kill(); fmt.Fprintln(&log, "killed:", <-ended) })
-	w.PID, w.URL = cmd.Process.Pid, "http://"+listen
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	w.stop = func() { _ = cmd.Process.Kill(); fmt.Fprintln(&log, "killed:", <-ended) }
+	w.PID, w.URL, w.Admin = cmd.Process.Pid, "http://"+listen, "http://"+admin
+	for until := time.Now().Add(within); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err
 			return fmt.Errorf("it ended: %w: %s", err, log.String())
 		default:
 		}
-		res, err := http.Get("http://" + admin + "/readyz")
+		res, err := http.Get(w.Admin + "/readyz")
 		if err != nil {
 			continue
 		}
@@ -187,10 +228,36 @@ func (w *World) startService(o Options, broker string) error {
 			return nil
 		}
 	}
-	return errors.New("it is not ready after 30 s")
+	return fmt.Errorf("it is not ready after %v", within)
 }
 
-func freeAddress() (string, error) {
+// Metric is a metric of the service, added up over its labels.
+func (w *World) Metric(name string) (sum float64, err error) {
+	res, err := http.Get(w.Admin + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	found := false
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		rest, ok := strings.CutPrefix(lines.Text(), name)
+		if !ok || rest == "" || rest[0] != '{' && rest[0] != ' ' {
+			continue
+		}
+		n, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum, found = sum+n, true
+	}
+	if !found {
+		return 0, fmt.Errorf("%s has no metric %s", w.options.Service, name)
+	}
+	return sum, nil
+}
+
+// FreeAddress is host:port on this machine where nothing listens.
+func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
