@@ -36,20 +36,24 @@ export function follow(queries: QueryClient) {
     if (waiting.push(c) === 1) setTimeout(load, 250)
   }
   const others = new BroadcastChannel("svc-live")
-  others.onmessage = (e: MessageEvent<Change | "all">) => (e.data === "all" ? behind() : take(e.data))
-  // What was loaded before somebody listened may have changed since.
-  const behind = () => void queries.invalidateQueries()
+  others.onmessage = (e: MessageEvent<Change | "all">) => (e.data === "all" ? all() : take(e.data))
+  const all = () => void queries.invalidateQueries()
+  // Data that was loaded before the stream was there may have changed since. A screen that failed stays as it is, with its button.
+  const loaded = () => void queries.invalidateQueries({ predicate: (q) => q.state.status !== "error" })
   const listen = () =>
     new Promise<never>(() => {
       const stream = new EventSource("/v1/live")
       let first = true
       stream.onerror = () => {
         // A refusal ends the stream for good; a lost connection does not, the browser makes a new one.
-        if (stream.readyState === EventSource.CLOSED) setInterval(behind, 30_000)
+        if (stream.readyState === EventSource.CLOSED) setInterval(all, 30_000)
       }
       stream.addEventListener("ready", () => {
-        behind()
-        if (!first) others.postMessage("all")
+        if (first) loaded()
+        else {
+          all()
+          others.postMessage("all")
+        }
         first = false
       })
       stream.addEventListener("change", (e) => {
@@ -60,5 +64,5 @@ export function follow(queries: QueryClient) {
     })
   // Without locks (plain http outside localhost) each tab has a stream of its own.
   if (!navigator.locks) void listen()
-  else void navigator.locks.request("svc-live", { ifAvailable: true }, (lock) => (lock ? listen() : behind())).then(() => navigator.locks.request("svc-live", listen))
+  else void navigator.locks.request("svc-live", { ifAvailable: true }, (lock) => (lock ? listen() : loaded())).then(() => navigator.locks.request("svc-live", listen))
 }
