@@ -198,7 +198,9 @@ test("a service administrator has every screen and everybody's records, and cann
   for (const name of ["Remove from the team", /^Role/, /^End /, "Reset"]) assert.equal(await v.page.getByRole("button", { name }).count(), 0, `${name} is not offered for an administrator`)
   await open(v, "/people", "Team")
   await v.page.getByRole("button", { name: "Invite somebody" }).click()
-  assert.deepEqual(await v.page.getByRole("dialog").getByLabel("Role").locator("option").evaluateAll((all) => all.map((o) => o.value)), ["staff", "svc_admin"])
+  const role = v.page.getByRole("dialog").getByLabel("Role")
+  assert.deepEqual(await role.locator("option").evaluateAll((all) => all.map((o) => o.value)), ["svc_admin", "staff"])
+  assert.equal(await role.inputValue(), "staff", "the role with the fewest rights is chosen first")
   await v.end()
 })
 
