@@ -165,7 +165,7 @@ migrations: $(SQUAWK) | go
 
 .PHONY: types
 types: ui
-	@if command -v npm >/dev/null; then (cd libs/web && node_modules/.bin/tsc --noEmit) && (cd $(PORTAL) && node_modules/.bin/tsc --noEmit && node text.mjs); fi
+	@if command -v npm >/dev/null; then (cd libs/web && node_modules/.bin/tsc --noEmit) && (cd $(PORTAL) && node_modules/.bin/tsc --noEmit && node text.mjs && node css.mjs); fi
 
 .PHONY: schema
 schema: ## write the portal's API types from the system that runs (GATEWAY=http://localhost:8080)

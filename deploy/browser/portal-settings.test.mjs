@@ -108,7 +108,7 @@ test("the portal's path is checked while somebody types, and whoever would lock 
 test("the look of forms shows before it is saved, and what few can read is said", async () => {
   const v = await member()
   await open(v, "/settings/form-style", "Look of forms")
-  const preview = v.page.locator(".preview")
+  const preview = v.page.locator(".sample")
   await v.page.getByLabel("Colour of the button", { exact: true }).fill("#e8c547")
   await v.page.getByLabel("Text of the button", { exact: true }).fill("#ffffff")
   await v.page.getByText("Button: 1.7 to 1").waitFor()

@@ -38,7 +38,7 @@ function One({ a }: { a: Record }) {
       <Head title={c.name} back={<><Link to="/calendar" search={{ date: dayOf(a.starts_at) }} className="icon-button" aria-label={t("nav.calendar")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(c.name)}</span></>} count={<Status status={a.status} />}>
         <Actions a={a} />
       </Head>
-      <div className="content record">
+      <div className="content record record--appointment">
         <div className="stack">
           <Panel title={t("booking.appointment")}>
             <div className="when">

@@ -2,7 +2,7 @@ import "./import.css"
 import { useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { ArrowLeft, CircleAlert, FileUp } from "lucide-react"
-import { useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { agoText, momentText } from "@/kit/dates"
@@ -29,14 +29,14 @@ async function textOf(file: File): Promise<string> {
 /** Uploads a file, and lists what was imported before: an import that runs is found again here. */
 export function Imports() {
   const list = useList(["imports", "list"], (cursor, signal) => take(api.GET("/imports", { params: { query: { per_page: 20, cursor } }, signal })))
-  const columns: Column<Listed>[] = [
+  const columns = useMemo((): Column<Listed>[] => [
     { key: "file", label: t("contacts.file"), cell: (m) => <span className="cell-main"><Link to="/import/$id" params={{ id: m.id }} className="row-link cell-text">{m.file_name}</Link><small className="cell-text">{t("contacts.rows", { n: m.totals.rows })}</small></span> },
     { key: "status", label: t("contacts.status"), cell: (m) => <ImportStatus m={m} /> },
     { key: "created", label: t("contacts.import_created"), end: true, from: "m", cell: (m) => number(m.totals.created) },
     { key: "updated", label: t("contacts.import_updated"), end: true, from: "m", cell: (m) => number(m.totals.updated) },
     { key: "failed", label: t("contacts.import_failed"), end: true, from: "m", cell: (m) => (m.totals.failed > 0 ? <b className="bad">{number(m.totals.failed)}</b> : "0") },
     { key: "at", label: t("contacts.uploaded"), end: true, from: "m", cell: (m) => <time className="soft nowrap" dateTime={m.created_at} title={momentText(m.created_at)}>{agoText(m.created_at)}</time> },
-  ]
+  ], [])
   return (
     <>
       <Head title={t("contacts.import_title")} back={<Link to="/contacts" className="icon-button" aria-label={t("nav.contacts")}><ArrowLeft aria-hidden /></Link>} />

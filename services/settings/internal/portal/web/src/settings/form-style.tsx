@@ -53,7 +53,7 @@ function Parts({ doc }: { doc: Doc }) {
       <div className="stack">
         {parts.map((p) => (
           <Panel key={p.title} title={t(p.title)}>
-            <div className="panel-body fields fields--small">
+            <div className="panel-body fields style-fields">
               {p.choices.map(([name, values]) => (
                 <SelectField key={name} name={name} label={t(`settings.style.${name}`)} value={style[name]} onChange={(e) => set(name, e.target.value)}
                   options={[{ value: "", label: t("settings.style_theme") }, ...[...new Set([...values, style[name]!])].filter(Boolean).map((value) => ({ value, label: tOr(`settings.style_value.${value}`, value.replace("svc:", "").replace(/^./, (c) => c.toUpperCase())) }))]} />
@@ -91,7 +91,7 @@ function Colour({ name, value, onChange }: { name: Name; value: string; onChange
   const label = t(`settings.style.${name as "color"}`)
   const valid = /^#[0-9a-f]{6}$/i.test(value)
   return (
-    <div className="colour">
+    <div className="style-colour">
       <TextField name={name} label={label} value={value} maxLength={7} placeholder={t("settings.style_theme")} spellCheck={false} onChange={(e) => onChange(e.target.value)} />
       <input type="color" className={valid ? "swatch" : "swatch swatch--none"} value={valid ? value : "#ffffff"} aria-label={t("settings.style_pick", { name: label })} onChange={(e) => onChange(e.target.value)} />
       {value !== "" && <button type="button" className="icon-button" aria-label={t("settings.style_reset", { name: label })} onClick={() => onChange("")}><RotateCcw aria-hidden /></button>}

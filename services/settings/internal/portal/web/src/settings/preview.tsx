@@ -112,7 +112,7 @@ export function Preview({ style, dark }: { style: Style; dark: boolean }) {
   }, [named])
   const mark = icon && <span className="icon" aria-hidden dangerouslySetInnerHTML={{ __html: icon }} />
   return (
-    <div ref={host} className={look === "dark" ? "preview preview--dark" : "preview"}>
+    <div ref={host} className={look === "dark" ? "sample sample--dark" : "sample"}>
       {root && createPortal(
         <div ref={box} className={style.container === "plain" ? "svc svc--plain" : "svc svc--card"}>
           <div className="inner stack">
