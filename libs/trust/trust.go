@@ -22,6 +22,7 @@ type Keys struct {
 	sign    ed25519.PrivateKey
 	open    []hpke.PrivateKey
 	ring    Ring
+	boxes   boxes
 }
 
 // Ring holds the public keys of services by name, the one in use first. Signatures of the others are still taken.
@@ -38,11 +39,7 @@ const (
 	sealSize   = 32 // X25519
 )
 
-var (
-	kem  = hpke.DHKEM(ecdh.X25519())
-	kdf  = hpke.HKDFSHA256()
-	aead = hpke.AES256GCM()
-)
+var kem = hpke.DHKEM(ecdh.X25519())
 
 // derive is the 32-byte key of a purpose.
 func derive(master, purpose, service string) []byte {
@@ -197,34 +194,4 @@ func (k *Keys) Verify(service string, m Message, signature []byte) (stamp int64,
 		}
 	}
 	return 0, ErrForged
-}
-
-// A sealed value begins with sealedMark. One without it was never sealed.
-const sealedMark = "\x00fdbox1"
-
-// Seal encrypts a value so that only the service to can open it, at the same topic and key.
-func (k *Keys) Seal(to, topic, key string, value []byte) ([]byte, error) {
-	if k == nil || len(k.ring[to]) == 0 {
-		return nil, ErrNoKey
-	}
-	sealed, err := hpke.Seal(k.ring[to][0].seal, kdf, aead, []byte(topic+"\x00"+key), value)
-	return append([]byte(sealedMark), sealed...), err
-}
-
-// ErrSealed means that a value was sealed to another key, or altered.
-var ErrSealed = errors.New("trust: the message cannot be opened with the keys of this service")
-
-// Open decrypts a value that was sealed to this service, or fails with ErrSealed. It returns a value that was never sealed as it is.
-func (k *Keys) Open(topic, key string, value []byte) ([]byte, error) {
-	if len(value) < len(sealedMark) || string(value[:len(sealedMark)]) != sealedMark {
-		return value, nil
-	}
-	if k != nil {
-		for _, own := range k.open {
-			if plain, err := hpke.Open(own, kdf, aead, []byte(topic+"\x00"+key), value[len(sealedMark):]); err == nil {
-				return plain, nil
-			}
-		}
-	}
-	return nil, ErrSealed
 }
