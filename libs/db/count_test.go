@@ -16,9 +16,7 @@ import (
 func TestATotalIsThatOfTheTableWhateverWasDoneAtTheSameTime(t *testing.T) {
 	d := dbtest.New(t, "desk", nil)
 	_, err := d.Pool.Exec(t.Context(), `create table thing (id bigint generated always as identity primary key, shelf int, colour text not null, writer int not null);
-		create trigger thing_insert after insert on thing referencing new table as changed for each statement execute function count_rows('array[shelf::text, colour]');
-		create trigger thing_delete after delete on thing referencing old table as changed for each statement execute function count_rows('array[shelf::text, colour]');
-		create trigger thing_update after update on thing referencing old table as gone new table as changed for each statement execute function count_rows('array[shelf::text, colour]')`)
+		select count_rows('thing', 'array[shelf::text, colour]')`)
 	require.NoError(t, err)
 	errUndone := errors.New("undone")
 	colours := []string{"red", "green", "blue"}
