@@ -70,7 +70,8 @@ func TestEveryServiceIsReplacedByANewVersion(t *testing.T) {
 }
 
 // versionBefore is a checkout of the version before the newest migration, and the words for it in the table. In a clone without that
-// history it is this version, and the words say so.
+// history it is this version, and the words say so; also where that version came before 1.0.0, which had no libs/version and is stopped
+// ahead of an upgrade.
 func versionBefore(t *testing.T) (dir, words string) {
 	t.Helper()
 	git := func(args ...string) (string, error) {
@@ -85,6 +86,9 @@ func versionBefore(t *testing.T) (dir, words string) {
 	if err != nil {
 		t.Log("This clone has no history: this version is its own version before. `git fetch --unshallow` gets the history.")
 		return "", "this version itself (a clone without history)"
+	}
+	if _, err := git("cat-file", "-e", commit+":libs/version/version.go"); err != nil {
+		return "", "this version itself (the one before is older than 1.0.0)"
 	}
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
