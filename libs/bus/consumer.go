@@ -70,8 +70,10 @@ var DefaultRetries = []time.Duration{50 * time.Millisecond, 200 * time.Milliseco
 
 const (
 	batchSize = 100
-	// Under load a consumer waits between batches, so that more messages share the cost of a transaction.
-	batchPause = 15 * time.Millisecond
+	// Under load a consumer waits between batches, so that more messages share the cost of a transaction: pausePerHandled for each
+	// message of the last batch, batchPause at most.
+	batchPause      = 15 * time.Millisecond
+	pausePerHandled = 2 * time.Millisecond
 )
 
 func (c *Consumer) prepare() {
@@ -181,7 +183,7 @@ func (l *line) read(ctx context.Context) error {
 	l.progress.moved(l.follow.Topic, at.offsets())
 	check := time.NewTicker(min(checkEvery, l.keptFor()/10))
 	defer check.Stop()
-	var handled time.Time
+	var rested time.Time // when the pause after the last batch ends
 	for {
 		var batch []delivery
 		select {
@@ -195,8 +197,8 @@ func (l *line) read(ctx context.Context) error {
 		case m := <-fetched:
 			batch = append(batch, m)
 		}
-		if time.Since(handled) < batchPause {
-			sleep(ctx, batchPause)
+		if p := time.Until(rested); p > 0 {
+			sleep(ctx, p)
 		}
 		for waiting := true; waiting && len(batch) < batchSize; {
 			select {
@@ -220,7 +222,7 @@ func (l *line) read(ctx context.Context) error {
 		}
 		l.held.moved(l.follow.Topic, at.offsets())
 		l.progress.moved(l.follow.Topic, at.offsets())
-		handled = time.Now()
+		rested = time.Now().Add(min(batchPause, time.Duration(len(batch))*pausePerHandled))
 	}
 }
 
