@@ -37,7 +37,7 @@ type api interface {
 	// page is the path of a page of 20 contacts, newest first, in which the text is found: the first with the total number, or the
 	// second without.
 	page(text string, total bool) (path string, err error)
-	// read counts what is on a page. The total is -1 where there is none.
+	// read counts what is on a page. The total is -1 on pages without a total.
 	read(page []byte) (items, total int, err error)
 	// create is the request that makes a person a contact; change gives the i-th person another number.
 	create(p person) request

@@ -38,7 +38,7 @@ func TestACheckNamesTheSecretsThatSignedAndWhyAHeaderFails(t *testing.T) {
 		"a secret of somebody else":          {signed(stranger, "", now), body, bad(NoMatch), bad(NoMatch)},
 		"no headers":                         {http.Header{}, body, bad(Missing), bad(Missing)},
 		"without the id":                     {with(HeaderStandardID, ""), body, Check{By: []int{2}}, bad(Missing)},
-		"a time that is none":                {with(HeaderStandardTimestamp, "noon"), body, Check{By: []int{2}}, bad(Malformed)},
+		"a time in words":                    {with(HeaderStandardTimestamp, "noon"), body, Check{By: []int{2}}, bad(Malformed)},
 		"a signature of an unknown version":  {with(HeaderStandardSignature, "v2,AAAA"), body, Check{By: []int{2}}, bad(Malformed)},
 		"a signature without its time":       {with(HeaderSvc, "v1=00"), body, bad(Malformed), Check{By: []int{2}}},
 		"a signature that is no hexadecimal": {with(HeaderSvc, "t=1,v1=xyz"), body, bad(Malformed), Check{By: []int{2}}},

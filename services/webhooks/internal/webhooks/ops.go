@@ -62,7 +62,7 @@ func (s *service) ops() *op.Set {
 		Use:   "Use it after a receiver lost what it got, or was away for longer than retries last. At most 10,000 a call; those that still wait are left out. A webhook that is off or paused is refused.",
 		Fails: op.Fails{"svc_conflict off": "The webhook is off. Switch it on first.", "svc_conflict paused": "The webhook is paused. Switch it on first."}}, replayDeliveries)
 	op.Add(set, op.Op{ID: "get-test-receiver", Route: "GET /webhooks/receiver", Perm: may, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
-		Doc: "Show what arrived at the caller's test receiver: headers, body, and how each signature verifies. Its fields are null while there is none."}, s.getReceiver)
+		Doc: "Show what arrived at the caller's test receiver: headers, body, and how each signature verifies. Without a receiver its fields are null."}, s.getReceiver)
 	op.Add(set, op.Op{ID: "open-test-receiver", Route: "POST /webhooks/receiver", Perm: may, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
 		Doc: "Open a test receiver, an address of the caller's own that shows what arrives, for an hour; or give the one that is open another hour."}, s.openReceiver)
 	op.Add(set, op.Op{ID: "close-test-receiver", Route: "DELETE /webhooks/receiver", Perm: may, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",

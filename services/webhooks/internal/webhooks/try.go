@@ -58,7 +58,7 @@ type TestHeader struct {
 // SignatureCheck is the result for one signature header.
 type SignatureCheck struct {
 	Header   string   `json:"header" enum:"X-Svc-Signature,webhook-signature" doc:"The header that holds the signature."`
-	SignedBy []Signer `json:"signed_by" doc:"The webhooks whose secret made the signature; empty if it is none of their secrets."`
+	SignedBy []Signer `json:"signed_by" doc:"The webhooks whose secret made the signature; empty if no webhook has that secret."`
 	Problem  *string  `json:"problem" enum:"missing,malformed,no_match,time" doc:"Why a receiver refuses it: a header is missing, has another form, no secret of a webhook signed exactly this body, or its time is more than five minutes from the arrival. Null if it verifies."`
 }
 

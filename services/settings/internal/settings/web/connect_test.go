@@ -90,7 +90,7 @@ func TestAPersonConnectsAnAssistantTakesRightsAwayAndDisconnectsIt(t *testing.T)
 	require.Equal(t, "access_denied", ledTo(t, answer("answer", "deny")).Get("error"))
 	require.NotEmpty(t, ledTo(t, answer()).Get("code"))
 	list := do(t, s, "GET", "/account/assistants", nil, me...)
-	require.Contains(t, list.body, "/mcp", "the code was not used, so there is none")
+	require.Contains(t, list.body, "/mcp", "a code that nobody used connects no assistant")
 
 	s.Travel(11 * time.Minute)
 	p = answer()

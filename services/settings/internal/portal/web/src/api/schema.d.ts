@@ -3850,7 +3850,7 @@ export interface paths {
         };
         /**
          * Get test receiver
-         * @description Show what arrived at the caller's test receiver: headers, body, and how each signature verifies. Its fields are null while there is none.
+         * @description Show what arrived at the caller's test receiver: headers, body, and how each signature verifies. Without a receiver its fields are null.
          *
          *     Needs the permission `svc_manage_integrations`, and a person who is signed in.
          */
@@ -6876,7 +6876,7 @@ export interface components {
              * @enum {string|null}
              */
             problem: "missing" | "malformed" | "no_match" | "time" | null;
-            /** @description The webhooks whose secret made the signature; empty if it is none of their secrets. */
+            /** @description The webhooks whose secret made the signature; empty if no webhook has that secret. */
             signed_by: components["schemas"]["Signer"][];
         };
         SignedIn: {
