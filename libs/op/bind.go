@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -33,15 +32,16 @@ func init() {
 
 // field is one property of a request, wherever it comes from.
 type field struct {
-	name     string
+	name string
+	// index is where it stands in the input.
+	index    []int
 	schema   *huma.Schema
 	required bool
 	inPath   bool
 	// personal fields are not there for an ability.
 	personal bool
-	// rows are the fields of each row, and index is where the rows stand in the input; only of a field of rows.
-	rows  []*field
-	index []int
+	// rows are the fields of each row; only of a field of rows.
+	rows []*field
 }
 
 // request is a call before and after its body was read.
@@ -79,10 +79,10 @@ func (e *entry) plan(t reflect.Type) []*field {
 		declareShared(f, s)
 		declareNull(f, s)
 		s.PrecomputeMessages()
-		p := &field{name: name, schema: s, inPath: strings.Contains(e.path(), "{"+name+"}"), personal: f.Tag.Get("ability") == "-"}
+		p := &field{name: name, index: f.Index, schema: s, inPath: strings.Contains(e.path(), "{"+name+"}"), personal: f.Tag.Get("ability") == "-"}
 		p.required = p.inPath || f.Tag.Get("required") == "true"
 		if t := rowOf(f.Type); t != nil {
-			p.rows, p.index = e.plan(t), f.Index
+			p.rows = e.plan(t)
 		}
 		fields = append(fields, p)
 	}
@@ -185,21 +185,25 @@ func (e *entry) bind(r *request, in any) error {
 	if r.asAbility {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.personal })
 	}
-	flat, err := e.readArgs(fields, args, in)
-	if err == nil && r.key != "" {
+	if err := e.readArgs(fields, args, in); err != nil || r.key == "" {
+		return err
+	}
+	flat, err := json.Marshal(args)
+	if err == nil {
 		r.prints = e.set.Fingerprints(flat)
 	}
 	return err
 }
 
-// readArgs checks the values of args and reads them into in. It returns them as one JSON object.
-func (e *entry) readArgs(fields []*field, args map[string]json.RawMessage, in any) (flat []byte, err error) {
+// readArgs checks the values of args and reads them into in, which holds a part of them if there is an error.
+func (e *entry) readArgs(fields []*field, args map[string]json.RawMessage, in any) error {
 	wrong := fault.Problems{}
 	for name := range args {
 		if !slices.ContainsFunc(fields, func(f *field) bool { return f.name == name }) {
 			wrong.Add(name, fault.Unknown())
 		}
 	}
+	into, path := reflect.ValueOf(in).Elem(), huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	for _, f := range fields {
 		raw, ok := args[f.name]
 		if !ok {
@@ -208,26 +212,53 @@ func (e *entry) readArgs(fields []*field, args map[string]json.RawMessage, in an
 			}
 			continue
 		}
-		e.check(f, raw, wrong)
+		v, err := value(raw)
+		if err != nil {
+			wrong.Add(f.name, fault.NewProblem("json", "is not valid JSON"))
+			continue
+		}
+		if e.check(f, v, path, wrong) {
+			set(into.FieldByIndex(f.index), f.name, raw, v, wrong)
+		}
 	}
 	if err := wrong.Err(); err != nil {
-		return nil, err
-	}
-	if flat, err = json.Marshal(args); err != nil {
-		return nil, fault.InvalidJSON("The body is not valid JSON.")
-	}
-	if err := json.Unmarshal(flat, in); err != nil {
-		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
-			return nil, fault.Invalid(t.Field, fault.NewProblem("type", "does not have the right type"))
-		}
-		return nil, fault.InvalidJSON("The request could not be read.")
+		return err
 	}
 	for _, f := range fields {
 		if f.rows != nil {
-			e.readRows(f, in)
+			e.readRows(f, into.FieldByIndex(f.index))
 		}
 	}
-	return flat, nil
+	return nil
+}
+
+// value is valid JSON, without space around it, as json.Unmarshal reads it. The commonest values need no decoder.
+func value(raw json.RawMessage) (any, error) {
+	switch {
+	case raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
+		return string(raw[1 : len(raw)-1]), nil
+	case raw[0] == 't', raw[0] == 'f':
+		return raw[0] == 't', nil
+	case raw[0] == '-', raw[0] >= '0' && raw[0] <= '9':
+		return strconv.ParseFloat(string(raw), 64)
+	}
+	var v any
+	err := json.Unmarshal(raw, &v)
+	return v, err
+}
+
+// set stores a value that has passed the checks, raw and as value reads it, in a field of an input.
+func set(field reflect.Value, name string, raw json.RawMessage, v any, wrong fault.Problems) {
+	if reflect.TypeOf(v) == field.Type() {
+		field.Set(reflect.ValueOf(v))
+		return
+	}
+	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
+		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
+			name += "." + t.Field
+		}
+		wrong.Add(name, fault.NewProblem("type", "does not have the right type"))
+	}
 }
 
 // read collects path, query and body as one flat object.
@@ -374,13 +405,9 @@ func (e *entry) raw(f *field, values []string) json.RawMessage {
 	return b
 }
 
-func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		wrong.Add(f.name, fault.NewProblem("json", "is not valid JSON"))
-		return
-	}
-	schema := f.schema
+// check reports whether a field may have a value, and adds to wrong what is against it.
+func (e *entry) check(f *field, v any, path *huma.PathBuffer, wrong fault.Problems) bool {
+	schema, before := f.schema, len(wrong)
 	if f.rows != nil {
 		// Each row is checked by itself, see readRows.
 		list := *schema
@@ -388,11 +415,11 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 		schema = &list
 	} else if p := storable(v, 0); !p.IsZero() {
 		wrong.Add(f.name, p)
-		return
+		return false
 	}
 	e.nulls(schema, f.name, v, wrong)
 	if v == nil {
-		return
+		return len(wrong) == before
 	}
 	if object := orNull(schema); object != nil {
 		// huma accepts null for every schema of this kind, so only the object's schema is checked.
@@ -400,12 +427,12 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 	}
 	if _, ok := v.(string); ok && schema.Type == huma.TypeString && schema.Enum != nil && !slices.Contains(schema.Enum, v) {
 		wrong.Add(f.name, notOneOf(schema.Enum))
-		return
+		return false
 	}
 	res := &huma.ValidateResult{}
-	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	path.Push(f.name)
 	huma.Validate(e.set.requests, schema, path, huma.ModeWriteToServer, v, res)
+	path.Pop()
 	for _, err := range res.Errors {
 		detail, ok := errors.AsType[*huma.ErrorDetail](err)
 		if !ok {
@@ -420,6 +447,7 @@ func (e *entry) check(f *field, raw json.RawMessage, wrong fault.Problems) {
 			wrong.Add(f.name, fault.TooHigh(1<<53))
 		}
 	}
+	return len(wrong) == before
 }
 
 // nulls refuses each null that the schema does not allow, at any depth. huma lets one pass for a property that is not
@@ -483,11 +511,11 @@ func storable(v any, depth int) fault.Problem {
 			}
 		}
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		for k, x := range v {
 			if p := storable(k, depth+1); !p.IsZero() {
 				return p
 			}
-			if p := storable(v[k], depth+1); !p.IsZero() {
+			if p := storable(x, depth+1); !p.IsZero() {
 				return p
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -203,5 +204,23 @@ func TestARowIsCheckedByItselfAsABodyIs(t *testing.T) {
 	for _, whole := range []string{`{}`, `{"items":null}`, `{"items":[]}`, `{"items":{}}`, `{"items":[{},{},{},{}]}`} {
 		_, err := bind(whole)
 		require.Equal(t, "svc_invalid_param", fault.From(err).Code, whole)
+	}
+}
+
+// BenchmarkBind is what a request costs between its bytes and the input of its operation.
+func BenchmarkBind(b *testing.B) {
+	e := entryOf(b)
+	body := []byte(`{"name":"Grace","count":3,"share":0.5,"on":true,"at":"2026-01-02T03:04:05+01:00","day":"2026-01-02","owner":7,
+		"group":"0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13","tags":["one","two"],"fields":{"a":[1],"b":"text"},"child":{"word":"w","more":"words"}}`)
+	reader := bytes.NewReader(body)
+	r := call(nil)
+	r.http.ContentLength = int64(len(body))
+	b.ReportAllocs()
+	for b.Loop() {
+		reader.Reset(body)
+		r.http.Body = io.NopCloser(reader)
+		if err := e.bind(r, &everything{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -77,17 +77,15 @@ func rowOf(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// readRows reads and checks the rows of f, whose texts in holds.
-func (e *entry) readRows(f *field, in any) {
-	rows := reflect.ValueOf(in).Elem().FieldByIndex(f.index)
+// readRows reads and checks the rows of f, which hold their texts.
+func (e *entry) readRows(f *field, rows reflect.Value) {
 	for i := range rows.Len() {
 		rows.Index(i).Addr().Interface().(row).read(func(text json.RawMessage, in any) error {
 			var args map[string]json.RawMessage
 			if err := json.Unmarshal(text, &args); err != nil || args == nil {
 				return fault.InvalidJSON("The row is not a JSON object.")
 			}
-			_, err := e.readArgs(f.rows, args, in)
-			return err
+			return e.readArgs(f.rows, args, in)
 		})
 	}
 }
