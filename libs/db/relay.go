@@ -75,9 +75,9 @@ type Placed struct {
 const (
 	relayBatch = 500
 	// Under load the relay sends larger batches, because a batch costs it and the broker as much as many messages. It
-	// pauses pausePerSent for each message of the last batch, relayPause at most.
-	relayPause   = 15 * time.Millisecond
-	pausePerSent = 2 * time.Millisecond
+	// pauses pausePerSent for each of the first messages of the last batch, and pausePerMore for each one that follows.
+	pausePerSent, firstSent = 2 * time.Millisecond, 7
+	pausePerMore, moreSent  = 200 * time.Microsecond, 150
 
 	// claimLasts is for how long a process that stands still keeps the others from relaying. A round ends before.
 	claimLasts = 10 * time.Second
@@ -129,7 +129,7 @@ func (d *DB) Relay(ctx context.Context, log Log, failed func(error)) {
 			wait(ctx, pause)
 		default:
 			pause = 0
-			if p := min(relayPause, time.Duration(did.sent)*pausePerSent); p > 0 {
+			if p := pauseBehind(did.sent); p > 0 {
 				if time.Since(sent) < p {
 					wait(ctx, p)
 				}
@@ -142,6 +142,11 @@ func (d *DB) Relay(ctx context.Context, log Log, failed func(error)) {
 			}
 		}
 	}
+}
+
+// pauseBehind is the pause behind a batch of n messages.
+func pauseBehind(n int) time.Duration {
+	return pausePerSent*time.Duration(min(n, firstSent)) + pausePerMore*time.Duration(min(max(n-firstSent, 0), moreSent))
 }
 
 func wait(ctx context.Context, d time.Duration) {
