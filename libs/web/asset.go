@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -16,11 +17,25 @@ import (
 )
 
 type asset struct {
-	body []byte
+	// body opens the content. It stays in the program's file, which the kernel drops from memory where nothing asks for it.
+	body open
 	// brotli is body as the build compressed it; nil if it did not.
-	brotli []byte
+	brotli open
 	kind   string
 	hash   string
+}
+
+// open returns a file from its begin.
+type open func() io.ReadSeeker
+
+func fileOf(folder fs.FS, name string) open {
+	return func() io.ReadSeeker {
+		f, err := folder.Open(name)
+		if err != nil {
+			panic(err) // it was there when the process started
+		}
+		return f.(io.ReadSeeker) // files of embed.FS hold nothing that would have to be closed
+	}
 }
 
 // hashed names never change their content: all below assets/, and those with a hash of esbuild's.
@@ -34,10 +49,7 @@ func (u *UI) readAssets(folders ...fs.FS) {
 				if err != nil || e.IsDir() || path.Base(name) == ".gitkeep" {
 					return nil //nolint:nilerr // a folder without css or dist has none
 				}
-				body, err := fs.ReadFile(folder, name)
-				if err != nil {
-					panic(err)
-				}
+				body := fileOf(folder, name)
 				// A directory lists a file before its compressed one.
 				if name, compressed := strings.CutSuffix(strings.TrimPrefix(name, root+"/"), ".br"); compressed {
 					a := u.assets[name]
@@ -56,22 +68,30 @@ func (u *UI) readAssets(folders ...fs.FS) {
 // nameFonts writes the addresses that pages preload into a style sheet, so that a browser loads each font once.
 func (u *UI) nameFonts(sheet string) {
 	a := u.assets[sheet]
-	a.body = fontURL.ReplaceAllFunc(a.body, func(m []byte) []byte {
+	text, err := io.ReadAll(a.body())
+	if err != nil {
+		panic(err)
+	}
+	text = fontURL.ReplaceAllFunc(text, func(m []byte) []byte {
 		name := string(fontURL.FindSubmatch(m)[1])
 		if f, ok := u.assets[name]; ok {
 			return []byte(`url("` + name + "?v=" + f.hash + `")`)
 		}
 		return m
 	})
+	a.body = func() io.ReadSeeker { return bytes.NewReader(text) }
 	a.hash = hashOf(a.body)
 	u.assets[sheet] = a
 }
 
 var fontURL = regexp.MustCompile(`url\("(font/[a-z]+\.woff2)"\)`)
 
-func hashOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return base64.RawURLEncoding.EncodeToString(sum[:9])
+func hashOf(body open) string {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, body()); err != nil {
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:9])
 }
 
 func kindOf(name string) string {
@@ -143,7 +163,7 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 	default:
 		h.Set("Cache-Control", "public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800")
 	}
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
+	http.ServeContent(w, r, name, time.Time{}, body())
 }
 
 // acceptsBrotli matches an Accept-Encoding that names br, unless with the weight 0.
