@@ -76,6 +76,9 @@ func eventually(ctx context.Context, call func() error) error {
 	}
 }
 
+// million is the number of contacts from which on only contacts and organizations grow.
+const million = 1_000_000
+
 // grow adds records until there are n contacts. Whatever the size, as much happens in a week, a contact has as many timeline entries and
 // an organization as many people: only how far back it all goes grows.
 func (b *bench) grow(ctx context.Context, n int) error {
@@ -86,42 +89,51 @@ func (b *bench) grow(ctx context.Context, n int) error {
 	made, lately := `date_trunc('second', now()) - make_interval(mins => i * 10)`, `now() - make_interval(secs => i * 2)`
 	team := `(@team::bigint[])[1 + i % 10]`
 	contact := sqlID("i")
-	for _, f := range []struct{ schema, statement string }{
-		{"contacts", `insert into tag (slug, name, created_at) select 'tag-' || i, 'Tag ' || i, now() from generate_series(0, 49) i on conflict do nothing`},
-		{"contacts", `insert into tag_name (key, slug) select tag_key(name), slug from tag on conflict do nothing`},
+	for _, f := range []struct {
+		schema, statement string
+		most              int // contacts; 0 for all
+	}{
+		{"contacts", `insert into tag (slug, name, created_at) select 'tag-' || i, 'Tag ' || i, now() from generate_series(0, 49) i on conflict do nothing`, 0},
+		{"contacts", `insert into tag_name (key, slug) select tag_key(name), slug from tag on conflict do nothing`, 0},
 		{"contacts", names + ` insert into contact (id, first_name, last_name, email, email_key, phone, status, source, owner_user_id, tags, last_activity, created_at, updated_at)
 			select ` + contact + `, first.names[1 + i * 31 % 15], last.names[1 + i * 17 % 15] || ' ' || upper(substr(md5(i::text), 1, 6)), 'person' || i || '@example.com', 'person' || i || '@example.com',
 				'+324' || lpad((i::bigint * 7919 % 100000000)::text, 8, '0'), (array['lead','customer','inactive'])[1 + i % 3], (array['web','fair','phone',''])[1 + i % 4], ` + team + `,
-				array['Tag ' || i % 50], ` + made + `, ` + made + `, ` + made + ` from generate_series(@from::int, @to::int) i, first, last`},
+				array['Tag ' || i % 50], ` + made + `, ` + made + `, ` + made + ` from generate_series(@from::int, @to::int) i, first, last`, 0},
 		{"contacts", `insert into organization (id, name, name_key, created_at, updated_at) select ` + contact + `, 'Organization ' || i, 'organization' || i, ` + made + `, now()
-			from generate_series(@from::int / 20, @to::int / 20) i on conflict do nothing`},
+			from generate_series(@from::int / 20, @to::int / 20) i on conflict do nothing`, 0},
 		{"contacts", `insert into contact_organization (contact_id, organization_id, is_primary, created_at)
-			select ` + contact + `, ` + sqlID("i / 20") + `, true, ` + made + ` from generate_series(@from::int, @to::int) i`},
+			select ` + contact + `, ` + sqlID("i / 20") + `, true, ` + made + ` from generate_series(@from::int, @to::int) i`, 0},
 		{"contacts", `insert into activity (id, contact_id, type, subject, body, channel, user_id, created_at)
 			select ` + sqlID("i::bigint * 10 + k") + `, ` + contact + `, case k when 0 then 'created' else 'note' end, 'Note ' || k, 'Called about the offer.', 'portal', ` + team + `, ` + made + ` + make_interval(secs => k)
-			from generate_series(@from::int, @to::int) i, generate_series(0, 9) k`},
+			from generate_series(@from::int, @to::int) i, generate_series(0, 9) k`, million},
 		{"booking", `insert into contact (id, version, first_name, last_name, email, email_key, owner_user_id)
-			select ` + contact + `, 1, 'Person', i::text, 'person' || i || '@example.com', 'person' || i || '@example.com', ` + team + ` from generate_series(@from::int, @to::int) i`},
+			select ` + contact + `, 1, 'Person', i::text, 'person' || i || '@example.com', 'person' || i || '@example.com', ` + team + ` from generate_series(@from::int, @to::int) i`, 0},
 		// Eight a day for each of ten people, from a month ahead back into the past.
 		{"booking", `insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after, location_type, location, meeting_url, notes, source, timed_at, created_at, updated_at)
 			select ` + contact + `, case when i % 50 = 0 then 'cancelled' when t < now() then 'completed' else 'confirmed' end, @service::uuid, '{"name": "Consultation", "duration_min": 30}', ` + team + `, ` + contact + `, t, t + interval '30 minutes',
 				0, 0, 'in_person', '', '', '', 'api', t, t - interval '7 days', t from generate_series(@from::int, @to::int) i,
-			lateral (select date_trunc('day', now()) + interval '30 days' - make_interval(days => i / 10 / 8) + make_interval(hours => 8 + i / 10 % 8) t) y`},
-		{"forms", `insert into contact (id, version, name, email, owner_user_id) select ` + contact + `, 1, 'Person', 'person' || i || '@example.com', ` + team + ` from generate_series(@from::int, @to::int) i`},
+			lateral (select date_trunc('day', now()) + interval '30 days' - make_interval(days => i / 10 / 8) + make_interval(hours => 8 + i / 10 % 8) t) y`, million},
+		{"forms", `insert into contact (id, version, name, email, owner_user_id) select ` + contact + `, 1, 'Person', 'person' || i || '@example.com', ` + team + ` from generate_series(@from::int, @to::int) i`, 0},
 		{"forms", `insert into submission (id, form_id, status, result, contact_id, values, answers, page, email, created_at, people)
 			select ` + contact + `, @form::bigint, case when i % 100 = 0 then 'spam' else 'received' end, 'created', ` + contact + `, '{"email": "person@example.com"}', '[]', 'https://example.com', 'person' || i || '@example.com', ` + made + `, '{}'
-			from generate_series(@from::int, @to::int) i`},
+			from generate_series(@from::int, @to::int) i`, million},
 		{"webhooks", `insert into message (id, event, record, contact, payload, created_at, occurred_at)
-			select ` + contact + `, 'contact.created', ` + contact + `, ` + contact + `, '{"type": "contact.created", "data": {"first_name": "Anna", "email": "person@example.com"}}', ` + lately + `, now() from generate_series(@from::int, @to::int) i`},
+			select ` + contact + `, 'contact.created', ` + contact + `, ` + contact + `, '{"type": "contact.created", "data": {"first_name": "Anna", "email": "person@example.com"}}', ` + lately + `, now() from generate_series(@from::int, @to::int) i`, million},
 		{"webhooks", `insert into delivery (id, webhook, message, record, status, attempts, response_code, duration_ms, created_at, delivered_at)
-			select ` + contact + `, @webhook::uuid, ` + contact + `, ` + contact + `, case when i % 100 = 0 then 'failed' else 'delivered' end, 1, 200, 20, ` + lately + `, now() from generate_series(@from::int, @to::int) i`},
+			select ` + contact + `, @webhook::uuid, ` + contact + `, ` + contact + `, case when i % 100 = 0 then 'failed' else 'delivered' end, 1, 200, 20, ` + lately + `, now() from generate_series(@from::int, @to::int) i`, million},
 		{"settings", `insert into audit (id, action, channel, actor_label, user_id, record_type, record_id, outcome, created_at)
-			select ` + contact + `, (array['create-contact','update-contact','book-appointment'])[1 + i % 3], 'portal', 'Colleague', ` + team + `, 'contact', ` + contact + `::text, 'done', ` + lately + ` from generate_series(@from::int, @to::int) i`},
+			select ` + contact + `, (array['create-contact','update-contact','book-appointment'])[1 + i % 3], 'portal', 'Colleague', ` + team + `, 'contact', ` + contact + `::text, 'done', ` + lately + ` from generate_series(@from::int, @to::int) i`, million},
 		{"settings", `insert into mail (id, recipient, subject, kind, status, attempts, next_at, created_at, sent_at)
-			select ` + contact + `, 'person' || i || '@example.com', 'Your appointment', 'appointment', 'sent', 1, now(), ` + lately + `, now() from generate_series(@from::int, @to::int) i`},
+			select ` + contact + `, 'person' || i || '@example.com', 'Your appointment', 'appointment', 'sent', 1, now(), ` + lately + `, now() from generate_series(@from::int, @to::int) i`, million},
 	} {
-		if err := b.fill(ctx, f.schema, f.statement, n); err != nil {
-			return fmt.Errorf("fill: %w in %.80s", err, f.statement)
+		to := n
+		if f.most > 0 {
+			to = min(n, f.most)
+		}
+		for from := b.contacts; from < to; from += million {
+			if err := b.fill(ctx, f.schema, f.statement, from+1, min(from+million, to)); err != nil {
+				return fmt.Errorf("fill: %w in %.80s", err, f.statement)
+			}
 		}
 	}
 	// Postgres would do so by itself, at some moment of the measurement.
@@ -133,13 +145,13 @@ func (b *bench) grow(ctx context.Context, n int) error {
 	return nil
 }
 
-// fill runs a statement of a service's schema for the numbers that are not there yet, up to n.
-func (b *bench) fill(ctx context.Context, schema, statement string, n int) error {
+// fill runs a statement of a service's schema for some numbers.
+func (b *bench) fill(ctx context.Context, schema, statement string, from, to int) error {
 	return pgx.BeginFunc(ctx, b.DB, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select set_config('search_path', $1, true)`, schema+", ext"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, statement, pgx.NamedArgs{"from": b.contacts + 1, "to": n, "team": b.team, "service": b.service, "form": b.form, "webhook": b.webhook})
+		_, err := tx.Exec(ctx, statement, pgx.NamedArgs{"from": from, "to": to, "team": b.team, "service": b.service, "form": b.form, "webhook": b.webhook})
 		return err
 	})
 }

@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	steps  = flag.String("contacts", "10000,100000,1000000", "contacts of each step; timeline entries are ten times as many")
-	rounds = flag.Int("rounds", 40, "how often each call is made at a step")
+	steps   = flag.String("contacts", "10000,100000,1000000", "contacts of each step; timeline entries are ten times as many. Beyond a million only contacts grow")
+	rounds  = flag.Int("rounds", 40, "how often each call is made at a step")
+	updates = flag.Int("updates", 100_000, "changes of a day")
 )
 
 // bench is the system, its report and what is in it.
@@ -36,7 +37,7 @@ func main() {
 			return nil, nil, err
 		}
 		b := &bench{System: s, Report: r}
-		return []world.Part{{Name: "growth", Take: b.growth}}, s.Close, nil
+		return []world.Part{{Name: "growth", Take: b.growth}, {Name: "day", Take: b.day}}, s.Close, nil
 	})
 }
 
