@@ -89,6 +89,9 @@ func start(t *testing.T) stack {
 			t.Log(s.run(t, "compose", "ps", "--all"), s.run(t, "compose", "logs", "--no-color", "--tail", "30"))
 		}
 		s.run(t, "compose", "down", "--volumes", "--remove-orphans")
+		for _, kind := range []string{"container", "network", "volume"} {
+			require.Empty(t, s.run(t, kind, "ls", "--quiet", "--filter", "label=com.docker.compose.project="+project), "a %s is left behind", kind)
+		}
 	})
 	s.readme(t, system.Commands(t, "With Docker", 1), " .env", " "+secrets)
 	// A service is healthy a moment before the gateway has its routes.
@@ -264,7 +267,11 @@ func TestTheComposeFileRuns(t *testing.T) {
 
 	t.Run("https with a certificate of one's own, and with the next one", func(t *testing.T) {
 		dir, secure, redirect, before := t.TempDir(), freePort(t), freePort(t), s.env
-		t.Cleanup(func() { s.env = before; s.up(t, 1) })
+		t.Cleanup(func() {
+			s.env = before
+			s.up(t, 1)
+			s.run(t, "volume", "rm", project+"_acme") // compose.tls.yml's, which `compose down` without that file leaves
+		})
 		s.env = append(s.env, "SVC_PUBLIC_URL=https://localhost:"+secure, "SVC_HTTPS_PORT="+secure, "SVC_REDIRECT_PORT="+redirect, "SVC_TLS_DIR="+dir)
 		for _, name := range []string{"site.pem", "next.pem"} {
 			a, err := authority.Open(t.TempDir())
