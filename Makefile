@@ -15,6 +15,7 @@ OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck-v1.3.0
 PROMETHEUS := $(TOOLS)/prometheus
 SQUAWK   := $(TOOLS)/squawk-2.66.0/node_modules/.bin/squawk
+KUBERNETES := $(TOOLS)/kubernetes
 
 # Modules of tests and measurements, outside go.work.
 APART := deploy/kubernetes deploy/bench/peers deploy/bench/peers/pocketbase
@@ -42,6 +43,10 @@ test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the 
 .PHONY: chart
 chart: go ## render the chart for Kubernetes over sets of values, and check each object
 	cd deploy/kubernetes && GOWORK=off go test ./...
+
+.PHONY: chart-server
+chart-server: $(KUBERNETES)/kube-apiserver ## install and upgrade the chart on a kube-apiserver, which is built once, in five minutes
+	cd deploy/kubernetes && GOWORK=off KUBERNETES=$(CURDIR)/$(KUBERNETES) go test -count=1 -timeout 20m -v -run TestAServerTakesTheChart .
 
 .PHONY: narrow
 narrow: launcher ## run the services' tests with one database connection each: what waits with it in hand fails
@@ -75,6 +80,7 @@ chaos: ui build ## do faults to whole running systems under load, for half an ho
 	@status=0; \
 	go test -count=1 -timeout 6h ./deploy/chaos $(if $(ONLY),-run '^($(ONLY))$$') -v -args -full -table README.md $(if $(SOAK),-soak $(SOAK)) || status=1; \
 	[ -n "$(ONLY)" ] || go test -count=1 -timeout 2h -v ./deploy/release || status=1; \
+	[ -n "$(ONLY)" ] || $(MAKE) --no-print-directory chart-server || status=1; \
 	[ -z "$(FUZZ)" ] || $(BIN)/local env -- deploy/chaos/fuzz $(FUZZ) || status=1; \
 	exit $$status
 
@@ -272,6 +278,9 @@ $(SQUAWK):
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
 	@mkdir -p $(TOOLS)/squawk-2.66.0
 	npm install --prefix $(TOOLS)/squawk-2.66.0 --ignore-scripts --no-save --no-audit --no-fund squawk-cli@2.66.0
+
+$(KUBERNETES)/kube-apiserver: deploy/kubernetes/go.mod $(addprefix deploy/kubernetes/apiserver/,build go.mod pom.xml) | go
+	@deploy/kubernetes/apiserver/build $(@D)
 
 $(PROTOC_GEN_GO): go.mod | go
 	@mkdir -p $(TOOLS)

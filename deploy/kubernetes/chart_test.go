@@ -92,8 +92,14 @@ func each(t *testing.T, test func(t *testing.T, values map[string]any, objects r
 	}
 }
 
-// render is what `helm template desk .` makes of values.
-func render(values map[string]any) (rendered, error) {
+// document is one object as the chart writes it.
+type document struct {
+	meta.PartialObjectMetadata
+	file, text string
+}
+
+// documents are what `helm template desk .` makes of values.
+func documents(values map[string]any) ([]document, error) {
 	chart, err := loader.Load(".")
 	if err != nil {
 		return nil, err
@@ -106,30 +112,43 @@ func render(values map[string]any) (rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := rendered{}
-	for file, text := range files {
-		for document := range strings.SplitSeq("\n"+text, "\n---") {
-			if strings.TrimSpace(regexp.MustCompile(`(?m)^#.*$`).ReplaceAllString(document, "")) == "" || strings.HasSuffix(file, ".tpl") {
+	var made []document
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		for text := range strings.SplitSeq("\n"+files[file], "\n---") {
+			if strings.TrimSpace(regexp.MustCompile(`(?m)^#.*$`).ReplaceAllString(text, "")) == "" || strings.HasSuffix(file, ".tpl") {
 				continue
 			}
-			var head meta.PartialObjectMetadata
-			if err := yaml.Unmarshal([]byte(document), &head); err != nil {
-				return nil, fmt.Errorf("%s: %w\n%s", file, err, document)
+			d := document{file: file, text: text}
+			if err := yaml.Unmarshal([]byte(text), &d.PartialObjectMetadata); err != nil {
+				return nil, fmt.Errorf("%s: %w\n%s", file, err, text)
 			}
-			made, known := kinds[head.APIVersion+" "+head.Kind]
-			if !known {
-				return nil, fmt.Errorf("%s: no type for %s %s", file, head.APIVersion, head.Kind)
-			}
-			object := made()
-			if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
-				return nil, fmt.Errorf("%s: %s %s: %w\n%s", file, head.Kind, head.Name, err, document)
-			}
-			key := head.Kind + " " + head.Name
-			if objects[key] != nil {
-				return nil, fmt.Errorf("%s is made twice", key)
-			}
-			objects[key] = object
+			made = append(made, d)
 		}
+	}
+	return made, nil
+}
+
+// render decodes the documents of values strictly.
+func render(values map[string]any) (rendered, error) {
+	all, err := documents(values)
+	if err != nil {
+		return nil, err
+	}
+	objects := rendered{}
+	for _, d := range all {
+		made, known := kinds[d.APIVersion+" "+d.Kind]
+		if !known {
+			return nil, fmt.Errorf("%s: no type for %s %s", d.file, d.APIVersion, d.Kind)
+		}
+		object := made()
+		if err := yaml.UnmarshalStrict([]byte(d.text), object); err != nil {
+			return nil, fmt.Errorf("%s: %s %s: %w\n%s", d.file, d.Kind, d.Name, err, d.text)
+		}
+		key := d.Kind + " " + d.Name
+		if objects[key] != nil {
+			return nil, fmt.Errorf("%s is made twice", key)
+		}
+		objects[key] = object
 	}
 	return objects, nil
 }
