@@ -93,7 +93,7 @@ func TestAServerTakesTheChart(t *testing.T) {
 				before := c.stored(t, namespace)
 				require.Equal(t, hooks(t, sets[name], "pre-upgrade"), c.upgrade(t, namespace, sets[name]))
 				for key := range before {
-					if kind, _, _ := strings.Cut(key, " "); slices.Contains([]string{"Cluster", "Kafka"}, kind) {
+					if kind, _, _ := strings.Cut(key, " "); slices.Contains([]string{"Cluster", "Kafka", "KafkaNodePool"}, kind) {
 						stays[key] = before[key]
 					}
 				}
