@@ -100,6 +100,9 @@ func TestAServerTakesTheChart(t *testing.T) {
 				expected := maps.Clone(stays)
 				maps.Copy(expected, fresh[name])
 				require.Equal(t, expected, c.stored(t, namespace))
+				for _, d := range c.deployments(t, namespace) {
+					require.Equal(t, int32(2), *d.Spec.Replicas, "%s had two replicas, and nothing has scaled it", d.Name)
+				}
 			})
 		}
 		c.helm(t, namespace, nil, "uninstall", "desk")
@@ -119,6 +122,16 @@ func TestAServerTakesTheChart(t *testing.T) {
 				require.Equal(t, before[name].Generation, d.Generation, name)
 			}
 			require.Equal(t, autoscaled, *c.deployments(t, namespace)[booking].Spec.Replicas)
+		}
+	})
+
+	t.Run("replicas that run when autoscaling is switched on run on", func(t *testing.T) {
+		const namespace = "switched"
+		c.namespace(t, namespace)
+		c.install(t, namespace, sets["least"])
+		for range 2 {
+			c.upgrade(t, namespace, sets["plain"])
+			require.Equal(t, int32(2), *c.deployments(t, namespace)["desk-booking"].Spec.Replicas)
 		}
 	})
 }

@@ -156,3 +156,18 @@ volumeMounts:
   {{ end }}ports: [{protocol: TCP, port: {{ .Values.networkPolicies.otlp.port }}}]
 {{- end }}
 {{- end }}
+
+{{- /* replicas is the number in a deployment. An autoscaled one keeps that which runs until the autoscaler has scaled it for the first time, and
+owns the field: an upgrade that leaves the field out before that sets one replica. */}}
+{{- define "replicas" }}
+{{- if not .settings.autoscaling.enabled }}
+replicas: {{ .settings.replicas }}
+{{- else }}
+{{- $runs := lookup "apps/v1" "Deployment" .root.Release.Namespace (printf "%s-%s" (include "name" .root) .name) }}
+{{- $scaled := false }}
+{{- range dig "metadata" "managedFields" list $runs }}{{ if eq (get . "subresource") "scale" }}{{ $scaled = true }}{{ end }}{{ end }}
+{{- if and $runs (not $scaled) }}
+replicas: {{ $runs.spec.replicas }}
+{{- end }}
+{{- end }}
+{{- end }}
