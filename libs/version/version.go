@@ -8,12 +8,12 @@ import (
 )
 
 // Number is the version of all programs of this checkout, by semver.org. deploy/CHANGELOG.md says what it means and what is in it.
-const Number = "1.0.0"
+const Number = "1.0.1"
 
 // revision is set by the linker (-X frontdesk/libs/version.revision=…) where a build has no Git folder.
 var revision string
 
-// String is the number and, where the build has it, the commit: "1.0.0 (0123456789ab)", with "changed" behind the commit if files
+// String is the number and, where the build has it, the commit: "1.0.1 (0123456789ab)", with "changed" behind the commit if files
 // were changed since.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
