@@ -69,9 +69,8 @@ func TestEveryServiceIsReplacedByANewVersion(t *testing.T) {
 	w.Report(t, "every service of "+commit+" replaced by a version with a migration", l, w.Recovered(t, time.Minute))
 }
 
-// versionBefore is a checkout of the version before the newest migration, and the words for it in the table. In a clone without that
-// history it is this version, and the words say so; also where that version came before 1.0.0, which had no libs/version and is stopped
-// ahead of an upgrade.
+// versionBefore is a checkout of the release before this one, as its last commit had it, and the words for it in the table. In a clone
+// without that history it is this version, and the words say so; also before 1.0.0, whose versions are stopped ahead of an upgrade.
 func versionBefore(t *testing.T) (dir, words string) {
 	t.Helper()
 	git := func(args ...string) (string, error) {
@@ -80,9 +79,9 @@ func versionBefore(t *testing.T) (dir, words string) {
 		out, err := cmd.Output()
 		return strings.TrimSpace(string(out)), err
 	}
-	newest, err := git("log", "-1", "--diff-filter=A", "--format=%H", "--", "libs/db/migrations/*.sql", "services/*/internal/*/migrations/*.sql")
+	release, err := git("log", "-1", "--format=%H", "--", "libs/version/version.go")
 	require.NoError(t, err)
-	commit, err := git("rev-parse", "--verify", "--quiet", newest+"^")
+	commit, err := git("rev-parse", "--verify", "--quiet", release+"^")
 	if err != nil {
 		t.Log("This clone has no history: this version is its own version before. `git fetch --unshallow` gets the history.")
 		return "", "this version itself (a clone without history)"
@@ -96,7 +95,7 @@ func versionBefore(t *testing.T) (dir, words string) {
 	unpack := exec.Command("bash", "-euo", "pipefail", "-c", `git -C "$1" archive "$2" | tar -x -C "$3"; mkdir -p "$1/.run/tools" "$3/.run"; ln -s "$1/.run/tools" "$3/.run/tools"`, "-", root, commit, dir)
 	out, err := unpack.CombinedOutput()
 	require.NoError(t, err, string(out))
-	return dir, "the version before the newest migration"
+	return dir, "the release before"
 }
 
 // traefik is the program of the launcher, so that another checkout does not build it again.
