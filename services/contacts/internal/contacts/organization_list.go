@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,9 +55,7 @@ func (s *service) findOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 		}
 	}
 	if page.First {
-		var w db.Where
-		narrow(&w)
-		if err := tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
+		if page.Total, err = in.total(ctx, tx, narrow); err != nil {
 			return db.List[Organization]{}, err
 		}
 	}
@@ -71,6 +70,21 @@ func (s *service) findOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Organization])
 	return db.Close(page, all, func(o Organization) (time.Time, uuid.UUID) { return o.CreatedAt, o.ID }), err
+}
+
+// total is how many organizations q asks for, with the conditions that narrow adds.
+func (q OrganizationQuery) total(ctx context.Context, tx *db.Tx, narrow func(*db.Where)) (n int64, err error) {
+	if q.Search == "" && q.UpdatedSince.IsZero() {
+		var owner []string
+		if q.Owner != 0 {
+			owner = []string{strconv.FormatInt(q.Owner, 10)}
+		}
+		return tx.CountRows(ctx, "organization", []string{strconv.FormatBool(q.Deleted)}, owner)
+	}
+	var w db.Where
+	narrow(&w)
+	err = tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.Args...).Scan(&n)
+	return n, err
 }
 
 // organizationTimeline lists what happened to an organization and to the people linked to it that the

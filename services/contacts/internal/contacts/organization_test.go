@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"fmt"
 	"net/url"
 	"testing"
 	"time"
@@ -211,4 +212,31 @@ func TestOverviewSumsUpWhatOneMaySee(t *testing.T) {
 	require.Equal(t, "Form submitted: Contact", o.Text("activity.0.subject"))
 	s.SetApp("booking", false)
 	require.EqualValues(t, 0, admin.Get("/overview").Is(200).Field("requests.total"))
+}
+
+func TestTheTotalOfAListOfOrganizationsFollowsEachChange(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin, staff := s.As("svc_admin"), s.As("staff")
+	var ids []string
+	for _, name := range []string{"Anchor", "Bakery", "Cellar", "Dairy"} {
+		ids = append(ids, admin.Post("/organizations", object{"name": name, "owner_user_id": staff.UserID}).Is(201).Text("id"))
+	}
+	totals := func() (all []any) {
+		for _, query := range []string{"", "&owner=" + fmt.Sprint(staff.UserID), "&deleted=true", "&deleted=true&owner=" + fmt.Sprint(staff.UserID), "&search=a", "&updated_since=2020-01-01T00:00:00Z"} {
+			list := admin.Get("/organizations?per_page=100" + query).Is(200)
+			require.EqualValues(t, len(list.Items()), list.Field("total"), query)
+			all = append(all, list.Field("total"))
+		}
+		return all
+	}
+	require.EqualValues(t, []any{4., 4., 0., 0., 4., 4.}, totals())
+	admin.Patch("/organizations/"+ids[0], object{"mode": "overwrite", "owner_user_id": nil}).Is(200)
+	require.EqualValues(t, []any{4., 3., 0., 0., 4., 4.}, totals())
+	admin.Delete("/organizations/"+ids[1], nil).Is(204)
+	require.EqualValues(t, []any{3., 2., 1., 1., 3., 3.}, totals())
+	require.NoError(t, s.Kit.DB.AddUpCounts(t.Context()))
+	admin.Post("/organizations/"+ids[1]+"/restore", nil).Is(200)
+	require.EqualValues(t, []any{4., 3., 0., 0., 4., 4.}, totals())
+	admin.Post("/organizations/"+ids[2]+"/merge", object{"other_id": ids[3]}).Is(200)
+	require.EqualValues(t, []any{3., 2., 0., 0., 3., 3.}, totals())
 }
