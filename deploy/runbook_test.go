@@ -25,6 +25,7 @@ var notRun = map[string]string{
 	"make verify":            "is checks",
 	"make observe":           "is a test",
 	"make compose-test":      "is a test",
+	"make chart-server":      "is a test",
 	"make bench":             "measures for many minutes",
 	"go run ./deploy/bench/": "measures for many minutes",
 	"make release":           "builds what deploy/release tests",
