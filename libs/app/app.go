@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +34,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/memory"
 	"frontdesk/libs/op"
 	"frontdesk/libs/trust"
 	"frontdesk/libs/version"
@@ -150,12 +150,15 @@ func Main(s Service) {
 		return
 	}
 	slog.Info("starts", "version", version.String())
-	tuneGC()
+	go memory.Keep(ctx, garbage)
 	if err := Run(ctx, cfg, s); err != nil {
 		slog.Error("stopped", "error", err)
 		os.Exit(1)
 	}
 }
+
+// garbage is how much a service lets pile up, in bytes.
+const garbage = 24 << 20
 
 // The parts of a stop and the seconds they take at most: the whole is less than the time after which supervisors kill.
 const (
@@ -439,9 +442,6 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 	if err := r.announce(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	// Give the memory of the start back, such as that of describing all operations.
-	settled := time.AfterFunc(5*time.Second, debug.FreeOSMemory)
-	defer settled.Stop()
 	slog.Info("ready to serve", "listen", k.Config.Listen, "instance", r.instance)
 
 	select {

@@ -144,6 +144,11 @@ func (b *bench) distinct(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	caller, err := world.NewCaller(b.API, b.URL, *clients)
+	if err != nil {
+		return err
+	}
+	defer caller.Close()
 	var next atomic.Int64
 	book := func() error {
 		for {
@@ -151,14 +156,17 @@ func (b *bench) distinct(ctx context.Context) error {
 			// Afternoons, in summer and winter alike.
 			day, turn := int(n)/people/12, int(n)/people%12
 			start := b.first.AddDate(0, 0, days+30+day).Add(12*time.Hour + time.Duration(turn)*30*time.Minute)
-			if status, err := b.book(token, 1+n%people, start, fmt.Sprintf("d%d@example.com", n)); err != nil || status == http.StatusCreated {
+			status, err := caller.Call("POST", "/v1/booking/book", fmt.Appendf(nil,
+				`{"service": %q, "staff": %d, "starts_at": %q, "token": %q, "values": {"first_name": "Bea", "email": "d%d@example.com"}}`,
+				b.service, 1+n%people, start.Format(time.RFC3339), token, n))
+			if err != nil || status == http.StatusCreated {
 				return err
 			}
 		}
 	}
 	rates, err := world.Turns(distinctTurns,
 		func() (float64, error) { return limit.Rate(ctx, *clients, *length) },
-		func() (float64, error) { return world.Load(*clients, *length, book) })
+		b.Costing(b.Report, "booking", func() (float64, error) { return world.Load(*clients, *length, book) }))
 	if err != nil {
 		return err
 	}

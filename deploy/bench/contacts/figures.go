@@ -23,22 +23,35 @@ func (b *bench) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var n atomic.Int64
-	n.Store(time.Now().UnixNano() % 1_000_000_000)
-	create := func() error {
-		i := n.Add(1)
-		_, err := b.Call("POST", "/contacts", map[string]any{"first_name": "Grace", "last_name": fmt.Sprint("Hopper ", i),
-			"email": fmt.Sprintf("grace%d@example.com", i), "phone": "+32470123456"}, nil)
+	handler, err := b.HandleCreate(ctx)
+	if err != nil {
 		return err
 	}
-	rates, err := world.Turns(createTurns,
-		func() (float64, error) { return limit.Rate(ctx, *clients, *length) },
-		func() (float64, error) { return world.Load(*clients, *length, create) })
+	var n atomic.Int64
+	n.Store(time.Now().UnixNano() % 1_000_000_000)
+	load := func(base string) func() (float64, error) {
+		return func() (float64, error) {
+			caller, err := world.NewCaller(b.API, base, *clients)
+			if err != nil {
+				return 0, err
+			}
+			defer caller.Close()
+			return world.Load(*clients, *length, func() error {
+				_, err := caller.Call("POST", "/v1/contacts", fmt.Appendf(nil,
+					`{"first_name": "Grace", "last_name": "Hopper %d", "email": "grace%[1]d@example.com", "phone": "+32470123456"}`, n.Add(1)))
+				return err
+			})
+		}
+	}
+	rates, err := world.Turns(createTurns, func() (float64, error) { return limit.Rate(ctx, *clients, *length) },
+		b.Costing(b.Report, "create", load(b.URL)), b.Costing(b.Report, "the same behind HTTP", load(handler)))
 	if err != nil {
 		return err
 	}
 	b.Note(fmt.Sprintf("create, %d clients", *clients), world.PerSecond(world.Median(rates[1])))
 	b.Note("the same transaction by pgbench", world.PerSecond(world.Median(rates[0])))
+	b.Note("the same transaction behind HTTP", world.PerSecond(world.Median(rates[2])))
+	b.Note("the same behind HTTP ÷ by pgbench, which is the limit of the next", world.Plain(world.Median(world.Ratios(rates[2], rates[0]))))
 	b.AtLeast("create ÷ the same transaction by pgbench", world.Plain(world.Median(world.Ratios(rates[1], rates[0]))), world.Plain(0.5))
 	return nil
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,10 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
 )
 
 // Bare is a transaction that pgbench runs without any service: the limit of a write.
@@ -78,3 +83,20 @@ func (w *World) BareCreate(ctx context.Context) (*Bare, error) {
 	}
 	return NewBare(w.Dir, w.URLs["contacts"], "contacts,ext", bareCreate)
 }
+
+// HandleCreate is BareCreate behind HTTP, see Handler. BareCreate makes its tables.
+func (w *World) HandleCreate(ctx context.Context) (url string, err error) {
+	return w.Handler(ctx, w.URLs["contacts"], "contacts,ext", func(v map[string]any, b *pgx.Batch) {
+		id, now := db.NewID().String(), time.Now()
+		changes, _ := json.Marshal(v)
+		b.Queue(`insert into bare_contact (id, first_name, last_name, email, email_key, phone, tags, last_activity, created_at, updated_at)
+			values ($1, $2, $3, $4, $5, $6, '{}', $7, $7, $7) on conflict do nothing`, id, v["first_name"], v["last_name"], v["email"], v["email"], v["phone"], now)
+		b.Queue(`insert into bare_activity (id, contact_id, type, subject, data, channel, actor_label, user_id, created_at)
+			values ($1, $2, 'created', 'Contact created', $3, 'api', 'bench', 1, $4)`, db.NewID().String(), id, changes, now)
+		b.Queue(`insert into bare_outbox (topic, key, value) values ('contacts.contact', $1, $2)`, id, bareEvent[:700])
+		b.Queue(`insert into bare_outbox (topic, key, value) values ('svc.audit', $1, $2)`, id, bareEvent[:200])
+	})
+}
+
+// bareEvent is as long as an event.
+var bareEvent [700]byte

@@ -80,16 +80,35 @@ func Held(pids []int) (kib int) {
 	return kib
 }
 
-// Worked is how long processes have kept a processor busy so far. It is 0 where there is no /proc.
+// Worked is how long processes, and children of theirs that have ended, have kept a processor busy so far. It is 0 where there is no /proc.
 func Worked(pids []int) (d time.Duration) {
 	for _, pid := range pids {
-		if fields := stat(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
-			user, _ := strconv.Atoi(fields[11])
-			kernel, _ := strconv.Atoi(fields[12])
-			d += time.Duration(user+kernel) * 10 * time.Millisecond // a hundred ticks a second, on every Linux that Go runs on
+		if fields := stat(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 14 {
+			for _, ticks := range fields[11:15] {
+				n, _ := strconv.Atoi(ticks)
+				d += time.Duration(n) * 10 * time.Millisecond // a hundred ticks a second, on every Linux that Go runs on
+			}
 		}
 	}
 	return d
+}
+
+// Cost is how long the processors work for one of many calls, by who works.
+type Cost map[string]time.Duration
+
+// Costs measures the load that f makes: f returns calls a second, who names the processes.
+func Costs(who map[string]func() []int, f func() (float64, error)) (perSecond float64, cost Cost, err error) {
+	before, began := map[string]time.Duration{}, time.Now()
+	for name, pids := range who {
+		before[name] = Worked(pids())
+	}
+	perSecond, err = f()
+	calls := perSecond * time.Since(began).Seconds()
+	cost = Cost{}
+	for name, pids := range who {
+		cost[name] = time.Duration(float64(Worked(pids())-before[name]) / max(1, calls))
+	}
+	return perSecond, cost, err
 }
 
 // closers run last to first.

@@ -6,11 +6,13 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -120,6 +122,10 @@ func (c *closers) pool(ctx context.Context, url, searchPath string) (*pgxpool.Po
 		return nil, err
 	}
 	cfg.ConnConfig.RuntimeParams["search_path"] = searchPath
+	return c.open(ctx, cfg)
+}
+
+func (c *closers) open(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err == nil {
 		c.Defer(pool.Close)
@@ -154,6 +160,24 @@ func (w *World) Stores() (pids []int) {
 		pids = append(pids, Family(pid)...)
 	}
 	return pids
+}
+
+// Costing is f with the cost of a call to each process, which it prints behind name. A caller that serves itself costs both.
+func (w *World) Costing(r *Report, name string, f func() (float64, error)) func() (float64, error) {
+	return func() (float64, error) {
+		rate, cost, err := Costs(map[string]func() []int{
+			"caller":     func() []int { return []int{os.Getpid()} },
+			"service":    func() []int { return []int{w.PID} },
+			"PostgreSQL": func() []int { return Family(w.stores[0]) },
+			"broker":     func() []int { return Family(w.stores[1]) },
+		}, f)
+		if err == nil {
+			for _, part := range slices.Sorted(maps.Keys(cost)) {
+				r.Note(name+", processor time of "+part, Ms(cost[part]))
+			}
+		}
+		return rate, err
+	}
 }
 
 // masterKey is that of every service.

@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -63,20 +62,11 @@ var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, S
 
 // hasher hashes a few passwords at a time: each takes 19 MiB and a core for some tens of milliseconds. A password that
 // waits longer than patience for its turn is 503.
-type hasher struct {
-	turns chan struct{}
-	// rest returns the memory to the system after a time of quiet without sign-ins.
-	rest *time.Timer
-}
+type hasher struct{ turns chan struct{} }
 
-const (
-	hashers = 2
-	quiet   = 5 * time.Second
-)
+const hashers = 2
 
-func newHasher() hasher {
-	return hasher{make(chan struct{}, hashers), time.AfterFunc(quiet, debug.FreeOSMemory)}
-}
+func newHasher() hasher { return hasher{make(chan struct{}, hashers)} }
 
 // patience is how long a password waits for its turn.
 const patience = 5 * time.Second
@@ -86,10 +76,7 @@ func (h hasher) turn(ctx context.Context) (done func(), err error) {
 	defer cancel()
 	select {
 	case h.turns <- struct{}{}:
-		return func() {
-			<-h.turns
-			h.rest.Reset(quiet)
-		}, nil
+		return func() { <-h.turns }, nil
 	case <-ctx.Done():
 		return nil, fault.Unavailable()
 	}
