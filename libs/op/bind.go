@@ -19,6 +19,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -363,7 +364,7 @@ func (e *entry) body(r *request, args map[string]json.RawMessage) error {
 	if err != nil || body == nil {
 		return err
 	}
-	if err := json.Unmarshal(body, &args); err != nil || args == nil {
+	if !members(body, args) {
 		return fault.InvalidJSON("The body is not a JSON object.")
 	}
 	for _, f := range e.in {
@@ -372,6 +373,20 @@ func (e *entry) body(r *request, args map[string]json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// members adds the values of a JSON object to args by their names, as parts of text, and reports whether text is one. Of two values with one name the
+// last counts, as for json.Unmarshal, which would copy each.
+func members(text []byte, args map[string]json.RawMessage) bool {
+	if !json.Valid(text) {
+		return false
+	}
+	object := gjson.ParseBytes(text)
+	object.ForEach(func(name, value gjson.Result) bool {
+		args[name.String()] = text[value.Index : value.Index+len(value.Raw)]
+		return true
+	})
+	return object.IsObject()
 }
 
 // raw renders text of a path or query as the JSON that the field's type expects. What does not fit is

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -158,6 +159,25 @@ func FuzzBind(f *testing.F) {
 		}
 		if in.Name == "" && !bytes.Contains(body, []byte(`"name"`)) {
 			t.Fatalf("read %q as %+v", body, in)
+		}
+	})
+}
+
+// FuzzMembers compares with json.Unmarshal, which is slower.
+func FuzzMembers(f *testing.F) {
+	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[1, {"a":2}]}` + "\n", `{"a":"\u00e9\n\"","a":null}`, `{"\u0061\ud83d\ude00\t":-1e5}`, `[{"a":1}]`, `null`, `"a"`, ``, `{"a":1}{`, `{"":{}}`, `{"a.b":1,"*":2,"@x":3}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !utf8.Valid(text) || surrogate.Match(text) {
+			return // is refused or mended before
+		}
+		var want map[string]json.RawMessage
+		object := json.Unmarshal(text, &want) == nil && want != nil
+		got := map[string]json.RawMessage{}
+		require.Equal(t, object, members(text, got))
+		if object {
+			require.Equal(t, want, got)
 		}
 	})
 }

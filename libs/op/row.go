@@ -81,8 +81,8 @@ func rowOf(t reflect.Type) reflect.Type {
 func (e *entry) readRows(f *field, rows reflect.Value) {
 	for i := range rows.Len() {
 		rows.Index(i).Addr().Interface().(row).read(func(text json.RawMessage, in any) error {
-			var args map[string]json.RawMessage
-			if err := json.Unmarshal(text, &args); err != nil || args == nil {
+			args := map[string]json.RawMessage{}
+			if !members(text, args) {
 				return fault.InvalidJSON("The row is not a JSON object.")
 			}
 			return e.readArgs(f.rows, args, in)
