@@ -458,13 +458,14 @@ func apply(ctx context.Context, tx *db.Tx, f Follow, events []Event, fresh map[u
 			return fmt.Errorf("lock for %d events of %s: %w", len(events), f.Topic, err)
 		}
 	}
+	tracer := otel.Tracer("frontdesk") // each call costs as much as a span
 	for _, e := range events {
 		if !fresh[e.ID] || e.Kind == proto.KindStatePublished {
 			continue
 		}
 		delete(fresh, e.ID)
 		tx.Who, tx.History = e.Actor, e.History
-		ctx, span := otel.Tracer("frontdesk").Start(e.traced(ctx), "consume "+e.Kind, trace.WithSpanKind(trace.SpanKindConsumer))
+		ctx, span := tracer.Start(e.traced(ctx), "consume "+e.Kind, trace.WithSpanKind(trace.SpanKindConsumer))
 		err := f.Handle(ctx, tx, e)
 		span.End()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/fault"
@@ -35,6 +36,7 @@ type engine struct {
 	client  *http.Client
 	timers  *timers
 	seconds metric.Float64Histogram
+	tracer  trace.Tracer
 
 	results chan result
 	refused *app.Aside[uuid.UUID] // deliveries whose results could not be stored
@@ -61,7 +63,7 @@ func newEngine(s *service) *engine {
 	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.webhook.attempt.seconds", metric.WithUnit("s"),
 		metric.WithDescription("time of an attempt by outcome"),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
-	return &engine{s: s, client: fetch.Client(s.fetchOptions()), seconds: seconds, results: make(chan result, 256),
+	return &engine{s: s, client: fetch.Client(s.fetchOptions()), seconds: seconds, tracer: otel.Tracer("frontdesk"), results: make(chan result, 256),
 		refused: app.NewAside[uuid.UUID]("webhook results"),
 		lanes:   map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
 }

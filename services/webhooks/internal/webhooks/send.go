@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -100,7 +99,7 @@ func (e *engine) send(ctx context.Context, to target, j job) result {
 func (e *engine) post(ctx context.Context, address string, j job, headers map[string]string) (*int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, signature.AnswerWithin)
 	defer cancel()
-	ctx, span := otel.Tracer("frontdesk").Start(j.traced(ctx), "deliver "+j.Event, trace.WithSpanKind(trace.SpanKindClient))
+	ctx, span := e.tracer.Start(j.traced(ctx), "deliver "+j.Event, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(j.Payload))
 	if err != nil {

@@ -240,12 +240,17 @@ func warnLapsed(ctx context.Context, rows []settled, written map[uuid.UUID]bool)
 // writeRows moves the deliveries whose lease is still held, logs their attempts and returns their ids. If every row
 // succeeded, it also ends the streaks of failures of their webhooks; else the caller counts them.
 func writeRows(ctx context.Context, q querier, rows []settled) (map[uuid.UUID]bool, error) {
+	deliveries := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		deliveries[i] = r.Delivery
+	}
 	found, err := q.Query(ctx, `
 		with r as (
 			select * from json_to_recordset($1) as r(delivery uuid, lease uuid, was text, status text, failed int, next timestamptz, delivered timestamptz,
 				sent bool, at timestamptz, url text, code int, answer text, reason text, took_ms int)
 		), own as (
-			delete from lease l using r where l.delivery = r.delivery and l.token = r.lease returning l.delivery
+			-- By the ids as an array: for the rows of r the planner would read the whole table, with all leases that have ended.
+			delete from lease l using r where l.delivery = any($2) and l.delivery = r.delivery and l.token = r.lease returning l.delivery
 		), d as (
 			update delivery d set status = r.status, failed_attempts = r.failed, next_attempt_at = r.next,
 				-- A resend does not change when it was delivered first.
@@ -269,7 +274,7 @@ func writeRows(ctx context.Context, q querier, rows []settled) (map[uuid.UUID]bo
 			update webhook set failures = 0 where failures > 0 and paused is null and id in (select webhook from d)
 				and not exists (select from r where reason is not null)
 		)
-		select id from d`, rows)
+		select id from d`, rows, deliveries)
 	if err != nil {
 		return nil, fmt.Errorf("write results: %w", err)
 	}
