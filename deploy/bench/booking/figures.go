@@ -63,9 +63,10 @@ func (b *bench) token() (string, error) {
 }
 
 // book answers 201 or, if somebody was faster, 409.
-func (b *bench) book(token string, staff int64, start time.Time, email string) (status int, err error) {
-	return b.Call("POST", "/booking/book", map[string]any{"service": b.service, "staff": staff, "starts_at": start.Format(time.RFC3339), "token": token,
-		"values": map[string]string{"first_name": "Bea", "email": email}}, nil)
+func (b *bench) book(visitor *world.Caller, token string, staff int64, start time.Time, email string) (status int, err error) {
+	return visitor.Call("POST", "/v1/booking/book", fmt.Appendf(nil,
+		`{"service": %q, "staff": %d, "starts_at": %q, "token": %q, "values": {"first_name": "Bea", "email": %q}}`,
+		b.service, staff, start.Format(time.RFC3339), token, email))
 }
 
 // oneSlot has 64 visitors book the same time at once, round after round, and compares the slowest answer with a single
@@ -75,17 +76,22 @@ func (b *bench) oneSlot(context.Context) error {
 	if err != nil {
 		return err
 	}
+	visitors, err := world.NewCaller(b.API, b.URL, racers)
+	if err != nil {
+		return err
+	}
+	defer visitors.Close()
 	var slowest, single []time.Duration
 	for round := range *rounds {
 		// Free days after the filled month; one slot of one person each round.
 		start := b.first.AddDate(0, 0, days+round/8).Add(time.Duration(13+round%8/2)*time.Hour + time.Duration(round%2*30)*time.Minute)
 		begin := time.Now()
-		status, err := b.book(token, 2, start, fmt.Sprintf("single%d@example.com", round))
+		status, err := b.book(visitors, token, 2, start, fmt.Sprintf("single%d@example.com", round))
 		if err != nil || status != http.StatusCreated {
 			return fmt.Errorf("single booking: status %d: %w", status, err)
 		}
 		single = append(single, time.Since(begin))
-		won, worst, err := b.race(token, round, start)
+		won, worst, err := b.race(visitors, token, round, start)
 		if err != nil {
 			return err
 		}
@@ -102,16 +108,19 @@ func (b *bench) oneSlot(context.Context) error {
 	return nil
 }
 
-// race has 64 visitors book start at once. It returns how many succeeded, and how long the slowest answer took.
-func (b *bench) race(token string, round int, start time.Time) (won int, worst time.Duration, err error) {
+// racers book one slot at once.
+const racers = 64
+
+// race has all of them book start at once. It returns how many succeeded, and how long the slowest answer took.
+func (b *bench) race(racing *world.Caller, token string, round int, start time.Time) (won int, worst time.Duration, err error) {
 	var mu sync.Mutex
 	var visitors sync.WaitGroup
 	gate := make(chan struct{})
-	for i := range 64 {
+	for i := range racers {
 		visitors.Go(func() {
 			<-gate
 			begin := time.Now()
-			status, e := b.book(token, 1, start, fmt.Sprintf("r%d-%d@example.com", round, i))
+			status, e := b.book(racing, token, 1, start, fmt.Sprintf("r%d-%d@example.com", round, i))
 			took := time.Since(begin)
 			mu.Lock()
 			defer mu.Unlock()
@@ -144,11 +153,11 @@ func (b *bench) distinct(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	caller, err := world.NewCaller(b.API, b.URL, *clients)
+	visitors, err := world.NewCaller(b.API, b.URL, *clients)
 	if err != nil {
 		return err
 	}
-	defer caller.Close()
+	defer visitors.Close()
 	var next atomic.Int64
 	book := func() error {
 		for {
@@ -156,10 +165,7 @@ func (b *bench) distinct(ctx context.Context) error {
 			// Afternoons, in summer and winter alike.
 			day, turn := int(n)/people/12, int(n)/people%12
 			start := b.first.AddDate(0, 0, days+30+day).Add(12*time.Hour + time.Duration(turn)*30*time.Minute)
-			status, err := caller.Call("POST", "/v1/booking/book", fmt.Appendf(nil,
-				`{"service": %q, "staff": %d, "starts_at": %q, "token": %q, "values": {"first_name": "Bea", "email": "d%d@example.com"}}`,
-				b.service, 1+n%people, start.Format(time.RFC3339), token, n))
-			if err != nil || status == http.StatusCreated {
+			if status, err := b.book(visitors, token, 1+n%people, start, fmt.Sprintf("d%d@example.com", n)); err != nil || status == http.StatusCreated {
 				return err
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/deploy/bench/world"
+	"frontdesk/deploy/client"
 )
 
 // site is the system with a published form, and visitors who send it.
@@ -59,11 +60,15 @@ const message = "Good morning, we would like to know what you can do for us in s
 
 func (s *site) address(n int64) string { return fmt.Sprintf("v%07d.%s@example.com", n, s.mark) }
 
+// body is what visitor n sends.
+func (s *site) body(n int64) []byte {
+	return fmt.Appendf(nil, `{"token": %q, "hp_url": "", "page": "https://example.com/contact",
+		"values": {"first": "Grace", "last": "Hopper", "email": %q, "message": %q}}`, s.token, s.address(n), message)
+}
+
 // submit sends the form as visitor n to a base address; key may be empty. The status is 0 if there was no answer.
 func (s *site) submit(ctx context.Context, base string, n int64, key string) (status int, err error) {
-	body, _ := json.Marshal(map[string]any{"token": s.token, "hp_url": "", "page": "https://example.com/contact",
-		"values": map[string]string{"first": "Grace", "last": "Hopper", "email": s.address(n), "message": message}})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/forms/"+s.form+"/submit", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/forms/"+s.form+"/submit", bytes.NewReader(s.body(n)))
 	if err != nil {
 		return 0, err
 	}
@@ -90,9 +95,14 @@ func (s *site) rates(ctx context.Context, b *bareSubmit) error {
 	if err != nil {
 		return err
 	}
+	visitors, err := world.NewCaller(client.API{}, forms.URL, clients)
+	if err != nil {
+		return err
+	}
+	defer visitors.Close()
 	load := func() (float64, error) {
 		return world.Load(clients, *length, func() error {
-			status, err := s.submit(ctx, forms.URL, s.next.Add(1), "")
+			status, err := visitors.Call("POST", "/v1/forms/"+s.form+"/submit", s.body(s.next.Add(1)))
 			if err == nil && status != http.StatusOK {
 				err = fmt.Errorf("submit: %d (a running system needs SVC_RATE_FACTOR=0)", status)
 			}
