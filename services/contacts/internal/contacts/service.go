@@ -54,7 +54,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		App:       &proto.App{Id: appID, Name: "Contacts", AlwaysOn: true},
 		Gauges: []app.Gauge{
 			{Name: "import.files", Unit: "{import}", Doc: "imports that wait or run, by status", Label: "status",
-				SQL: `select s, count(i.id) from unnest(array['queued', 'running']) s left join import i on i.status = s group by s`},
+				SQL: `select s, (select count(*) from import where status = s and status in ('queued', 'running')) from unnest(array['queued', 'running']) s`},
 			{Name: "import.rows_left", Unit: "{row}", Doc: "rows of the imports that wait or run and are not done yet",
 				SQL: `select coalesce(sum(greatest(rows - done_row + 1, 0)), 0) from import where status in ('queued', 'running')`},
 		},

@@ -91,7 +91,7 @@ func (s *service) parts(ctx context.Context) (*app.Parts, error) {
 		Run:       []func(context.Context){s.keepApps, s.keepDescription, s.sendMails, s.live.Run},
 		Gauges: []app.Gauge{
 			{Name: "mail.waiting", Unit: "{mail}", Doc: "mails that wait, by status", Label: "status",
-				SQL: `select s, count(m.id) from unnest(array['queued', 'retrying']) s left join mail m on m.status = s group by s`},
+				SQL: `select s, (select count(*) from mail where status = s and status in ('queued', 'retrying')) from unnest(array['queued', 'retrying']) s`},
 			{Name: "mail.age", Unit: "s", Doc: "age of the oldest mail that waits",
 				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0) from mail where status in ('queued', 'retrying')`},
 			{Name: "mail.unknown", Unit: "{mail}", Doc: "mails of the last day of which nobody can say whether they arrived",
