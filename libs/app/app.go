@@ -5,6 +5,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -354,6 +355,8 @@ type runner struct {
 	consumer *bus.Consumer
 	version  chan int64
 	once     sync.Once
+	// manifest is the sum of what this replica has announced.
+	manifest atomic.Pointer[[sha256.Size]byte]
 }
 
 // inTime waits for f, but no longer than within.
@@ -442,6 +445,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 	if err := r.announce(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
+	start(ctx, r.keepAnnounced)
 	slog.Info("ready to serve", "listen", k.Config.Listen, "instance", r.instance)
 
 	select {
@@ -525,23 +529,6 @@ func (r *runner) ready() bool { return len(r.waitsFor()) == 0 }
 // copied reports whether all tables are ready.
 func (r *runner) copied() bool {
 	return !slices.ContainsFunc(r.tables(), func(t Table) bool { return !t.Ready() })
-}
-
-// announce publishes the manifest.
-func (r *runner) announce(ctx context.Context) error {
-	m, err := r.parts.Ops.Manifest()
-	if err != nil {
-		return err
-	}
-	m.BaseUrl, m.App, m.Pages = r.kit.Config.BaseURL, r.parts.App, r.parts.PagePaths
-	return r.untilItWorks(ctx, "database", func() error {
-		return r.kit.DB.Do(ctx, func(tx *db.Tx) (err error) {
-			if m.Version, err = tx.Tick(ctx); err != nil {
-				return err
-			}
-			return tx.EmitMessage(proto.ManifestTopic, r.Name, m)
-		})
-	})
 }
 
 // applied is called when a version of settings.apps is in force in this process.

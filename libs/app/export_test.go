@@ -1,0 +1,5 @@
+package app
+
+import "time"
+
+func init() { seenEvery = 200 * time.Millisecond }
