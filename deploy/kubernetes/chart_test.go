@@ -52,6 +52,7 @@ var kinds = map[string]func() any{
 	"batch/v1 Job":                            func() any { return &batch.Job{} },
 	"networking.k8s.io/v1 NetworkPolicy":      func() any { return &networking.NetworkPolicy{} },
 	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return &monitoring.ServiceMonitor{} },
+	"monitoring.coreos.com/v1 PrometheusRule": func() any { return &monitoring.PrometheusRule{} },
 	"postgresql.cnpg.io/v1 Cluster":           func() any { return &cnpg.Cluster{} },
 	"kafka.strimzi.io/v1 Kafka":               func() any { return &kafka{} },
 	"kafka.strimzi.io/v1 KafkaNodePool":       func() any { return &kafkaNodePool{} },
@@ -248,7 +249,7 @@ func TestBookingScalesByProcessorTimeAndByLag(t *testing.T) {
 	require.Len(t, h.Spec.Metrics, 2)
 	require.Equal(t, core.ResourceCPU, h.Spec.Metrics[0].Resource.Name)
 	lag := h.Spec.Metrics[1].External
-	require.Contains(t, objects, "Service "+lag.Metric.Selector.MatchLabels["service"], "the label that Prometheus gives to what it reads")
+	require.Equal(t, map[string]string{"service": "booking"}, lag.Metric.Selector.MatchLabels, "the label that Prometheus gives to what it reads")
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
 	require.Contains(t, string(readme), "| `"+lag.Metric.Name+"` |")
@@ -299,6 +300,54 @@ func TestServicesMatchPodsAndPorts(t *testing.T) {
 			require.Equal(t, "http://desk-"+name+":8000", variables(byName["desk-"+name])["SVC_BASE_URL"])
 		}
 	})
+}
+
+// Rules and dashboards go by job and service, so a monitor has to give what the scrape configuration of a local run gives.
+func TestMonitorsGiveTheLabelsOfOurScrapeConfigurations(t *testing.T) {
+	text, err := os.ReadFile("../observe/prometheus/local.yml")
+	require.NoError(t, err)
+	var local struct {
+		Jobs []struct {
+			Name    string `json:"job_name"`
+			Targets []struct {
+				Labels map[string]string `json:"labels"`
+			} `json:"static_configs"`
+		} `json:"scrape_configs"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &local))
+	var want []map[string]string
+	for _, job := range local.Jobs {
+		for _, target := range job.Targets {
+			want = append(want, target.Labels)
+			target.Labels["job"] = job.Name
+		}
+	}
+	objects, err := render(matrix(t)["operators"])
+	require.NoError(t, err)
+	var have []map[string]string
+	for _, m := range of[*monitoring.ServiceMonitor](objects) {
+		for _, e := range m.Spec.Endpoints {
+			require.False(t, e.HonorLabels, "a metric's own label would win")
+			given := map[string]string{"job": m.Name, "service": m.Name} // by the operator, before relabelings
+			for _, r := range e.RelabelConfigs {
+				require.Equal(t, monitoring.RelabelConfig{TargetLabel: r.TargetLabel, Replacement: r.Replacement}, r, "%s sets a label to a word", m.Name)
+				given[r.TargetLabel] = *r.Replacement
+			}
+			have = append(have, given)
+		}
+	}
+	require.ElementsMatch(t, want, have)
+}
+
+func TestTheRulesOfTheChartAreThoseOfObserve(t *testing.T) {
+	text, err := os.ReadFile("../observe/prometheus/rules.yml")
+	require.NoError(t, err)
+	var want monitoring.PrometheusRuleSpec
+	require.NoError(t, yaml.UnmarshalStrict(text, &want))
+	require.Len(t, want.Groups, 2)
+	objects, err := render(matrix(t)["operators"])
+	require.NoError(t, err)
+	require.Equal(t, want, objects["PrometheusRule desk"].(*monitoring.PrometheusRule).Spec)
 }
 
 // port is the number of a target port, 0 if no container has it.

@@ -87,7 +87,7 @@ func begin(t *testing.T) *cluster {
 
 	definitions, err := filepath.Glob(filepath.Join(c.tools, "definitions", "*.yaml"))
 	require.NoError(t, err)
-	require.Len(t, definitions, 5)
+	require.Len(t, definitions, 6)
 	for _, path := range definitions {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)

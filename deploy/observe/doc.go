@@ -22,6 +22,8 @@ func Files() (map[string][]byte, error) {
 	if files["prometheus/rules.yml"], err = inYAML(Rules(1)); err != nil {
 		return nil, err
 	}
+	// A chart reads files of its own folder only.
+	files["../kubernetes/files/rules.yml"] = files["prometheus/rules.yml"]
 	if files["prometheus/rules_test.yml"], err = inYAML(unitTests()); err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func Files() (map[string][]byte, error) {
 
 func inYAML(v any) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString("# Made by this folder's Go code: change that, and run UPDATE_OBSERVE=1 go test ./deploy/observe\n")
+	b.WriteString("# Made by the Go code of deploy/observe: change that, and run UPDATE_OBSERVE=1 go test ./deploy/observe\n")
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	err := e.Encode(v)
