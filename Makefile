@@ -48,6 +48,11 @@ chart: go ## render the chart for Kubernetes over sets of values, and check each
 chart-server: $(KUBERNETES)/kube-apiserver ## install and upgrade the chart on a kube-apiserver, which is built once, in five minutes
 	cd deploy/kubernetes && GOWORK=off KUBERNETES=$(CURDIR)/$(KUBERNETES) go test -count=1 -timeout 20m -v -run TestAServerTakesTheChart .
 
+.PHONY: chart-podman
+chart-podman: go ## run the pods of the chart with podman, on an image built from the Dockerfile
+	podman build --quiet --tag frontdesk --file deploy/Dockerfile .
+	cd deploy/kubernetes && GOWORK=off PODMAN=1 go test -count=1 -timeout 20m -v -run TestPodmanRunsTheWorkloads .
+
 .PHONY: narrow
 narrow: launcher ## run the services' tests with one database connection each: what waits with it in hand fails
 	@TEST_NARROW=1 $(BIN)/local env -- go test -count=1 -p 2 ./services/...
