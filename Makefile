@@ -96,10 +96,13 @@ compose-test: go ## run docker-compose.yml in containers, kill and scale them; w
 	ENGINE=$$engine go test -count=1 -timeout 1h -v ./deploy/compose
 
 .PHONY: observe
-observe: launcher $(PROMETHEUS) ## run Prometheus with our rules beside a system under load: every query, every alert, and the runbook's commands
+observe: launcher promtool ## run Prometheus with our rules beside a system under load: every query, every alert, and the runbook's commands
+	@PATH="$(CURDIR)/$(PROMETHEUS)/usr/bin:$$PATH" go test -count=1 -timeout 30m -v ./deploy/observe/live
+
+.PHONY: promtool
+promtool: $(PROMETHEUS) ## check the scrape configurations, and the rules by their unit tests
 	@export PATH="$(CURDIR)/$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
-	promtool check config local.yml compose.yml && promtool test rules rules_test.yml && \
-	go test -count=1 -timeout 30m -v ../live
+	promtool check config local.yml compose.yml && promtool test rules rules_test.yml
 
 deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
@@ -236,7 +239,7 @@ bench-peers: ui build ## measure beside PocketBase, Directus and River, ten minu
 .PHONY: clean
 clean: ## delete the local run's data, and keep what was built
 	@if [ -e $(DATA)/lock ] && ! flock -n $(DATA)/lock true; then echo "It is running: stop it first."; exit 1; fi
-	rm -rf $(addprefix $(DATA)/,postgres postgres.new kafka apache-kafka mail gateway log secrets.json run.json cookies lock)
+	rm -rf $(addprefix $(DATA)/,postgres postgres.new kafka apache-kafka mail gateway log secrets.json run.json targets.json cookies lock)
 
 .PHONY: build
 build: launcher ## build the services, the controller and Traefik
@@ -294,4 +297,4 @@ $(PROTOC_GEN_GO): go.mod | go
 $(PROMETHEUS):
 	@if command -v prometheus promtool >/dev/null; then mkdir -p $@; exit; fi; \
 	command -v apt-get dpkg >/dev/null || { echo "Prometheus is missing: install it, with promtool, and start again."; exit 1; }; \
-	mkdir -p $@.new && cd $@.new && apt-get download -q prometheus && dpkg -x prometheus_*.deb . && rm prometheus_*.deb && cd $(CURDIR) && mv $@.new $@
+	mkdir -p $@.new && cd $@.new && { apt-get download -q prometheus || { apt-get update -qq && apt-get download -q prometheus; }; } && dpkg -x prometheus_*.deb . && rm prometheus_*.deb && cd $(CURDIR) && mv $@.new $@

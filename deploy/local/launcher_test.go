@@ -218,3 +218,14 @@ func TestALaunchWithInputStopsWhenItsInputEnds(t *testing.T) {
 	require.NoError(t, write.Close())
 	require.Equal(t, syscall.SIGTERM, <-signals)
 }
+
+func TestPrometheusIsToldOfEveryProcessAndReplica(t *testing.T) {
+	s := state{Processes: map[string]stateProcess{"postgres": {}, "booking": {Admin: "http://127.0.0.1:8103"}, "booking-2": {Admin: "http://127.0.0.1:8123"},
+		"gateway": {Admin: "http://127.0.0.1:8087"}, "traefik": {Admin: "http://127.0.0.1:8085"}}}
+	require.Equal(t, []target{
+		{[]string{"127.0.0.1:8103"}, map[string]string{"job": "frontdesk", "service": "booking"}},
+		{[]string{"127.0.0.1:8123"}, map[string]string{"job": "frontdesk", "service": "booking"}},
+		{[]string{"127.0.0.1:8087"}, map[string]string{"job": "frontdesk", "service": "gateway"}},
+		{[]string{"127.0.0.1:8085"}, map[string]string{"job": "traefik", "service": "traefik"}},
+	}, s.targets())
+}

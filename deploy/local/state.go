@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"frontdesk/libs/bus"
@@ -45,26 +48,51 @@ type stateProcess struct {
 	Log      string `json:"log"`
 }
 
-// stateFile keeps run.json up to date.
+// target is one of targets.json, from which Prometheus learns whom to ask (file_sd_configs).
+type target struct {
+	Targets []string          `json:"targets"`
+	Labels  map[string]string `json:"labels"`
+}
+
+var numbered = regexp.MustCompile(`-[0-9]+$`)
+
+// targets are the admin ports of all processes, with the labels that rules and dashboards go by.
+func (s state) targets() (all []target) {
+	for _, name := range slices.Sorted(maps.Keys(s.Processes)) {
+		address, ok := strings.CutPrefix(s.Processes[name].Admin, "http://")
+		if !ok {
+			continue
+		}
+		job := "frontdesk"
+		if name == "traefik" {
+			job = name
+		}
+		all = append(all, target{[]string{address}, map[string]string{"job": job, "service": numbered.ReplaceAllString(name, "")}})
+	}
+	return all
+}
+
+// stateFile keeps run.json and targets.json up to date.
 type stateFile struct {
-	path string
-	mu   sync.Mutex
-	now  state
+	dir string
+	mu  sync.Mutex
+	now state
 }
 
-func newStateFile(dir string, now state) *stateFile {
-	return &stateFile{path: filepath.Join(dir, "run.json"), now: now}
-}
+func newStateFile(dir string, now state) *stateFile { return &stateFile{dir: dir, now: now} }
 
-// change applies set and writes the file.
+// change applies set and writes the files.
 func (f *stateFile) change(set func(*state)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.now)
-	return writeJSON(f.path, f.now)
+	return errors.Join(writeJSON(filepath.Join(f.dir, "run.json"), f.now), writeJSON(filepath.Join(f.dir, "targets.json"), f.now.targets()))
 }
 
-func (f *stateFile) remove() { os.Remove(f.path) }
+func (f *stateFile) remove() {
+	os.Remove(filepath.Join(f.dir, "run.json"))
+	os.Remove(filepath.Join(f.dir, "targets.json"))
+}
 
 // processes describes the supervised processes as they run now.
 func (s *supervisor) processes() map[string]stateProcess {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"net"
 	"net/http"
@@ -32,22 +31,17 @@ type monitor struct {
 	began time.Time
 }
 
-// watch starts Prometheus as prometheus/local.yml says, but every two seconds and at the ports of a system.
+// watch starts Prometheus as prometheus/local.yml says, but every two seconds and beside a system.
 func watch(t *testing.T, sys *system.System) monitor {
 	t.Helper()
 	program, err := exec.LookPath("prometheus")
 	require.NoError(t, err, "make observe fetches it")
 	text, err := os.ReadFile("../prometheus/local.yml")
 	require.NoError(t, err)
-	now, config := sys.Now(t), string(text)
-	base := portOf(t, now.Gateway)
-	for name, p := range now.Processes {
-		if p.Admin != "" {
-			standard := fmt.Sprintf(`"127.0.0.1:%d"`, 8080+portOf(t, p.Admin)-base)
-			require.Contains(t, config, standard, "%s is not scraped", name)
-			config = strings.Replace(config, standard, strconv.Quote(strings.TrimPrefix(p.Admin, "http://")), 1)
-		}
-	}
+	const standard = "../../../.run/targets.json"
+	config := string(text)
+	require.Contains(t, config, standard)
+	config = strings.Replace(config, standard, filepath.Join(sys.Data, "targets.json"), 1)
 	config = strings.ReplaceAll(config, "_interval: 15s", "_interval: 2s")
 	rules, err := yaml.Marshal(observe.Rules(faster))
 	require.NoError(t, err)
@@ -78,15 +72,6 @@ func watch(t *testing.T, sys *system.System) monitor {
 		return res.StatusCode == http.StatusOK
 	}, 30*time.Second, 50*time.Millisecond, "Prometheus is not ready")
 	return m
-}
-
-func portOf(t *testing.T, address string) int {
-	t.Helper()
-	u, err := url.Parse(address)
-	require.NoError(t, err)
-	port, err := strconv.Atoi(u.Port())
-	require.NoError(t, err)
-	return port
 }
 
 // get asks Prometheus and reads data of its answer into v.
