@@ -1,6 +1,7 @@
 // Command replicas shows what more processes of booking bring: `go run ./deploy/bench/replicas`. It starts a whole system with one, two
-// and three of them, one after the other, and asks through the gateway for free times and books distinct ones. All share the processors
-// of this machine with PostgreSQL, the broker and the gateway, so the ratios are the least that more machines would bring.
+// and three of them, one after the other, on a PostgreSQL of their own, and asks through the gateway for free times and books distinct ones. All
+// share the processors of this machine with both servers of PostgreSQL, the broker and the gateway, so the ratios are the least that more machines
+// would bring.
 package main
 
 import (
@@ -61,6 +62,13 @@ func measure(ctx context.Context, replicas int) (f figures, err error) {
 		return f, err
 	}
 	defer s.Close()
+	names := []string{"booking"}
+	for n := 2; n <= replicas; n++ {
+		names = append(names, fmt.Sprint("booking-", n))
+	}
+	if err := s.Own(ctx, "booking", names); err != nil {
+		return f, err
+	}
 	c, err := world.NewCalendar(&s.API, 0)
 	if err != nil {
 		return f, err
@@ -68,8 +76,17 @@ func measure(ctx context.Context, replicas int) (f figures, err error) {
 	if f.asked, f.askedP99, err = load(s.Get(c.Free)); err != nil {
 		return f, err
 	}
-	f.booked, f.bookedP99, err = load(func() error { return c.Book(&s.API) })
-	return f, err
+	if f.booked, f.bookedP99, err = load(func() error { return c.Book(&s.API) }); err != nil {
+		return f, err
+	}
+	var elsewhere int
+	if err := s.DB.QueryRow(ctx, "select count(*) from booking.appointment").Scan(&elsewhere); err != nil {
+		return f, err
+	}
+	if elsewhere > 0 {
+		return f, fmt.Errorf("%d bookings are in the PostgreSQL of the other services", elsewhere)
+	}
+	return f, nil
 }
 
 // load lets the visitors call, and answers the calls per second and the time that 99 of 100 take at most.
