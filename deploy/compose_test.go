@@ -18,6 +18,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
 
 const file = "../docker-compose.yml"
@@ -171,7 +172,7 @@ func TestEveryContainerIsConfined(t *testing.T) {
 		_, edge := s.Networks["edge"]
 		_, data := s.Networks["data"]
 		switch name {
-		case "traefik", "mail", "gateway-files", "prometheus", "grafana", "jaeger":
+		case "traefik", "mail", "gateway-files", "prometheus", "grafana", "collector", "jaeger":
 			require.True(t, edge && !data, name)
 		case "postgres", "kafka", "database", "users", "certificates":
 			require.True(t, data && !edge, name)
@@ -194,7 +195,7 @@ func TestTheProfileObserveRunsWhatItsFolderHolds(t *testing.T) {
 	p, err := load(t, "")
 	require.NoError(t, err)
 	for name, s := range p.Services {
-		observes := slices.Contains([]string{"prometheus", "grafana", "jaeger"}, name)
+		observes := slices.Contains([]string{"prometheus", "grafana", "collector", "jaeger"}, name)
 		require.Equal(t, observes, slices.Equal([]string{"observe"}, s.Profiles), "%s: only who asks for it runs more", name)
 		for _, v := range s.Volumes {
 			if observes && v.Type == types.VolumeTypeBind {
@@ -220,6 +221,28 @@ func TestTheProfileObserveRunsWhatItsFolderHolds(t *testing.T) {
 	for _, address := range []string{"http://prometheus:9090", "http://jaeger:16686", "uid: frontdesk-prometheus"} {
 		require.Contains(t, string(sources), address)
 	}
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(readme), "\nOTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 docker compose --profile observe up")
+	var collector struct {
+		Receivers struct {
+			OTLP struct {
+				Protocols struct{ HTTP struct{ Endpoint string } }
+			}
+		}
+		Exporters  map[string]struct{ Endpoint string }
+		Extensions map[string]struct{ HTTP struct{ Endpoint string } }
+		Service    struct {
+			Pipelines map[string]struct{ Exporters []string }
+		}
+	}
+	text, err := os.ReadFile("observe/collector.yml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &collector))
+	require.Equal(t, "0.0.0.0:4318", collector.Receivers.OTLP.Protocols.HTTP.Endpoint)
+	require.Equal(t, "http://jaeger:4318", collector.Exporters["otlphttp"].Endpoint)
+	require.Equal(t, []string{"otlphttp"}, collector.Service.Pipelines["traces"].Exporters)
+	require.Contains(t, p.Services["collector"].HealthCheck.Test, "http://"+collector.Extensions["healthcheckv2"].HTTP.Endpoint+"/status")
 }
 
 // A new volume takes the owner of the folder that it covers in the image of the last container that was made, and a tmpfs has the owner root and
