@@ -200,7 +200,9 @@ type Route struct {
 	// Needs no login; gets CORS headers at the gateway.
 	Public bool `protobuf:"varint,5,opt,name=public,proto3" json:"public,omitempty"`
 	// The answer is a stream that must not be buffered.
-	Stream        bool `protobuf:"varint,6,opt,name=stream,proto3" json:"stream,omitempty"`
+	Stream bool `protobuf:"varint,6,opt,name=stream,proto3" json:"stream,omitempty"`
+	// A second request with the same Idempotency-Key changes nothing and gets the answer of the first.
+	Replays       bool `protobuf:"varint,7,opt,name=replays,proto3" json:"replays,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -273,6 +275,13 @@ func (x *Route) GetPublic() bool {
 func (x *Route) GetStream() bool {
 	if x != nil {
 		return x.Stream
+	}
+	return false
+}
+
+func (x *Route) GetReplays() bool {
+	if x != nil {
+		return x.Replays
 	}
 	return false
 }
@@ -590,14 +599,15 @@ const file_manifest_proto_rawDesc = "" +
 	"\x03App\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
-	"\talways_on\x18\x03 \x01(\bR\balwaysOn\"\x85\x01\n" +
+	"\talways_on\x18\x03 \x01(\bR\balwaysOn\"\x9f\x01\n" +
 	"\x05Route\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\tR\x04path\x12\x10\n" +
 	"\x03app\x18\x04 \x01(\tR\x03app\x12\x16\n" +
 	"\x06public\x18\x05 \x01(\bR\x06public\x12\x16\n" +
-	"\x06stream\x18\x06 \x01(\bR\x06stream\",\n" +
+	"\x06stream\x18\x06 \x01(\bR\x06stream\x12\x18\n" +
+	"\areplays\x18\a \x01(\bR\areplays\",\n" +
 	"\x04Page\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
 	"\x03app\x18\x02 \x01(\tR\x03app\"\x85\x03\n" +

@@ -22,7 +22,7 @@ func (s *Set) Manifest() (*proto.Manifest, error) {
 	m := &proto.Manifest{Service: s.Service}
 	for _, e := range s.ops {
 		m.Routes = append(m.Routes, &proto.Route{Id: e.ID, Method: e.method(), Path: e.path(), App: e.App,
-			Public: e.Perm == Public && !e.SameOrigin, Stream: e.csv || e.events})
+			Public: e.Perm == Public && !e.SameOrigin, Stream: e.csv || e.events, Replays: e.replays() && s.Fingerprints != nil})
 	}
 	for _, e := range s.tools() {
 		a := s.describe(e)

@@ -107,3 +107,29 @@ func TestAnOperationThatTakesAnyBodySaysSo(t *testing.T) {
 	require.Contains(t, drop["responses"], "413")
 	require.Equal(t, "token", drop["parameters"].([]any)[0].(map[string]any)["name"])
 }
+
+func TestTheManifestSaysWhichRequestsTheGatewayMayRepeatUnderTheirKey(t *testing.T) {
+	s := NewSet("desk", nil, auth.New(auth.NewIdentity(bus.New("127.0.0.1:1", bus.Login{}))))
+	add := func(o Op) {
+		o.Doc, o.Perm = "Does something with stamps.", auth.ViewContacts
+		Add(s, o, func(context.Context, *db.Tx, None) (stamp, error) { return stamp{}, nil })
+	}
+	add(Op{ID: "create-stamp", Route: "POST /stamps"})
+	add(Op{ID: "find-stamps", Route: "POST /stamps/find", Reads: true, Ability: "-"})
+	add(Op{ID: "get-stamps", Route: "GET /stamps"})
+	add(Op{ID: "change-stamp", Route: "PATCH /stamps"})
+	add(Op{ID: "sign-in-stamp", Route: "POST /auth/stamps", Ability: "-"})
+	repeated := func() (ids []string) {
+		m, err := s.Manifest()
+		require.NoError(t, err)
+		for _, r := range m.GetRoutes() {
+			if r.GetReplays() {
+				ids = append(ids, r.GetId())
+			}
+		}
+		return ids
+	}
+	require.Empty(t, repeated(), "without fingerprints no key is read")
+	s.Fingerprints = func(request []byte) [][]byte { return [][]byte{request} }
+	require.Equal(t, []string{"create-stamp"}, repeated(), "neither its ability, which reads no key, nor what signs in")
+}

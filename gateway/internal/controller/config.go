@@ -165,14 +165,16 @@ func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
 		level   int
 		methods string
 	}
-	paths := map[group][]string{}
+	paths, replaying := map[group][]string{}, map[group][]string{}
 	for _, r := range routes {
 		g := group{r.target, r.level, strings.Join(r.methods, " ")}
 		paths[g] = append(paths[g], r.shape.regexp())
+		if r.replays {
+			replaying[g] = append(replaying[g], r.shape.regexp())
+		}
 	}
 	for g, shapes := range paths {
-		slices.Sort(shapes)
-		rule := fmt.Sprintf("PathRegexp(`^(?:%s)$`)", strings.Join(shapes, "|"))
+		rule := oneOf(shapes)
 		if methods := strings.Fields(g.methods); len(methods) > 0 {
 			rule = fmt.Sprintf("(Method(`%s`)) && %s", strings.Join(methods, "`) || Method(`"), rule)
 		}
@@ -199,13 +201,21 @@ func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
 		}
 		c.HTTP.Routers[name] = r
 		if g.target.class != classStream && r.Service == g.target.service+orDown {
-			// The same for requests that only read.
+			// The same for requests that only read, and for those that the service recognises when they are repeated.
 			r.Rule = "(Method(`GET`) || Method(`HEAD`)) && " + r.Rule
+			if len(replaying[g]) > 0 {
+				r.Rule += " || Method(`POST`) && HeaderRegexp(`Idempotency-Key`, `.`) && " + oneOf(replaying[g])
+			}
 			r.Priority++
 			r.Middlewares = []string{headersOf(g.target.class), compression, outage, elsewhere, again}
 			c.HTTP.Routers[name+"-"+elsewhere] = r
 		}
 	}
+}
+
+// oneOf is a rule for paths of these shapes.
+func oneOf(shapes []string) string {
+	return fmt.Sprintf("PathRegexp(`^(?:%s)$`)", strings.Join(slices.Sorted(slices.Values(shapes)), "|"))
 }
 
 // addService adds a service. Of several replicas only those take requests that say that they are ready: one that starts, stops or
@@ -304,10 +314,11 @@ func middlewares(opts Options) map[string]Middleware {
 		// A request that reached no process goes to the next replica: one is stopping or dead. Traefik repeats none of which it has
 		// sent a byte here, so nothing is done twice.
 		again: {Retry: &Retry{Attempts: 4, InitialInterval: "50ms"}},
-		// A request that only reads goes to the next replica also when its process dies over it, which is a 502, or a 504 if its machine is
-		// gone too. Its answer is buffered for that. A process that has come back before the next check refuses with 503 until it is ready. Once is
-		// enough for that, and a service that is overloaded gets twice its requests at most.
-		elsewhere:   {Buffering: &Buffering{RetryExpression: "IsNetworkError() && Attempts() < 3 || ResponseCode() == 503 && Attempts() < 2"}},
+		// A request that only reads, or has an Idempotency-Key, goes to the next replica also when its process dies over it, which is a 502, or a
+		// 504 if its machine is gone too. The request and its answer are buffered for that. Under load it may be given to the dead process again,
+		// over further connections that were kept, hence five times. A process that has come back before the next check refuses with 503 until it
+		// is ready. Once is enough for that, and a service that is overloaded gets twice its requests at most.
+		elsewhere:   {Buffering: &Buffering{RetryExpression: "ResponseCode() == 502 && Attempts() < 6 || ResponseCode() == 504 && Attempts() < 3 || ResponseCode() == 503 && Attempts() < 2"}},
 		unknown:     {AddPrefix: &AddPrefix{unknownPath}},
 		unavailable: {ReplacePath: &ReplacePath{unavailablePath}},
 		tooLarge:    {ReplacePath: &ReplacePath{tooLargePath}},

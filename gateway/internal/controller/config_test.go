@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 var testOptions = Options{AnswersURL: "http://127.0.0.1:8086"}
 
 // manifest reads lines such as "GET /contacts/{id}", "POST /x public app=booking", "GET /y stream" and
-// "page /manage app=booking".
+// "page /manage app=booking"; "replays" is a POST that takes an Idempotency-Key.
 func manifest(service, baseURL string, lines ...string) *proto.Manifest {
 	m := &proto.Manifest{Service: service, BaseUrl: baseURL}
 	for _, line := range lines {
@@ -37,6 +37,8 @@ func manifest(service, baseURL string, lines ...string) *proto.Manifest {
 				r.Public = true
 			case flag == "stream":
 				r.Stream = true
+			case flag == "replays":
+				r.Replays = true
 			}
 		}
 		if f[0] == "page" {
@@ -55,10 +57,10 @@ func house() []*proto.Manifest {
 			"GET /abilities/{ns}/{name}", "page /{slug}", "page /_ui/settings/"),
 		manifest("booking", "http://127.0.0.1:8093,http://127.0.0.1:8193",
 			"GET /staff", "PATCH /staff/{user}", "DELETE /staff/{user}", "PUT /staff/{user}/hours app=booking",
-			"GET /booking/slots public app=booking", "POST /booking/book public app=booking",
+			"GET /booking/slots public app=booking", "POST /booking/book public replays app=booking",
 			"GET /settings/booking app=booking", "GET /abilities/svc/get-slots app=booking", "page /manage app=booking", "page /{portal}/book app=booking"),
 		manifest("contacts", "http://127.0.0.1:8092",
-			"GET /contacts", "POST /contacts", "GET /contacts/{id}", "GET /exports/contacts.csv stream", "POST /marketing/confirm public"),
+			"GET /contacts", "POST /contacts replays", "GET /contacts/{id}", "GET /exports/contacts.csv stream", "POST /marketing/confirm public"),
 	}
 }
 

@@ -59,6 +59,8 @@ type route struct {
 	target target
 	// methods are those of this route if the shape leads elsewhere for others; nil for any.
 	methods []string
+	// replays: a POST may be repeated with its Idempotency-Key.
+	replays bool
 	level   int
 }
 
@@ -90,6 +92,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 		shape shape
 		// targets have their methods; nil for all.
 		targets map[target][]string
+		replays map[target]bool
 		methods []string
 		off     bool
 	}
@@ -97,7 +100,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 	at := func(s shape) *place {
 		p := places[s.key()]
 		if p == nil {
-			p = &place{shape: s, targets: map[target][]string{}}
+			p = &place{shape: s, targets: map[target][]string{}, replays: map[target]bool{}}
 			places[s.key()] = p
 		}
 		return p
@@ -124,6 +127,9 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 			t := target{m.GetService(), r.GetApp(), classOf(r)}
 			p.targets[t] = append(p.targets[t], r.GetMethod())
 			p.methods = append(p.methods, r.GetMethod())
+			if r.GetReplays() && r.GetMethod() == http.MethodPost {
+				p.replays[t] = true
+			}
 		}
 		for _, page := range m.GetPages() {
 			s, err := parseShape(page.GetPath())
@@ -154,7 +160,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 		case 0:
 			routes = append(routes, route{shape: p.shape})
 		case 1:
-			routes = append(routes, route{shape: p.shape, target: targets[0]})
+			routes = append(routes, route{shape: p.shape, target: targets[0], replays: p.replays[targets[0]]})
 		default:
 			// Several targets share the path, each with its methods. Other methods are 405: from the service if it is the only
 			// one, else from the controller, which has the methods of all.
@@ -163,7 +169,7 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 				if t.service != rest.service {
 					rest = target{}
 				}
-				routes = append(routes, route{shape: p.shape, target: t, methods: withImplied(p.targets[t], t.class)})
+				routes = append(routes, route{shape: p.shape, target: t, methods: withImplied(p.targets[t], t.class), replays: p.replays[t]})
 			}
 			routes = append(routes, route{shape: p.shape, target: rest})
 		}

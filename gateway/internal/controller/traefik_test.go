@@ -478,7 +478,7 @@ func TestOnlyReplicasThatAreReadyGetRequests(t *testing.T) {
 	require.Equal(t, 20, calls(20, 200), "a request that reaches nobody goes to the other replica, before anybody was asked")
 }
 
-func TestWhatOnlyReadsGoesToAnotherReplicaWhenItsOwnDies(t *testing.T) {
+func TestWhatMayBeRepeatedGoesToAnotherReplicaWhenItsOwnDies(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, nil)
 	var died atomic.Int64
@@ -501,9 +501,12 @@ func TestWhatOnlyReadsGoesToAnotherReplicaWhenItsOwnDies(t *testing.T) {
 		if r.URL.Path == "/v1/contacts" && r.Method == http.MethodGet {
 			_, _ = io.WriteString(w, long)
 		}
+		if r.Method == http.MethodPost {
+			_, _ = io.Copy(w, r.Body)
+		}
 	}))
 	t.Cleanup(lives.Close)
-	g.publish(manifest("contacts", dies.URL+","+lives.URL, "GET /contacts", "POST /contacts", "GET /contacts/{id}"))
+	g.publish(manifest("contacts", dies.URL+","+lives.URL, "GET /contacts", "POST /contacts replays", "GET /contacts/{id}", "POST /marketing/confirm public"))
 
 	for range 10 {
 		res, body := g.do("GET", "/v1/contacts?x=a%2Fb", nil)
@@ -517,16 +520,34 @@ func TestWhatOnlyReadsGoesToAnotherReplicaWhenItsOwnDies(t *testing.T) {
 	require.Positive(t, died.Load())
 
 	died.Store(0)
-	refused := 0
+	sent := strings.Repeat("a long body ", 1<<17)
 	for range 10 {
-		res, body := g.do("POST", "/v1/contacts", strings.NewReader("a body"))
-		if res.StatusCode != 200 {
-			g.refused(res, body, 503, "svc_unavailable")
-			refused++
-		}
+		res, body := g.do("POST", "/v1/contacts", strings.NewReader(sent), "Idempotency-Key", "k")
+		require.Equal(t, 200, res.StatusCode, body)
+		require.True(t, body == sent, "the other replica gets the whole body")
 	}
-	require.Positive(t, refused)
-	require.EqualValues(t, refused, died.Load(), "what may have changed something is never repeated")
+	require.Positive(t, died.Load())
+
+	for what, call := range map[string]func() (*http.Response, string){
+		"no key": func() (*http.Response, string) { return g.do("POST", "/v1/contacts", strings.NewReader("a body")) },
+		"an empty key": func() (*http.Response, string) {
+			return g.do("POST", "/v1/contacts", strings.NewReader("a body"), "Idempotency-Key", "")
+		},
+		"a key that is unread": func() (*http.Response, string) {
+			return g.do("POST", "/v1/marketing/confirm", strings.NewReader("a body"), "Idempotency-Key", "k")
+		},
+	} {
+		died.Store(0)
+		refused := 0
+		for range 10 {
+			if res, body := call(); res.StatusCode != 200 {
+				g.refused(res, body, 503, "svc_unavailable")
+				refused++
+			}
+		}
+		require.Positive(t, refused, what)
+		require.EqualValues(t, refused, died.Load(), "%s: what may have changed something is never repeated", what)
+	}
 }
 
 func TestTraefikSendsTraces(t *testing.T) {
