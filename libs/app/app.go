@@ -408,7 +408,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 		return err
 	}
 	defer unobserve()
-	failures, _ := otel.Meter("frontdesk").Int64Counter("frontdesk.relay.errors", metric.WithDescription("rounds of the relay that failed and are tried again"))
+	failures, _ := otel.Meter("frontdesk").Int64Counter("frontdesk.relay.errors", metric.WithUnit("{round}"), metric.WithDescription("rounds of the relay that failed and are tried again"))
 	failures.Add(ctx, 0)
 	start(background, func(ctx context.Context) {
 		k.DB.Relay(ctx, k.Bus, func(err error) {
@@ -582,7 +582,7 @@ func (r *runner) presence(ctx context.Context) {
 // repeat runs a job each time it is due, on one replica.
 func (r *runner) repeat(ctx context.Context, j Job) {
 	meter, name := otel.Meter("frontdesk"), metric.WithAttributes(attribute.String("job", j.Name))
-	failures, _ := meter.Int64Counter("frontdesk.job.errors", metric.WithDescription("runs of a job that failed, by job"))
+	failures, _ := meter.Int64Counter("frontdesk.job.errors", metric.WithUnit("{run}"), metric.WithDescription("runs of a job that failed, by job"))
 	succeeded, _ := meter.Float64Gauge("frontdesk.job.success", metric.WithUnit("s"),
 		metric.WithDescription("when a job last ran to its end on this replica, or when the replica began, in seconds since 1970, by job"))
 	success := func() { succeeded.Record(ctx, float64(time.Now().UnixMilli())/1000, name) }

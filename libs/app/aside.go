@@ -42,7 +42,7 @@ const (
 
 // NewAside makes an empty one. work names the job or worker in logs and in the metric frontdesk.aside.
 func NewAside[K comparable](work string) *Aside[K] {
-	failed, _ := otel.Meter("frontdesk").Int64Counter("frontdesk.aside", metric.WithDescription("rows that work failed on and went past"))
+	failed, _ := otel.Meter("frontdesk").Int64Counter("frontdesk.aside", metric.WithUnit("{row}"), metric.WithDescription("rows that work failed on and went past"))
 	a := &Aside[K]{work: work, failed: failed, rows: map[K]*setAside{}}
 	a.count(context.Background(), 0) // an alert sees the first one only behind a 0
 	return a

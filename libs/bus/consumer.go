@@ -86,15 +86,15 @@ func (c *Consumer) prepare() {
 	c.delay, _ = otel.Meter("frontdesk").Float64Histogram("frontdesk.event.seconds",
 		metric.WithDescription("from the commit of the change to its effect here"), metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(.002, .005, .01, .02, .05, .1, .25, .5, 1, 5, 30, 300))
-	c.resets, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.position.resets",
+	c.resets, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.position.resets", metric.WithUnit("{reset}"),
 		metric.WithDescription("logs that are read again from their first message, because they are not the ones that were read"))
-	c.parked, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.consumer.parked", metric.WithDescription("messages that could not be handled, by topic"))
+	c.parked, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.consumer.parked", metric.WithUnit("{message}"), metric.WithDescription("messages that could not be handled, by topic"))
 	for _, f := range c.Follows {
 		// An alert sees the first one only behind a 0.
 		c.resets.Add(context.Background(), 0, metric.WithAttributes(attribute.String("topic", f.Topic)))
 		c.parked.Add(context.Background(), 0, metric.WithAttributes(attribute.String("topic", f.Topic)))
 	}
-	c.generations, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.consumer.rebalances",
+	c.generations, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.consumer.rebalances", metric.WithUnit("{rebalance}"),
 		metric.WithDescription("how often the group has dealt its partitions anew, as this replica saw it"))
 }
 

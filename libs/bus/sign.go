@@ -142,5 +142,5 @@ func reasonOf(err error) string {
 	return reasonForged
 }
 
-var refusals, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.messages.refused",
+var refusals, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.messages.refused", metric.WithUnit("{message}"),
 	metric.WithDescription("messages that were not taken: without a signature, with that of another service, or written again"))

@@ -13,11 +13,11 @@ import (
 func (r *Replica) observe() (end func()) {
 	meter := otel.Meter("frontdesk")
 	// The names are constants, and valid.
-	contacts, _ := meter.Int64ObservableGauge("frontdesk.directory.contacts", metric.WithDescription("contacts in the directory; 0 while they are loaded"))
+	contacts, _ := meter.Int64ObservableGauge("frontdesk.directory.contacts", metric.WithUnit("{contact}"), metric.WithDescription("contacts in the directory; 0 while they are loaded"))
 	bytes, _ := meter.Int64ObservableGauge("frontdesk.directory.bytes", metric.WithUnit("By"), metric.WithDescription("memory of the directory"))
 	load, _ := meter.Float64ObservableGauge("frontdesk.directory.load.seconds", metric.WithUnit("s"), metric.WithDescription("time of the last load of all contacts"))
-	applied, _ := meter.Int64ObservableCounter("frontdesk.directory.changes", metric.WithDescription("changes that the directory read"))
-	repaired, _ := meter.Int64ObservableCounter("frontdesk.directory.differences", metric.WithDescription("differences from the table that the comparison repaired"))
+	applied, _ := meter.Int64ObservableCounter("frontdesk.directory.changes", metric.WithUnit("{change}"), metric.WithDescription("changes that the directory read"))
+	repaired, _ := meter.Int64ObservableCounter("frontdesk.directory.differences", metric.WithUnit("{difference}"), metric.WithDescription("differences from the table that the comparison repaired"))
 	registered, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		d := &Directory{}
 		if c := r.newest.Load(); c != nil {
