@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/db"
@@ -80,4 +81,25 @@ func TestATotalIsThatOfTheTableWhateverWasDoneAtTheSameTime(t *testing.T) {
 	var rows, keys int
 	require.NoError(t, d.Pool.QueryRow(t.Context(), `select (select count(*) from row_count), (select count(distinct (shelf, colour)) from thing)`).Scan(&rows, &keys))
 	require.Equal(t, keys, rows, "one row per key")
+}
+
+func TestAnAdministratorsStatementIsCountedToo(t *testing.T) {
+	d := dbtest.New(t, "desk", nil)
+	_, err := d.Pool.Exec(t.Context(), `create table thing (id bigint primary key); select count_rows('thing', 'array[]::text[]')`)
+	require.NoError(t, err)
+	byHand := func() error {
+		return pgx.BeginFunc(t.Context(), d.Pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), `set local search_path to public`); err != nil {
+				return err
+			}
+			_, err := tx.Exec(t.Context(), `insert into desk.thing values (1)`)
+			return err
+		})
+	}
+	require.ErrorContains(t, byHand(), "row_count", "a function finds no table of its schema before the schema is migrated")
+	require.NoError(t, d.Migrate(t.Context(), nil))
+	require.NoError(t, byHand())
+	var n int
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select sum(n) from row_count`).Scan(&n))
+	require.Equal(t, 1, n)
 }

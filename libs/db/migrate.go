@@ -26,10 +26,31 @@ func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
 	if err := d.migrate(ctx, mechanism, "mechanism_version"); err != nil {
 		return err
 	}
-	if files == nil {
-		return nil
+	if files != nil {
+		if err := d.migrate(ctx, files, "schema_version"); err != nil {
+			return err
+		}
 	}
-	return d.migrate(ctx, files, "schema_version")
+	return d.bindTriggers(ctx)
+}
+
+// bindTriggers makes the functions of triggers find the tables of this schema whoever writes, an administrator with psql for instance.
+func (d *DB) bindTriggers(ctx context.Context) error {
+	err := pgx.BeginFunc(ctx, d.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, LockKey(d.Schema+".migrate", "triggers")); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `do $$ declare f regprocedure; begin
+			for f in select oid from pg_proc where pronamespace = current_schema()::regnamespace and prorettype = 'trigger'::regtype and proconfig is null loop
+				execute format('alter function %s set search_path from current', f);
+			end loop;
+		end $$`)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("db: functions of triggers of %s: %w", d.Schema, err)
+	}
+	return nil
 }
 
 func (d *DB) migrate(ctx context.Context, files fs.FS, table string) error {
