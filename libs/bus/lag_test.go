@@ -36,6 +36,10 @@ func measure(t *testing.T) (figures func() map[string]float64) {
 					for _, p := range data.DataPoints {
 						sums[m.Name] += p.Value
 					}
+				case metricdata.Sum[int64]:
+					for _, p := range data.DataPoints {
+						sums[m.Name] += float64(p.Value)
+					}
 				case metricdata.Histogram[float64]:
 					for _, p := range data.DataPoints {
 						sums[m.Name] += p.Sum
@@ -86,4 +90,53 @@ func TestTheTimeToTheEffectCountsFromTheCommitAndNotFromTheBroker(t *testing.T) 
 	require.NoError(t, err)
 	require.NoError(t, d.Flush(t.Context(), b))
 	require.Eventually(t, func() bool { return figures()["frontdesk.event.seconds"] > 3599 }, 20*time.Second, 20*time.Millisecond)
+}
+
+func TestAReplicaThatComesOrGoesIsARebalance(t *testing.T) {
+	figures := measure(t)
+	b, d := open(t), notes(t)
+	name := topic(t, b, 3)
+	// dealt waits for a rebalance after which the replica that is asked last holds some of the partitions, or all.
+	dealt := func(after float64, all bool) (rebalances float64) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			f := figures()
+			rebalances = f["frontdesk.consumer.rebalances"]
+			held := f["frontdesk.consumer.partitions"]
+			return rebalances > after && held > 0 && (held == 3) == all
+		}, 20*time.Second, 20*time.Millisecond)
+		return rebalances
+	}
+	consumer := func() (stop func()) {
+		return run(t, (&bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}).Run)
+	}
+	one := consumer()
+	n := dealt(0, true)
+	two := consumer()
+	n = dealt(n, false)
+	two()
+	dealt(n, true)
+	one()
+	require.Zero(t, figures()["frontdesk.consumer.partitions"], "it has given them back")
+}
+
+func TestALogThatIsReadAgainIsCounted(t *testing.T) {
+	figures := measure(t)
+	b, d := open(t), notes(t)
+	name := topic(t, b, 1)
+	consumer := func() (stop func()) {
+		return run(t, (&bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}).Run)
+	}
+	emit(t, d, name, "record", "changed")
+	require.NoError(t, d.Flush(t.Context(), b))
+	stop := consumer()
+	require.Eventually(t, func() bool { return len(seen(t, d)) == 1 }, 20*time.Second, 20*time.Millisecond)
+	stop()
+	require.Zero(t, figures()["frontdesk.position.resets"])
+	// The brokers have lost what was read.
+	_, err := d.Pool.Exec(t.Context(), `update position set next = next + 100`)
+	require.NoError(t, err)
+	stop = consumer()
+	defer stop()
+	require.Eventually(t, func() bool { return figures()["frontdesk.position.resets"] == 1 }, 20*time.Second, 20*time.Millisecond)
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
@@ -49,6 +52,38 @@ func TestVisitorsLeaveHalfOfTheConnectionsToTheOthers(t *testing.T) {
 	require.NoError(t, one(t.Context(), d), "the team still gets a connection")
 	close(release)
 	visitors.Wait()
+}
+
+func TestAWaitForAConnectionIsMeasured(t *testing.T) {
+	reader := metric.NewManualReader()
+	before := otel.GetMeterProvider()
+	otel.SetMeterProvider(metric.NewMeterProvider(metric.WithReader(reader)))
+	t.Cleanup(func() { otel.SetMeterProvider(before) })
+	waited := func() (seconds float64) {
+		var all metricdata.ResourceMetrics
+		require.NoError(t, reader.Collect(t.Context(), &all))
+		for _, scope := range all.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				if h, ok := m.Data.(metricdata.Histogram[float64]); ok && m.Name == "db.client.connection.wait_time" {
+					seconds += h.DataPoints[0].Sum
+				}
+			}
+		}
+		return seconds
+	}
+	d := small(t, 1)
+	require.NoError(t, one(t.Context(), d))
+	at := waited()
+	done := make(chan error)
+	require.NoError(t, d.Do(t.Context(), func(*db.Tx) error {
+		go func() { done <- one(t.Context(), d) }()
+		require.Eventually(t, func() bool { return d.Waiting() == 1 }, 5*time.Second, time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
+		return nil
+	}))
+	require.NoError(t, <-done)
+	require.Zero(t, d.Waiting())
+	require.InDelta(t, .1, waited()-at, .09)
 }
 
 func TestWaitingForAConnectionEndsWithUnavailable(t *testing.T) {
