@@ -63,11 +63,12 @@ func TestAJobThatFailsAndOneThatSucceedsAreSeen(t *testing.T) {
 
 func TestARoundOfTheRelayThatFailsIsCounted(t *testing.T) {
 	s := apptest.Start(t, desk)
-	require.Zero(t, figure(t, s, "frontdesk_relay_errors_total", ""))
+	before := figure(t, s, "frontdesk_relay_errors_total", "")
+	require.GreaterOrEqual(t, before, 0., "an alert sees the first one only behind a number")
 	require.NoError(t, s.Kit.DB.Do(t.Context(), func(tx *db.Tx) error {
 		return tx.EmitMessage("desk.unknown", "key", &emptypb.Empty{})
 	}))
-	s.Eventually(func() bool { return figure(t, s, "frontdesk_relay_errors_total", "") >= 1 })
+	s.Eventually(func() bool { return figure(t, s, "frontdesk_relay_errors_total", "") > before })
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `delete from outbox where topic = 'desk.unknown'`)
 	require.NoError(t, err)
 }
