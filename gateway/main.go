@@ -32,7 +32,7 @@ func main() {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("service", "gateway"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	slog.Info("starts", "version", version.String())
+	slog.InfoContext(ctx, "starts", "version", version.String())
 	go memory.Keep(ctx, garbage)
 	settings, err := controller.SettingsFrom(os.Getenv)
 	switch {

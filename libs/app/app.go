@@ -30,6 +30,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/libs/adminport"
 	"frontdesk/libs/auth"
@@ -150,10 +151,10 @@ func Main(s Service) {
 		}
 		return
 	}
-	slog.Info("starts", "version", version.String())
+	slog.InfoContext(ctx, "starts", "version", version.String())
 	go memory.Keep(ctx, garbage)
 	if err := Run(ctx, cfg, s); err != nil {
-		slog.Error("stopped", "error", err)
+		slog.ErrorContext(ctx, "stopped", "error", err)
 		os.Exit(1)
 	}
 }
@@ -266,7 +267,7 @@ func (r *runner) build(ctx context.Context, cfg Config) (disconnect func(), err 
 		if !ahead {
 			return disconnect, errors.Join(wrong, err)
 		}
-		slog.Warn("a later version has migrated the schema", "difference", wrong)
+		slog.WarnContext(ctx, "a later version has migrated the schema", "difference", wrong)
 	}
 	return disconnect, checkPublished(r.Name, parts.Published)
 }
@@ -330,7 +331,7 @@ func (r *runner) untilItWorks(ctx context.Context, what string, f func() error) 
 			return err
 		}
 		r.step.Store(&waiting{what, err.Error()})
-		slog.Warn("waiting for the "+what, "error", err)
+		slog.WarnContext(ctx, "waiting for the "+what, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -413,7 +414,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 	start(background, func(ctx context.Context) {
 		k.DB.Relay(ctx, k.Bus, func(err error) {
 			failures.Add(ctx, 1)
-			slog.Warn("relay tries again", "error", err)
+			slog.WarnContext(ctx, "relay tries again", "error", err)
 		})
 	})
 	host, _ := os.Hostname() // without one the address alone is the name
@@ -446,7 +447,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 		return err
 	}
 	start(ctx, r.keepAnnounced)
-	slog.Info("ready to serve", "listen", k.Config.Listen, "instance", r.instance)
+	slog.InfoContext(ctx, "ready to serve", "listen", k.Config.Listen, "instance", r.instance)
 
 	select {
 	case <-ctx.Done():
@@ -460,14 +461,14 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
 		if e := f(ctx); e != nil {
-			slog.Warn(what, "error", e)
+			slog.WarnContext(ctx, what, "error", e)
 		}
 	}
 	stop("requests were cut off", drainWithin, server.Shutdown)
 	_ = server.Close()
 	stopBackground()
 	if !inTime(finishWithin, running.Wait) {
-		slog.Warn("background work was cut off")
+		slog.WarnContext(ctx, "background work was cut off")
 	}
 	stop("outbox waits for the next start", flushWithin, func(ctx context.Context) error {
 		return errors.Join(k.DB.Flush(ctx, k.Bus), k.Bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: r.instance}}))
@@ -562,13 +563,13 @@ func (r *runner) presence(ctx context.Context) {
 	admin := cmp.Or(cfg.AdminURL, "http://"+reachable(cfg.AdminListen, cfg.Brokers))
 	signature, err := r.kit.Bus.Trust.Sign(trust.Message{Topic: proto.PresenceTopic, Key: r.instance, Value: []byte(admin), Stamp: time.Now().UnixMicro()})
 	if err != nil {
-		slog.Error("the page for operators does not show this instance", "error", err)
+		slog.ErrorContext(ctx, "the page for operators does not show this instance", "error", err)
 	}
 	for {
 		m := &proto.Presence{Instance: r.instance, Service: r.Name, At: timestamppb.Now(), AppsVersion: applied, Version: version.String(),
 			AdminUrl: admin, AdminSignature: signature}
 		if err := sendMessage(ctx, r.kit.Bus, proto.PresenceTopic, r.instance, m); err != nil && ctx.Err() == nil {
-			slog.Warn("publishing the presence failed", "error", err)
+			slog.WarnContext(ctx, "publishing the presence failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -581,7 +582,7 @@ func (r *runner) presence(ctx context.Context) {
 
 // repeat runs a job each time it is due, on one replica.
 func (r *runner) repeat(ctx context.Context, j Job) {
-	meter, name := otel.Meter("frontdesk"), metric.WithAttributes(attribute.String("job", j.Name))
+	meter, tracer, name := otel.Meter("frontdesk"), otel.Tracer("frontdesk"), metric.WithAttributes(attribute.String("job", j.Name))
 	failures, _ := meter.Int64Counter("frontdesk.job.errors", metric.WithUnit("{run}"), metric.WithDescription("runs of a job that failed, by job"))
 	succeeded, _ := meter.Float64Gauge("frontdesk.job.success", metric.WithUnit("s"),
 		metric.WithDescription("when a job last ran to its end on this replica, or when the replica began, in seconds since 1970, by job"))
@@ -591,14 +592,20 @@ func (r *runner) repeat(ctx context.Context, j Job) {
 	tick := time.NewTicker(j.Every)
 	defer tick.Stop()
 	for {
-		mine, err := r.kit.DB.Lease(ctx, "job "+j.Name, j.Run)
+		run, span := ctx, trace.SpanFromContext(ctx)
+		mine, err := r.kit.DB.Lease(ctx, "job "+j.Name, func(ctx context.Context) error {
+			// A trace of its own, by which its log lines are found.
+			run, span = tracer.Start(ctx, "job "+j.Name)
+			return j.Run(run)
+		})
 		switch {
 		case err != nil && ctx.Err() == nil:
 			failures.Add(ctx, 1, name)
-			slog.Warn("job failed", "job", j.Name, "error", err)
+			slog.WarnContext(run, "job failed", "job", j.Name, "error", err)
 		case err == nil && mine:
 			success()
 		}
+		span.End()
 		select {
 		case <-ctx.Done():
 			return

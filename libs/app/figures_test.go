@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"frontdesk/libs/app"
@@ -38,12 +39,13 @@ func figure(t *testing.T, s *apptest.Service, metric, label string) float64 {
 }
 
 func TestAJobThatFailsAndOneThatSucceedsAreSeen(t *testing.T) {
-	var mended atomic.Bool
+	var mended, traced atomic.Bool
 	observed := desk
 	observed.Build = func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		p, err := desk.Build(ctx, k)
 		if err == nil {
-			p.Jobs = []app.Job{{Name: "count", Every: 20 * time.Millisecond, Run: func(context.Context) error {
+			p.Jobs = []app.Job{{Name: "count", Every: 20 * time.Millisecond, Run: func(ctx context.Context) error {
+				traced.Store(trace.SpanContextFromContext(ctx).HasTraceID())
 				if mended.Load() {
 					return nil
 				}
@@ -55,6 +57,7 @@ func TestAJobThatFailsAndOneThatSucceedsAreSeen(t *testing.T) {
 	s := apptest.Start(t, observed)
 	const label = `job="count"`
 	s.Eventually(func() bool { return figure(t, s, "frontdesk_job_errors_total", label) >= 2 })
+	require.True(t, traced.Load(), "its log lines have a trace_id")
 	began := figure(t, s, "frontdesk_job_success_seconds", label)
 	require.InDelta(t, time.Now().Unix(), began, 60, "when the replica began")
 	mended.Store(true)

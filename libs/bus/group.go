@@ -90,7 +90,7 @@ func (c *Consumer) Run(ctx context.Context) {
 	select {
 	case <-left:
 	case <-time.After(leaveWithin):
-		slog.Warn("consumer stopped without leaving its group")
+		slog.WarnContext(ctx, "consumer stopped without leaving its group")
 	}
 }
 
@@ -332,7 +332,7 @@ func (d *dealer) existing() []kafka.Partition {
 	defer cancel()
 	partitions, err := d.partitions(ctx)
 	if err != nil {
-		slog.Warn("partitions are dealt later", "error", err)
+		slog.WarnContext(ctx, "partitions are dealt later", "error", err)
 	}
 	return partitions
 }

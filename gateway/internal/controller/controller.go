@@ -337,7 +337,7 @@ func (c *Controller) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if err := c.bus.Send(ctx, []db.Message{{Topic: proto.PresenceTopic, Key: c.instance}}); err != nil {
-		slog.Warn("presence cannot be removed", "error", err)
+		slog.WarnContext(ctx, "presence cannot be removed", "error", err)
 	}
 }
 

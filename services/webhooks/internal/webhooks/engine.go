@@ -246,7 +246,7 @@ func (e *engine) dispatch(l *lane) {
 			e.sending.Go(func() { e.results <- e.send(context.Background(), to, j) })
 		}
 		if err != nil {
-			slog.Warn("claiming deliveries is retried", "webhook", l.id, "error", err)
+			slog.WarnContext(ctx, "claiming deliveries is retried", "webhook", l.id, "error", err)
 			time.AfterFunc(retryAfter, func() { e.wake(l.id) })
 			return
 		}
@@ -313,7 +313,7 @@ func (e *engine) resolveHost(l *lane) bool {
 			delete(e.lanes, l.id)
 		}
 	default:
-		slog.Warn("reading a webhook is retried", "webhook", l.id, "error", err)
+		slog.WarnContext(ctx, "reading a webhook is retried", "webhook", l.id, "error", err)
 		time.AfterFunc(retryAfter, func() { e.wake(l.id) })
 	}
 	l.dispatching = false
