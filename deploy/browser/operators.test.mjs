@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
-import { Client, state, until } from "./system.mjs"
+import { Client, pause, setUp, sql, state, until } from "./system.mjs"
 
 let browser
 before(async () => (browser = await launch()))
@@ -70,6 +70,45 @@ test("the keyboard reaches the content, pauses updates and finds a route", async
   await v.page.keyboard.press("Enter")
   await v.page.getByRole("heading", { name: /^1 of / }).waitFor()
   await v.page.getByRole("rowheader", { name: "/v1/booking/slots" }).waitFor()
+  await v.end()
+})
+
+test("a parked message is looked at, stays while its cause is there, and is replayed once it is gone", async () => {
+  const { admin } = await setUp()
+  const email = `parked.${Date.now()}@example.com`
+  const form = await admin.post("/forms", { name: "Parked " + email, status: "publish", definition: { elements: [{ id: "email", type: "field", target: "contact.email", label: "Email", required: true }] } })
+  const visitors = new Client()
+  const { token } = await until("the form", () => visitors.get(`/forms/${form.id}/token`).catch(() => undefined))
+  await pause(3100) // nobody fills in a form faster
+  const mend = () => sql("alter table contacts.contact drop constraint if exists defect")
+  // A defect of contacts: it cannot store this one person.
+  sql(`alter table contacts.contact add constraint defect check (email <> '${email}') not valid`)
+  const v = await open()
+  try {
+    await visitors.post(`/forms/${form.id}/submit`, { token, hp_url: "", page: "https://example.com/", values: { email } })
+    await v.page.goto(panel())
+    await v.page.getByRole("link", { name: "Parked messages" }).first().click()
+    const row = v.page.getByRole("region", { name: "Parked messages of contacts" }).getByRole("row", { name: /contacts\.command.*defect/ })
+    await row.waitFor({ timeout: 60000 }) // without a reload
+    await check(v.page, "operators-parked")
+
+    await row.getByRole("link", { name: /^Replay \d+…$/ }).click()
+    await v.page.getByText("The service handles the message once more").waitFor()
+    await check(v.page, "operators-replay")
+    await v.page.getByRole("button", { name: /^Replay message \d+$/ }).click()
+    await v.page.getByRole("alert").getByText("It stays parked").waitFor()
+    await check(v.page, "operators-stays")
+    assert.equal((await admin.get("/contacts?search=" + email)).items.length, 0)
+
+    mend()
+    await v.page.getByRole("button", { name: /^Replay message \d+$/ }).click()
+    await v.page.getByRole("status").getByText("Replayed").waitFor()
+    await check(v.page, "operators-replayed")
+    assert.equal(await row.count(), 0, "it is parked no longer")
+    await until("the contact", async () => (await admin.get("/contacts?search=" + email)).items.length === 1)
+  } finally {
+    mend()
+  }
   await v.end()
 })
 

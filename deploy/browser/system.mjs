@@ -1,5 +1,5 @@
 // The system under test: the processes that `make run` starts, calls of its API, its mails, and a business that is set up.
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -47,6 +47,13 @@ export async function start() {
 
 /** The content of run.json. */
 export const state = (dir = process.env.E2E_DATA_DIR) => JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))
+
+/** Runs statements in the system's database as its administrator, by psql, and answers what they print. */
+export function sql(...statements) {
+  const { status, stdout, stderr, error } = spawnSync("psql", ["-qAt", "-v", "ON_ERROR_STOP=1", state().database_url, ...statements.flatMap((s) => ["-c", s])], { encoding: "utf8" })
+  if (status !== 0) throw new Error("psql: " + (error?.message ?? stderr))
+  return stdout.trim()
+}
 
 /** Calls the API with these headers. An answer that is not ok throws an error with its status. */
 export class Client {

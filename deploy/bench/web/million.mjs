@@ -1,9 +1,8 @@
 // The list of contacts with a million of them behind: the longest frame while somebody scrolls, and the times of its keys. It starts
 // a system, or fills the one that E2E_DATA_DIR names, which keeps the contacts. CONTACTS is another number. It needs psql. Ends with 1
 // when a goal is missed.
-import { spawnSync } from "node:child_process"
 import { launch, member } from "../../browser/browser.mjs"
-import { setUp, start, state, until } from "../../browser/system.mjs"
+import { setUp, sql as query, start, until } from "../../browser/system.mjs"
 import { exit, line, slowestKey, watchKeys } from "./figures.mjs"
 
 const contacts = Number(process.env.CONTACTS ?? 1_000_000)
@@ -20,9 +19,7 @@ exit()
 
 /** Runs a statement in the schema of contacts, and answers its only value. */
 function sql(text) {
-  const { status, stdout, stderr } = spawnSync("psql", ["-qAt", "-v", "ON_ERROR_STOP=1", state().database_url, "-c", "set search_path to contacts, ext", "-c", text], { encoding: "utf8" })
-  if (status !== 0) throw new Error("psql: " + stderr)
-  return stdout.trim()
+  return query("set search_path to contacts, ext", text)
 }
 
 /** Adds the contacts that are missing, the newest first, over three years, and waits until contacts lists them. */
