@@ -66,6 +66,9 @@ func matrix(t *testing.T) map[string]map[string]any {
 		"least": {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "kafka:9092"}},
 		"a kafka without users, no policies, no jobs": {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "kafka:9092", "users": false},
 			"networkPolicies": map[string]any{"enabled": false}, "migrations": map[string]any{"enabled": false}},
+		"a postgres by its operator, a kafka somewhere else": {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "kafka:9092"},
+			"cloudnativePG": map[string]any{"enabled": true}},
+		"a kafka by its operator, a postgres somewhere else": {"publicURL": "http://localhost:8080", "strimzi": map[string]any{"enabled": true}},
 		"traces, more variables, a node pool": {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "a:9092,b:9093"}, "otlpEndpoint": "http://otel:4318",
 			"env": map[string]any{"SVC_RATE_FACTOR": "2"}, "defaults": map[string]any{"nodeSelector": map[string]any{"pool": "desk"}},
 			"image":   map[string]any{"pullSecrets": []any{map[string]any{"name": "registry"}}},
@@ -462,7 +465,7 @@ func TestSecretsComeByReferenceOnly(t *testing.T) {
 
 func TestASchemaIsMigratedAheadOfItsReplicas(t *testing.T) {
 	each(t, func(t *testing.T, values map[string]any, objects rendered) {
-		operators := values["cloudnativePG"] != nil
+		operators := values["cloudnativePG"] != nil || values["strimzi"] != nil
 		for _, name := range services {
 			j, ok := objects["Job desk-"+name+"-migrate"].(*batch.Job)
 			if values["migrations"] != nil {
