@@ -81,6 +81,7 @@ func (c *Caller) Call(method, path string, body []byte) (status int, err error) 
 	if err != nil {
 		return 0, err
 	}
+	defer res.Body.Close()
 	if res.StatusCode < 300 || res.StatusCode == http.StatusConflict {
 		_, err = io.Copy(io.Discard, res.Body)
 		return res.StatusCode, err
