@@ -297,4 +297,4 @@ $(PROTOC_GEN_GO): go.mod | go
 $(PROMETHEUS):
 	@if command -v prometheus promtool >/dev/null; then mkdir -p $@; exit; fi; \
 	command -v apt-get dpkg >/dev/null || { echo "Prometheus is missing: install it, with promtool, and start again."; exit 1; }; \
-	mkdir -p $@.new && cd $@.new && { apt-get download -q prometheus || { apt-get update -qq && apt-get download -q prometheus; }; } && dpkg -x prometheus_*.deb . && rm prometheus_*.deb && cd $(CURDIR) && mv $@.new $@
+	mkdir -p $@.new && cd $@.new && { apt-get download -q prometheus || { apt-get update -qq && apt-get download -q prometheus; }; } && dpkg --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin && rm prometheus_*.deb && cd $(CURDIR) && mv $@.new $@
