@@ -97,7 +97,9 @@ func TestAnAdministratorsStatementIsCountedToo(t *testing.T) {
 		})
 	}
 	require.ErrorContains(t, byHand(), "row_count", "a function finds no table of its schema before the schema is migrated")
-	require.NoError(t, d.Migrate(t.Context(), nil))
+	for range 2 {
+		require.NoError(t, d.Migrate(t.Context(), nil))
+	}
 	require.NoError(t, byHand())
 	var n int
 	require.NoError(t, d.Pool.QueryRow(t.Context(), `select sum(n) from row_count`).Scan(&n))

@@ -34,15 +34,19 @@ func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
 	return d.bindTriggers(ctx)
 }
 
-// bindTriggers makes the functions of triggers find the tables of this schema whoever writes, an administrator with psql for instance.
+// bindTriggers writes the schema before the tables that functions of triggers change, so that they find them whoever writes, an administrator
+// with psql for instance. A search path of the function's own would do the same and be set at each call.
 func (d *DB) bindTriggers(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, d.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, LockKey(d.Schema+".migrate", "triggers")); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `do $$ declare f regprocedure; begin
-			for f in select oid from pg_proc where pronamespace = current_schema()::regnamespace and prorettype = 'trigger'::regtype and proconfig is null loop
-				execute format('alter function %s set search_path from current', f);
+		_, err := tx.Exec(ctx, `do $$ declare body text; bound text; begin
+			for body in select pg_get_functiondef(oid) from pg_proc where pronamespace = current_schema()::regnamespace and prorettype = 'trigger'::regtype loop
+				bound := regexp_replace(body, '\m(insert into|update) ([a-z_]+)\M(?!\.)', '\1 ' || quote_ident(current_schema()) || '.\2', 'g');
+				if bound <> body then
+					execute bound;
+				end if;
 			end loop;
 		end $$`)
 		return err

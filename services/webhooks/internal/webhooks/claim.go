@@ -90,9 +90,9 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	b := &pgx.Batch{}
 	// A lease that a crash of the database loses costs no more than a second request of its attempt. Leases that have ended stay in the
 	// table until the next vacuum, thousands of a busy webhook. A plain scan of their index marks them, so that the next one passes over
-	// them; a bitmap scan reads all of them each time.
-	b.Queue(`select `+targetColumns+`, set_config('synchronous_commit', 'off', true) || set_config('enable_bitmapscan', 'off', true)
-		from webhook where id = $1 for no key update`, webhook, e.s.DB.Now().UTC())
+	// them; a bitmap scan, or one of the whole table that statistics of a quiet moment make look small, reads all of them each time.
+	b.Queue(`select `+targetColumns+`, set_config('synchronous_commit', 'off', true) || set_config('enable_bitmapscan', 'off', true) ||
+		set_config('enable_seqscan', 'off', true) from webhook where id = $1 for no key update`, webhook, e.s.DB.Now().UTC())
 	lease := uuid.New()
 	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "now": e.s.DB.Now().UTC(), "most": most,
 		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
