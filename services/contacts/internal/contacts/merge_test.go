@@ -232,8 +232,11 @@ func tablesWith(t *testing.T, s *apptest.Service, word string) (found []string) 
 	require.NoError(t, rows.Err())
 	require.Greater(t, len(tables), 15)
 	for _, table := range tables {
-		if table == "outbox" {
+		switch table {
+		case "outbox":
 			table = "(select * from outbox where topic <> 'svc.manifest')"
+		case "manifest": // what the program says of itself
+			continue
 		}
 		var n int
 		query := fmt.Sprintf(`select count(*) from %s x where position($1 in lower(x::text)) > 0 or position(encode(convert_to($1, 'UTF8'), 'hex') in x::text) > 0`, table)
