@@ -180,6 +180,8 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 			_, access := out.Kit.Identity.Table.Get(auth.AccessKey)
 			return role && access
 		})
+		// Its own manifest comes back to it over Kafka.
+		out.Eventually(func() bool { return strings.Contains(out.Visitor().Get("/openapi.json").Body, `"/apps"`) })
 	}
 	out.roles()
 	out.Eventually(func() bool { return len(out.Kit.Identity.Access().GetRoles()) > 0 })
