@@ -167,12 +167,12 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "the service does not start")
 	}
-	out.gaugesByIndex()
 	out.router = contract(t, out.Parts.Ops)
 	for _, p := range out.Parts.PagePaths {
 		require.NoError(t, proto.MayShow(s.Name, p.GetPath()), "the gateway takes it")
 	}
 	out.Eventually(func() bool { return out.get(out.Admin+"/readyz") == 200 })
+	out.gaugesByIndex()
 	if s.Name == "settings" {
 		// It publishes roles and access itself, and these would replace the test's.
 		out.Eventually(func() bool {
