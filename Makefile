@@ -51,7 +51,7 @@ chart-server: $(KUBERNETES)/kube-apiserver ## install and upgrade the chart on a
 .PHONY: chart-podman
 chart-podman: go ## run the pods of the chart with podman, on an image built from the Dockerfile
 	podman build --quiet --tag frontdesk --file deploy/Dockerfile .
-	cd deploy/kubernetes && GOWORK=off PODMAN=1 go test -count=1 -timeout 20m -v -run TestPodmanRunsTheWorkloads .
+	cd deploy/kubernetes && GOWORK=off go test -count=1 -timeout 20m -v -tags podman -run TestPodmanRunsTheWorkloads .
 
 .PHONY: narrow
 narrow: launcher ## run the services' tests with one database connection each: what waits with it in hand fails
@@ -148,7 +148,7 @@ format:
 .PHONY: vet
 vet: go
 	go vet -tags traefik,squawk ./... ./gateway/...
-	@for m in $(APART); do (cd $$m && GOWORK=off go vet ./...) || exit 1; done
+	@for m in $(APART); do (cd $$m && GOWORK=off go vet -tags podman ./...) || exit 1; done
 
 .PHONY: lint
 lint: $(GOLANGCI)

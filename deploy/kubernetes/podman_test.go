@@ -1,3 +1,5 @@
+//go:build podman
+
 package kubernetes
 
 import (
@@ -47,9 +49,6 @@ func answers(t *testing.T, container, url string) {
 
 // The pods of all deployments run with podman beside a PostgreSQL and a Kafka in containers. README.md says what podman leaves out.
 func TestPodmanRunsTheWorkloads(t *testing.T) {
-	if os.Getenv("PODMAN") == "" {
-		t.Skip("PODMAN is not set: run make chart-podman")
-	}
 	const network, secret, password = "desk-test", "desk-test", "0123456789abcdef"
 	compose, err := os.ReadFile("../../docker-compose.yml")
 	require.NoError(t, err)
