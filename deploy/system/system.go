@@ -339,7 +339,7 @@ func (s *System) StandIn(t testing.TB, name string) (start func(program string, 
 				require.Fail(t, "the new process of "+name+" has ended", said.String())
 			default:
 			}
-			return answers200(admin + "/readyz")
+			return Answers200(admin + "/readyz")
 		}, 30*time.Second, 20*time.Millisecond, "the new process of %s is not ready", name)
 		return func() { end(syscall.SIGTERM) }
 	}
@@ -354,7 +354,7 @@ func (s *System) Healthy(t testing.TB) {
 			return false
 		}
 		for name, p := range now.Processes {
-			if p.Admin != "" && name != "traefik" && !answers200(p.Admin+"/readyz") {
+			if p.Admin != "" && name != "traefik" && !Answers200(p.Admin+"/readyz") {
 				return false
 			}
 		}
@@ -362,7 +362,8 @@ func (s *System) Healthy(t testing.TB) {
 	}, 60*time.Second, 50*time.Millisecond, "not everything is ready")
 }
 
-func answers200(url string) bool {
+// Answers200 reports whether a GET of an address answers 200.
+func Answers200(url string) bool {
 	res, err := http.DefaultClient.Get(url)
 	if err != nil {
 		return false

@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"frontdesk/deploy/system"
 	"frontdesk/libs/db/pgserver"
 	"frontdesk/libs/db/pgserver/tether"
 )
@@ -71,12 +71,7 @@ func (s *System) Own(ctx context.Context, service string, names []string) error 
 // ready waits until a process says at its admin port that it can work.
 func ready(admin string) bool {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		res, err := http.Get(admin + "/readyz")
-		if err != nil {
-			continue
-		}
-		_ = res.Body.Close()
-		if res.StatusCode == http.StatusOK {
+		if system.Answers200(admin + "/readyz") {
 			return true
 		}
 	}
