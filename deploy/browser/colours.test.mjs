@@ -26,7 +26,7 @@ const look = (page, selector) => page.evaluate((selector) => {
   while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement
   if (selector) e = roots.map((r) => [...r.querySelectorAll(selector)].find((x) => x.checkVisibility())).findLast(Boolean)
   const s = getComputedStyle(e)
-  return { name: e.getAttribute("aria-label") ?? e.id ?? e.textContent, outline: s.outlineStyle, width: parseFloat(s.outlineWidth), line: s.outlineColor,
+  return { name: e.getAttribute("aria-label") || e.id || e.textContent, outline: s.outlineStyle, width: parseFloat(s.outlineWidth), line: s.outlineColor,
     border: s.borderTopWidth + " " + s.borderTopStyle, edge: s.borderTopColor, background: s.backgroundColor, colour: s.color, around: getComputedStyle(document.body).backgroundColor }
 }, selector)
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { asFault, call, Fault, newKey, wordsOf } from "@web/api"
 import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Errors } from "@web/fields"
 import { Icon, Svg } from "@web/icon"
@@ -52,10 +52,10 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     key.current = newKey()
     setTrouble(undefined)
   }, [slot.starts_at])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (refusals > 0) focusErrors(form.current, errors)
   }, [refusals])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (trouble) form.current?.querySelector<HTMLElement>("[data-trouble]")?.focus()
   }, [trouble])
   useEffect(() => {
