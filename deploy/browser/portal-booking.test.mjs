@@ -4,11 +4,8 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { desk, member, open, team, unique } from "./team.mjs"
+import { dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
 
-const zone = "Europe/Brussels"
-const wall = (moment) => new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" }).format(new Date(moment))
-const dayOf = (moment) => wall(moment).slice(0, 10)
 const clock = (moment) => wall(moment).slice(11)
 
 async function client(first_name = "Anna") {

@@ -66,7 +66,7 @@ async function walk(who, ids, look) {
   await Promise.all(pages.map(async (v) => {
     for (let next; (next = waiting.shift()); ) {
       const [path, screen] = next
-      await v.page.goto(team() + path.replace("$id", ids[path]))
+      await v.page.goto(team() + path.replace("$id", ids[path]) + (path === "/calendar" ? "?date=" + ids[path] : ""))
       await v.settled()
       await look(v, path, screen)
     }

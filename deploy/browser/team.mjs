@@ -20,6 +20,10 @@ export async function open(v, path, heading) {
   await v.page.getByRole("heading", { name: heading, level: 1 }).waitFor()
 }
 
+/** A moment as the business's clock and calendar show it: "2026-11-24 23:45". */
+export const wall = (moment) => new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Brussels", dateStyle: "short", timeStyle: "short" }).format(new Date(moment))
+export const dayOf = (moment) => wall(moment).slice(0, 10)
+
 let count = 0
 /** A text that no other call returns. */
 export const unique = () => Date.now().toString(36).slice(-5) + count++
@@ -41,7 +45,7 @@ export async function colleague(role = "staff") {
 }
 
 /**
- * Makes a record for each screen of one record, and answers its id by the screen's path. Contact, appointments, submission and import are of the
+ * Makes a record for each screen of one record, and answers its id by the screen's path; of the calendar, the day of the appointment. Contact, appointments, submission and import are of the
  * person whose client it is, and have mark in all their texts; the others are everybody's.
  */
 export async function records({ api = desk.admin, user = desk.user, mark = "Mark" + unique() } = {}) {
@@ -70,5 +74,6 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
   return {
     "/contacts/$id": contact.id, "/organizations/$id": organization.id, "/appointments/$id": appointment.id, "/services/$id": service.id, "/people/$id": user,
     "/forms/$id": form.id, "/submissions/$id": submission.id, "/import/$id": upload.id, "/webhooks/$id": webhook.id,
+    "/calendar": dayOf(appointment.starts_at),
   }
 }
