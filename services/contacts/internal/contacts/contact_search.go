@@ -103,6 +103,16 @@ func words(w *db.Where, column, text string) string {
 	return strings.Join(all, " and ")
 }
 
+// planForWords has the statements that follow in tx planned for the words that they look for. A plan for any words folds them again for each
+// row, and looks in the index of trigrams for two letters that stand in every row.
+func planForWords(ctx context.Context, tx *db.Tx, search string) error {
+	if search == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `set local plan_cache_mode = force_custom_plan`)
+	return err
+}
+
 // phoneDigits is the digits of a text that can be nothing but a telephone number, without the zeros that stand for a
 // country or a region; empty for other text.
 func phoneDigits(text string) string {
@@ -231,7 +241,7 @@ func (s *service) narrowed(ctx context.Context, tx *db.Tx, q ContactQuery, w *db
 		w.And("c.id = any(?)", ids(keys))
 		q.Search = ""
 	}
-	return q, nil
+	return q, planForWords(ctx, tx, q.Search)
 }
 
 func ids(keys []directory.Key) []uuid.UUID {

@@ -86,6 +86,9 @@ func (s *service) exportOrganizations(ctx context.Context, tx *db.Tx, in Organiz
 	if err := d.Row(append(header, labels(fields)...)); err != nil {
 		return err
 	}
+	if err := planForWords(ctx, tx, in.Search); err != nil {
+		return err
+	}
 	var w db.Where
 	from := organizationFrom(tx, &w)
 	w.And("o.deleted_at is null")

@@ -43,6 +43,9 @@ func (s *service) findOrganizations(ctx context.Context, tx *db.Tx, in Organizat
 	if err := untilChanges(ctx, tx, page, in.UpdatedSince, "organization"); err != nil {
 		return db.List[Organization]{}, err
 	}
+	if err := planForWords(ctx, tx, in.Search); err != nil {
+		return db.List[Organization]{}, err
+	}
 	narrow := func(w *db.Where) {
 		if in.Deleted {
 			w.And("o.deleted_at is not null")
