@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,7 +33,7 @@ const (
 		left join organization po on po.id = p.organization_id and po.deleted_at is null`
 )
 
-// contactRow is a contact as the statements that write it take it: JSON with the names of the columns.
+// contactRow is a contact as the statements that change it take it: JSON with the names of the columns.
 type contactRow struct {
 	Contact
 	Version  int64  `json:"version"`
@@ -47,19 +48,64 @@ func contactRows(contacts ...Contact) []contactRow {
 	return rows
 }
 
-// insertContactsSQL leaves out contacts whose address another contact has.
+// insertContactsSQL leaves out contacts whose address another contact has. A list for each column costs a batch less than JSON of each row.
 const insertContactsSQL = `
 	insert into contact (id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
 		owner_user_id, tags, fields, last_activity, created_at, updated_at)
-	select id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
-		owner_user_id, tags, fields, last_activity, created_at, updated_at
-	from jsonb_populate_recordset(null::contact, @contacts)
+	select id, 1, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
+		owner_user_id, tags::text[], fields, made, made, made
+	from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::text[],
+		$11::bigint[], $12::text[], $13::jsonb[], $14::timestamptz[])
+		n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, made)
 	on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
 	returning id, updated_at`
 
-// insertContacts inserts new contacts, and gives those whose address was free, as the database stamped them.
+// newRows are contacts of newContact as insertContactsSQL takes them.
+func newRows(contacts ...Contact) []any {
+	text := func(of func(c Contact) string) []string { return column(contacts, of) }
+	return []any{
+		column(contacts, func(c Contact) uuid.UUID { return c.ID }),
+		text(func(c Contact) string { return c.FirstName }),
+		text(func(c Contact) string { return c.LastName }),
+		text(func(c Contact) string { return c.Email }),
+		text(func(c Contact) string { return address.Key(c.Email) }),
+		text(func(c Contact) string { return c.Phone }),
+		text(func(c Contact) string { return c.Status }),
+		text(func(c Contact) string { return c.Marketing }),
+		column(contacts, func(c Contact) *time.Time { return c.MarketingUpdatedAt }),
+		text(func(c Contact) string { return c.Source }),
+		column(contacts, func(c Contact) *int64 { return c.OwnerUserID }),
+		text(func(c Contact) string { return arrayText(c.Tags) }),
+		column(contacts, func(c Contact) map[string]any { return c.Fields }),
+		column(contacts, func(c Contact) time.Time { return c.CreatedAt }),
+	}
+}
+
+func column[T any](contacts []Contact, of func(c Contact) T) []T {
+	values := make([]T, len(contacts))
+	for i, c := range contacts {
+		values[i] = of(c)
+	}
+	return values
+}
+
+var inArray = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// arrayText is a list as the server reads it as an array: a list of lists of different lengths is none of its arrays.
+func arrayText(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + inArray.Replace(w) + `"`)
+	}
+	return "{" + b.String() + "}"
+}
+
+// insertContacts inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
 func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
-	rows, err := tx.Query(ctx, insertContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...)})
+	rows, err := tx.Query(ctx, insertContactsSQL, newRows(contacts...)...)
 	if err != nil {
 		return nil, err
 	}

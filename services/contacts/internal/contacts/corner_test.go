@@ -135,6 +135,21 @@ func TestALinkToConfirmEndsWithEveryUnsubscribing(t *testing.T) {
 	visitor.Post("/marketing/confirm", object{"token": token}).Fails(410, "svc_token_expired")
 }
 
+func TestATagKeepsItsSignsWhereverItComesFrom(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	tags := []any{`a"b`, `back\slash`, `one, two {three}`, "null", `"`, `\`, "{}"}
+	id := admin.Post("/contacts", object{"email": "a@example.com", "tags": tags}).Is(201).Text("id")
+	require.Equal(t, tags, admin.Get("/contacts/"+id).Is(200).Field("tags"))
+	batch := admin.Post("/contacts/batch", object{"items": []object{{"email": "b@example.com", "tags": tags}}})
+	require.Equal(t, tags, batch.Field("items.0.contact.tags"))
+	require.Equal(t, tags, admin.Get("/contacts?search=b@example.com").Is(200).Field("items.0.tags"))
+	file := admin.Post("/imports", object{"file_name": "x", "csv": "email,tags\nc@example.com,\"a\"\"b,back\\slash,{}\"\n"}).Is(201).Text("id")
+	admin.Post("/imports/"+file+"/start", nil).Is(200)
+	finished(s, admin, file)
+	require.Equal(t, []any{`a"b`, `back\slash`, "{}"}, admin.Get("/contacts?search=c@example.com").Is(200).Field("items.0.tags"))
+}
+
 func TestTagsThatDifferInMoreThanCaseAndSpacesAreTwo(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")

@@ -469,8 +469,9 @@ func contactsWithEmails(ctx context.Context, tx *db.Tx, drafts []draft) (map[str
 	if len(keys) == 0 {
 		return found, nil
 	}
-	if _, err := tx.Exec(ctx, `select from contact where email_key = any($1) and email_key <> '' and deleted_at is null order by id for no key update`, keys); err != nil {
-		return nil, err
+	locked, err := tx.Exec(ctx, `select from contact where email_key = any($1) and email_key <> '' and deleted_at is null order by id for no key update`, keys)
+	if err != nil || locked.RowsAffected() == 0 {
+		return found, err
 	}
 	rows, err := tx.Query(ctx, `select `+wholeContact+contactFrom+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
 	if err != nil {
