@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -145,7 +146,10 @@ func (s *side) measure(ctx context.Context, args []string) error {
 		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
 			return err
 		}
-		s.figures = append(s.figures, f)
+		// One that the program takes in each of its turns is one line.
+		if !slices.ContainsFunc(s.figures, func(x world.Figure) bool { return x.Name == f.Name }) {
+			s.figures = append(s.figures, f)
+		}
 		s.values[f.Name] = append(s.values[f.Name], f.Value.Number)
 	}
 	return nil
