@@ -54,30 +54,30 @@ const insertContactsSQL = `
 		owner_user_id, tags, fields, last_activity, created_at, updated_at)
 	select id, 1, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
 		owner_user_id, tags::text[], fields, made, made, made
-	from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::text[],
-		$11::bigint[], $12::text[], $13::jsonb[], $14::timestamptz[])
+	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @emails::text[], @keys::text[], @phones::text[], @statuses::text[],
+		@marketing::text[], @marketing_times::timestamptz[], @sources::text[], @owners::bigint[], @tags::text[], @fields::jsonb[], @made::timestamptz[])
 		n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, made)
 	on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
 	returning id, updated_at`
 
 // newRows are contacts of newContact as insertContactsSQL takes them.
-func newRows(contacts ...Contact) []any {
+func newRows(contacts ...Contact) pgx.NamedArgs {
 	text := func(of func(c Contact) string) []string { return column(contacts, of) }
-	return []any{
-		column(contacts, func(c Contact) uuid.UUID { return c.ID }),
-		text(func(c Contact) string { return c.FirstName }),
-		text(func(c Contact) string { return c.LastName }),
-		text(func(c Contact) string { return c.Email }),
-		text(func(c Contact) string { return address.Key(c.Email) }),
-		text(func(c Contact) string { return c.Phone }),
-		text(func(c Contact) string { return c.Status }),
-		text(func(c Contact) string { return c.Marketing }),
-		column(contacts, func(c Contact) *time.Time { return c.MarketingUpdatedAt }),
-		text(func(c Contact) string { return c.Source }),
-		column(contacts, func(c Contact) *int64 { return c.OwnerUserID }),
-		text(func(c Contact) string { return arrayText(c.Tags) }),
-		column(contacts, func(c Contact) map[string]any { return c.Fields }),
-		column(contacts, func(c Contact) time.Time { return c.CreatedAt }),
+	return pgx.NamedArgs{
+		"ids":             column(contacts, func(c Contact) uuid.UUID { return c.ID }),
+		"first_names":     text(func(c Contact) string { return c.FirstName }),
+		"last_names":      text(func(c Contact) string { return c.LastName }),
+		"emails":          text(func(c Contact) string { return c.Email }),
+		"keys":            text(func(c Contact) string { return address.Key(c.Email) }),
+		"phones":          text(func(c Contact) string { return c.Phone }),
+		"statuses":        text(func(c Contact) string { return c.Status }),
+		"marketing":       text(func(c Contact) string { return c.Marketing }),
+		"marketing_times": column(contacts, func(c Contact) *time.Time { return c.MarketingUpdatedAt }),
+		"sources":         text(func(c Contact) string { return c.Source }),
+		"owners":          column(contacts, func(c Contact) *int64 { return c.OwnerUserID }),
+		"tags":            text(func(c Contact) string { return arrayText(c.Tags) }),
+		"fields":          column(contacts, func(c Contact) map[string]any { return c.Fields }),
+		"made":            column(contacts, func(c Contact) time.Time { return c.CreatedAt }),
 	}
 }
 
@@ -105,7 +105,7 @@ func arrayText(words []string) string {
 
 // insertContacts inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
 func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
-	rows, err := tx.Query(ctx, insertContactsSQL, newRows(contacts...)...)
+	rows, err := tx.Query(ctx, insertContactsSQL, newRows(contacts...))
 	if err != nil {
 		return nil, err
 	}
