@@ -1,4 +1,4 @@
-// Runs every *.test.mjs beside this file. Three systems at once take one file after the other, the longest first: most of the
+// Runs every *.test.mjs beside this file. Two systems at once take one file after the other, the longest first: most of the
 // time a test waits for its page. A system runs one file at a time, so a file may switch apps off.
 import { spawn } from "node:child_process"
 import { readdirSync, statSync } from "node:fs"
@@ -11,7 +11,7 @@ const wanted = process.argv.slice(2)
 const files = readdirSync(here)
   .filter((f) => f.endsWith(".test.mjs") && (wanted.length === 0 || wanted.some((w) => f.startsWith(w))))
   .sort((a, b) => statSync(join(here, b)).size - statSync(join(here, a)).size)
-const systems = Math.min(files.length, process.env.E2E_DATA_DIR ? 1 : 3)
+const systems = Math.min(files.length, process.env.E2E_DATA_DIR ? 1 : 2)
 
 const running = new Set()
 for (const signal of ["SIGINT", "SIGTERM"]) {
