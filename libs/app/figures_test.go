@@ -88,7 +88,9 @@ func TestATransactionThatWaitsForAConnectionIsSeen(t *testing.T) {
 		}()
 	}
 	// A worker of the process may have one of the four for a moment, and then a connection is on its way to the next.
-	s.Eventually(func() bool { return figure(t, s, "db_client_connection_count", `db_client_connection_state="used"`) == 4 && pending() >= 6 })
+	s.Eventually(func() bool {
+		return figure(t, s, "db_client_connection_count", `db_client_connection_state="used"`) == 4 && pending() >= 6
+	})
 	close(release)
 	for range 10 {
 		require.NoError(t, <-ended)
