@@ -45,8 +45,8 @@ export async function colleague(role = "staff") {
 }
 
 /**
- * Makes a record for each screen of one record, and answers its id by the screen's path; of the calendar, the day of the appointment. Contact, appointments, submission and import are of the
- * person whose client it is, and have mark in all their texts; the others are everybody's.
+ * Makes a record for each screen of one record, and answers its id by the screen's path; for the calendar, the day of the appointment. Contact,
+ * appointments, submission and import are of the person whose client it is, and have mark in all their texts; the others are everybody's.
  */
 export async function records({ api = desk.admin, user = desk.user, mark = "Mark" + unique() } = {}) {
   const email = mark.toLowerCase() + "@example.com"

@@ -103,8 +103,8 @@ func words(w *db.Where, column, text string) string {
 	return strings.Join(all, " and ")
 }
 
-// planForWords has the statements that follow in tx planned for the words that they look for. A plan for any words folds them again for each
-// row, and looks in the index of trigrams for two letters that stand in every row.
+// planForWords makes the server plan the following statements of tx for the words of search. Its generic plan calls fold for each row, and uses
+// the trigram index even for two letters that stand in every row.
 func planForWords(ctx context.Context, tx *db.Tx, search string) error {
 	if search == "" {
 		return nil

@@ -48,7 +48,7 @@ func contactRows(contacts ...Contact) []contactRow {
 	return rows
 }
 
-// insertContactsSQL leaves out contacts whose address another contact has. A list for each column costs a batch less than JSON of each row.
+// insertContactsSQL leaves out contacts whose address another contact has. For a batch, a list per column is faster than a JSON record per row.
 const insertContactsSQL = `
 	insert into contact (id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
 		owner_user_id, tags, fields, last_activity, created_at, updated_at)
@@ -60,22 +60,21 @@ const insertContactsSQL = `
 	on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
 	returning id, updated_at`
 
-// newRows are contacts of newContact as insertContactsSQL takes them.
+// newRows returns the arguments of insertContactsSQL for contacts that newContact made.
 func newRows(contacts ...Contact) pgx.NamedArgs {
-	text := func(of func(c Contact) string) []string { return column(contacts, of) }
 	return pgx.NamedArgs{
 		"ids":             column(contacts, func(c Contact) uuid.UUID { return c.ID }),
-		"first_names":     text(func(c Contact) string { return c.FirstName }),
-		"last_names":      text(func(c Contact) string { return c.LastName }),
-		"emails":          text(func(c Contact) string { return c.Email }),
-		"keys":            text(func(c Contact) string { return address.Key(c.Email) }),
-		"phones":          text(func(c Contact) string { return c.Phone }),
-		"statuses":        text(func(c Contact) string { return c.Status }),
-		"marketing":       text(func(c Contact) string { return c.Marketing }),
+		"first_names":     column(contacts, func(c Contact) string { return c.FirstName }),
+		"last_names":      column(contacts, func(c Contact) string { return c.LastName }),
+		"emails":          column(contacts, func(c Contact) string { return c.Email }),
+		"keys":            column(contacts, func(c Contact) string { return address.Key(c.Email) }),
+		"phones":          column(contacts, func(c Contact) string { return c.Phone }),
+		"statuses":        column(contacts, func(c Contact) string { return c.Status }),
+		"marketing":       column(contacts, func(c Contact) string { return c.Marketing }),
 		"marketing_times": column(contacts, func(c Contact) *time.Time { return c.MarketingUpdatedAt }),
-		"sources":         text(func(c Contact) string { return c.Source }),
+		"sources":         column(contacts, func(c Contact) string { return c.Source }),
 		"owners":          column(contacts, func(c Contact) *int64 { return c.OwnerUserID }),
-		"tags":            text(func(c Contact) string { return arrayText(c.Tags) }),
+		"tags":            column(contacts, func(c Contact) string { return arrayText(c.Tags) }),
 		"fields":          column(contacts, func(c Contact) map[string]any { return c.Fields }),
 		"made":            column(contacts, func(c Contact) time.Time { return c.CreatedAt }),
 	}
@@ -91,7 +90,8 @@ func column[T any](contacts []Contact, of func(c Contact) T) []T {
 
 var inArray = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// arrayText is a list as the server reads it as an array: a list of lists of different lengths is none of its arrays.
+// arrayText returns words as the text of a PostgreSQL array. The tags of several contacts cannot be one array of arrays: those have to be of
+// equal length.
 func arrayText(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
