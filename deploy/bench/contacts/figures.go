@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -259,44 +256,17 @@ func (b *bench) export(ctx context.Context) error {
 		return err
 	}
 	alone := time.Since(start)
-	before := world.Memory(b.PID, "VmRSS")
-	world.ForgetPeak(b.PID)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/v1/exports/contacts.csv", nil)
+	export, err := world.ReadExport(b.API, b.PID, "/exports/contacts.csv")
 	if err != nil {
 		return err
 	}
-	req.SetBasicAuth(b.Login, b.Password)
-	start = time.Now()
-	res, err := b.Client.Do(req)
-	if err != nil {
-		return err
+	if export.Lines != *contacts+1 {
+		return fmt.Errorf("%d lines for %d contacts", export.Lines, *contacts)
 	}
-	defer res.Body.Close()
-	in := bufio.NewReaderSize(res.Body, 1<<20)
-	if _, err := in.Peek(1); err != nil {
-		return err
-	}
-	firstByte := time.Since(start)
-	lines := 0
-	buf := make([]byte, 1<<20)
-	for {
-		k, err := in.Read(buf)
-		lines += bytes.Count(buf[:k], []byte{'\n'})
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	took, more := time.Since(start), world.Memory(b.PID, "VmHWM")-before
-	if lines != *contacts+1 {
-		return fmt.Errorf("%d lines for %d contacts", lines, *contacts)
-	}
-	b.Note(fmt.Sprintf("export of %d contacts", *contacts), world.Seconds(took))
+	b.Note(fmt.Sprintf("export of %d contacts", *contacts), world.Seconds(export.Took))
 	b.Note("COPY TO of the same", world.Seconds(alone))
-	b.AtMost("export ÷ COPY TO", world.Ratio(took, alone), world.Plain(3))
-	b.AtMost("export, first byte", world.Ms(firstByte), world.Ms(100*time.Millisecond))
-	b.AtMost("export, more memory", world.MiB(more), world.MiB(16<<10))
+	b.AtMost("export ÷ COPY TO", world.Ratio(export.Took, alone), world.Plain(3))
+	b.AtMost("export, first byte", world.Ms(export.FirstByte), world.Ms(100*time.Millisecond))
+	b.AtMost("export, more memory", world.MiB(export.More), world.MiB(16<<10))
 	return nil
 }

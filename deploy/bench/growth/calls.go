@@ -60,6 +60,35 @@ var calls = []call{
 	{"team", "/team"},
 }
 
+// exports are the files that hold all of something, with the service that writes them.
+var exports = []struct{ service, path string }{
+	{"contacts", "/exports/contacts.csv"},
+	{"contacts", "/exports/organizations.csv"},
+	{"forms", "/exports/submissions.csv"},
+	{"settings", "/exports/audit-log.csv"},
+}
+
+// export reads each file once and answers how many rows it brings a second.
+func (b *bench) export(n int) (map[string]float64, error) {
+	rates := map[string]float64{}
+	for _, x := range exports {
+		p, err := b.Process(x.service)
+		if err != nil {
+			return nil, err
+		}
+		e, err := world.ReadExport(b.API, p.PID, x.path)
+		if err != nil {
+			return nil, err
+		}
+		rates[x.path] = float64(e.Lines-1) / e.Took.Seconds()
+		b.Note(fmt.Sprintf("%d: %s, rows", n, x.path), world.Plain(e.Lines-1))
+		b.Note(fmt.Sprintf("%d: %s", n, x.path), world.PerSecond(rates[x.path]))
+		b.AtMost(fmt.Sprintf("%d: %s, first byte", n, x.path), world.Ms(e.FirstByte), world.Ms(100*time.Millisecond))
+		b.AtMost(fmt.Sprintf("%d: %s, more memory", n, x.path), world.MiB(e.More), world.MiB(32<<10))
+	}
+	return rates, nil
+}
+
 // took is how long the calls of one kind took.
 type took struct{ p50, p99 time.Duration }
 

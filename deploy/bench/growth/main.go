@@ -1,6 +1,6 @@
 // Command growth measures what grows with a site: `go run ./deploy/bench/growth`. It fills a system in steps, each ten times as
-// large as the one before, and takes every list, search and summary of the API at each of them. A page that shows as much as
-// before has to take as long as before.
+// large as the one before, and takes every list, search, summary and export of the API at each of them. A page that shows as much as
+// before has to take as long as before, and a row of an export too.
 package main
 
 import (
@@ -47,6 +47,7 @@ func (b *bench) growth(ctx context.Context) error {
 		return err
 	}
 	var first map[string]took
+	var firstRates map[string]float64
 	for text := range strings.SplitSeq(*steps, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n%1000 != 0 || n <= b.contacts {
@@ -59,14 +60,23 @@ func (b *bench) growth(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		rates, err := b.export(n)
+		if err != nil {
+			return err
+		}
 		if first == nil {
-			first = all
+			first, firstRates = all, rates
 		}
 		for _, c := range calls {
 			b.Note(fmt.Sprintf("%d: %s, p50", n, c.name), world.Ms(all[c.name].p50))
 			b.Note(fmt.Sprintf("%d: %s, p99", n, c.name), world.Ms(all[c.name].p99))
 			if n > 10_000 {
 				b.AtMost(fmt.Sprintf("%d: %s, p50 ÷ the first step's", n, c.name), world.Ratio(all[c.name].p50, first[c.name].p50), world.Plain(1.5))
+			}
+		}
+		for _, x := range exports {
+			if n > 10_000 {
+				b.AtLeast(fmt.Sprintf("%d: %s, rows a second ÷ the first step's", n, x.path), world.Ratio(rates[x.path], firstRates[x.path]), world.Plain(0.67))
 			}
 		}
 		if err := b.sizes(ctx, n); err != nil {

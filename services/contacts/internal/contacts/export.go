@@ -44,7 +44,7 @@ func (s *service) exportContacts(ctx context.Context, tx *db.Tx, in ContactExpor
 		w.And("c.id = any(?)", in.IDs)
 	}
 	// Cells come in the order of the header, but for those that are not text in the database.
-	rows, err := tx.Query(ctx, `select array[c.id::text, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source], c.owner_user_id,
+	rows, err := d.Query(ctx, tx, `select array[c.id::text, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source], c.owner_user_id,
 		array[array_to_string(c.tags, ', '), coalesce(po.name, ''), case when po.id is null then '' else p.role end],
 		c.last_activity, c.created_at, c.updated_at, c.fields`+contactFrom+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
 	if err != nil {
@@ -86,14 +86,11 @@ func (s *service) exportOrganizations(ctx context.Context, tx *db.Tx, in Organiz
 	if err := d.Row(append(header, labels(fields)...)); err != nil {
 		return err
 	}
-	if err := planForWords(ctx, tx, in.Search); err != nil {
-		return err
-	}
 	var w db.Where
 	from := organizationFrom(tx, &w)
 	w.And("o.deleted_at is null")
 	in.conditions(&w)
-	rows, err := tx.Query(ctx, `select array[o.id::text, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country],
+	rows, err := d.Query(ctx, tx, `select array[o.id::text, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country],
 		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.Args...)
 	if err != nil {
 		return err

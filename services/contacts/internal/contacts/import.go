@@ -347,7 +347,7 @@ func (s *service) importErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op
 	if err := d.Row(append([]string{"row", "column", "code", "message"}, m.Headers...)); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `select row, "column", code, message, cells from import_error where import_id = $1 order by row`, in.ID)
+	rows, err := d.Query(ctx, tx, `select row, "column", code, message, cells from import_error where import_id = $1 order by row`, in.ID)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `select s.id, s.created_at, f.name as form, s.status, coalesce(c.name, '') as contact, coalesce(o.name, '') as organization,
+	rows, err := d.Query(ctx, tx, `select s.id, s.created_at, f.name as form, s.status, coalesce(c.name, '') as contact, coalesce(o.name, '') as organization,
 			s.page, coalesce(s.spam_reason, '') as spam_reason, s.answers`+submissionFrom+` where `+w.String()+` order by s.created_at desc, s.id desc`, w.Args...)
 	if err != nil {
 		return err

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
 )
 
 func (d *desk) export(query string, separator rune) [][]string {
@@ -44,4 +47,38 @@ func TestAnExportHasAColumnForEachAnswerOverAllVersions(t *testing.T) {
 	require.Equal(t, "+32 470 12 34 56", all[1][len(all[1])-1])
 	require.Len(t, d.export("?status=spam", ','), 1)
 	d.admin.Get("/exports/submissions.csv?separator=x").Fails(400, "svc_invalid_param")
+}
+
+// A sort would keep the first row back until the last one is read, and fill the server's disk with all of them.
+func TestAnExportReadsInTheOrderOfAnIndexHoweverMuchThereIs(t *testing.T) {
+	s := apptest.Start(t, Service)
+	admin := s.As("site_admin")
+	form := admin.Post("/forms", `{"name":"Contact","template":"contact"}`).Is(201).Field("id")
+	const many = 20_000
+	fill := &pgx.Batch{}
+	fill.Queue(`insert into contact (id, version, name, email) select md5(n::text)::uuid, 1, 'Ann', n || '@example.com' from generate_series(1, $1) n`, many)
+	fill.Queue(`insert into submission (id, form_id, contact_id, status, result, values, answers, page, email, created_at)
+		select gen_random_uuid(), $1, md5(n::text)::uuid, 'received', 'none', '{}', '[]', '', '', now() - random() * interval '1 year' from generate_series(1, $2) n`, form, many)
+	fill.Queue(`analyze submission, contact`)
+	require.NoError(t, s.Kit.DB.Pool.SendBatch(t.Context(), fill).Close())
+
+	require.Equal(t, many+1, strings.Count(admin.Get("/exports/submissions.csv").Is(200).Body, "\n"))
+
+	planned := 0
+	for _, conn := range s.Kit.DB.Pool.AcquireAllIdle(t.Context()) {
+		defer conn.Release()
+		rows, err := conn.Query(t.Context(), `select name from pg_prepared_statements where statement like '%s.spam_reason%order by%'`)
+		require.NoError(t, err)
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		for _, name := range names {
+			rows, err := conn.Query(t.Context(), `explain execute `+pgx.Identifier{name}.Sanitize(), pgx.QueryExecModeSimpleProtocol)
+			require.NoError(t, err)
+			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			require.NotContains(t, strings.Join(plan, "\n"), "Sort")
+			planned++
+		}
+	}
+	require.NotZero(t, planned)
 }

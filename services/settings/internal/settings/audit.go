@@ -124,7 +124,7 @@ func findAuditEntries(ctx context.Context, tx *db.Tx, in struct {
 
 func exportAuditLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Download) error {
 	where := in.where(tx)
-	rows, err := tx.Query(ctx, `select `+auditColumns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
+	rows, err := d.Query(ctx, tx, `select `+auditColumns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
 	if err != nil {
 		return fmt.Errorf("read audit entries: %w", err)
 	}
