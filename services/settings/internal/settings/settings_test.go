@@ -1,10 +1,12 @@
 package settings
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,6 +48,16 @@ func withKey(t *testing.T, s *apptest.Service, c *apptest.Client, login string, 
 
 func basic(s *apptest.Service, login, password string) *apptest.Client {
 	return s.Visitor().With("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(login+":"+password)))
+}
+
+func TestASessionCountsOnceTheSignInIsAnsweredHoweverSlowTheRelayIs(t *testing.T) {
+	s := start(t)
+	relay, err := s.Kit.DB.Pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = relay.Exec(t.Context(), `select from relay for update`)
+	require.NoError(t, err)
+	time.AfterFunc(time.Second, func() { _ = relay.Rollback(context.Background()) })
+	admin(t, s).Get("/auth/session").Is(200)
 }
 
 func TestTheFirstAdministratorSignsInAndOut(t *testing.T) {

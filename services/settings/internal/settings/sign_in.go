@@ -22,6 +22,7 @@ var signIns = db.Limit{N: 10, Per: time.Minute}
 type SignedIn struct {
 	Me
 	cookies []*http.Cookie
+	session []byte // its hash
 }
 
 // Headers sets the cookies.
@@ -88,6 +89,9 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 		out, err = s.admitPerson(ctx, tx, current, current.TwoFactor)
 		return nil, err
 	})
+	if err == nil {
+		s.hear(ctx, out.session)
+	}
 	return out, err
 }
 
