@@ -57,9 +57,8 @@ func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 	return nil
 }
 
-// maxInserted is how many outbox rows are inserted in the commit's round trip. More are copied before: for so many rows,
-// copying takes the server less time than one statement.
-const maxInserted = 50
+// maxInserted is how many outbox rows are inserted one by one, in the commit's round trip. More are copied before, in a round trip of their own.
+const maxInserted = 8
 
 // commit runs the deferred statements, writes the outbox, checks the assumptions and ends the transaction.
 func (tx *Tx) commit(ctx context.Context) error {
@@ -74,13 +73,9 @@ func (tx *Tx) commit(ctx context.Context) error {
 			return err
 		}
 	case n > 0:
-		topics, keys, values, hashes := make([]string, n), make([]string, n), make([][]byte, n), make([]int32, n)
-		for i, m := range tx.waiting {
-			topics[i], keys[i], values[i], hashes[i] = m.Topic, m.Key, m.Value, keyHash(m.Key)
+		for _, m := range tx.waiting {
+			b.Queue(`insert into outbox (topic, key, value, hash) values ($1, $2, $3, $4)`, m.Topic, m.Key, m.Value, keyHash(m.Key))
 		}
-		b.Queue(`insert into outbox (topic, key, value, hash)
-			select topic, key, value, hash from unnest($1::text[], $2::text[], $3::bytea[], $4::int[]) with ordinality as e (topic, key, value, hash, n)
-			order by n`, topics, keys, values, hashes)
 	case tx.relaxed:
 		b.Queue(`set local synchronous_commit = off`)
 	}

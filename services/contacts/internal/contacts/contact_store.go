@@ -48,20 +48,36 @@ func contactRows(contacts ...Contact) []contactRow {
 	return rows
 }
 
-// insertContactsSQL leaves out contacts whose address another contact has. For a batch, a list per column is faster than a JSON record per row.
-const insertContactsSQL = `
-	insert into contact (id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
-		owner_user_id, tags, fields, last_activity, created_at, updated_at)
-	select id, 1, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
-		owner_user_id, tags::text[], fields, made, made, made
-	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @emails::text[], @keys::text[], @phones::text[], @statuses::text[],
-		@marketing::text[], @marketing_times::timestamptz[], @sources::text[], @owners::bigint[], @tags::text[], @fields::jsonb[], @made::timestamptz[])
-		n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, made)
-	on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
-	returning id, updated_at`
+// Contacts whose address another contact has are left out. A batch is fastest as a list per column, one contact as plain values: a function scan
+// takes longer to set up than the row to insert.
+const (
+	insertStart = `
+		insert into contact (id, version, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
+			owner_user_id, tags, fields, last_activity, created_at, updated_at)`
+	insertEnd = `
+		on conflict (email_key) where deleted_at is null and email_key <> '' do nothing
+		returning id, updated_at`
 
-// newRows returns the arguments of insertContactsSQL for contacts that newContact made.
-func newRows(contacts ...Contact) pgx.NamedArgs {
+	insertContactSQL = insertStart + `
+		values (@id, 1, @first_name, @last_name, @email, @key, @phone, @status, @marketing, @marketing_at, @source,
+			@owner, @tags, @fields, @made, @made, @made)` + insertEnd
+	insertContactsSQL = insertStart + `
+		select id, 1, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source,
+			owner_user_id, tags::text[], fields, made, made, made
+		from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @emails::text[], @keys::text[], @phones::text[], @statuses::text[],
+			@marketing::text[], @marketing_times::timestamptz[], @sources::text[], @owners::bigint[], @tags::text[], @fields::jsonb[], @made::timestamptz[])
+			n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, made)` + insertEnd
+)
+
+// newRow returns the arguments of insertContactSQL for a contact that newContact made.
+func newRow(c Contact) pgx.NamedArgs {
+	return pgx.NamedArgs{"id": c.ID, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email, "key": address.Key(c.Email), "phone": c.Phone,
+		"status": c.Status, "marketing": c.Marketing, "marketing_at": c.MarketingUpdatedAt, "source": c.Source, "owner": c.OwnerUserID, "tags": c.Tags,
+		"fields": c.Fields, "made": c.CreatedAt}
+}
+
+// newRows is newRow for insertContactsSQL.
+func newRows(contacts []Contact) pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"ids":             column(contacts, func(c Contact) uuid.UUID { return c.ID }),
 		"first_names":     column(contacts, func(c Contact) string { return c.FirstName }),
@@ -105,7 +121,7 @@ func arrayText(words []string) string {
 
 // insertContacts inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
 func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
-	rows, err := tx.Query(ctx, insertContactsSQL, newRows(contacts...))
+	rows, err := tx.Query(ctx, insertContactsSQL, newRows(contacts))
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ const addressIsNew = db.Assumption("the address is new")
 // addressIsNew.
 func (s *service) insertOptimistically(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	c = newContact(c, tx.Now)
-	tx.Defer(insertContactsSQL, newRows(c))
+	tx.Defer(insertContactSQL, newRow(c))
 	deferLog(tx, entry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
 	tx.Assume(addressIsNew, `exists (select from contact where id = $1 and updated_at = $2) and not exists (select from unsubscribed where address_hash = $3)`,
 		c.ID, c.UpdatedAt, s.addressHash(address.Key(c.Email)))

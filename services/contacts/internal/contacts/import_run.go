@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/app"
@@ -611,16 +612,19 @@ func (w *writes) send(ctx context.Context, tx *db.Tx, clean *cleaner) error {
 			return err
 		}
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
-		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
-		pgx.CopyFromSlice(len(w.entries), func(i int) ([]any, error) {
-			e := w.entries[i]
-			return []any{db.NewID(), *e.contact, e.kind, e.subject, e.data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
-		}))
-	if err != nil {
+	// The server takes the entries while the events are written, which needs no connection.
+	var copying errgroup.Group
+	copying.Go(func() error {
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
+			[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
+			pgx.CopyFromSlice(len(w.entries), func(i int) ([]any, error) {
+				e := w.entries[i]
+				return []any{db.NewID(), *e.contact, e.kind, e.subject, e.data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
+			}))
 		return err
-	}
-	return tx.EmitAll(ctx, w.events)
+	})
+	err := tx.EmitAll(ctx, w.events)
+	return errors.Join(copying.Wait(), err)
 }
 
 func (w *writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *cleaner) error {
