@@ -57,8 +57,19 @@ func (tx *Tx) EmitAll(ctx context.Context, events []Event) error {
 	return nil
 }
 
-// maxInserted is how many outbox rows are inserted one by one, in the commit's round trip. More are copied before, in a round trip of their own.
+// maxInserted is how many outbox rows are inserted in the commit's round trip, by a statement for each number of rows. More are copied before, in a
+// round trip of their own.
 const maxInserted = 8
+
+var insertOutbox = func() (statements [maxInserted + 1]string) {
+	rows := ""
+	for n := 1; n <= maxInserted; n++ {
+		at := 4 * n
+		rows += fmt.Sprintf(", ($%d, $%d, $%d, $%d)", at-3, at-2, at-1, at)
+		statements[n] = `insert into outbox (topic, key, value, hash) values ` + rows[2:]
+	}
+	return statements
+}()
 
 // commit runs the deferred statements, writes the outbox, checks the assumptions and ends the transaction.
 func (tx *Tx) commit(ctx context.Context) error {
@@ -73,9 +84,11 @@ func (tx *Tx) commit(ctx context.Context) error {
 			return err
 		}
 	case n > 0:
+		rows := make([]any, 0, 4*n)
 		for _, m := range tx.waiting {
-			b.Queue(`insert into outbox (topic, key, value, hash) values ($1, $2, $3, $4)`, m.Topic, m.Key, m.Value, keyHash(m.Key))
+			rows = append(rows, m.Topic, m.Key, m.Value, keyHash(m.Key))
 		}
+		b.Queue(insertOutbox[n], rows...)
 	case tx.relaxed:
 		b.Queue(`set local synchronous_commit = off`)
 	}

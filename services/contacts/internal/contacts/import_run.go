@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/app"
@@ -588,7 +587,7 @@ type writes struct {
 	subject string // of the timeline entries of updates
 	updates []update
 	entries []entry
-	events  []db.Event
+	events  []db.Event // one for each entry
 }
 
 // update is a contact before and after a row.
@@ -612,19 +611,17 @@ func (w *writes) send(ctx context.Context, tx *db.Tx, clean *cleaner) error {
 			return err
 		}
 	}
-	// The server takes the entries while the events are written, which needs no connection.
-	var copying errgroup.Group
-	copying.Go(func() error {
-		_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
-			[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
-			pgx.CopyFromSlice(len(w.entries), func(i int) ([]any, error) {
-				e := w.entries[i]
-				return []any{db.NewID(), *e.contact, e.kind, e.subject, e.data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
-			}))
-		return err
-	})
-	err := tx.EmitAll(ctx, w.events)
-	return errors.Join(copying.Wait(), err)
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
+		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
+		pgx.CopyFromSlice(len(w.entries), func(i int) ([]any, error) {
+			// The server stores the entries before this one meanwhile. A panic here would be one of the driver's goroutine.
+			if err := recovered(func() error { return tx.Emit(ctx, w.events[i]) }); err != nil {
+				return nil, err
+			}
+			e := w.entries[i]
+			return []any{db.NewID(), *e.contact, e.kind, e.subject, e.data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
+		}))
+	return err
 }
 
 func (w *writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *cleaner) error {
