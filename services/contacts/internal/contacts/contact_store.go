@@ -121,7 +121,11 @@ func arrayText(words []string) string {
 
 // insertContacts inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
 func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
-	rows, err := tx.Query(ctx, insertContactsSQL, newRows(contacts))
+	sql, args := insertContactsSQL, newRows(contacts)
+	if len(contacts) == 1 {
+		sql, args = insertContactSQL, newRow(contacts[0])
+	}
+	rows, err := tx.Query(ctx, sql, args)
 	if err != nil {
 		return nil, err
 	}
