@@ -121,11 +121,13 @@ func arrayText(words []string) string {
 
 // insertContacts inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
 func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
-	sql, args := insertContactsSQL, newRows(contacts)
+	var rows pgx.Rows
+	var err error
 	if len(contacts) == 1 {
-		sql, args = insertContactSQL, newRow(contacts[0])
+		rows, err = tx.Query(ctx, insertContactSQL, newRow(contacts[0]))
+	} else {
+		rows, err = tx.Query(ctx, insertContactsSQL, newRows(contacts))
 	}
-	rows, err := tx.Query(ctx, sql, args)
 	if err != nil {
 		return nil, err
 	}

@@ -264,7 +264,7 @@ func (s *service) passkeySignIn(ctx context.Context, d *db.DB, in struct {
 		return nil, err
 	})
 	if err == nil {
-		s.hear(ctx, out.session)
+		s.hear(ctx, out.cookies[0].Value)
 	}
 	return out, err
 }
@@ -318,11 +318,10 @@ func signInChannel(portal bool) string {
 
 // admitPerson starts a session of the locked user, and mails them when their browser is new.
 func (s *service) admitPerson(ctx context.Context, tx *db.Tx, p person, twoFactor bool) (out SignedIn, err error) {
-	token, hash, err := startSession(ctx, tx, p.ID, tx.Who.Channel, twoFactor)
+	token, err := startSession(ctx, tx, p.ID, tx.Who.Channel, twoFactor)
 	if err != nil {
 		return out, err
 	}
-	out.session = hash
 	// The new cookie takes the place of this browser's old one, whose session nobody could end by signing out any more.
 	if c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(auth.Cookie); err == nil && c.Value != "" {
 		rows, err := tx.Query(ctx, `delete from session where hash = $1 returning hash`, tokenHash(c.Value))

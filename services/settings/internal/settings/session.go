@@ -53,38 +53,39 @@ func tokenHash(token string) []byte {
 	return h[:]
 }
 
-// startSession signs the locked user in, who has just given their password, and returns the cookie's token and its hash.
-func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string, twoFactor bool) (token string, hash []byte, err error) {
-	token, hash = newToken()
+// startSession signs the locked user in, who has just given their password, and answers with the cookie's token.
+func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string, twoFactor bool) (string, error) {
+	token, hash := newToken()
 	s := session{Hash: hash, PersonID: personID, Channel: channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
-	_, err = tx.Exec(ctx, `insert into session (`+sessionColumns+`, created_at, password_at, browser, address)
+	_, err := tx.Exec(ctx, `insert into session (`+sessionColumns+`, created_at, password_at, browser, address)
 		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, @now, @browser, @address)`,
 		pgx.NamedArgs{"hash": s.Hash, "person": s.PersonID, "channel": s.Channel, "two_factor": s.TwoFactor, "now": tx.Now, "expires": s.ExpiresAt,
 			"browser": browserName(ctx), "address": tx.Who.Address})
 	if err != nil {
-		return "", nil, fmt.Errorf("start session: %w", err)
+		return "", fmt.Errorf("start session: %w", err)
 	}
 	rows, err := tx.Query(ctx, `delete from session where hash in (
 		select hash from session where person_id = $1 order by seen_at desc, created_at desc, hash = $2 desc offset $3) returning hash`, personID, hash, mostSessions)
 	if err != nil {
-		return "", nil, fmt.Errorf("bound sessions: %w", err)
+		return "", fmt.Errorf("bound sessions: %w", err)
 	}
 	if err := withdrawSessions(ctx, tx, rows); err != nil {
-		return "", nil, err
+		return "", err
 	}
-	return token, hash, publishSession(ctx, tx, s)
+	return token, publishSession(ctx, tx, s)
 }
 
 // heardWithin is how long a sign-in waits for its session. Without Kafka none arrives.
 const heardWithin = 3 * time.Second
 
-// hear waits until this process has heard of a session that was just started, as all do over Kafka. The answer would come before the session
-// counts otherwise whenever the relay is slow, and the first request in it would be refused.
-func (s *service) hear(ctx context.Context, hash []byte) {
+// hear waits until this process has heard of the session with a token, which was just started, as all do over Kafka. The answer would come before the
+// session counts otherwise whenever the relay is slow, and the first request in it would be refused.
+func (s *service) hear(ctx context.Context, token string) {
 	ctx, cancel := context.WithTimeout(ctx, heardWithin)
 	defer cancel()
+	key := auth.SessionKey(tokenHash(token))
 	s.Identity.Table.Wait(ctx, func() bool {
-		_, known := s.Identity.Table.Get(auth.SessionKey(hash))
+		_, known := s.Identity.Table.Get(key)
 		return known
 	})
 }

@@ -21,8 +21,7 @@ var signIns = db.Limit{N: 10, Per: time.Minute}
 // SignedIn is the user who signed in. Their session travels in the first cookie, not in the body.
 type SignedIn struct {
 	Me
-	cookies []*http.Cookie
-	session []byte // its hash
+	cookies []*http.Cookie // the session's first
 }
 
 // Headers sets the cookies.
@@ -90,7 +89,7 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 		return nil, err
 	})
 	if err == nil {
-		s.hear(ctx, out.session)
+		s.hear(ctx, out.cookies[0].Value)
 	}
 	return out, err
 }
