@@ -26,8 +26,9 @@ const (
 )
 
 // Keep makes the process collect after about so many bytes of new garbage, whatever its live heap is, and has it return its garbage
-// to the system within a minute of rest. It runs until ctx ends. The environment variable GOGC, where it is set, decides
-// instead when to collect.
+// to the system within a minute of rest. What was live in the last collection counts as garbage after the next, which the runtime
+// starts two minutes later at most. Keep runs until ctx ends. The environment variable GOGC, where it is set, decides instead when
+// to collect.
 func Keep(ctx context.Context, garbage uint64) {
 	if os.Getenv("GOGC") == "" {
 		retune(tuning{garbage, -1})
