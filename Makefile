@@ -29,16 +29,26 @@ run: ## build and start everything; Ctrl-C stops it; the data stays in .run (REP
 	@$(MAKE) --no-print-directory -j2 ui launcher
 	@SVC_REPLICAS="$(or $(REPLICAS),$(SVC_REPLICAS))" exec $(BIN)/local run
 
-# Tests of a service wait more than they compute, so more packages run at once than there are processors.
+# Tests of a service wait more than they compute, so more packages run at once than there are processors; so do whole systems.
 .PHONY: test
 test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
 	$(MAKE) --no-print-directory browser || status=1; \
 	TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -p 4 -tags traefik $$(go list ./... | grep -Ev '^frontdesk/deploy/(e2e|runbook|chaos|compose|release|observe/live)') ./gateway/... || status=1; \
-	go test -count=1 -timeout 20m ./deploy/e2e/... || status=1; \
-	go test -count=1 -timeout 20m ./deploy/runbook || status=1; \
-	$(MAKE) --no-print-directory chart || status=1; \
+	$(MAKE) --no-print-directory -k -j2 -Otarget e2e runbook chart || status=1; \
 	exit $$status
+
+.PHONY: e2e
+e2e: ui build ## run the whole system through the gateway
+	go test -count=1 -timeout 20m ./deploy/e2e/...
+
+.PHONY: e2e-apache
+e2e-apache: ui build ## run what talks to brokers, and the whole system, on Apache Kafka with TLS, users and rights
+	@deploy/e2e/apache
+
+.PHONY: runbook
+runbook: ui build ## do what the runbook says to systems of its own
+	go test -count=1 -timeout 20m ./deploy/runbook
 
 .PHONY: chart
 chart: go ## render the chart for Kubernetes over sets of values, and check each object
