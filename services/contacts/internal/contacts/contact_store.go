@@ -33,21 +33,6 @@ const (
 		left join organization po on po.id = p.organization_id and po.deleted_at is null`
 )
 
-// contactRow is a contact as the statements that change it take it: JSON with the names of the columns.
-type contactRow struct {
-	Contact
-	Version  int64  `json:"version"`
-	EmailKey string `json:"email_key"`
-}
-
-func contactRows(contacts ...Contact) []contactRow {
-	rows := make([]contactRow, len(contacts))
-	for i, c := range contacts {
-		rows[i] = contactRow{c, c.Version, address.Key(c.Email)}
-	}
-	return rows
-}
-
 // Contacts whose address another contact has are left out. A batch is fastest as a list per column, one contact as plain values: a function scan
 // takes longer to set up than the row to insert.
 const (
@@ -74,6 +59,13 @@ func newRow(c Contact) pgx.NamedArgs {
 	return pgx.NamedArgs{"id": c.ID, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email, "key": address.Key(c.Email), "phone": c.Phone,
 		"status": c.Status, "marketing": c.Marketing, "marketing_at": c.MarketingUpdatedAt, "source": c.Source, "owner": c.OwnerUserID, "tags": c.Tags,
 		"fields": c.Fields, "made": c.CreatedAt}
+}
+
+// changedRow returns the arguments of updateContactSQL.
+func changedRow(c Contact, now time.Time) pgx.NamedArgs {
+	row := newRow(c)
+	row["deleted"], row["now"] = c.DeletedAt, now
+	return row
 }
 
 // newRows is newRow for insertContactsSQL.
@@ -152,24 +144,42 @@ func stamped(rows pgx.Rows, contacts []Contact) (map[uuid.UUID]Contact, error) {
 	return written, nil
 }
 
-const updateContactsSQL = `
-	update contact c set version = c.version + 1, first_name = n.first_name, last_name = n.last_name, email = n.email, email_key = n.email_key,
-		phone = n.phone, status = n.status, marketing = n.marketing, marketing_updated_at = n.marketing_updated_at, source = n.source,
-		owner_user_id = n.owner_user_id, tags = n.tags, fields = n.fields, deleted_at = n.deleted_at,
-		last_activity = greatest(c.last_activity, @now), updated_at = @now
-	from jsonb_populate_recordset(null::contact, @contacts) n where c.id = n.id
-	returning c.id, c.updated_at`
+// As with an insert, a batch is JSON and one contact is plain values: one row of VALUES is planned as if there were no join.
+const (
+	updateStart = `
+		update contact c set version = c.version + 1, first_name = n.first_name, last_name = n.last_name, email = n.email, email_key = n.email_key,
+			phone = n.phone, status = n.status, marketing = n.marketing, marketing_updated_at = n.marketing_updated_at, source = n.source,
+			owner_user_id = n.owner_user_id, tags = n.tags, fields = n.fields, deleted_at = n.deleted_at,
+			last_activity = greatest(c.last_activity, @now), updated_at = @now
+		from `
+	updateEnd = ` where c.id = n.id
+		returning c.id, c.updated_at`
+
+	updateContactSQL = updateStart + `
+		(values (@id::uuid, @first_name::text, @last_name::text, @email::text, @key::text, @phone::text, @status::text, @marketing::text,
+			@marketing_at::timestamptz, @source::text, @owner::bigint, @tags::text[], @fields::jsonb, @deleted::timestamptz))
+		n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, deleted_at)` + updateEnd
+	updateContactsSQL = updateStart + `jsonb_populate_recordset(null::contact, @contacts) n` + updateEnd
+)
+
+// contactRow is a contact in the JSON of updateContactsSQL, by the names of the columns.
+type contactRow struct {
+	Contact
+	Version  int64  `json:"version"`
+	EmailKey string `json:"email_key"`
+}
 
 // updateContacts stores locked contacts as their next versions, and gives them so, as the database stamped them. Their
 // addresses stay as they were: see updateContactAndAddress.
 func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
-	rows, err := tx.Query(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(contacts...), "now": tx.Now})
+	next, changed := slices.Clone(contacts), make([]contactRow, len(contacts))
+	for i, c := range contacts {
+		next[i].Version++
+		changed[i] = contactRow{c, c.Version, address.Key(c.Email)}
+	}
+	rows, err := tx.Query(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": changed, "now": tx.Now})
 	if err != nil {
 		return nil, err
-	}
-	next := slices.Clone(contacts)
-	for i := range next {
-		next[i].Version++
 	}
 	return stamped(rows, next)
 }
@@ -177,7 +187,7 @@ func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uu
 // updateContact is updateContacts for one, and gives it as it is shown, in the same round trip.
 func updateContact(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, err error) {
 	b := &pgx.Batch{}
-	b.Queue(updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(c), "now": tx.Now})
+	b.Queue(updateContactSQL, changedRow(c, tx.Now))
 	b.Queue(readContactSQL, c.ID).Query(func(rows pgx.Rows) error {
 		shown, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Contact])
 		return err
@@ -196,7 +206,7 @@ func updateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact
 	}
 	// Somebody may take the address between that look and this write.
 	err := pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
-		_, err := inner.Exec(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": contactRows(c), "now": tx.Now})
+		_, err := inner.Exec(ctx, updateContactSQL, changedRow(c, tx.Now))
 		return err
 	})
 	if db.Violates(err, "contact_email") {

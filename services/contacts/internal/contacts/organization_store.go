@@ -3,6 +3,7 @@ package contacts
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -91,17 +92,11 @@ func emitOrganization(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID,
 	return tx.Emit(ctx, db.Event{Topic: proto.OrganizationTopic, Kind: kind, Key: o.ID.String(), Version: o.Version, Changed: changed, Data: o, Extra: extra})
 }
 
-// organizationRow is an organization as the statements that write it take it: JSON with the names of the columns.
-type organizationRow struct {
-	Organization
-	Version  int64  `json:"version"`
-	NameKey  string `json:"name_key"`
-	VATKey   string `json:"vat_key"`
-	EmailKey string `json:"email_key"`
-}
-
-func rowOfOrganization(o Organization) []organizationRow {
-	return []organizationRow{{o, o.Version, person.NameKey(o.Name), person.VATKey(o.VATNumber), address.Key(o.Email)}}
+// rowOfOrganization returns the arguments of the statements that write an organization.
+func rowOfOrganization(o Organization, now time.Time) pgx.NamedArgs {
+	return pgx.NamedArgs{"id": o.ID, "name": o.Name, "vat_number": o.VATNumber, "email": o.Email, "phone": o.Phone, "website": o.Website,
+		"address_line": o.AddressLine, "postal_code": o.PostalCode, "city": o.City, "country": o.Country, "owner": o.OwnerUserID, "fields": o.Fields,
+		"name_key": person.NameKey(o.Name), "vat_key": person.VATKey(o.VATNumber), "email_key": address.Key(o.Email), "deleted": o.DeletedAt, "now": now}
 }
 
 // insertOrganization writes a new organization with its timeline entry and event.
@@ -111,9 +106,8 @@ func insertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organiz
 	if _, err := tx.Exec(ctx, `
 		insert into organization (id, version, name, vat_number, email, phone, website, address_line, postal_code, city, country, owner_user_id, fields,
 			name_key, vat_key, email_key, last_activity, created_at, updated_at)
-		select id, version, name, vat_number, email, phone, website, address_line, postal_code, city, country, owner_user_id, fields,
-			name_key, vat_key, email_key, last_activity, created_at, updated_at
-		from jsonb_populate_recordset(null::organization, @organizations)`, pgx.NamedArgs{"organizations": rowOfOrganization(o)}); err != nil {
+		values (@id, 1, @name, @vat_number, @email, @phone, @website, @address_line, @postal_code, @city, @country, @owner, @fields,
+			@name_key, @vat_key, @email_key, @now, @now, @now)`, rowOfOrganization(o, tx.Now)); err != nil {
 		return o, err
 	}
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryCreated, subject: "Organization created",
@@ -143,11 +137,10 @@ func saveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subje
 // updateOrganization stores a locked organization as its next version.
 func updateOrganization(ctx context.Context, tx *db.Tx, o Organization) error {
 	_, err := tx.Exec(ctx, `
-		update organization o set version = o.version + 1, name = n.name, vat_number = n.vat_number, email = n.email, phone = n.phone,
-			website = n.website, address_line = n.address_line, postal_code = n.postal_code, city = n.city, country = n.country,
-			owner_user_id = n.owner_user_id, fields = n.fields, name_key = n.name_key, vat_key = n.vat_key, email_key = n.email_key,
-			deleted_at = n.deleted_at, updated_at = @now, last_activity = greatest(o.last_activity, @now)
-		from jsonb_populate_recordset(null::organization, @organizations) n where o.id = n.id`,
-		pgx.NamedArgs{"organizations": rowOfOrganization(o), "now": tx.Now})
+		update organization set version = version + 1, name = @name, vat_number = @vat_number, email = @email, phone = @phone,
+			website = @website, address_line = @address_line, postal_code = @postal_code, city = @city, country = @country,
+			owner_user_id = @owner, fields = @fields, name_key = @name_key, vat_key = @vat_key, email_key = @email_key,
+			deleted_at = @deleted, updated_at = @now, last_activity = greatest(last_activity, @now)
+		where id = @id`, rowOfOrganization(o, tx.Now))
 	return err
 }
