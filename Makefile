@@ -112,7 +112,7 @@ observe: launcher promtool ## run Prometheus with our rules beside a system unde
 .PHONY: promtool
 promtool: $(PROMETHEUS) ## check the scrape configurations, and the rules by their unit tests
 	@export PATH="$(CURDIR)/$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
-	promtool check config local.yml compose.yml && promtool test rules rules_test.yml
+	promtool check config local.yml compose.yml && promtool test rules rules_test.yml rules_slow_test.yml
 
 deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }

@@ -24,7 +24,10 @@ func Files() (map[string][]byte, error) {
 	}
 	// A chart reads files of its own folder only.
 	files["../kubernetes/files/rules.yml"] = files["prometheus/rules.yml"]
-	if files["prometheus/rules_test.yml"], err = inYAML(unitTests()); err != nil {
+	if files["prometheus/rules_test.yml"], err = inYAML(unitTests(false)); err != nil {
+		return nil, err
+	}
+	if files["prometheus/rules_slow_test.yml"], err = inYAML(unitTests(true)); err != nil {
 		return nil, err
 	}
 	for _, d := range dashboards() {
