@@ -152,7 +152,7 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	require.EqualValues(t, 2, d.Admin.Post(t, "/privacy/erase", map[string]string{"email": strings.ToUpper(p.ascii)}).Is(200).Field("erased"))
 	gone(t, p.traces())
 	for _, id := range []string{contact, twin, trashed} {
-		until.Holds(t, func() bool { return erased(t, id) }, 10*time.Second, 200*time.Millisecond, "the last event of %s is not contact.erased", id)
+		until.Holds(t, func() bool { return erased(t, id) }, time.Minute, 200*time.Millisecond, "the last event of %s is not contact.erased", id)
 	}
 	// The same request is a new one.
 	d.Admin.With("Idempotency-Key", key).Post(t, "/appointments", byTeam).Fails(404, "svc_not_found")
