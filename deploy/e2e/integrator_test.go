@@ -74,7 +74,9 @@ func TestAnIntegratorBringsAListFollowsEventsAndReplaysAPeriod(t *testing.T) {
 	}
 	system.Eventually(t, both(1), "the receiver has not got both, under the ids of the events")
 	// A replay leaves out what still waits, and a delivery waits until its answer is stored.
-	system.Eventually(t, func() bool { return len(d.Admin.Get(t, "/webhooks/"+hook+"/deliveries?status=queued").Is(200).Items()) == 0 }, "answers are not stored")
+	system.Eventually(t, func() bool {
+		return len(d.Admin.Get(t, "/webhooks/"+hook+"/deliveries?status=queued").Is(200).Items()) == 0
+	}, "answers are not stored")
 	require.GreaterOrEqual(t, d.Admin.Post(t, "/webhooks/"+hook+"/replay", map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now().Add(time.Hour),
 		"events": []string{"contact.created"}}).Is(202).Field("queued"), 2.0)
 	system.Eventually(t, both(2), "the replay has not sent both again")
