@@ -158,6 +158,38 @@ func TestALinkDiesWithEveryChangeWhoeverHasTheAddressByThen(t *testing.T) {
 	require.False(t, opens(), "a change that nobody could be mailed about")
 }
 
+// Before the news arrives that a contact has another address by now, somebody else books with the one that it had.
+func TestALinkOutlivesAChangeThatHappenedBeforeItsBooking(t *testing.T) {
+	o := open9to5(t, nil)
+	had := o.contact(0, "c@example.com")
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "c@example.com")).Is(201)
+	before := linkIn(t, o.lastMail("c@example.com"))
+	o.Travel(time.Minute)
+	changed := o.Now()
+	o.Travel(time.Second)
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "11:00"), "c@example.com")).Is(201)
+	booked := o.admin.Get("/appointments?contact=" + had).Is(200).Text("items.1.id")
+	visitors := linkIn(t, o.lastMail("c@example.com"))
+	o.book(had, o.at(2, "12:00")).Is(201)
+	teams := linkIn(t, o.lastMail("c@example.com"))
+
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: had, Version: 2, At: changed,
+		Data: object{"id": had, "first_name": "An", "last_name": "Peeters", "email": "now@example.com", "phone": ""}})
+	o.Settle()
+	o.Visitor().Post("/booking/manage", object{"token": before}).Fails(410, "svc_token_expired")
+	o.Visitor().Post("/booking/manage", object{"token": teams}).Fails(410, "svc_token_expired")
+	o.Visitor().Post("/booking/manage", object{"token": visitors}).Is(200)
+
+	has := o.contact(0, "c@example.com")
+	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: has, Version: 2,
+		Data:  object{"id": has, "first_name": "Bea", "last_name": "Maes", "email": "c@example.com", "phone": ""},
+		Extra: object{"origin": "appointment", "origin_id": booked, "requested_id": had, "contact_id": has, "result": "created"}})
+	o.Settle()
+	require.Equal(t, has, o.appointment(booked).Text("contact.id"))
+	o.Visitor().Post("/booking/manage/cancel", object{"token": visitors}).Is(200)
+	require.Equal(t, proto.KindAppointmentCancelled, o.lastMail("c@example.com").GetKind())
+}
+
 func TestMailsAreInTheLanguageOfThePageThatTheClientBookedOn(t *testing.T) {
 	o := open9to5(t, nil)
 	token := o.token(o.service)

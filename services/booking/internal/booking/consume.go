@@ -70,16 +70,17 @@ func (s *service) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&c); err != nil {
 		return err
 	}
-	// Another address ends the links that went to the one before, which may be a stranger's.
+	// Another address ends the links that went to the one before, which may be a stranger's. It spares those of visitors who booked with
+	// that one after the change: contacts is about to say whose their appointments are.
 	_, err = tx.Exec(ctx, `with before as (select from contact where id = @id and version < @below and email_key not in ('', @email_key)),
 		ended as (update manage_token set ended = true where not ended and exists (select from before)
-			and appointment_id in (select id from appointment where contact_id = @id))
+			and appointment_id in (select id from appointment where contact_id = @id and (source <> @booking or created_at < @at)))
 		insert into contact as c (id, version, first_name, last_name, email, email_key, phone, owner_user_id, trashed)
 		values (@id, @version, @first_name, @last_name, @email, @email_key, @phone, @owner, @trashed)
 		on conflict (id) do update set version = excluded.version, first_name = excluded.first_name, last_name = excluded.last_name,
 			email = excluded.email, email_key = excluded.email_key, phone = excluded.phone, owner_user_id = excluded.owner_user_id, trashed = excluded.trashed
 			where c.version < @below`,
-		pgx.NamedArgs{"id": id, "version": e.Version, "below": e.ReplacesBelow(), "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
+		pgx.NamedArgs{"id": id, "version": e.Version, "below": e.ReplacesBelow(), "at": e.At, "booking": db.ChannelBooking, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
 			"email_key": address.Key(c.Email), "phone": c.Phone, "owner": c.OwnerUserID, "trashed": c.DeletedAt != nil})
 	if err != nil {
 		return err
