@@ -148,7 +148,7 @@ restore: build ## bring all services back to a backup, or some: FROM=folder SERV
 	@$(BIN)/local restore $(if $(SERVICES),-services $(SERVICES)) $(FROM)
 
 .PHONY: verify
-verify: format vet lint generated rules migrations types sbom vulns ## check format, vet, lint, generated files, proto compatibility, import rules, migrations, known vulnerabilities
+verify: format vet lint generated rules migrations types sbom vulns ## check format, vet, lint, generated files, proto compatibility, import rules, documents, migrations, known vulnerabilities
 
 .PHONY: format
 format:
@@ -181,7 +181,7 @@ generated: $(BUF) $(PROTOC_GEN_GO)
 
 .PHONY: rules
 rules: go
-	go test -count=1 ./libs
+	go test -count=1 ./libs ./deploy
 
 .PHONY: migrations
 migrations: $(SQUAWK) | go

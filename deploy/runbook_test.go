@@ -24,6 +24,7 @@ var notRun = map[string]string{
 	"make test":              "is the tests",
 	"make verify":            "is checks",
 	"make observe":           "is a test",
+	"make e2e-apache":        "is tests",
 	"make compose-test":      "is a test",
 	"make chart-server":      "is a test",
 	"make bench":             "measures for many minutes",
