@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/freeport"
 )
 
 // during does a fault again and again for so long, with a pause after each.
@@ -184,7 +185,7 @@ func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 // The gateway leaves a replica out that does not move; callers wait for it no longer than the gateway needs to see that.
 func TestOneOfTwoReplicasIsFrozen(t *testing.T) {
 	w := start(t)
-	addresses := []string{freeAddress(t), freeAddress(t)}
+	addresses := []string{freeport.Address(), freeport.Address()}
 	serving := []string{"http://" + addresses[0], "http://" + addresses[1]}
 	frozen := w.replica(t, "contacts", how{address: addresses[0], serving: serving[:1]})
 	w.replica(t, "contacts", how{address: addresses[1], serving: serving})

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/freeport"
 )
 
 // slowest is the p99 of the team's calls that a flood may cause here, where flood, system and database share two processors.
@@ -139,7 +140,7 @@ func served(t *testing.T, admin string) (n int) {
 func TestTenThousandPublicCallsLeaveTheTeamAtWork(t *testing.T) {
 	w := start(t, "SVC_RATE_FACTOR=1")
 	first := w.System.Now(t).Processes["booking"]
-	address := freeAddress(t)
+	address := freeport.Address()
 	second := w.replica(t, "booking", how{address: address, serving: []string{first.URL, "http://" + address}})
 	path := w.System.Now(t).Gateway + "/v1/booking/slots?service=" + w.Service
 	system.Eventually(t, func() bool {

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -60,9 +60,9 @@ func (w *world) replica(t *testing.T, name string, h how) *replica {
 		program = h.binary
 	}
 	r := &replica{Name: name, wire: h.wire, ended: make(chan struct{})}
-	listen, admin := h.address, freeAddress(t)
+	listen, admin := h.address, freeport.Address()
 	if listen == "" {
-		listen = freeAddress(t)
+		listen = freeport.Address()
 	}
 	if h.wire != nil {
 		listen, admin = h.wire.far+":8000", h.wire.far+":8001"
@@ -137,14 +137,6 @@ func (r *replica) CutOff(t *testing.T) { t.Helper(); r.wire.cut(t, true) }
 
 // Connect ends CutOff.
 func (r *replica) Connect(t *testing.T) { t.Helper(); r.wire.cut(t, false) }
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // wire is a network namespace whose processes reach the servers of the system over a pair of virtual interfaces.
 type wire struct {

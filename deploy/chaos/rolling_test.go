@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/freeport"
 )
 
 // A new version comes while people work: a system of the version before runs, two replicas of each service are replaced one after the
@@ -32,7 +33,7 @@ func TestEveryServiceIsReplacedByANewVersion(t *testing.T) {
 	for name, table := range map[string]string{"settings": "person", "contacts": "contact", "booking": "appointment", "forms": "submission", "webhooks": "delivery"} {
 		next := system.NextVersion(t, name, table)
 		from := time.Now()
-		addresses := []string{freeAddress(t), freeAddress(t)}
+		addresses := []string{freeport.Address(), freeport.Address()}
 		var serving []string
 		for _, a := range addresses {
 			serving = append(serving, "http://"+a)

@@ -20,6 +20,7 @@ import (
 
 	"frontdesk/libs/db/pgserver"
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -109,8 +110,6 @@ func replicated(t *testing.T) *pair {
 	p.primary = p.start(t, first, p.cluster.Port())
 	require.NoError(t, p.cluster.WaitReady(t.Context()))
 
-	_, port, err := net.SplitHostPort(freeAddress(t))
-	require.NoError(t, err)
 	copied := exec.Command(filepath.Join(filepath.Dir(p.primary.Path), "pg_basebackup"), "-h", "127.0.0.1", "-p", fmt.Sprint(p.cluster.Port()),
 		"-U", pgserver.Superuser, "-D", second, "-X", "stream", "-R", "-c", "fast")
 	copied.Env = append(os.Environ(), "PGPASSWORD="+databasePassword)
@@ -118,12 +117,10 @@ func replicated(t *testing.T) *pair {
 	require.NoError(t, err, "pg_basebackup: %s", out)
 	out, err = exec.Command("chown", "-R", "--reference="+first, second).CombinedOutput()
 	require.NoError(t, err, "chown: %s", out)
-	var number int
-	_, err = fmt.Sscan(port, &number)
-	require.NoError(t, err)
-	p.standby = p.start(t, second, number)
+	port := freeport.Port()
+	p.standby = p.start(t, second, port)
 
-	p.direct = at(t, p.cluster.URL(), "127.0.0.1:"+port)
+	p.direct = at(t, p.cluster.URL(), fmt.Sprint("127.0.0.1:", port))
 	p.address = newCrossing(t, fmt.Sprint("127.0.0.1:", p.cluster.Port()))
 	p.URL = at(t, p.cluster.URL(), p.address.Addr().String())
 	until.Holds(t, func() bool {

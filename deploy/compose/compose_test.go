@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,7 @@ import (
 
 	"frontdesk/deploy/system"
 	"frontdesk/libs/authority"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -86,7 +86,7 @@ func container(service string, n int) string { return fmt.Sprintf("%s-%s-%d", pr
 func start(t *testing.T) stack {
 	t.Helper()
 	dir := t.TempDir()
-	secrets, port, mails, page := filepath.Join(dir, "secrets"), freePort(t), freePort(t), freePort(t)
+	secrets, port, mails, page := filepath.Join(dir, "secrets"), strconv.Itoa(freeport.Port()), strconv.Itoa(freeport.Port()), strconv.Itoa(freeport.Port())
 	s := stack{engine: os.Getenv("ENGINE"), page: "http://localhost:" + page}
 	require.NotEmpty(t, s.engine, "ENGINE has to be docker or podman")
 	s.env = append(os.Environ(), "COMPOSE_PROJECT_NAME="+project, "COMPOSE_ENV_FILES="+secrets, "SVC_HTTP_PORT="+port, "SVC_MAIL_PAGE_PORT="+mails,
@@ -123,16 +123,6 @@ func fetch(t *testing.T, url string) (status int, page string) {
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	return res.StatusCode, string(body)
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	return port
 }
 
 func TestTheComposeFileRuns(t *testing.T) {
@@ -319,7 +309,7 @@ func TestTheComposeFileRuns(t *testing.T) {
 	})
 
 	t.Run("https with a certificate of one's own, and with the next one", func(t *testing.T) {
-		dir, secure, redirect, before := t.TempDir(), freePort(t), freePort(t), s.env
+		dir, secure, redirect, before := t.TempDir(), strconv.Itoa(freeport.Port()), strconv.Itoa(freeport.Port()), s.env
 		t.Cleanup(func() {
 			s.env = before
 			s.up(t)

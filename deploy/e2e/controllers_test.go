@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/deploy/system"
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/freeport"
 )
 
 // secondGateway starts one more controller with a Traefik of its own, and returns where visitors and operators find it. stop ends both in
@@ -25,7 +26,7 @@ func secondGateway(t *testing.T) (site, page string, stop func()) {
 	t.Helper()
 	controller, env := sys.Program(t, "gateway")
 	proxy, _ := sys.Program(t, "traefik")
-	dir, listens, api, answers, admin := t.TempDir(), free(t), free(t), free(t), free(t)
+	dir, listens, api, answers, admin := t.TempDir(), freeport.Address(), freeport.Address(), freeport.Address(), freeport.Address()
 	_, port, err := net.SplitHostPort(listens)
 	require.NoError(t, err)
 	env = append(env, "SVC_DATA_DIR="+dir, "SVC_HTTP_PORT="+port, "SVC_HTTP_LISTEN="+listens, "SVC_GATEWAY_URL=http://"+listens,
@@ -57,14 +58,6 @@ func secondGateway(t *testing.T) (site, page string, stop func()) {
 	endProxy := begin(second)
 	system.Eventually(t, func() bool { return answers200(admin, "/readyz") }, "the second gateway is not ready")
 	return "http://" + listens, "http://" + admin, func() { end(); endProxy() }
-}
-
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func answers200(address, path string) bool {

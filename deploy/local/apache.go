@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/freeport"
 )
 
 const (
@@ -197,7 +198,7 @@ func apacheKafka(ctx context.Context, args []string) error {
 		return err
 	}
 	if *port == 0 {
-		if *port, err = freeBase(2); err != nil {
+		if *port, err = freeport.Block(3); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strconv"
 	"syscall"
@@ -42,22 +41,6 @@ type port struct {
 }
 
 func loopback(number int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)) }
-
-// freeBase finds a gateway port with all its offsets free. It stays below the kernel's range for outgoing connections, so
-// no connection takes one of the ports before they are used.
-func freeBase(lastOffset int) (int, error) {
-	for range 200 {
-		base := 10000 + rand.IntN(20000)
-		ok := true
-		for n := base; n <= base+lastOffset && ok; n++ {
-			ok = free(n) == nil
-		}
-		if ok {
-			return base, nil
-		}
-	}
-	return 0, errors.New("no block of free ports found")
-}
 
 // free is nil if a program can listen on the port.
 func free(number int) error {

@@ -18,6 +18,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/db/pgserver"
+	"frontdesk/libs/freeport"
 	"frontdesk/proto"
 
 	"github.com/jackc/pgx/v5"
@@ -125,7 +126,7 @@ func (l *launch) say(format string, args ...any) {
 func (l *launch) choose() error {
 	if l.HTTPPort == 0 {
 		var err error
-		if l.HTTPPort, err = freeBase(l.lastOffset()); err != nil {
+		if l.HTTPPort, err = freeport.Block(l.lastOffset() + 1); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/deploy/bench/world"
 	"frontdesk/libs/db/pgserver"
+	"frontdesk/libs/freeport"
 )
 
 const directusName = "Directus"
@@ -35,10 +36,7 @@ func startDirectus(ctx context.Context, dir string, pg *pgserver.Server) (*subje
 	if err != nil {
 		return nil, err
 	}
-	listen, err := world.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
+	listen := freeport.Address()
 	host, port, _ := net.SplitHostPort(listen)
 	data := filepath.Join(dir, "directus")
 	for _, folder := range []string{"uploads", "extensions"} {

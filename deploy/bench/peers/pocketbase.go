@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"frontdesk/deploy/bench/world"
+	"frontdesk/libs/freeport"
 )
 
 // startPocketBase starts PocketBase with the durability that it has by itself, or full.
@@ -44,10 +44,7 @@ func startPocketBase(ctx context.Context, dir string, full bool) (*subject, erro
 	if s.commits = "nothing"; synchronous >= 2 {
 		s.commits = "fsync"
 	}
-	listen, err := world.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
+	listen := freeport.Address()
 	s.url = "http://" + listen
 	// The first start makes the databases; setup has done that, so a folder of its own shows how long it takes.
 	fresh := exec.Command(program, "serve", "--http", listen, "--dir", data+"-fresh")

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,6 +26,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/pgserver"
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -216,14 +216,7 @@ func (w *World) StopService() {
 // StartService starts the service, which must not run, and returns once it is ready. It is an error if that takes longer than
 // within.
 func (w *World) StartService(within time.Duration) error {
-	listen, err := FreeAddress()
-	if err != nil {
-		return err
-	}
-	admin, err := FreeAddress()
-	if err != nil {
-		return err
-	}
+	listen, admin := freeport.Address(), freeport.Address()
 	cmd := exec.Command(filepath.Join(w.Dir, w.options.Service))
 	cmd.Env = append(append(os.Environ(), "SVC_LISTEN="+listen, "SVC_ADMIN_LISTEN="+admin, "DATABASE_URL="+w.URLs[w.options.Service],
 		"KAFKA_BROKERS="+w.broker, "SVC_MASTER_KEY="+masterKey, "SVC_RATE_FACTOR=0"), w.options.Env...)
@@ -278,14 +271,4 @@ func (w *World) Metric(name string) (sum float64, err error) {
 		return 0, fmt.Errorf("%s has no metric %s", w.options.Service, name)
 	}
 	return sum, nil
-}
-
-// FreeAddress is host:port on this machine where nothing listens.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

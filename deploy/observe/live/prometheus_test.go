@@ -3,7 +3,6 @@ package live
 import (
 	"encoding/json"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"frontdesk/deploy/observe"
 	"frontdesk/deploy/system"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -49,10 +49,7 @@ func watch(t *testing.T, sys *system.System) monitor {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "rules.yml"), rules, 0o600))
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := l.Addr().String()
-	require.NoError(t, l.Close())
+	address := freeport.Address()
 
 	cmd := exec.Command(program, "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+address, "--enable-feature=exemplar-storage", "--log.level=warn")

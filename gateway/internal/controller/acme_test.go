@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/authority"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -52,7 +53,7 @@ func startACME(t *testing.T, httpPort, tlsPort int) acme {
 	pair, ca := filepath.Join(dir, "own.pem"), filepath.Join(dir, "ca.pem")
 	require.NoError(t, own.Issue(pair, "localhost", "localhost"))
 	require.NoError(t, os.WriteFile(ca, own.PEM, 0o600))
-	serve, manage, names := freePort(t), freePort(t), freePort(t)
+	serve, manage, names := freeport.Port(), freeport.Port(), freeport.Port()
 	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": fmt.Sprintf("127.0.0.1:%d", serve), "managementListenAddress": fmt.Sprintf("127.0.0.1:%d", manage),
 		"certificate": pair, "privateKey": pair, "httpPort": httpPort, "tlsPort": tlsPort, "keyAlgorithm": "ecdsa",
@@ -92,7 +93,7 @@ func TestTraefikGetsACertificateByACME(t *testing.T) {
 	for _, challenge := range []string{"tls", "http"} {
 		t.Run(challenge, func(t *testing.T) {
 			t.Parallel()
-			secure, redirect := freePort(t), freePort(t)
+			secure, redirect := freeport.Port(), freeport.Port()
 			server := startACME(t, redirect, secure)
 			public, file := fmt.Sprintf("https://desk.example.com:%d", secure), filepath.Join(t.TempDir(), "acme.json")
 			g := startGateway(t, map[string]string{"SVC_HTTPS_LISTEN": fmt.Sprintf("127.0.0.1:%d", secure), "SVC_REDIRECT_LISTEN": fmt.Sprintf("127.0.0.1:%d", redirect),

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/authority"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -100,7 +101,7 @@ func (s site) issue(t *testing.T) *http.Client {
 func TestTraefikServesHTTPSWithACertificateOfOurs(t *testing.T) {
 	s := site{t.TempDir()}
 	client := s.issue(t)
-	secure, redirect := freePort(t), freePort(t)
+	secure, redirect := freeport.Port(), freeport.Port()
 	public := fmt.Sprintf("https://localhost:%d", secure)
 	pair := filepath.Join(s.dir, "site.pem")
 	g := startGateway(t, map[string]string{"SVC_HTTPS_LISTEN": fmt.Sprintf("127.0.0.1:%d", secure), "SVC_REDIRECT_LISTEN": fmt.Sprintf("127.0.0.1:%d", redirect),

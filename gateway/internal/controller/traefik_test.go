@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,6 +28,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -47,13 +47,6 @@ type gateway struct {
 	traefik  *exec.Cmd
 }
 
-func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 func startGateway(t testing.TB, env map[string]string) *gateway {
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0))
 	require.NoError(t, err)
@@ -61,8 +54,8 @@ func startGateway(t testing.TB, env map[string]string) *gateway {
 
 	dir := t.TempDir()
 	vars := map[string]string{
-		"SVC_HTTP_LISTEN": fmt.Sprintf("127.0.0.1:%d", freePort(t)), "SVC_TRAEFIK_API": fmt.Sprintf("127.0.0.1:%d", freePort(t)),
-		"SVC_LISTEN": fmt.Sprintf("127.0.0.1:%d", freePort(t)), "SVC_ADMIN_LISTEN": fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		"SVC_HTTP_LISTEN": freeport.Address(), "SVC_TRAEFIK_API": freeport.Address(),
+		"SVC_LISTEN": freeport.Address(), "SVC_ADMIN_LISTEN": freeport.Address(),
 		"SVC_DATA_DIR": dir, "KAFKA_BROKERS": broker.ListenAddrs()[0], "SVC_PUBLIC_KEYS": strings.Join(ring.Strings(), ","),
 	}
 	vars["SVC_GATEWAY_URL"] = "http://" + vars["SVC_HTTP_LISTEN"]
@@ -83,7 +76,12 @@ func startGateway(t testing.TB, env map[string]string) *gateway {
 	require.Eventually(t, func() bool { return status("http://"+s.AdminListen+"/livez") == 200 }, 10*time.Second, 10*time.Millisecond)
 
 	g.startTraefik()
-	t.Cleanup(g.stopTraefik)
+	t.Cleanup(func() {
+		g.stopTraefik()
+		if said, err := os.ReadFile(g.log); t.Failed() && err == nil {
+			t.Logf("traefik.log:\n%s", said)
+		}
+	})
 	require.Eventually(t, func() bool { return status("http://"+s.AdminListen+"/readyz") == 200 }, 30*time.Second, 10*time.Millisecond, "traefik and controller agree")
 	g.presence = bus.NewTable(g.bus, proto.PresenceTopic, decodePresence)
 	go g.presence.Run(ctx)

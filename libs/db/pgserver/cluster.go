@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/freeport"
 )
 
 // Superuser is the name of the one that the cluster is made with.
@@ -66,9 +68,7 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	if c.port == 0 {
-		if c.port, err = freePort(); err != nil {
-			return nil, err
-		}
+		c.port = freeport.Port()
 	}
 	made, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
 	switch {
@@ -218,13 +218,4 @@ func (c *Cluster) ping(ctx context.Context) error {
 // environment leaves out PG* variables, which would change what the programs do.
 func environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

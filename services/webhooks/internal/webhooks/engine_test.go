@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/freeport"
 	"frontdesk/proto"
 )
 
@@ -332,9 +332,6 @@ func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, closed.Close())
 	var followed atomic.Bool
 	behind := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
 	defer behind.Close()
@@ -356,7 +353,7 @@ func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
 	defer slow.Close()
 	defer close(stop)
 	for url, why := range map[string]string{
-		"http://" + closed.Addr().String(): "refused the connection", redirect.URL: "redirects are not followed",
+		"http://" + freeport.Address(): "refused the connection", redirect.URL: "redirects are not followed",
 		tls.URL: "certificate", cut.URL: "broke the connection off", slow.URL: "within 5 seconds", "https://nowhere.invalid/": "",
 	} {
 		id, _ := s.subscribe(admin, url, proto.KindContactCreated)

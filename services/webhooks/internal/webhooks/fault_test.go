@@ -23,6 +23,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/signature"
@@ -92,21 +93,13 @@ func portOf(t *testing.T, address string) (port int) {
 	return port
 }
 
-func unused(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // process starts the service as a process of its own and waits until it lives.
 func (s *site) process() *exec.Cmd {
 	s.t.Helper()
-	admin := unused(s.t)
+	admin := freeport.Address()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+s.lease.String(), "DATABASE_URL="+s.url, "KAFKA_BROKERS="+s.cluster.ListenAddrs()[0],
-		"SVC_MASTER_KEY="+s.master, "SVC_WEBHOOK_LOCAL=1", "SVC_LISTEN="+unused(s.t), "SVC_ADMIN_LISTEN="+admin)
+		"SVC_MASTER_KEY="+s.master, "SVC_WEBHOOK_LOCAL=1", "SVC_LISTEN="+freeport.Address(), "SVC_ADMIN_LISTEN="+admin)
 	log := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	require.NoError(s.t, cmd.Start())
