@@ -48,6 +48,8 @@ export async function visitor(browser, options = {}) {
     problems,
     async end() {
       const cookies = await context.cookies()
+      // What a test answers itself may be on its way, and needs the page no more.
+      await Promise.all([context, ...context.pages()].map((of) => of.unrouteAll({ behavior: "ignoreErrors" })))
       await context.close()
       assert.deepEqual(problems, [])
       assert.deepEqual(cookies, [], "a visitor gets no cookie")

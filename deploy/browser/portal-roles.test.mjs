@@ -40,8 +40,8 @@ async function walker(who) {
   v.page.on("requestfailed", (r) => waiting.delete(r))
   v.page.on("requestfinished", async (r) => {
     if (!api(r)) return
-    const answer = await r.response()
-    answers.push({ address: `${r.method()} ${r.url().replace(desk.gateway, "")}`, status: answer.status(), text: await answer.text().catch(() => "") })
+    const answer = await r.response().catch(() => null) // a page that is closed knows it no more
+    if (answer) answers.push({ address: `${r.method()} ${r.url().replace(desk.gateway, "")}`, status: answer.status(), text: await answer.text().catch(() => "") })
     waiting.delete(r)
   })
   const settled = async () => {
