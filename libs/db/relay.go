@@ -279,7 +279,6 @@ func (r *relay) claim(ctx context.Context, needed bool) (c claim, err error) {
 	// A crash may undo what the relay stores. It is repeated then, so the commit need not wait for the disk.
 	b.Queue(`set local synchronous_commit = off`)
 	// The server's clock may be set back: a claim that ends later than any can is free too.
-	b.Queue(`select holder is distinct from $1 and until between clock_timestamp() and clock_timestamp() + 2 * $2::interval from relay`, r.holder, claimLasts).QueryRow(func(row pgx.Row) error { return row.Scan(&c.busy) })
 	b.Queue(`update relay set holder = $4, until = clock_timestamp() + $5::interval, ticked = `+nextTick+`
 		where (holder = $4 or until not between clock_timestamp() and clock_timestamp() + 2 * $5::interval)
 		and ($6 or not $8 and checked_at not between clock_timestamp() - $7::interval and clock_timestamp() or exists (select from outbox o where sent_at is null and `+notHeld+`))
@@ -302,6 +301,10 @@ func (r *relay) claim(ctx context.Context, needed bool) (c claim, err error) {
 		}
 		return rows.Err()
 	})
+	// Last, for it may be given while this process waits to take it. What waits is somebody else's to send even if they give it back meanwhile.
+	b.Queue(`select holder is distinct from $4 and until between clock_timestamp() and clock_timestamp() + 2 * $5::interval
+		or exists (select from outbox o where sent_at is null and `+notHeld+`) from relay`, topics, ofs, numbers, r.holder, claimLasts).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&c.busy) })
 	b.Queue(`commit`)
 	err = r.Pool.SendBatch(ctx, b).Close()
 	return c, err

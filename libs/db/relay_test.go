@@ -100,6 +100,38 @@ func TestAPartitionThatTakesNothingDelaysOnlyItself(t *testing.T) {
 	require.Equal(t, 1200, next)
 }
 
+// Another process takes the claim after a flush has seen it free.
+func TestAFlushWaitsForWhoTakesTheClaimBeforeIt(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	tell(t, d, proto.AuditTopic, "a", "waits")
+	other, err := d.Pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer other.Rollback(context.Background())
+	_, err = other.Exec(t.Context(), `update relay set holder = gen_random_uuid(), until = clock_timestamp() + interval '10 s'`)
+	require.NoError(t, err)
+
+	log := &dbtest.Log{}
+	flushed := make(chan error, 1)
+	go func() { flushed <- d.Flush(context.WithoutCancel(t.Context()), log) }()
+	soon(t, func() bool {
+		var blocked bool
+		require.NoError(t, d.Pool.QueryRow(t.Context(), `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`).Scan(&blocked))
+		return blocked
+	})
+	require.NoError(t, other.Commit(t.Context()))
+	select {
+	case err := <-flushed:
+		require.Fail(t, "the flush has ended", "%v, with %d rows that wait", err, waits(t, d))
+	case <-time.After(300 * time.Millisecond):
+	}
+	_, err = d.Pool.Exec(t.Context(), `update relay set until = '-infinity'`)
+	require.NoError(t, err)
+	require.NoError(t, <-flushed)
+	require.Zero(t, waits(t, d))
+	require.Len(t, log.Messages(partition(proto.AuditTopic)), 1)
+}
+
 func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
