@@ -120,7 +120,7 @@ func replicated(t *testing.T) *pair {
 	port := freeport.Port()
 	p.standby = p.start(t, second, port)
 
-	p.direct = at(t, p.cluster.URL(), fmt.Sprint("127.0.0.1:", port))
+	p.direct = at(t, p.cluster.URL(), freeport.At(port))
 	p.address = newCrossing(t, fmt.Sprint("127.0.0.1:", p.cluster.Port()))
 	p.URL = at(t, p.cluster.URL(), p.address.Addr().String())
 	until.Holds(t, func() bool {

@@ -164,7 +164,7 @@ func grantApache(ctx context.Context, dir string, ports apachePorts) error {
 	if err != nil {
 		return err
 	}
-	k := kafkaAccess{own: true, admin: loopback(ports.admin), login: apacheLogin(dir)}
+	k := kafkaAccess{own: true, admin: freeport.At(ports.admin), login: apacheLogin(dir)}
 	b, err := k.connect()
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func apacheKafka(ctx context.Context, args []string) error {
 	}
 	ports := apachePorts{users: *port, admin: *port + 1, control: *port + 2}
 	for n, of := range map[int]string{ports.users: "Kafka", ports.admin: "Kafka's port for administrators", ports.control: "Kafka's controller"} {
-		if free(n) != nil {
+		if freeport.Check(n) != nil {
 			return fmt.Errorf("port %d (%s) is taken: stop the program that listens there, or choose another, for instance make kafka KAFKA_PORT=19092", n, of)
 		}
 	}
@@ -235,9 +235,9 @@ func apacheKafka(ctx context.Context, args []string) error {
 				return err
 			}
 			granted = nil
-			say("Apache Kafka %s listens on %s; Ctrl-C stops it\nFor administrators, with the certificate %s: %s", apacheVersion, loopback(ports.users),
-				filepath.Join(data, "administrator.pem"), loopback(ports.admin))
-			say("To use it: KAFKA_BROKERS=%s SVC_KAFKA_CA=%s SVC_KAFKA_USER=%s SVC_KAFKA_PASSWORD=$(cat %s) make run", loopback(ports.users),
+			say("Apache Kafka %s listens on %s; Ctrl-C stops it\nFor administrators, with the certificate %s: %s", apacheVersion, freeport.At(ports.users),
+				filepath.Join(data, "administrator.pem"), freeport.At(ports.admin))
+			say("To use it: KAFKA_BROKERS=%s SVC_KAFKA_CA=%s SVC_KAFKA_USER=%s SVC_KAFKA_PASSWORD=$(cat %s) make run", freeport.At(ports.users),
 				filepath.Join(data, "ca.pem"), administrator, filepath.Join(data, "password"))
 		case <-ctx.Done():
 			waits = false

@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"syscall"
 	"time"
+
+	"frontdesk/libs/freeport"
 )
 
 // Offsets from the gateway's port.
@@ -40,24 +40,13 @@ type port struct {
 	of     string
 }
 
-func loopback(number int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)) }
-
-// free is nil if a program can listen on the port.
-func free(number int) error {
-	l, err := net.Listen("tcp", loopback(number))
-	if err != nil {
-		return err
-	}
-	return l.Close()
-}
-
 // checkPorts fails if a port is taken, and names what it is for. It waits up to three seconds first: a run that was just
 // killed holds its ports a little longer.
 func checkPorts(ports []port) error {
 	patience := time.Now().Add(3 * time.Second)
 	for _, p := range ports {
 		for {
-			err := free(p.number)
+			err := freeport.Check(p.number)
 			if err == nil {
 				break
 			}

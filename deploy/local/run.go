@@ -173,7 +173,7 @@ func (l *launch) learnSecrets() (err error) {
 }
 
 // at is the address at an offset from the gateway's port.
-func (l *launch) at(offset int) string { return loopback(l.HTTPPort + offset) }
+func (l *launch) at(offset int) string { return freeport.At(l.HTTPPort + offset) }
 
 func (l *launch) ports() []port {
 	ports := []port{{0, "the gateway"}, {traefikOffset, "Traefik's API"}, {controllerOffset, "the gateway controller"}, {controllerAdminOffset, "the gateway's page"}}

@@ -218,7 +218,7 @@ type row struct {
 
 func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
 
-// done says what a round did: more, that another should follow at once; busy, that another process has the claim. verified
+// done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. verified
 // are the partitions that have all that they were given.
 type done struct {
 	sent       int
@@ -301,9 +301,10 @@ func (r *relay) claim(ctx context.Context, needed bool) (c claim, err error) {
 		}
 		return rows.Err()
 	})
-	// Last, for it may be given while this process waits to take it. What waits is somebody else's to send even if they give it back meanwhile.
-	b.Queue(`select holder is distinct from $4 and until between clock_timestamp() and clock_timestamp() + 2 * $5::interval
-		or exists (select from outbox o where sent_at is null and `+notHeld+`) from relay`, topics, ofs, numbers, r.holder, claimLasts).
+	// Asked last: another process may have taken the claim while this one waited to. What still waits behind such a process is busy too, even if
+	// it has given the claim back by now.
+	b.Queue(`select holder is distinct from $4 and (until between clock_timestamp() and clock_timestamp() + 2 * $5::interval
+		or exists (select from outbox o where sent_at is null and `+notHeld+`)) from relay`, topics, ofs, numbers, r.holder, claimLasts).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&c.busy) })
 	b.Queue(`commit`)
 	err = r.Pool.SendBatch(ctx, b).Close()

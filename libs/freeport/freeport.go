@@ -32,7 +32,7 @@ func Port() int {
 	for {
 		for next < end {
 			next++
-			if free(next - 1) {
+			if Check(next-1) == nil {
 				return next - 1
 			}
 		}
@@ -45,7 +45,19 @@ func Port() int {
 }
 
 // Address is 127.0.0.1 with a Port.
-func Address() string { return address(Port()) }
+func Address() string { return At(Port()) }
+
+// At is 127.0.0.1 with that port.
+func At(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// Check is nil if a program can listen on the port.
+func Check(port int) error {
+	l, err := net.Listen("tcp", At(port))
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
 
 // Block is the first of n free ports in a row.
 func Block(n int) (int, error) {
@@ -73,7 +85,7 @@ func take(n int) (int, error) {
 // hold listens on the marks of n blocks. It returns nil, and holds none, when one of them is another process's or a port is taken.
 func hold(block, n int) (all []net.Listener) {
 	for i := block; i < block+n; i++ {
-		l, err := net.Listen("tcp", address(marks+i))
+		l, err := net.Listen("tcp", At(marks+i))
 		if err == nil {
 			all = append(all, l)
 		}
@@ -90,16 +102,9 @@ func hold(block, n int) (all []net.Listener) {
 // allFree reports whether a block that begins with port is free.
 func allFree(port int) bool {
 	for p := range size {
-		if !free(port + p) {
+		if Check(port+p) != nil {
 			return false
 		}
 	}
 	return true
 }
-
-func free(port int) bool {
-	l, err := net.Listen("tcp", address(port))
-	return err == nil && l.Close() == nil
-}
-
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -33,13 +33,13 @@ func TestAPortIsGivenOutOnce(t *testing.T) {
 		port := Port()
 		require.False(t, given[port])
 		given[port] = true
-		require.True(t, free(port))
+		require.NoError(t, Check(port))
 		require.Less(t, port, 32768)
 	}
 }
 
 func TestAPortThatIsTakenIsPassedOver(t *testing.T) {
-	l, err := net.Listen("tcp", address(Port()+1))
+	l, err := net.Listen("tcp", At(Port()+1))
 	require.NoError(t, err)
 	defer l.Close()
 	require.NotEqual(t, l.Addr().(*net.TCPAddr).Port, Port())
