@@ -15,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/jackc/pgx/v5"
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
@@ -31,7 +28,6 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
-	"frontdesk/libs/op"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -45,14 +41,14 @@ type Service struct {
 	// Neighbours publishes in the name of all other processes.
 	Neighbours *bus.Bus
 
-	t       testing.TB
-	router  routers.Router
-	broker  *kafka.Client
-	stopped chan struct{} // closed when the service has returned err
-	err     error
-	mu      sync.Mutex
-	users   int64
-	offset  time.Duration
+	t        testing.TB
+	contract *contract
+	broker   *kafka.Client
+	stopped  chan struct{} // closed when the service has returned err
+	err      error
+	mu       sync.Mutex
+	users    int64
+	offset   time.Duration
 }
 
 // MasterKey is the key of all services in tests.
@@ -167,7 +163,7 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "the service does not start")
 	}
-	out.router = contract(t, out.Parts.Ops)
+	out.contract = contractOf(t, out.Parts.Ops)
 	for _, p := range out.Parts.PagePaths {
 		require.NoError(t, proto.MayShow(s.Name, p.GetPath()), "the gateway takes it")
 	}
@@ -386,39 +382,6 @@ func (s *Service) Eventually(ok func() bool) {
 			require.Fail(s.t, "the condition does not hold after a minute")
 		}
 	}
-}
-
-// contracts keeps the router of each description, since reading one takes some 15 ms of every start.
-var contracts sync.Map
-
-// contract is the router that finds the description of an answer.
-func contract(t testing.TB, set *op.Set) routers.Router {
-	t.Helper()
-	doc := documentText(t, set)
-	if known, ok := contracts.Load(string(doc)); ok {
-		return known.(routers.Router)
-	}
-	router, err := gorillamux.NewRouter(document(t, set))
-	require.NoError(t, err)
-	contracts.Store(string(doc), router)
-	return router
-}
-
-// documentText is the description of a service as a document of its own.
-func documentText(t testing.TB, set *op.Set) []byte {
-	t.Helper()
-	part := set.OpenAPI()
-	doc, err := json.Marshal(map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "service", "version": "1.0.0"},
-		"servers": []any{map[string]any{"url": "/v1"}}, "paths": part.Paths, "components": part.Components})
-	require.NoError(t, err)
-	return doc
-}
-
-func document(t testing.TB, set *op.Set) *openapi3.T {
-	t.Helper()
-	parsed, err := openapi3.NewLoader().LoadFromData(documentText(t, set))
-	require.NoError(t, err)
-	return parsed
 }
 
 // Begin opens a transaction beside the service, on a connection that is not of its pool. It is rolled back at the test's end.

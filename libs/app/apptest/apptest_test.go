@@ -8,10 +8,13 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
 )
 
 // recorder is a test whose failure is looked at.
@@ -42,6 +45,8 @@ func record(t *testing.T, f func(testing.TB)) (said string) {
 	return ""
 }
 
+var shelves = fstest.MapFS{"migrations/00001_shelves.sql": {Data: []byte("-- +goose Up\ncreate table shelf (id int);")}}
+
 func TestATestFailsAtOnceWithTheErrorOfItsService(t *testing.T) {
 	for name, c := range map[string]struct {
 		build func(context.Context, *app.Kit) (*app.Parts, error)
@@ -53,10 +58,35 @@ func TestATestFailsAtOnceWithTheErrorOfItsService(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := app.Service{Name: "library", Build: c.build, Migrations: fstest.MapFS{"migrations/00001_shelves.sql": {Data: []byte("-- +goose Up\ncreate table shelf (id int);")}}}
+			s := app.Service{Name: "library", Build: c.build, Migrations: shelves}
 			begin := time.Now()
 			require.Contains(t, record(t, func(t testing.TB) { apptest.Start(t, s) }), c.want)
 			require.Less(t, time.Since(begin), 10*time.Second)
 		})
 	}
+}
+
+func TestAnAnswerIsHeldAgainstItsDescription(t *testing.T) {
+	t.Parallel()
+	type book struct {
+		ID    uuid.UUID `json:"id"`
+		Shelf string    `json:"shelf" enum:"prose,verse"`
+	}
+	library := app.Service{Name: "library", Migrations: shelves, Build: func(_ context.Context, k *app.Kit) (*app.Parts, error) {
+		s := k.NewSet()
+		op.Add(s, op.Op{ID: "get-book", Route: "GET /books/{id}", Perm: op.Public, Record: "book", Doc: "Get a book."},
+			func(_ context.Context, _ *db.Tx, in op.ByID) (book, error) {
+				if in.ID == uuid.Max {
+					return book{in.ID, "nowhere"}, nil
+				}
+				return book{in.ID, "verse"}, nil
+			})
+		return &app.Parts{Ops: s, Personal: app.Personal{Holds: map[string]app.Holds{"shelf": app.Nobody}}}, nil
+	}}
+	require.Empty(t, record(t, func(t testing.TB) {
+		apptest.Start(t, library).Visitor().Get("/books/" + uuid.NewString()).Is(200)
+	}))
+	require.Contains(t, record(t, func(t testing.TB) {
+		apptest.Start(t, library).Visitor().Get("/books/" + uuid.Max.String())
+	}), "at '/shelf': value must be one of 'prose', 'verse'")
 }
