@@ -284,9 +284,7 @@ func (y *resync) endUnknown(ctx context.Context) error {
 				}
 			}
 			for key := range unknown {
-				if err := tx.Tombstone(ctx, topic, key); err != nil {
-					return err
-				}
+				tx.Tombstone(topic, key)
 			}
 			ended += len(unknown)
 			return nil

@@ -52,9 +52,7 @@ func (tx *Tx) End(ctx context.Context, e Event) error {
 	if err != nil {
 		return fmt.Errorf("db: end of a record: %w", err)
 	}
-	if _, err := tx.Exec(ctx, deleteOfRecord, e.Topic, e.Key, keyHash(e.Key)); err != nil {
-		return err
-	}
+	tx.ended = append(tx.ended, Message{Topic: e.Topic, Key: e.Key})
 	if err := tx.Emit(ctx, e); err != nil {
 		return err
 	}

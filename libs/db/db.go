@@ -98,7 +98,10 @@ type Tx struct {
 	hash   erasure.Hasher
 	appOff bool
 	// waiting are the rows for the outbox. They go in together, right before the commit.
-	waiting   []Message
+	waiting []Message
+	// ended are the records, and forgotten the rows, whose messages of earlier transactions are deleted right before that.
+	ended     []Message
+	forgotten []int64
 	deferred  pgx.Batch
 	committed []func()
 	assumed   []assumed

@@ -27,14 +27,18 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	if _, err := tx.Exec(ctx, `delete from idempotency where about && $1 or people && $2`, p.IDs(), p.Called()); err != nil {
 		return fmt.Errorf("forget in stored answers: %w", err)
 	}
-	for _, t := range []struct{ name, list, drop string }{
-		{"parked messages", `select id, topic, key, value from parked where parked_at < $1`, `delete from parked where id = any($1)`},
-		{"outbox", `select seq, topic, key, value from outbox where created_at < $1 and topic <> '` + proto.ForgetTopic + `'`, `delete from outbox where seq = any($1)`},
-	} {
-		if err := tx.forgetMessages(ctx, p, t.list, t.drop); err != nil {
-			return fmt.Errorf("forget in %s: %w", t.name, err)
-		}
+	parked, err := tx.messagesAbout(ctx, p, `select id, topic, key, value from parked where parked_at < $1`)
+	if err == nil && len(parked) > 0 {
+		_, err = tx.Exec(ctx, `delete from parked where id = any($1)`, parked)
 	}
+	if err != nil {
+		return fmt.Errorf("forget in parked messages: %w", err)
+	}
+	sent, err := tx.messagesAbout(ctx, p, `select seq, topic, key, value from outbox where created_at < $1 and topic <> '`+proto.ForgetTopic+`'`)
+	if err != nil {
+		return fmt.Errorf("forget in outbox: %w", err)
+	}
+	tx.forgotten = append(tx.forgotten, sent...)
 	return nil
 }
 
@@ -90,25 +94,22 @@ func (tx *Tx) ForgottenSince(ctx context.Context, at time.Time) (*erasure.Person
 	return p, nil
 }
 
-func (tx *Tx) forgetMessages(ctx context.Context, p *erasure.Person, list, drop string) error {
+// messagesAbout returns the numbers of those messages in list that are about the person.
+func (tx *Tx) messagesAbout(ctx context.Context, p *erasure.Person, list string) (about []int64, err error) {
 	rows, err := tx.Query(ctx, list, p.At)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var about []int64
 	var id int64
 	var m Message
-	if _, err := pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value}, func() error {
 		// A tombstone erases the record and holds no data.
 		if len(m.Value) > 0 && Mentions(p, m) {
 			about = append(about, id)
 		}
 		return nil
-	}); err != nil || len(about) == 0 {
-		return err
-	}
-	_, err = tx.Exec(ctx, drop, about)
-	return err
+	})
+	return about, err
 }
 
 // Mentions reports whether a message is about the person: keyed by one of their records, or with their id or address in it.

@@ -74,8 +74,15 @@ var insertOutbox = func() (statements [maxInserted + 1]string) {
 // commit runs the deferred statements, writes the outbox, checks the assumptions and ends the transaction.
 func (tx *Tx) commit(ctx context.Context) error {
 	n, b := len(tx.waiting), &tx.deferred
+	deletes := tx.queueDeletions(b)
 	switch {
 	case n > maxInserted:
+		if deletes {
+			if err := tx.SendBatch(ctx, b).Close(); err != nil {
+				return err
+			}
+			b = &pgx.Batch{}
+		}
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value", "hash"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 			m := tx.waiting[i]
 			return []any{m.Topic, m.Key, m.Value, keyHash(m.Key)}, nil
@@ -143,13 +150,12 @@ func (tx *Tx) EmitMessage(topic, key string, m protobuf.Message) error {
 // Tombstone erases a record from its topic: messages of earlier transactions are deleted here, sent or not, and compaction
 // removes those that were sent from the topic. What this transaction has emitted of the record is sent before the tombstone. A record with a
 // UUID never comes back, so its tombstone is sent a second time after eight days, see Clean.
-func (tx *Tx) Tombstone(ctx context.Context, topic, key string) error {
+func (tx *Tx) Tombstone(topic, key string) {
 	tx.waiting = append(tx.waiting, Message{Topic: topic, Key: key})
 	if id, err := uuid.Parse(key); err == nil {
 		tx.Defer(`insert into ended (topic, key, at) values ($1, $2, $3) on conflict (topic, key) do update set at = excluded.at, value = null`, topic, id, tx.Now)
 	}
-	_, err := tx.Exec(ctx, deleteOfRecord, topic, key, keyHash(key))
-	return err
+	tx.ended = append(tx.ended, Message{Topic: topic, Key: key})
 }
 
 // Tick returns a number that is higher than all before: the version of a message that belongs to no record. It grows with the
@@ -181,9 +187,29 @@ func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
 	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetId(), Data: m})
 }
 
-// deleteOfRecord deletes the rows of a record. The index has hashes only, because a key's text would cost each row a wide entry
-// when it is written and another one when it is sent.
-const deleteOfRecord = `delete from outbox where (hash = $3 or hash is null) and topic = $1 and key = $2`
+// lockRelay comes before every statement that locks several rows of the outbox, in whatever order it meets them.
+const lockRelay = `select from relay for update`
+
+// queueDeletions adds the deletion of messages of earlier transactions to the commit's batch, and reports whether there are any. The relay's row is
+// the last one that a transaction waits for: who holds it waits for nobody but the disk.
+func (tx *Tx) queueDeletions(b *pgx.Batch) bool {
+	if len(tx.ended)+len(tx.forgotten) == 0 {
+		return false
+	}
+	b.Queue(lockRelay)
+	if len(tx.ended) > 0 {
+		topics, keys, hashes := make([]string, len(tx.ended)), make([]string, len(tx.ended)), make([]int32, len(tx.ended))
+		for i, m := range tx.ended {
+			topics[i], keys[i], hashes[i] = m.Topic, m.Key, keyHash(m.Key)
+		}
+		// The index has hashes only, because a key's text would cost each row a wide entry when it is written and another one when it is sent.
+		b.Queue(`delete from outbox where (hash = any($3) or hash is null) and (topic, key) in (select * from unnest($1::text[], $2::text[]))`, topics, keys, hashes)
+	}
+	if len(tx.forgotten) > 0 {
+		b.Queue(`delete from outbox where seq = any($1)`, tx.forgotten)
+	}
+	return true
+}
 
 // Message is what a row of the outbox carries. Without a value it is a tombstone.
 type Message struct {

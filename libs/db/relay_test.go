@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/db"
@@ -114,11 +115,7 @@ func TestAFlushWaitsForWhoTakesTheClaimBeforeIt(t *testing.T) {
 	log := &dbtest.Log{}
 	flushed := make(chan error, 1)
 	go func() { flushed <- d.Flush(context.WithoutCancel(t.Context()), log) }()
-	soon(t, func() bool {
-		var blocked bool
-		require.NoError(t, d.Pool.QueryRow(t.Context(), `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`).Scan(&blocked))
-		return blocked
-	})
+	soon(t, func() bool { return blocked(t, d) })
 	require.NoError(t, other.Commit(t.Context()))
 	select {
 	case err := <-flushed:
@@ -130,6 +127,85 @@ func TestAFlushWaitsForWhoTakesTheClaimBeforeIt(t *testing.T) {
 	require.NoError(t, <-flushed)
 	require.Zero(t, waits(t, d))
 	require.Len(t, log.Messages(partition(proto.AuditTopic)), 1)
+}
+
+func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &dbtest.Log{}
+	tell(t, d, proto.AuditTopic, "first", "waits")
+	tell(t, d, proto.AuditTopic, "second", "waits")
+	runs := 0
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		runs++
+		tx.Tombstone(proto.AuditTopic, "second")
+		if runs == 1 {
+			flushed := make(chan error, 1)
+			go func() { flushed <- d.Flush(context.WithoutCancel(t.Context()), log) }()
+			soon(t, func() bool { return len(flushed) > 0 || blocked(t, d) })
+		}
+		tx.Tombstone(proto.AuditTopic, "first")
+		return nil
+	}))
+	require.Equal(t, 1, runs, "a deadlock is tried again, a second later")
+	require.NoError(t, d.Flush(t.Context(), log))
+	sent := log.Messages(partition(proto.AuditTopic))
+	require.Len(t, sent, 4)
+	require.Empty(t, append(sent[2].Value, sent[3].Value...), "what was sent before is followed by the tombstones")
+}
+
+// A test fails when PostgreSQL ends a deadlock in its database.
+func TestRecordsEndInAnyOrderWhileTheyAreSentAndPruned(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &dbtest.Log{}
+	stop := relaying(t, d, log)
+	var tellers sync.WaitGroup
+	for range 4 {
+		tellers.Go(func() {
+			for range 60 {
+				keys := rand.Perm(30)
+				assert.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+					for _, key := range keys[:4] {
+						tx.Tombstone(proto.AuditTopic, fmt.Sprint(key))
+					}
+					for _, key := range keys[4:] {
+						if err := tx.EmitMessage(proto.AuditTopic, fmt.Sprint(key), &proto.Mail{Id: "told"}); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+			}
+		})
+	}
+	told := make(chan struct{})
+	go func() { tellers.Wait(); close(told) }()
+	for looking := true; looking; {
+		select {
+		case <-told:
+			looking = false
+		case <-time.After(5 * time.Millisecond):
+			_, err := d.Pool.Exec(t.Context(), `update outbox set sent_at = sent_at - interval '1 hour' where seq in (select seq from outbox where sent_at is not null for update skip locked)`)
+			require.NoError(t, err)
+			_, err = d.Pool.Exec(t.Context(), `update relay set checked_at = '-infinity'`)
+			require.NoError(t, err)
+		}
+	}
+	soon(t, func() bool { return waits(t, d) == 0 })
+	stop()
+	sent := map[string]bool{}
+	for _, m := range log.Messages(partition(proto.AuditTopic)) {
+		sent[m.Key] = true
+	}
+	require.Len(t, sent, 30)
+}
+
+// blocked reports whether a transaction waits for another one.
+func blocked(t *testing.T, d *db.DB) (yes bool) {
+	t.Helper()
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`).Scan(&yes))
+	return yes
 }
 
 func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {

@@ -260,7 +260,8 @@ func (r *relay) storePublished(ctx context.Context, p Partition, offset int64, d
 }
 
 // unsend is the beginning of a statement that lets rows wait again.
-const unsend = `update outbox set sent_at = null, partition = null, "offset" = null where sent_at is not null and `
+const unsend = `with turn as (` + lockRelay + `) update outbox set sent_at = null, partition = null, "offset" = null
+	where exists (select from turn) and sent_at is not null and `
 
 // sendNewestAgain lets the newest row of each message's key wait again: an older one may stand behind it in the log.
 func (r *relay) sendNewestAgain(ctx context.Context, about []Message) error {
@@ -439,7 +440,7 @@ func consumedBefore(ctx context.Context, log Log, readers []string, partitions [
 func (d *DB) prunePartition(ctx context.Context, p Partition, consumed int64) error {
 	for ctx.Err() == nil {
 		tag, err := d.Pool.Exec(ctx, `delete from outbox where ctid = any(array(select ctid from outbox where topic = $1 and partition = $2
-			and sent_at < now() - $3::interval and "offset" < $4 order by sent_at limit $5))`, p.Topic, p.Number, keepSent, consumed, pruneSlice)
+			and sent_at < now() - $3::interval and "offset" < $4 order by sent_at limit $5 for update skip locked))`, p.Topic, p.Number, keepSent, consumed, pruneSlice)
 		if err != nil {
 			return err
 		}

@@ -57,9 +57,7 @@ func forgetContacts(ctx context.Context, tx *db.Tx, ids []uuid.UUID) ([]uuid.UUI
 		return nil, err
 	}
 	for _, id := range appointments {
-		if err := tx.Tombstone(ctx, proto.AppointmentTopic, id.String()); err != nil {
-			return nil, err
-		}
+		tx.Tombstone(proto.AppointmentTopic, id.String())
 	}
 	return append(ids, appointments...), nil
 }

@@ -231,9 +231,7 @@ func (s *service) mergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	if err := emitOrganization(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
 		return winner, err
 	}
-	if err := tx.Tombstone(ctx, proto.OrganizationTopic, loser.ID.String()); err != nil {
-		return winner, err
-	}
+	tx.Tombstone(proto.OrganizationTopic, loser.ID.String())
 	return organizationByID(ctx, tx, o.ID)
 }
 

@@ -159,7 +159,8 @@ func endKeyOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) erro
 	if tag.RowsAffected() == 0 {
 		return fault.NotFound("application password")
 	}
-	return tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(id.String()))
+	tx.Tombstone(proto.IdentityTopic, auth.KeyKey(id.String()))
+	return nil
 }
 
 // endKeys revokes all keys of a user.
@@ -178,9 +179,7 @@ func withdrawKeys(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
 		return fmt.Errorf("delete application passwords: %w", err)
 	}
 	for _, id := range ids {
-		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.KeyKey(id)); err != nil {
-			return err
-		}
+		tx.Tombstone(proto.IdentityTopic, auth.KeyKey(id))
 	}
 	return nil
 }

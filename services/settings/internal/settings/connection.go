@@ -355,9 +355,7 @@ func endTokensWhere(ctx context.Context, tx *db.Tx, where string, args ...any) e
 		return fmt.Errorf("end access tokens: %w", err)
 	}
 	for _, id := range ids {
-		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.TokenKey(id)); err != nil {
-			return err
-		}
+		tx.Tombstone(proto.IdentityTopic, auth.TokenKey(id))
 	}
 	return nil
 }

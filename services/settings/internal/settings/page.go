@@ -241,7 +241,8 @@ func (s *service) deletePage(ctx context.Context, tx *db.Tx, in pageID) (op.None
 	if err := s.publishPage(ctx, tx, proto.KindPageDeleted, p, nil, nil); err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, tx.Tombstone(ctx, proto.PageTopic, number(p.ID))
+	tx.Tombstone(proto.PageTopic, number(p.ID))
+	return op.None{}, nil
 }
 
 // lockAddresses keeps two pages, or a page and the portal, from taking one address at once.

@@ -85,7 +85,8 @@ func removePerson(ctx context.Context, tx *db.Tx, p person) error {
 	if _, err := tx.Exec(ctx, `delete from person where id = $1`, p.ID); err != nil {
 		return fmt.Errorf("delete user: %w", err)
 	}
-	return tx.Tombstone(ctx, proto.IdentityTopic, auth.UserKey(number(p.ID)))
+	tx.Tombstone(proto.IdentityTopic, auth.UserKey(number(p.ID)))
+	return nil
 }
 
 func publishPerson(ctx context.Context, tx *db.Tx, p person) error {

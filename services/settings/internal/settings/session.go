@@ -101,7 +101,8 @@ func endSession(ctx context.Context, tx *db.Tx, hash []byte) error {
 	if _, err := tx.Exec(ctx, `delete from session where hash = $1`, hash); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
-	return tx.Tombstone(ctx, proto.IdentityTopic, auth.SessionKey(hash))
+	tx.Tombstone(proto.IdentityTopic, auth.SessionKey(hash))
+	return nil
 }
 
 // endSessions signs a user out everywhere except in the session with the hash keep; nil keeps none.
@@ -120,9 +121,7 @@ func withdrawSessions(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
 		return fmt.Errorf("end sessions: %w", err)
 	}
 	for _, h := range hashes {
-		if err := tx.Tombstone(ctx, proto.IdentityTopic, auth.SessionKey(h)); err != nil {
-			return err
-		}
+		tx.Tombstone(proto.IdentityTopic, auth.SessionKey(h))
 	}
 	return nil
 }
@@ -206,5 +205,6 @@ func endSessionOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) 
 	if err != nil {
 		return fmt.Errorf("end session %s: %w", id, err)
 	}
-	return tx.Tombstone(ctx, proto.IdentityTopic, auth.SessionKey(hash))
+	tx.Tombstone(proto.IdentityTopic, auth.SessionKey(hash))
+	return nil
 }
