@@ -54,10 +54,13 @@ type Service struct {
 // MasterKey is the key of all services in tests.
 const MasterKey = "a master key that only tests know of"
 
+// ring is made once: to derive the keys of all services took a twentieth of the time of a test.
+var ring = sync.OnceValue(func() trust.Ring {
+	return trust.RingOf(proto.Services, func(string) []string { return []string{MasterKey} })
+})
+
 // Trust returns the keys with which a service signs and opens its messages in tests.
-func Trust(service string) *trust.Keys {
-	return trust.New(service, []string{MasterKey}, trust.RingOf(proto.Services, func(string) []string { return []string{MasterKey} }))
-}
+func Trust(service string) *trust.Keys { return trust.New(service, []string{MasterKey}, ring()) }
 
 // narrow gives every service a pool of one connection: whatever holds it while it needs another one, or while it waits, then
 // fails. `make narrow` runs all tests of the services so.
@@ -106,9 +109,10 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	brokers := strings.Join(cluster.ListenAddrs(), ",")
-	transport := loginOf(tester).Transport()
+	login := loginOf(tester)
+	transport := login.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
-	out := &Service{t: t, Neighbours: Connect(brokers), broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport}, stopped: make(chan struct{}), users: 100}
+	out := &Service{t: t, Neighbours: bus.New(brokers, login), broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport}, stopped: make(chan struct{}), users: 100}
 	t.Cleanup(func() { _ = out.Neighbours.Close() })
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
 		Brokers: brokers, Kafka: loginOf(s.Name), MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
