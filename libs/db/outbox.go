@@ -159,7 +159,8 @@ func (tx *Tx) Tombstone(topic, key string) {
 }
 
 // Tick returns a number that is higher than all before: the version of a message that belongs to no record. It grows with the
-// clock, so it does after an older backup was restored too, and also when the clock is set back.
+// clock, so it does after an older backup was restored too, and also when the clock is set back. The relay waits from then on, so the
+// transaction must wait for nobody else, as one that deletes messages does not, see queueDeletions.
 func (tx *Tx) Tick(ctx context.Context) (n int64, err error) {
 	err = tx.QueryRow(ctx, `update relay set ticked = `+nextTick+` returning ticked`).Scan(&n)
 	return n, err
