@@ -30,7 +30,7 @@ run: ## build and start everything; Ctrl-C stops it; the data stays in .run (REP
 	@SVC_REPLICAS="$(or $(REPLICAS),$(SVC_REPLICAS))" exec $(BIN)/local run
 
 # Tests of a service wait more than they compute, so more packages run at once than there are processors; so do whole systems. Their garbage is
-# collected less often, which takes a tenth less time.
+# collected less often, which takes a tenth less processor time.
 .PHONY: test
 test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@status=0; \
