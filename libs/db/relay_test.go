@@ -135,12 +135,11 @@ func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 	log := &dbtest.Log{}
 	tell(t, d, proto.AuditTopic, "first", "waits")
 	tell(t, d, proto.AuditTopic, "second", "waits")
-	runs := 0
+	runs, flushed := 0, make(chan error, 1)
 	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
 		runs++
 		tx.Tombstone(proto.AuditTopic, "second")
 		if runs == 1 {
-			flushed := make(chan error, 1)
 			go func() { flushed <- d.Flush(context.WithoutCancel(t.Context()), log) }()
 			soon(t, func() bool { return len(flushed) > 0 || blocked(t, d) })
 		}
@@ -148,6 +147,7 @@ func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, 1, runs, "a deadlock is tried again, a second later")
+	require.NoError(t, <-flushed)
 	require.NoError(t, d.Flush(t.Context(), log))
 	sent := log.Messages(partition(proto.AuditTopic))
 	require.Len(t, sent, 4)

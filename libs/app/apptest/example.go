@@ -151,7 +151,8 @@ func CheckExamples(t testing.TB, set *op.Set, without ...string) {
 	require.NoError(t, err)
 	var all map[string]op.Example
 	require.NoError(t, json.Unmarshal(raw, &all))
-	doc := document(t, set)
+	text := documentText(t, set)
+	doc := document(t, text)
 	for path, item := range doc.Paths.Map() {
 		for method, o := range item.Operations() {
 			x, ok := all[o.OperationID]
@@ -171,7 +172,7 @@ func CheckExamples(t testing.TB, set *op.Set, without ...string) {
 		}
 	}
 	require.Empty(t, all, "examples of no operation")
-	checkFields(t, set)
+	checkFields(t, text)
 	for path, item := range doc.Paths.Map() {
 		for method, o := range item.Operations() {
 			for _, p := range o.Parameters {
@@ -189,10 +190,10 @@ func requireFits(t testing.TB, schema *openapi3.SchemaRef, raw []byte, what stri
 }
 
 // checkFields requires a description of each field of a request or an answer, unless it refers to a shared schema, which has its own.
-func checkFields(t testing.TB, set *op.Set) {
+func checkFields(t testing.TB, text []byte) {
 	t.Helper()
 	var doc map[string]any
-	require.NoError(t, json.Unmarshal(documentText(t, set), &doc))
+	require.NoError(t, json.Unmarshal(text, &doc))
 	var wrong []string
 	var walk func(v any, where string)
 	walk = func(v any, where string) {
