@@ -4,16 +4,25 @@ SHELL := /bin/bash
 
 DATA  := $(or $(SVC_DATA_DIR),.run)
 BIN   := .run/bin
-TOOLS := .run/tools
 KAFKA_PORT ?= 9092
+
+# Tools that are built or fetched once for all checkouts; each name has its version.
+export FRONTDESK_TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/frontdesk
+TOOLS := $(FRONTDESK_TOOLS)
+
+# Without the folder in what is compiled, Go's cache serves every checkout.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS 2>/dev/null)) -trimpath)
 
 GOLANGCI := $(TOOLS)/golangci-lint-v2.15.0
 BUF      := $(TOOLS)/buf-1.75.0/node_modules/.bin/buf
-PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
+PROTOC_GEN_GO := $(TOOLS)/protobuf-$(shell sed -n "s/^.*google.golang.org\/protobuf v//p" go.mod)/protoc-gen-go
 CYCLONEDX := $(TOOLS)/cyclonedx-gomod-v1.10.0
 OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck-v1.3.0
+GOTESTSUM := $(TOOLS)/gotestsum-v1.13.0
 PROMETHEUS := $(TOOLS)/prometheus
+# Only where they are not on the PATH.
+PROMTOOL := $(if $(and $(shell command -v prometheus),$(shell command -v promtool)),,$(PROMETHEUS)/usr/bin/promtool)
 SQUAWK   := $(TOOLS)/squawk-2.66.0/node_modules/.bin/squawk
 KUBERNETES := $(TOOLS)/kubernetes
 
@@ -29,35 +38,65 @@ run: ## build and start everything; Ctrl-C stops it; the data stays in .run (REP
 	@$(MAKE) --no-print-directory -j2 ui launcher
 	@SVC_REPLICAS="$(or $(REPLICAS),$(SVC_REPLICAS))" exec $(BIN)/local run
 
-# Tests of a service wait more than they compute, so more packages run at once than there are processors; so do whole systems. Their garbage is
-# collected less often, which takes a tenth less processor time.
+# Prints each package, what fails, and a line with the sum. In a suite of the gate it keeps the tests' events for it.
+GOTEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary skipped $(if $(TEST_RESULTS),--jsonfile $(TEST_RESULTS)/$@.tests) -- -vet=off -ldflags=-w $(if $(RUN),-count=1 -run '$(RUN)')
+
+# Packages that start whole systems or build releases.
+SYSTEMS := ^frontdesk/deploy/(e2e|runbook|chaos|compose|release|observe/live)$$$$
+
+# The services first: they take longest, and what the others wait for hides behind them.
+UNITS = $$(go list ./services/... ./libs/... ./proto/... ./deploy/... | grep -Ev '$(SYSTEMS)') ./gateway/...
+
 .PHONY: test
-test: ui build ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
-	@status=0; \
-	$(MAKE) --no-print-directory browser || status=1; \
-	GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- go test -p 4 -tags traefik $$(go list ./... | grep -Ev '^frontdesk/deploy/(e2e|runbook|chaos|compose|release|observe/live)') ./gateway/... || status=1; \
-	$(MAKE) --no-print-directory -k -j2 -Otarget e2e runbook chart || status=1; \
-	exit $$status
+test: ui build $(GOTESTSUM) ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
+	@rm -rf $(addprefix .run/suites/,browser units e2e runbook chart)
+	@$(MAKE) --no-print-directory -k -j3 suite-browser suite-units systems; go run ./deploy/gate browser units e2e runbook chart
+
+.PHONY: systems
+systems:
+	@for s in e2e runbook chart; do $(MAKE) --no-print-directory suite-$$s || status=1; done; exit $${status:-0}
+
+# One suite of the gate: its log, its seconds and its tests stay in .run/suites.
+suite-%:
+	@deploy/gate/suite $* $(MAKE) --no-print-directory $*
+
+# Tests of a service wait more than they compute, so more packages run at once than there are processors. Their garbage is collected less
+# often, which takes a tenth less processor time.
+.PHONY: units
+units: build $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
+	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- $(GOTEST) -p 3 -tags traefik $(or $(PACKAGES),$(UNITS))
+
+# Packages that need neither a database nor a broker, among them the rules that all code has to hold.
+PURE = $$(go list -test -f '{{if not .ForTest}}{{$$db := false}}{{range .Deps}}{{if or (eq . "frontdesk/libs/db/dbtest") (eq . "frontdesk/libs/db/pgserver")}}{{$$db = true}}{{end}}{{end}}{{if and (not $$db) (eq .Name "main")}}{{.ImportPath}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p' | grep -Ev '$(SYSTEMS)')
+
+.PHONY: quick
+quick: $(GOTESTSUM) ## what needs no process, in less than a minute: format, types, lint of what changed, rules, tests of packages without a database
+	@$(MAKE) --no-print-directory -k -j3 -Otarget format types lint-changed pure
+
+.PHONY: pure
+pure: $(GOTESTSUM)
+	@$(GOTEST) $(PURE)
 
 .PHONY: e2e
-e2e: ui build ## run the whole system through the gateway
-	go test -count=1 -timeout 20m ./deploy/e2e/...
+e2e: ui build $(GOTESTSUM) ## run the whole system through the gateway
+	@$(GOTEST) -count=1 -timeout 20m ./deploy/e2e/...
 
 .PHONY: e2e-apache
-e2e-apache: ui build ## run what talks to brokers, and the whole system, on Apache Kafka with TLS, users and rights
+e2e-apache: ui build ## run what talks to brokers on Apache Kafka with TLS, users and rights
 	@deploy/e2e/apache
 
 .PHONY: runbook
-runbook: ui build ## do what the runbook says to systems of its own
-	go test -count=1 -timeout 20m ./deploy/runbook
+runbook: ui build $(GOTESTSUM) ## do what the runbook says to systems of its own
+	@$(GOTEST) -count=1 -timeout 20m ./deploy/runbook
 
+# Go's cache of tests does not see what the programs read that they start.
 .PHONY: chart
-chart: go ## render the chart for Kubernetes over sets of values, and check each object
-	cd deploy/kubernetes && GOWORK=off go test ./...
+chart: build $(GOTESTSUM) ## render the chart for Kubernetes over sets of values, and check each object
+	@cd deploy/kubernetes && GOWORK=off $(GOTEST) -count=1 ./...
 
 .PHONY: chart-server
 chart-server: $(KUBERNETES)/kube-apiserver ## install and upgrade the chart on a kube-apiserver, which is built once, in five minutes
-	cd deploy/kubernetes && GOWORK=off KUBERNETES=$(CURDIR)/$(KUBERNETES) go test -count=1 -timeout 20m -v -run TestAServerTakesTheChart .
+	cd deploy/kubernetes && GOWORK=off KUBERNETES=$(KUBERNETES) go test -count=1 -timeout 20m -v -run TestAServerTakesTheChart .
 
 .PHONY: chart-podman
 chart-podman: go ## run the pods of the chart with podman, on an image built from the Dockerfile
@@ -92,13 +131,31 @@ clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document and run the story
 	@deploy/clients/run
 
 .PHONY: chaos
-chaos: ui build ## do faults to whole running systems under load, for half an hour (ONLY=TestName, SOAK=30m, FUZZ=10m)
-	@status=0; \
-	go test -count=1 -timeout 6h ./deploy/chaos $(if $(ONLY),-run '^($(ONLY))$$') -v -args -full -table README.md $(if $(SOAK),-soak $(SOAK)) || status=1; \
-	[ -n "$(ONLY)" ] || go test -count=1 -timeout 2h -v ./deploy/release || status=1; \
-	[ -n "$(ONLY)" ] || $(MAKE) --no-print-directory chart-server || status=1; \
-	[ -z "$(FUZZ)" ] || $(BIN)/local env -- deploy/chaos/fuzz $(FUZZ) || status=1; \
-	exit $$status
+chaos: ui build ## do faults to whole running systems under load (ONLY=TestName)
+	go test -count=1 -timeout 6h ./deploy/chaos $(if $(ONLY),-run '^($(ONLY))$$',-skip '^TestNothingClimbsInASoak$$') -v -args -full -table README.md
+
+.PHONY: soak
+soak: ui build ## let a system work under load, and compare what its processes need (SOAK=30m)
+	go test -count=1 -timeout 6h ./deploy/chaos -run '^TestNothingClimbsInASoak$$' -v -args -full -table README.md -soak $(or $(SOAK),30m)
+
+.PHONY: fuzz
+fuzz: launcher ## run every fuzz target, one after the other (FUZZ=10m each)
+	@$(BIN)/local env -- deploy/chaos/fuzz $(or $(FUZZ),10m)
+
+.PHONY: release-test
+release-test: ui ## build a release twice, in different folders, and compare the bytes
+	go test -count=1 -timeout 2h -v ./deploy/release
+
+.PHONY: growth
+growth: go ## measure calls, imports and a day of changes while contacts grow to ten million
+	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
+
+# Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
+LONG := narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test
+.PHONY: long
+long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
+	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \
+	go run ./deploy/gate -long deploy/LONG.md $(or $(ONLY),$(LONG))
 
 .PHONY: compose-test
 compose-test: go ## run docker-compose.yml in containers, kill and scale them; with Docker or podman
@@ -108,11 +165,11 @@ compose-test: go ## run docker-compose.yml in containers, kill and scale them; w
 
 .PHONY: observe
 observe: launcher promtool ## run Prometheus with our rules beside a system under load: every query, every alert, and the runbook's commands
-	@PATH="$(CURDIR)/$(PROMETHEUS)/usr/bin:$$PATH" go test -count=1 -timeout 30m -v ./deploy/observe/live
+	@PATH="$(PROMETHEUS)/usr/bin:$$PATH" go test -count=1 -timeout 30m -v ./deploy/observe/live
 
 .PHONY: promtool
-promtool: $(PROMETHEUS) ## check the scrape configurations, and the rules by their unit tests
-	@export PATH="$(CURDIR)/$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
+promtool: $(PROMTOOL) ## check the scrape configurations, and the rules by their unit tests
+	@export PATH="$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
 	promtool check config local.yml compose.yml && promtool test rules rules_test.yml rules_slow_test.yml
 
 deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
@@ -149,36 +206,35 @@ restore: build ## bring all services back to a backup, or some: FROM=folder SERV
 	@$(BIN)/local restore $(if $(SERVICES),-services $(SERVICES)) $(FROM)
 
 .PHONY: verify
-verify: format vet lint generated rules migrations types sbom vulns ## check format, vet, lint, generated files, proto compatibility, import rules, documents, migrations, known vulnerabilities
+verify: ## check format, lint, generated files, proto compatibility, import rules, documents, migrations, known vulnerabilities
+	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint generated rules migrations types sbom vulns
 
 .PHONY: format
 format:
 	@unformatted=$$(git ls-files -z --cached --others --exclude-standard -- '*.go' | xargs -0 -r ls 2>/dev/null | xargs -r gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
-.PHONY: vet
-vet: go
-	go vet -tags traefik,squawk ./... ./gateway/...
-	@for m in $(APART); do (cd $$m && GOWORK=off go vet -tags podman ./...) || exit 1; done
-
 .PHONY: lint
 lint: $(GOLANGCI)
 	$(GOLANGCI) run --allow-parallel-runners ./... ./gateway/...
-	@for m in $(APART); do (cd $$m && GOWORK=off $(CURDIR)/$(GOLANGCI) run --allow-parallel-runners ./...) || exit 1; done
+	@for m in $(APART); do (cd $$m && GOWORK=off $(GOLANGCI) run --allow-parallel-runners ./...) || exit 1; done
+
+# Packages with files that main on the server does not have as they are here.
+.PHONY: lint-changed
+lint-changed: $(GOLANGCI)
+	@base=$$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD); \
+	packages=$$({ git diff --name-only --diff-filter=d $$base -- '*.go'; git ls-files --others --exclude-standard -- '*.go'; } | grep -v $(addprefix -e ^,$(APART)) | xargs -r dirname | sort -u | sed 's|^|./|'); \
+	[ -z "$$packages" ] || $(GOLANGCI) run --allow-parallel-runners $$packages
 
 .PHONY: generated
 generated: $(BUF) $(PROTOC_GEN_GO)
 	@rm -rf .run/generated && mkdir -p .run/generated
-	cd proto && $(CURDIR)/$(BUF) lint
-	cd proto && PATH="$(CURDIR)/$(TOOLS):$$PATH" $(CURDIR)/$(BUF) generate -o $(CURDIR)/.run/generated
+	cd proto && $(BUF) lint
+	cd proto && PATH="$(dir $(PROTOC_GEN_GO)):$$PATH" $(BUF) generate -o $(CURDIR)/.run/generated
 	@for f in proto/*.pb.go .run/generated/*.pb.go; do \
 		cmp -s proto/$$(basename $$f) .run/generated/$$(basename $$f) || { echo "$$f is not what proto/*.proto generates: run make proto"; exit 1; }; \
 	done
-	@base=$$(git rev-parse -q --verify origin/main || git rev-parse -q --verify main || true); \
-	if [ -n "$$base" ] && git cat-file -e $$base:proto/buf.yaml 2>/dev/null; then \
-		rm -rf .run/before && mkdir -p .run/before && git archive $$base proto | tar -x -C .run/before && \
-		cd proto && $(CURDIR)/$(BUF) breaking --against $(CURDIR)/.run/before/proto; \
-	else echo "no main branch to compare proto/ with"; fi
+	cd proto && $(BUF) breaking --against released.binpb
 
 .PHONY: rules
 rules: go
@@ -186,7 +242,7 @@ rules: go
 
 .PHONY: migrations
 migrations: $(SQUAWK) | go
-	@SQUAWK=$(CURDIR)/$(SQUAWK) go test -count=1 -tags squawk -run 'Migration|WhatBlocks|WhatAVersion' ./libs
+	@SQUAWK=$(SQUAWK) go test -count=1 -tags squawk -run 'Migration|WhatBlocks|WhatAVersion' ./libs
 
 .PHONY: types
 types: ui
@@ -220,7 +276,7 @@ vulns: $(GOVULNCHECK) ## look for known vulnerabilities in what is called (GOVUL
 
 .PHONY: proto
 proto: $(BUF) $(PROTOC_GEN_GO) ## generate Go from proto/*.proto
-	cd proto && PATH="$(CURDIR)/$(TOOLS):$$PATH" $(CURDIR)/$(BUF) generate
+	cd proto && PATH="$(dir $(PROTOC_GEN_GO)):$$PATH" $(BUF) generate
 
 .PHONY: kafka
 kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT), for KAFKA_BROKERS
@@ -273,7 +329,7 @@ go:
 define tool
 echo "building $(@F), once"; mkdir -p $(TOOLS) && \
 dir=$$(cd / && GOWORK=off go mod download -json $(1)@$(2) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
-cd "$$dir" && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go build -trimpath $(4) -o $(CURDIR)/$@ $(3)
+cd "$$dir" && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go build -trimpath $(4) -o $@.new $(3) && mv $@.new $@
 endef
 
 $(GOLANGCI): | go
@@ -285,27 +341,32 @@ $(CYCLONEDX): | go
 $(GOVULNCHECK): | go
 	@$(call tool,golang.org/x/vuln,v1.3.0,./cmd/govulncheck)
 
+$(GOTESTSUM): | go
+	@$(call tool,gotest.tools/gotestsum,v1.13.0,.)
+
 $(OAPI_CODEGEN): | go
 	@$(call tool,github.com/oapi-codegen/oapi-codegen/v2,v2.8.2,./cmd/oapi-codegen)
 
+# A tool of npm is fetched beside its folder, which is whole or not there: folder, package.
+fetched = rm -rf $(TOOLS)/$(1) $(TOOLS)/$(1).new && mkdir -p $(TOOLS)/$(1).new && \
+	npm install --prefix $(TOOLS)/$(1).new --ignore-scripts --no-save --no-audit --no-fund --loglevel=error $(2) && mv $(TOOLS)/$(1).new $(TOOLS)/$(1)
+
 $(BUF):
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
-	@mkdir -p $(TOOLS)/buf-1.75.0
-	npm install --prefix $(TOOLS)/buf-1.75.0 --ignore-scripts --no-save --no-audit --no-fund @bufbuild/buf@1.75.0
+	@$(call fetched,buf-1.75.0,@bufbuild/buf@1.75.0)
 
 $(SQUAWK):
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
-	@mkdir -p $(TOOLS)/squawk-2.66.0
-	npm install --prefix $(TOOLS)/squawk-2.66.0 --ignore-scripts --no-save --no-audit --no-fund squawk-cli@2.66.0
+	@$(call fetched,squawk-2.66.0,squawk-cli@2.66.0)
 
 $(KUBERNETES)/kube-apiserver: deploy/kubernetes/go.mod $(addprefix deploy/kubernetes/apiserver/,build go.mod pom.xml) | go
 	@deploy/kubernetes/apiserver/build $(@D)
 
-$(PROTOC_GEN_GO): go.mod | go
-	@mkdir -p $(TOOLS)
+$(PROTOC_GEN_GO): | go
+	@mkdir -p $(@D)
 	go build -o $@ google.golang.org/protobuf/cmd/protoc-gen-go
 
-$(PROMETHEUS):
-	@if command -v prometheus promtool >/dev/null; then mkdir -p $@; exit; fi; \
-	command -v apt-get dpkg >/dev/null || { echo "Prometheus is missing: install it, with promtool, and start again."; exit 1; }; \
-	mkdir -p $@.new && cd $@.new && { apt-get download -q prometheus || { apt-get update -qq && apt-get download -q prometheus; }; } && dpkg --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin && rm prometheus_*.deb && cd $(CURDIR) && mv $@.new $@
+$(PROMETHEUS)/usr/bin/promtool:
+	@command -v apt-get dpkg >/dev/null || { echo "Prometheus is missing: install it, with promtool, and start again."; exit 1; }
+	@rm -rf $(PROMETHEUS).new; mkdir -p $(PROMETHEUS).new && cd $(PROMETHEUS).new && { apt-get download -q prometheus || { apt-get update -qq && apt-get download -q prometheus; }; } && \
+	dpkg --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin && rm prometheus_*.deb && rm -rf $(PROMETHEUS) && mv $(PROMETHEUS).new $(PROMETHEUS) && touch $@

@@ -48,11 +48,14 @@ type apacheBroker struct {
 // who have certificates.
 type apachePorts struct{ users, admin, control int }
 
-// newApacheBroker fetches the jars into tools, makes certificates and formats dir, each if that was not done before. It starts
+// newApacheBroker fetches the jars into sharedTools, makes certificates and formats dir, each if that was not done before. It starts
 // nothing.
-func newApacheBroker(ctx context.Context, tools, dir string, ports apachePorts, say func(string, ...any)) (*apacheBroker, error) {
+func newApacheBroker(ctx context.Context, dir string, ports apachePorts, say func(string, ...any)) (*apacheBroker, error) {
+	tools, err := sharedTools()
+	if err != nil {
+		return nil, err
+	}
 	b := &apacheBroker{jars: filepath.Join(tools, "kafka-"+apacheVersion), dir: dir, configure: filepath.Join(dir, "server.properties")}
-	var err error
 	if b.java, err = exec.LookPath("java"); err != nil {
 		return nil, errors.New("Apache Kafka needs Java 17 or newer, which is missing: install it, for instance with 'apt-get install default-jre-headless'")
 	}
@@ -187,10 +190,6 @@ func apacheKafka(ctx context.Context, args []string) error {
 	port := flags.Int("port", 9092, "port of the broker on 127.0.0.1, 0 for a free one; administrators and its controller take the next two")
 	dir := flags.String("dir", filepath.Join(".run", "apache-kafka"), "folder of the data, certificates and passwords")
 	_ = flags.Parse(args)
-	root, err := projectRoot()
-	if err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	data, err := filepath.Abs(*dir)
@@ -209,7 +208,7 @@ func apacheKafka(ctx context.Context, args []string) error {
 		}
 	}
 	say := func(format string, a ...any) { fmt.Printf(format+"\n", a...) }
-	b, err := newApacheBroker(ctx, filepath.Join(root, ".run", "tools"), data, ports, say)
+	b, err := newApacheBroker(ctx, data, ports, say)
 	if err != nil {
 		return err
 	}

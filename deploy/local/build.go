@@ -40,7 +40,7 @@ func (b builder) ours(ctx context.Context, services []string) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("Go is missing: install Go 1.26 or newer from https://go.dev/dl and start again")
 	}
-	args := []string{"build", "-o", b.bin + string(filepath.Separator)}
+	args := []string{"build", "-trimpath", "-o", b.bin + string(filepath.Separator)}
 	for _, s := range services {
 		args = append(args, "./services/"+s)
 	}
@@ -50,7 +50,7 @@ func (b builder) ours(ctx context.Context, services []string) error {
 	if err := b.goTool(ctx, b.root, args...); err != nil {
 		return err
 	}
-	if err := b.goTool(ctx, b.root, "build", "-o", filepath.Join(b.bin, "gateway"), "./gateway"); err != nil {
+	if err := b.goTool(ctx, b.root, "build", "-trimpath", "-o", filepath.Join(b.bin, "gateway"), "./gateway"); err != nil {
 		return err
 	}
 	if took := time.Since(started); took > 5*time.Second {
@@ -59,6 +59,7 @@ func (b builder) ours(ctx context.Context, services []string) error {
 	return nil
 }
 
+// goTool runs go. Builds are told -trimpath, so that every checkout finds in Go's cache what another one has compiled.
 func (b builder) goTool(ctx context.Context, dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir

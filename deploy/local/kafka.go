@@ -72,7 +72,7 @@ func (l *launch) upKafka(ctx context.Context) error {
 	if l.Kafka == "apache" {
 		ports := apachePorts{users: l.HTTPPort + kafkaOffset, admin: l.HTTPPort + apacheAdminOffset, control: l.HTTPPort + apacheControlOffset}
 		var err error
-		if l.apache, err = newApacheBroker(ctx, l.tools, l.apacheDir(), ports, l.say); err != nil {
+		if l.apache, err = newApacheBroker(ctx, l.apacheDir(), ports, l.say); err != nil {
 			return err
 		}
 		p.command = l.apache.command

@@ -20,7 +20,18 @@ import (
 const (
 	traefikModule  = "github.com/traefik/traefik/v3"
 	traefikVersion = "v3.6.12"
+	// traefikCut counts what is left out of it, so that another choice is another program.
+	traefikCut = "1"
 )
+
+// sharedTools is the folder of the user for programs that are built once for all checkouts, as in the Makefile.
+func sharedTools() (string, error) {
+	if dir := os.Getenv("FRONTDESK_TOOLS"); dir != "" {
+		return dir, nil
+	}
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "frontdesk"), err
+}
 
 // traefik is a Traefik of this version: given, on the PATH, built before, or built now. It answers the program's path.
 func (b builder) traefik(ctx context.Context, given string) (string, error) {
@@ -34,22 +45,29 @@ func (b builder) traefik(ctx context.Context, given string) (string, error) {
 		}
 		return given, b.link(given)
 	}
-	program := filepath.Join(b.bin, "traefik-"+traefikVersion)
+	tools, err := sharedTools()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(tools, 0o755); err != nil {
+		return "", err
+	}
+	program := filepath.Join(tools, "traefik-"+traefikVersion+"-"+traefikCut)
 	if _, err := os.Stat(program); err == nil {
-		return program, b.link(filepath.Base(program))
+		return program, b.link(program)
 	}
 	if found, err := exec.LookPath("traefik"); err == nil {
 		if version, err := traefikVersionOf(ctx, found); err == nil && version == traefikVersion {
 			return found, b.link(found)
 		}
 	}
-	if err := checkSpace(b.bin, 4*gigabyte, "building Traefik"); err != nil {
+	if err := checkSpace(tools, 4*gigabyte, "building Traefik"); err != nil {
 		return "", err
 	}
 	if err := b.buildTraefik(ctx, program); err != nil {
 		return "", err
 	}
-	return program, b.link(filepath.Base(program))
+	return program, b.link(program)
 }
 
 // traefikVersionOf is what the program says of itself, such as v3.6.12.
@@ -71,7 +89,7 @@ func traefikVersionOf(ctx context.Context, program string) (string, error) {
 func (b builder) buildTraefik(ctx context.Context, program string) error {
 	started := time.Now()
 	b.say("building Traefik %s, once; this takes a minute or two", traefikVersion)
-	scratch, err := os.MkdirTemp(b.bin, "traefik-build-")
+	scratch, err := os.MkdirTemp(filepath.Dir(program), "traefik-build-")
 	if err != nil {
 		return err
 	}
