@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const goEvents = `{"Action":"start","Package":"frontdesk/a"}
+{"Action":"run","Package":"frontdesk/a","Test":"TestOne"}
+{"Action":"output","Package":"frontdesk/a","Test":"TestOne","Output":"=== RUN   TestOne\n"}
+{"Action":"run","Package":"frontdesk/a","Test":"TestOne/case"}
+{"Action":"fail","Package":"frontdesk/a","Test":"TestOne/case","Elapsed":0.5}
+{"Action":"fail","Package":"frontdesk/a","Test":"TestOne","Elapsed":0.5}
+{"Action":"run","Package":"frontdesk/a","Test":"TestTwo"}
+{"Action":"pass","Package":"frontdesk/a","Test":"TestTwo","Elapsed":1.5}
+{"Action":"fail","Package":"frontdesk/a","Elapsed":2.1}
+not an event
+{"Action":"run","Package":"frontdesk/b","Test":"TestThatStopsItsPackage"}
+{"Action":"fail","Package":"frontdesk/b","Elapsed":600}
+{"Action":"fail","Package":"frontdesk/c","Elapsed":0}
+{"Action":"run","Package":"frontdesk/d","Test":"TestLater"}
+{"Action":"skip","Package":"frontdesk/d","Test":"TestLater","Elapsed":0}
+{"Action":"pass","Package":"frontdesk/d","Elapsed":0.1}
+`
+
+const nodeLog = `booking.test.mjs
+▶ a visitor
+  ✔ books (1234.5ms)
+  ✖ moves the appointment (20ms)
+▶ a visitor (1500ms)
+✔ a page without scripts works (3.25ms)
+ℹ tests 3
+FAILED booking.test.mjs: moves the appointment
+`
+
+func write(t *testing.T, dir, name, result string, files map[string]string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	for file, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, file), []byte(text), 0o600))
+	}
+	if result != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "result.json"), []byte(result), 0o600))
+	}
+}
+
+func TestEachFailedTestOfGoIsFoundOnceAlsoOneThatStopsItsPackage(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "units", `{"code": 1, "milliseconds": 2100}`, map[string]string{"units.tests": goEvents, "log": ""})
+	s, err := read(dir, "units")
+	require.NoError(t, err)
+	require.Equal(t, tally{passed: 1, failed: 3, skipped: 1}, s.tally())
+	require.ElementsMatch(t, []failure{{"units", "frontdesk/a", "TestOne"}, {"units", "frontdesk/b", "TestThatStopsItsPackage"}, {"units", "frontdesk/c", ""}}, s.failures())
+	require.Equal(t, []string{"units", "PACKAGES=frontdesk/a", "RUN=^TestOne$$"}, failure{"units", "frontdesk/a", "TestOne"}.arguments())
+	require.Contains(t, table([]suite{s}), "   1.5 s  frontdesk/a TestTwo\n")
+}
+
+func TestAFailedTestOfTheBrowserRunsAgainByItsFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "browser", `{"code": 1, "milliseconds": 9}`, map[string]string{"log": nodeLog})
+	s, err := read(dir, "browser")
+	require.NoError(t, err)
+	require.Equal(t, tally{passed: 2, failed: 1}, s.tally())
+	require.Equal(t, []failure{{"browser", "booking.test.mjs", ""}}, s.failures())
+	require.Equal(t, []string{"browser", "ONLY=booking"}, s.failures()[0].arguments())
+}
+
+func TestASuiteThatFailsWithoutATestRunsAgainWhole(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "clients", `{"code": 2, "milliseconds": 9}`, map[string]string{"log": "it broke\n"})
+	s, err := read(dir, "clients")
+	require.NoError(t, err)
+	require.Equal(t, []string{"clients"}, s.failures()[0].arguments())
+}
+
+func TestTheGateHoldsWhatFailedAndWhatNeverEnded(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "good", `{"code": 0, "milliseconds": 9}`, map[string]string{"log": ""})
+	write(t, dir, "bad", `{"code": 1, "milliseconds": 9}`, map[string]string{"log": ""})
+	write(t, dir, "cut", "", map[string]string{"log": ""})
+	require.True(t, gate(dir, []string{"good"}, []string{"good"}, false))
+	require.False(t, gate(dir, []string{"bad"}, []string{"good"}, true), "a check passes the first time")
+	require.False(t, gate(dir, nil, []string{"bad"}, false))
+	require.False(t, gate(dir, nil, []string{"good", "cut"}, false))
+	require.False(t, gate(dir, nil, []string{"missing"}, false))
+}
+
+func TestATestThatPassesAloneIsNotedWithItsDay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "FLAKY.md")
+	require.NoError(t, os.WriteFile(file, []byte("|---|---|\n"), 0o600))
+	require.NoError(t, note(file, failure{"units", "frontdesk/a", "TestOne"}, time.Date(2026, 11, 26, 23, 59, 0, 0, time.UTC)))
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "|---|---|\n| 2026-11-26 | `units frontdesk/a TestOne` |\n", string(b))
+}
+
+func TestALongProofThatPassedHasItsMinutesAndItsDay(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "LONG.md")
+	table := "| suite | what | minutes | last passed |\n|---|---|---|---|\n| `narrow` | one connection | 9 | 2026-01-01 |\n| `soak` | an hour | 60 | 2026-01-01 |\n"
+	require.NoError(t, os.WriteFile(file, []byte(table), 0o600))
+	write(t, dir, "narrow", `{"code": 0, "milliseconds": 301000}`, map[string]string{"log": ""})
+	write(t, dir, "soak", `{"code": 1, "milliseconds": 1000}`, map[string]string{"log": ""})
+	at := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	require.NoError(t, remember(file, dir, []string{"narrow", "soak"}, at))
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "| suite | what | minutes | last passed |\n|---|---|---|---|\n| `narrow` | one connection | 6 | 2026-11-26 |\n| `soak` | an hour | 60 | 2026-01-01 |\n", string(b))
+	write(t, dir, "unknown", `{"code": 0, "milliseconds": 1}`, map[string]string{"log": ""})
+	require.Error(t, remember(file, dir, []string{"unknown"}, at))
+}
+
+func TestEveryLongProofHasALine(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	names := regexp.MustCompile(`(?m)^LONG := (.+)$`).FindSubmatch(makefile)
+	require.NotNil(t, names)
+	table, err := os.ReadFile("../LONG.md")
+	require.NoError(t, err)
+	lines := []string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(.+?)` \\|").FindAllSubmatch(table, -1) {
+		lines = append(lines, string(m[1]))
+	}
+	require.Equal(t, strings.Fields(string(names[1])), lines)
+}
