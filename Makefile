@@ -31,7 +31,7 @@ APART := deploy/kubernetes deploy/bench/peers deploy/bench/peers/pocketbase
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## build and start everything; Ctrl-C stops it; the data stays in .run (REPLICAS=booking=3,contacts=2)
