@@ -23,9 +23,8 @@ func withServers(ctx context.Context, args []string) error {
 	if flags.NArg() == 0 {
 		return errors.New("env: which command? local env -- go test ./…")
 	}
-	// The command is in this process group, so a Ctrl-C reaches it directly and this process must outlive it to clean up.
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, endings...)
 
 	dir, err := os.MkdirTemp(inMemory(4*gigabyte), "frontdesk-test-")
 	if err != nil {
@@ -59,7 +58,29 @@ func withServers(ctx context.Context, args []string) error {
 		defer broker.Close()
 		environment = append(environment, "TEST_KAFKA_BROKERS="+broker.ListenAddrs()[0])
 	}
-	cmd := exec.Command(flags.Arg(0), flags.Args()[1:]...)
+	return toItsEnd(flags.Args(), environment, signals)
+}
+
+// endings are the signals that ask for an end.
+var endings = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
+// asked returns the exitStatus of a process that a signal has ended, if one has come.
+func asked(signals <-chan os.Signal) error {
+	select {
+	case s := <-signals:
+		return exitStatus(128 + int(s.(syscall.Signal)))
+	default:
+		return nil
+	}
+}
+
+// toItsEnd runs a command on our terminal until it ends. Its error is the command's exitStatus, as a shell says it. signals are those that this
+// process gets: one that came before starts nothing, and later ones only reach the command, which this process outlives to clean up.
+func toItsEnd(command, environment []string, signals <-chan os.Signal) error {
+	if err := asked(signals); err != nil {
+		return err
+	}
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = environment
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -70,18 +91,19 @@ func withServers(ctx context.Context, args []string) error {
 	for {
 		select {
 		case s := <-signals:
-			if s == syscall.SIGTERM {
+			// A Ctrl-C has reached the command directly, in this process group.
+			if s != syscall.SIGINT {
 				_ = cmd.Process.Signal(s)
 			}
 		case err := <-ended:
 			var exit *exec.ExitError
-			if errors.As(err, &exit) {
-				if exit.Exited() {
-					return exitStatus(exit.ExitCode())
-				}
-				return exitStatus(1)
+			if !errors.As(err, &exit) {
+				return err
 			}
-			return err
+			if by := exit.Sys().(syscall.WaitStatus); by.Signaled() {
+				return exitStatus(128 + int(by.Signal()))
+			}
+			return exitStatus(exit.ExitCode())
 		}
 	}
 }

@@ -23,9 +23,12 @@ import (
 
 // The launcher starts its own program for the broker and the mail sink; here that program is the test.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "kafka" || os.Args[1] == "mailsink" || os.Args[1] == "env") {
+	if len(os.Args) > 1 && (os.Args[1] == "kafka" || os.Args[1] == "mailsink" || os.Args[1] == "env" || os.Args[1] == "with") {
 		main()
 		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "run" {
+		os.Exit(standIn())
 	}
 	os.Exit(m.Run())
 }

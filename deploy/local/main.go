@@ -18,6 +18,7 @@ var commands = []struct {
 	{"run", "build and start everything, until Ctrl-C", run},
 	{"build", "build the services, the controller and Traefik", build},
 	{"env", "-- command: run a command with a PostgreSQL and a Kafka of its own", withServers},
+	{"with", "-- command: run a command beside a whole system of its own", withSystem},
 	{"backup", "dump the schemas of the running system into a folder", backup},
 	{"restore", "bring services back to a backup", restore},
 	{"kafka", "the embedded broker", embeddedKafka},

@@ -3,7 +3,6 @@
 package system
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +22,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/deploy/system/launcher"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db/pgserver/tether"
 	"frontdesk/libs/until"
@@ -33,25 +32,20 @@ import (
 var Services = []string{"settings", "contacts", "booking", "forms", "webhooks"}
 
 // Password is that of the administrator, whose login is admin.
-const Password = "correct horse battery staple"
+const Password = launcher.Password
 
 // System is a running system.
 type System struct {
 	// Data is its data folder; see deploy/local/README.md.
 	Data string
 
-	launcher *exec.Cmd
-	ended    chan struct{} // closed when the launcher has ended
-	folder   string        // is deleted at the end; empty for data that stay
+	own *launcher.System // nil for one that others have started
 }
 
 // Options of a system. The zero value is one with an embedded broker, without rate limits.
 type Options struct {
 	// Data names the data folder of a running system, which is then used; empty starts one.
 	Data string
-	// Folder keeps data after Stop, for a later Start with the same; empty for a folder that Stop deletes. PostgreSQL's user must be
-	// able to pass it.
-	Folder string
 	// Env goes to the launcher, after the variables that Start sets.
 	Env []string
 	// Checkout is another checkout, whose programs run; empty for this one.
@@ -90,8 +84,7 @@ type Process struct {
 	URL      string `json:"url"`
 }
 
-// Start builds and starts a system, and returns when the gateway routes to every service. The first start on a machine builds
-// Traefik, which takes minutes. Stop ends it.
+// Start builds and starts a system, as launcher.Start does. Stop ends it.
 func Start(ctx context.Context, o Options) (*System, error) {
 	if o.Data != "" {
 		s := &System{Data: o.Data}
@@ -102,82 +95,17 @@ func Start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	root = cmp.Or(o.Checkout, root)
-	s := &System{ended: make(chan struct{})}
-	folder := o.Folder
-	if folder == "" {
-		if folder, err = os.MkdirTemp("", "frontdesk-system-"); err != nil {
-			return nil, err
-		}
-		s.folder = folder
-		// Postgres runs as another user and has to get through.
-		if err := os.Chmod(folder, 0o755); err != nil {
-			return nil, err
-		}
+	own, err := launcher.Start(ctx, launcher.Options{Checkout: cmp.Or(o.Checkout, root), Env: o.Env, Progress: o.Progress})
+	if err != nil {
+		return nil, err
 	}
-	s.Data = filepath.Join(folder, "data")
-	if err := s.launch(ctx, root, o); err != nil {
-		s.Logs(os.Stderr)
-		s.Stop()
-		return nil, fmt.Errorf("start the system: %w", err)
-	}
-	return s, nil
-}
-
-func (s *System) launch(ctx context.Context, root string, o Options) error {
-	launcher := filepath.Join(filepath.Dir(s.Data), "local")
-	build := exec.CommandContext(ctx, "go", "build", "-o", launcher, "./deploy/local")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the launcher: %w: %s", err, out)
-	}
-	said := &last{}
-	s.launcher = exec.Command(launcher, "run", "-with-input")
-	s.launcher.Dir, s.launcher.Stdout = root, said
-	if o.Progress != nil {
-		s.launcher.Stdout = io.MultiWriter(said, o.Progress)
-	}
-	s.launcher.Stderr = s.launcher.Stdout
-	s.launcher.Env = append(append(environment(), "SVC_HTTP_PORT=0", "SVC_DATA_DIR="+s.Data, "SVC_ADMIN_PASSWORD="+Password, "SVC_RATE_FACTOR=0",
-		// As in a cluster: events of different records come in any order.
-		"SVC_KAFKA_PARTITIONS=4"), o.Env...)
-	if _, err := s.launcher.StdinPipe(); err != nil { // Wait closes it
-		return err
-	}
-	if err := s.launcher.Start(); err != nil {
-		return err
-	}
-	go func() { _ = s.launcher.Wait(); close(s.ended) }()
-	for until := time.Now().Add(15 * time.Minute); ; {
-		if now, err := s.State(); err == nil && now.Ready {
-			return nil
-		}
-		select {
-		case <-s.ended:
-			return fmt.Errorf("it ended: %s: %s", s.launcher.ProcessState, said)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-		if time.Now().After(until) {
-			return fmt.Errorf("it did not become ready: %s", said)
-		}
-	}
+	return &System{Data: own.Data, own: own}, nil
 }
 
 // Stop ends a system that Start started, and deletes its data.
 func (s *System) Stop() {
-	if s.launcher != nil && s.launcher.Process != nil {
-		_ = s.launcher.Process.Signal(os.Interrupt)
-		select {
-		case <-s.ended:
-		case <-time.After(30 * time.Second):
-			_ = s.launcher.Process.Kill()
-			<-s.ended
-		}
-	}
-	if s.folder != "" {
-		_ = os.RemoveAll(s.folder)
+	if s.own != nil {
+		s.own.Stop()
 	}
 }
 
@@ -196,47 +124,8 @@ func Root() (string, error) {
 	return "", err
 }
 
-// environment is ours without the servers that the caller may use: the system under test has its own.
-func environment() (env []string) {
-	for _, e := range os.Environ() {
-		if name, _, _ := strings.Cut(e, "="); name != "DATABASE_URL" && name != "KAFKA_BROKERS" {
-			env = append(env, e)
-		}
-	}
-	return env
-}
-
-// last keeps the end of what was written.
-type last struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (l *last) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.kept = append(l.kept, p...)
-	l.kept = l.kept[max(0, len(l.kept)-8000):]
-	return len(p), nil
-}
-
-func (l *last) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(bytes.Clone(l.kept))
-}
-
 // Logs prints the end of each process's log, for the reader of a failed run.
-func (s *System) Logs(w io.Writer) {
-	files, _ := filepath.Glob(filepath.Join(s.Data, "log", "*.log"))
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil || strings.Contains(f, "traefik") {
-			continue
-		}
-		fmt.Fprintf(w, "--- %s\n%s\n", filepath.Base(f), b[max(0, len(b)-3000):])
-	}
-}
+func (s *System) Logs(w io.Writer) { launcher.Logs(s.Data, w) }
 
 // State reads run.json.
 func (s *System) State() (now State, err error) {
@@ -317,7 +206,7 @@ func (s *System) StandIn(t testing.TB, name string) (start func(program string, 
 		t.Helper()
 		cmd := exec.Command(cmp.Or(program, same))
 		cmd.Env = slices.Concat(env, more)
-		said := &last{}
+		said := &launcher.Tail{}
 		cmd.Stdout, cmd.Stderr = said, said
 		require.NoError(t, tether.Start(cmd, syscall.SIGKILL))
 		ended := make(chan struct{})
