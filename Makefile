@@ -114,7 +114,7 @@ clocks: launcher ## run the services' tests shortly before midnight and around t
 	done
 
 .PHONY: browser
-browser: ui launcher deploy/browser/node_modules/.package-lock.json ## run the tests in a real browser, against a system of their own
+browser: ui launcher deploy/browser/node_modules/.made-from ## run the tests in a real browser, against a system of their own
 	@deploy/browser/chromium
 	node deploy/browser/run.mjs $(ONLY)
 
@@ -172,10 +172,8 @@ promtool: $(PROMTOOL) ## check the scrape configurations, and the rules by their
 	@export PATH="$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
 	promtool check config local.yml compose.yml && promtool test rules rules_test.yml rules_slow_test.yml
 
-deploy/browser/node_modules/.package-lock.json: deploy/browser/package-lock.json
-	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer and start again."; exit 1; }
-	cd deploy/browser && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	@touch $@
+deploy/browser/node_modules/.made-from: deploy/browser/package.json deploy/browser/package-lock.json
+	@deploy/tools npm deploy/browser
 
 # Without npm the pages work without widgets, and there is no portal.
 UI_SOURCES := $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
@@ -188,8 +186,7 @@ ui: .run/ui ## build the browser code, where npm is there
 .run/ui: $(UI_SOURCES)
 	@mkdir -p .run
 	@if command -v npm >/dev/null; then \
-		[ libs/web/node_modules/.package-lock.json -nt libs/web/package-lock.json ] || (cd libs/web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || exit 1; \
-		[ $(PORTAL)/node_modules/.package-lock.json -nt $(PORTAL)/package-lock.json ] || (cd $(PORTAL) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || exit 1; \
+		deploy/tools npm libs/web && deploy/tools npm $(PORTAL) && \
 		(cd libs/web && node build.mjs) && (cd $(PORTAL) && node_modules/.bin/vite build --logLevel warn) && touch $@; \
 	else echo "npm is missing: the pages work, the widgets and the portal are left out. Install Node.js 20 or newer for them."; fi
 
@@ -283,7 +280,7 @@ kafka: launcher ## fetch Apache Kafka and run one node on port 9092 (KAFKA_PORT)
 	@exec $(BIN)/local apache-kafka -port $(KAFKA_PORT)
 
 .PHONY: bench
-bench: go ui deploy/browser/node_modules/.package-lock.json ## measure services and the whole system, against limits of the same machine (ONLY='forms web')
+bench: go ui deploy/browser/node_modules/.made-from ## measure services and the whole system, against limits of the same machine (ONLY='forms web')
 	@deploy/browser/chromium
 	@for b in $(or $(ONLY),contacts booking webhooks forms system replicas web); do \
 		echo "== $$b"; \
