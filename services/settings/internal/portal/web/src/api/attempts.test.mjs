@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { runnerImport } from "vite"
 
-const { Keys } = (await runnerImport(new URL("key.ts", import.meta.url).pathname, { configFile: false, logLevel: "error" })).module
+const { Keys } = (await runnerImport(new URL("attempts.ts", import.meta.url).pathname, { configFile: false, logLevel: "error" })).module
 
 test("attempts with the same words have one key, other words another", () => {
   const keys = new Keys()
