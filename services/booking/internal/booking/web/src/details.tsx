@@ -75,6 +75,11 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     setErrors(({ [id]: _, ...others }) => others)
   }
 
+  const renewToken = async () => {
+    const day = dayOf(slot.starts_at, a.zone)
+    live.current = (await fetchSlots(a.origin, service.id, staff, day, day)).token
+  }
+
   const send = async (): Promise<Booked> => {
     const values = toSend(questions, answers)
     const location = values["location"]
@@ -89,8 +94,7 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     } catch (e) {
       if (!(e instanceof Fault) || e.code !== "svc_invalid_token" || trap.current) throw e
       // The step was open too briefly or too long: a token counts from three seconds on.
-      const day = dayOf(slot.starts_at, a.zone)
-      live.current = (await fetchSlots(a.origin, service.id, staff, day, day)).token
+      await renewToken()
       if (wordsOf(live.current) !== asked.words) {
         // Consents are given anew, to the words of now.
         const now = (await call<WidgetData>(`${a.origin}/_ui/booking/widget.json`)).services.find((s) => s.id === service.id) ?? asked

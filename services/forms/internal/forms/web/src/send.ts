@@ -189,7 +189,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     panel.focus()
   }
 
-  form.addEventListener("submit", async (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault()
     if (sending) return
     clear()
@@ -199,15 +199,11 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     sending = true
     button.setAttribute("aria-disabled", "true")
     label.textContent = t("form_sending")
-    try {
-      await send()
-    } catch {
-      say(t("form_failed"))
-    } finally {
+    void send().catch(() => say(t("form_failed"))).finally(() => {
       sending = false
       button.removeAttribute("aria-disabled")
       label.textContent = words
-    }
+    })
   })
 
   form.addEventListener("input", (event) => {

@@ -25,21 +25,24 @@ for (const form of document.querySelectorAll<HTMLFormElement>("form[data-passkey
   if (!forms?.parseCreationOptionsFromJSON) continue
   form.hidden = false
   const answer = form.elements.namedItem("passkey") as HTMLInputElement
-  form.addEventListener("submit", async (e) => {
+  const ask = async () => {
+    const options = JSON.parse(form.dataset.options!)
+    const credential = form.dataset.passkey == "create"
+      ? await navigator.credentials.create({ publicKey: forms.parseCreationOptionsFromJSON(options) })
+      : await navigator.credentials.get({ publicKey: forms.parseRequestOptionsFromJSON(options) })
+    answer.value = JSON.stringify((credential as unknown as { toJSON(): unknown }).toJSON())
+    form.submit()
+  }
+  let asking = false
+  form.addEventListener("submit", (e) => {
     if (answer.value) return
     e.preventDefault()
+    // The browser refuses a second request while its window for the first is open.
+    if (asking) return
+    asking = true
     const failed = form.querySelector<HTMLElement>("[data-failed]")!
     failed.hidden = true
-    const options = JSON.parse(form.dataset.options!)
-    try {
-      const credential = form.dataset.passkey == "create"
-        ? await navigator.credentials.create({ publicKey: forms.parseCreationOptionsFromJSON(options) })
-        : await navigator.credentials.get({ publicKey: forms.parseRequestOptionsFromJSON(options) })
-      answer.value = JSON.stringify((credential as unknown as { toJSON(): unknown }).toJSON())
-      form.submit()
-    } catch {
-      // The person closed the browser's window, or the device has no passkey for this site.
-      failed.hidden = false
-    }
+    // It fails when the person closes the browser's window, or when the device has no passkey for this site.
+    void ask().catch(() => { failed.hidden = false }).finally(() => { asking = false })
   })
 }

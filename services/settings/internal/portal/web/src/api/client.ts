@@ -2,12 +2,10 @@
 import createClient, { type Middleware } from "openapi-fetch"
 import { noteAnswer, signInAgain } from "@/kit/session"
 import { Fault } from "./fault"
+import { newKey } from "./key"
 import type { components, paths } from "./schema"
 
 export type Schema<Name extends keyof components["schemas"]> = components["schemas"][Name]
-
-/** A key that makes a repeated call harmless. */
-export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("")
 
 /** Sends a request. If the session has ended it asks the person to sign in and sends the same request again. */
 async function send(request: Request): Promise<Response> {
@@ -34,7 +32,7 @@ const shape: Middleware = {
     if (version) versions.set(new URL(request.url).pathname.replace(request.method === "POST" ? /\/[a-z-]+$/ : "", ""), version)
   },
   onError({ error }) {
-    return error instanceof Fault || (error as Error)?.name === "AbortError" ? (error as Error) : new Fault("offline", 0)
+    return error instanceof Fault || (error instanceof Error && error.name === "AbortError") ? error : new Fault("offline", 0)
   },
 }
 

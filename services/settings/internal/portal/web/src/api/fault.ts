@@ -22,7 +22,7 @@ export class Fault extends Error {
 
   /** Problems by the name of the parameter. */
   get details(): Record<string, Problem> {
-    return (this.data.details as Record<string, Problem>) ?? {}
+    return (this.data.details as Record<string, Problem> | undefined) ?? {}
   }
 
   /** Seconds to wait before the next attempt; 0 when none are asked for. */

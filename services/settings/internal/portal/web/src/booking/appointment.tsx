@@ -74,7 +74,7 @@ function One({ a }: { a: Record }) {
 
 /** The client's other appointments: what was, and what is to come. */
 function Others({ a }: { a: Record }) {
-  const all = useQuery({ queryKey: ["appointments", "list", { contact: a.contact.id }], queryFn: async () => (await take(api.GET("/appointments", { params: { query: { contact: a.contact.id, per_page: 100 } } }))).items ?? [] }).data ?? []
+  const all = useQuery({ queryKey: ["appointments", "list", { contact: a.contact.id }], queryFn: async () => (await take(api.GET("/appointments", { params: { query: { contact: a.contact.id, per_page: 100 } } }))).items }).data ?? []
   const others = all.filter((x) => x.id !== a.id).reverse()
   if (others.length === 0) return null
   return (

@@ -18,19 +18,18 @@ export const appointmentQuery = (id: string) => queryOptions({ queryKey: appoint
 export const serviceKey = (id: string) => ["services", "one", id]
 export const serviceQuery = (id: string) => queryOptions({ queryKey: serviceKey(id), queryFn: () => take(api.GET("/services/{id}", { params: { path: { id } } })) })
 export const servicesQuery = (archived: boolean) =>
-  queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => (await take(api.GET("/services", { params: { query: { include_archived: archived } } }))).items ?? [], staleTime: 60_000 })
-export const staffQuery = queryOptions({ queryKey: ["staff", "list"], queryFn: async () => (await take(api.GET("/staff"))).items ?? [], staleTime: 60_000 })
+  queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => (await take(api.GET("/services", { params: { query: { include_archived: archived } } }))).items, staleTime: 60_000 })
+export const staffQuery = queryOptions({ queryKey: ["staff", "list"], queryFn: async () => (await take(api.GET("/staff"))).items, staleTime: 60_000 })
 export const settingsQuery = queryOptions({ queryKey: ["settings", "booking"], queryFn: () => take(api.GET("/settings/booking")), staleTime: 60_000 })
-export const closuresQuery = queryOptions({ queryKey: ["time-off", "list", null], queryFn: async () => (await take(api.GET("/closures"))).items ?? [], staleTime: 60_000 })
+export const closuresQuery = queryOptions({ queryKey: ["time-off", "list", null], queryFn: async () => (await take(api.GET("/closures"))).items, staleTime: 60_000 })
 export const timeOffQuery = (user: number) =>
-  queryOptions({ queryKey: ["time-off", "list", user], queryFn: async () => (await take(api.GET("/staff/{user}/exceptions", { params: { path: { user } } }))).items ?? [], staleTime: 60_000 })
+  queryOptions({ queryKey: ["time-off", "list", user], queryFn: async () => (await take(api.GET("/staff/{user}/exceptions", { params: { path: { user } } }))).items, staleTime: 60_000 })
 
 /** Closures, time off and extra hours of everybody in a period. */
 export const exceptionsQuery = (from: string, to: string, staff?: string) =>
-  queryOptions({ queryKey: ["time-off", "period", from, to, staff ?? ""], queryFn: async ({ signal }) => (await take(api.GET("/exceptions", { params: { query: { from, to, ...(staff && { staff }) } }, signal }))).items ?? [], staleTime: 60_000 })
+  queryOptions({ queryKey: ["time-off", "period", from, to, staff ?? ""], queryFn: async ({ signal }) => (await take(api.GET("/exceptions", { params: { query: { from, to, ...(staff && { staff }) } }, signal }))).items, staleTime: 60_000 })
 
 export const useStaff = () => useQuery(staffQuery).data ?? []
-export const useServices = (archived = false) => useQuery(servicesQuery(archived)).data ?? []
 
 /** After an appointment has changed: lists, calendar, free times and the overview load again. */
 export function appointmentsChanged(queries: QueryClient, a?: Appointment) {
@@ -54,7 +53,8 @@ export function actionsOf(a: Appointment) {
   return { answer: may && a.status === "pending", open: may && open, finish: may && begun, again: may && !open }
 }
 
-export const statusLook: Record<Status, string> = { pending: "warn", confirmed: "good", declined: "bad", cancelled: "bad", completed: "accent", no_show: "bad", pending_payment: "warn" }
+/** By status. The API may have one that this page does not know yet. */
+export const statusLook: Record<string, string> = { pending: "warn", confirmed: "good", declined: "bad", cancelled: "bad", completed: "accent", no_show: "bad", pending_payment: "warn" } satisfies Record<Status, string>
 export const allStatuses: Status[] = ["pending", "confirmed", "completed", "no_show", "cancelled", "declined"]
 export const placeKinds: PlaceKind[] = ["in_person", "client", "phone", "online"]
 

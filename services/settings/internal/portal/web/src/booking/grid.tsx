@@ -92,7 +92,6 @@ export default function Grid({ view, date, people, blocks, from, to, scroll, onO
       void destroyCalendar(made)
     }
     // The calendar is made once; the effect below tells it what has changed.
-    // eslint-disable-next-line
   }, [])
   const text = JSON.stringify([view, date, people, from, to, blocks])
   const before = useRef(text)

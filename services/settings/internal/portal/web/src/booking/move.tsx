@@ -2,8 +2,9 @@
 // brings the nearest free ones.
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { ArrowRight, CircleAlert, Mail, TriangleAlert } from "lucide-react"
-import { useRef, useState } from "react"
-import { api, newKey, take } from "@/api/client"
+import { useState } from "react"
+import { Keys } from "@/api/attempts"
+import { api, take } from "@/api/client"
 import { asFault, type Fault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { dayOf, dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
@@ -24,7 +25,7 @@ export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; on
   const [picking, setPicking] = useState(!to)
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<Fault>()
-  const key = useRef({ for: "", key: "" })
+  const [keys] = useState(() => new Keys())
   const length = Date.parse(a.ends_at) - Date.parse(a.starts_at)
   const end = (from: string) => new Date(Date.parse(from) + length).toISOString()
   const name = (id: number | null) => staff.find((m) => m.user_id === id)?.name ?? a.staff.name
@@ -36,18 +37,18 @@ export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; on
   }
   const move = async (c: Chosen) => {
     const body = { starts_at: c.starts_at, ...(c.staff !== null && c.staff !== a.staff.user_id && { staff: c.staff }), outside_hours: c.outside }
-    const text = JSON.stringify(body)
-    if (key.current.for !== text) key.current = { for: text, key: newKey() }
+    const words = JSON.stringify(body)
     setBusy(true)
     setFault(undefined)
     try {
-      const after = await take(api.POST("/appointments/{id}/reschedule", { params: { path: { id: a.id }, header: { "Idempotency-Key": key.current.key } }, body }))
+      const after = await take(api.POST("/appointments/{id}/reschedule", { params: { path: { id: a.id }, header: { "Idempotency-Key": keys.of(words) } }, body }))
       appointmentsChanged(queries, after)
       toast(t("booking.moved", { name: a.contact.name, day: dayText(after.starts_at), time: timeText(after.starts_at) }))
       onClose()
     } catch (e) {
-      key.current = { for: "", key: "" }
-      setFault(asFault(e))
+      const f = asFault(e)
+      if (!f.passing) keys.settle(words)
+      setFault(f)
       void queries.invalidateQueries({ queryKey: ["slots"] })
     } finally {
       setBusy(false)
@@ -78,7 +79,7 @@ export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; on
             <TriangleAlert aria-hidden />
             <div>
               <p><b>{t("booking.taken")}</b> {nearest.length > 0 ? t("booking.taken_text") : t("booking.taken_none")}</p>
-              {nearest.length > 0 && <div className="times-grid times-grid--wide">{nearest.map((s) => <button key={s.starts_at} type="button" className="time" onClick={() => take_({ starts_at: s.starts_at, staff: s.staff?.includes(who) ? who : s.staff?.[0] ?? who, outside: false })}>{dayText(s.starts_at)} <b className="num">{timeText(s.starts_at)}</b></button>)}</div>}
+              {nearest.length > 0 && <div className="times-grid times-grid--wide">{nearest.map((s) => <button key={s.starts_at} type="button" className="time" onClick={() => take_({ starts_at: s.starts_at, staff: s.staff.includes(who) ? who : s.staff[0] ?? who, outside: false })}>{dayText(s.starts_at)} <b className="num">{timeText(s.starts_at)}</b></button>)}</div>}
               {chosen && !chosen.outside && <Button small onClick={() => void move({ ...chosen, outside: true })}>{t("booking.outside_anyway", { time: timeText(chosen.starts_at) })}</Button>}
             </div>
           </div>

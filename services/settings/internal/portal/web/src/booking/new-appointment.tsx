@@ -4,17 +4,19 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
 import { CalendarPlus, CircleAlert, EyeOff, TriangleAlert, UserRoundPlus } from "lucide-react"
 import { useEffect, useId, useRef, useState, type ReactNode } from "react"
-import { api, newKey, take, type Schema } from "@/api/client"
+import { Keys } from "@/api/attempts"
+import { api, take, type Schema } from "@/api/client"
 import { asFault, type Fault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
 import { Form, text, TextField, useForm, useUnsavedGuard } from "@/kit/form"
+import { latest } from "@/kit/latest"
 import { saying, why } from "@/kit/problem"
 import { Head, initials } from "@/kit/shell"
 import { can, kept } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
-import { toast } from "@/kit/toast"
+import { toast, toastFault } from "@/kit/toast"
 import { appointmentsChanged, durationText, priceText, servicesQuery, useStaff, type Service, type Slot } from "./data"
 import { Place } from "./marks"
 import { arrows, Times, type Chosen } from "./times"
@@ -56,7 +58,8 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
   const [fault, setFault] = useState<Fault>()
   const book = useRef<HTMLButtonElement>(null)
   const placeField = useRef<HTMLInputElement>(null)
-  const key = useRef({ for: "", key: "" })
+  const [keys] = useState(() => new Keys())
+  const [choose] = useState(latest)
   const people = team.filter((m) => service?.staff.includes(m.user_id))
   const who = people.some((m) => m.user_id === staff) ? staff : null
   const needsAddress = service?.location_type === "client"
@@ -72,11 +75,13 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
     else book.current?.focus()
   })
   const pick = (c: Chosen) => {
+    choose()
     setChosen(c)
     setFault(undefined)
     ready.current = true
   }
   const pickService = async (s: Service) => {
+    const stands = choose()
     setService(s)
     setFault(undefined)
     kept.set("last-service", s.id)
@@ -86,8 +91,9 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
     // The time that was pressed in the calendar stays: as a free time, or marked as one that is not.
     const mine = staff !== null && s.staff.includes(staff) ? staff : null
     const day = search.at?.slice(0, 10) ?? at.slice(0, 10)
-    const free = await queries.fetchQuery({ queryKey: ["slots", s.id, mine, day, day], queryFn: async () => (await take(api.GET("/slots", { params: { query: { service: s.id, from: day, to: day, ...(mine !== null && { staff: mine }) } } }))).items ?? [] }).catch(() => [] as Slot[])
-    pick({ starts_at: at, staff: mine, outside: !free.some((f) => f.starts_at === at) })
+    const free = await queries.query({ queryKey: ["slots", s.id, mine, day, day], queryFn: async () => (await take(api.GET("/slots", { params: { query: { service: s.id, from: day, to: day, ...(mine !== null && { staff: mine }) } } }))).items }).catch(() => [] as Slot[])
+    // Whoever has meanwhile chosen another service, person or time wants that one.
+    if (stands()) pick({ starts_at: at, staff: mine, outside: !free.some((f) => f.starts_at === at) })
   }
   const send = async (c = chosen) => {
     if (!client || !service || !c || busy) return
@@ -96,18 +102,17 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
       ...(needsAddress && { location_type: "client" as const, location: address.trim() }), ...(needsLink && address.trim() && { location_type: "online" as const, meeting_url: address.trim() }),
     }
     const words = JSON.stringify(body)
-    if (key.current.for !== words) key.current = { for: words, key: newKey() }
     setBusy(true)
     setFault(undefined)
     try {
-      const made = await take(api.POST("/appointments", { params: { header: { "Idempotency-Key": key.current.key } }, body }))
+      const made = await take(api.POST("/appointments", { params: { header: { "Idempotency-Key": keys.of(words) } }, body }))
       appointmentsChanged(queries, made)
       setDone(true)
       toast(t(status === "confirmed" ? "booking.made" : "booking.made_request", { name: client.name, day: dayText(made.starts_at), time: timeText(made.starts_at) }))
       setTimeout(() => void navigate({ to: "/appointments/$id", params: { id: made.id } }))
     } catch (e) {
       const f = asFault(e)
-      if (!f.passing) key.current = { for: "", key: "" }
+      if (!f.passing) keys.settle(words)
       setFault(f)
       if (f.code === "svc_slot_taken") void queries.invalidateQueries({ queryKey: ["slots"] })
       if (f.details.location || f.details.meeting_url) placeField.current?.focus()
@@ -126,7 +131,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
           <FindClient onPick={setClient} />
         </Step>
         {client && (
-          <Step n={2} title={t("booking.service")} done={service && <span className="cell-main"><b>{service.name}</b><small>{durationText(service.duration_min)}{service.price && ` · ${priceText(service.price)}`}</small></span>} onChange={() => (setService(undefined), setChosen(undefined))}>
+          <Step n={2} title={t("booking.service")} done={service && <span className="cell-main"><b>{service.name}</b><small>{durationText(service.duration_min)}{service.price && ` · ${priceText(service.price)}`}</small></span>} onChange={() => (choose(), setService(undefined), setChosen(undefined))}>
             <ChooseService services={services} onPick={(s) => void pickService(s)} />
           </Step>
         )}
@@ -135,7 +140,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
             {people.length > 1 && (
               <div className="segments staff-choice" role="radiogroup" aria-label={t("booking.staff")}>
                 {[{ user_id: null, name: t("booking.whoever") }, ...people].map((m) => (
-                  <label key={m.user_id ?? 0} className="segment"><input type="radio" className="sr" name="staff" checked={who === m.user_id} onChange={() => setStaff(m.user_id)} />{m.name}</label>
+                  <label key={m.user_id ?? 0} className="segment"><input type="radio" className="sr" name="staff" checked={who === m.user_id} onChange={() => (choose(), setStaff(m.user_id))} />{m.name}</label>
                 ))}
               </div>
             )}
@@ -206,7 +211,7 @@ function FindClient({ onPick }: { onPick: (c: Client) => void }) {
     queryKey: ["contacts", "find", asked],
     queryFn: async ({ signal }) => {
       await new Promise((resolve) => setTimeout(resolve, 100))
-      return signal.aborted ? [] : ((await take(api.GET("/contacts", { params: { query: { search: asked, per_page: 6 } }, signal }))).items ?? []).map(clientOf)
+      return signal.aborted ? [] : (await take(api.GET("/contacts", { params: { query: { search: asked, per_page: 6 } }, signal }))).items.map(clientOf)
     },
     enabled: asked.length >= 2,
     staleTime: 10_000,
@@ -265,10 +270,10 @@ function MakeClient({ words, onPick, onClose }: { words: string; onPick: (c: Cli
     onPick(clientOf(made))
   })
   const known = form.fault?.code === "svc_duplicate" && typeof form.fault.data.id === "string" ? form.fault.data.id : undefined
-  const useKnown = async () => onPick(clientOf(await take(api.GET("/contacts/{id}", { params: { path: { id: known! } } }))))
+  const pickKnown = (id: string) => take(api.GET("/contacts/{id}", { params: { path: { id } } })).then((c) => onPick(clientOf(c)), toastFault)
   return (
     <Form form={form} className="stack">
-      {known && <div className="notice" role="status"><div><p>{t("booking.known")}</p><span><Button small onClick={() => void useKnown()}>{t("booking.use_known")}</Button></span></div></div>}
+      {known && <div className="notice" role="status"><div><p>{t("booking.known")}</p><span><Button small onClick={() => void pickKnown(known)}>{t("booking.use_known")}</Button></span></div></div>}
       <div className="fields">
         <TextField name="first_name" label={t("booking.first_name")} defaultValue={firstName} maxLength={100} autoFocus />
         <TextField name="last_name" label={t("booking.last_name")} defaultValue={rest.join(" ")} maxLength={100} />
@@ -287,7 +292,6 @@ function ChooseService({ services, onPick }: { services: Service[]; onPick: (s: 
     // The service that was booked last is the likeliest.
     const buttons = [...list.current!.querySelectorAll<HTMLElement>("button")]
     ;(buttons[services.findIndex((s) => s.id === last)] ?? buttons[0])?.focus()
-    // eslint-disable-next-line
   }, [])
   return (
     <div ref={list} className="service-list" onKeyDown={arrows}>

@@ -31,7 +31,7 @@ function Edit({ s }: { s?: Record }) {
   const navigate = route.useNavigate()
   const team = (useQuery(staffQuery).data ?? []).filter((m) => m.hours !== undefined)
   const settings = useQuery(settingsQuery).data
-  const forms = useQuery({ queryKey: ["forms", "list", "booking"], queryFn: async () => (await take(api.GET("/forms"))).items ?? [], enabled: on("forms"), staleTime: 60_000 }).data ?? []
+  const forms = useQuery({ queryKey: ["forms", "list", "booking"], queryFn: async () => (await take(api.GET("/forms"))).items, enabled: on("forms"), staleTime: 60_000 }).data ?? []
   const [kind, setKind] = useState((s?.location_type ?? "in_person") as PlaceKind)
   const [busy, setBusy] = useState(false)
   const fixed = !can("svc_manage_crm")

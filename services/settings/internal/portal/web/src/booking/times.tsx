@@ -17,7 +17,7 @@ export type Chosen = { starts_at: string; staff: number | null; outside: boolean
 const slotsQuery = (service: string, staff: number | null, from: string, to: string) =>
   queryOptions({
     queryKey: ["slots", service, staff, from, to],
-    queryFn: async ({ signal }) => (await take(api.GET("/slots", { params: { query: { service, from, to, ...(staff !== null && { staff }) } }, signal }))).items ?? [],
+    queryFn: async ({ signal }) => (await take(api.GET("/slots", { params: { query: { service, from, to, ...(staff !== null && { staff }) } }, signal }))).items,
     staleTime: 10_000,
   })
 

@@ -2,8 +2,9 @@ import "./contacts.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { ArrowLeft, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
-import { useRef, useState } from "react"
-import { api, newKey, take, type Schema } from "@/api/client"
+import { useState } from "react"
+import { Keys } from "@/api/attempts"
+import { api, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dateText, momentText } from "@/kit/dates"
 import { Inline, useChange } from "@/kit/detail"
@@ -82,7 +83,7 @@ function Person({ c }: { c: Record }) {
             </dl>
           </Panel>
           <Panel title={t("contacts.tags")}>
-            <div className="panel-body"><Tags tags={c.tags ?? []} readOnly={fixed} onChange={(tags) => change({ tags })} /></div>
+            <div className="panel-body"><Tags tags={c.tags} readOnly={fixed} onChange={(tags) => change({ tags })} /></div>
           </Panel>
           <CustomFields entity="contact" values={c.fields} readOnly={fixed} onSave={(key, v) => change({ fields: { [key]: v } }, false)} />
           <Links side="contacts" id={c.id} readOnly={fixed} />
@@ -103,11 +104,10 @@ function Person({ c }: { c: Record }) {
 function Note({ id }: { id: string }) {
   const queries = useQueryClient()
   const [typed, setTyped] = useState("")
-  const key = useRef({ body: "", key: "" })
+  const [keys] = useState(() => new Keys())
   const add = async () => {
     const body = typed.trim()
     if (!body) return
-    if (key.current.body !== body) key.current = { body, key: newKey() }
     const cached = timelineKey("contacts", id)
     void queries.cancelQueries({ queryKey: cached })
     const before = queries.getQueryData(cached)
@@ -115,8 +115,8 @@ function Note({ id }: { id: string }) {
     queries.setQueryData<{ pages: Page<Entry>[] }>(cached, (old) => old && { ...old, pages: old.pages.map((p, i) => (i === 0 ? { ...p, items: [entry, ...(p.items ?? [])] } : p)) })
     setTyped("")
     try {
-      await take(api.POST("/contacts/{id}/notes", { params: { path: { id }, header: { "Idempotency-Key": key.current.key } }, body: { body } }))
-      key.current = { body: "", key: "" }
+      await take(api.POST("/contacts/{id}/notes", { params: { path: { id }, header: { "Idempotency-Key": keys.of(body) } }, body: { body } }))
+      keys.settle(body)
       void queries.invalidateQueries({ queryKey: cached })
     } catch (e) {
       queries.setQueryData(cached, before)

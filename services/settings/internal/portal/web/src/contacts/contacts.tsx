@@ -44,7 +44,7 @@ export function Contacts() {
     { key: "email", label: t("contacts.email"), from: "m", cell: (c) => <span className="cell-text">{c.email}</span> },
     { key: "phone", label: t("contacts.phone"), from: "l", cell: (c) => <span className="cell-text num">{c.phone}</span> },
     { key: "status", label: t("contacts.status"), cell: (c) => <Status status={c.status} /> },
-    { key: "tags", label: t("contacts.tags"), from: "l", cell: (c) => <span className="row row--tight">{(c.tags ?? []).slice(0, 3).map((x) => <span key={x} className="tag"><span>{x}</span></span>)}{(c.tags ?? []).length > 3 && <span className="soft small">+{(c.tags ?? []).length - 3}</span>}</span> },
+    { key: "tags", label: t("contacts.tags"), from: "l", cell: (c) => <span className="row row--tight">{c.tags.slice(0, 3).map((x) => <span key={x} className="tag"><span>{x}</span></span>)}{c.tags.length > 3 && <span className="soft small">+{c.tags.length - 3}</span>}</span> },
     ...fields.filter((f) => f.show_in_list && !f.archived).map((f): Column<Contact> => ({ key: f.key, label: f.label, from: "l", cell: (c) => <span className="cell-text">{valueText(c.fields[f.key])}</span> })),
     { key: "owner", label: t("contacts.owner"), from: "l", cell: (c) => <span className="cell-text">{owner(c.owner_user_id)}</span> },
     search.deleted

@@ -17,13 +17,13 @@ export const organizationQuery = (id: string) => queryOptions({ queryKey: organi
 const none: never[] = []
 
 /** People who can own contacts. */
-export const useTeam = () => useQuery({ queryKey: ["team"], queryFn: () => take(api.GET("/team")), staleTime: 5 * 60_000, select: (l) => l.items ?? [] }).data ?? none
-export const useTags = () => useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), staleTime: 60_000, select: (l) => (l.items ?? []).filter((x) => !x.changing?.deleting) }).data ?? none
-export const useSources = () => useQuery({ queryKey: ["sources"], queryFn: () => take(api.GET("/contacts/sources")), staleTime: 60_000, select: (l) => l.items ?? [] }).data ?? none
+export const useTeam = () => useQuery({ queryKey: ["team"], queryFn: () => take(api.GET("/team")), staleTime: 5 * 60_000, select: (l) => l.items }).data ?? none
+export const useTags = () => useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), staleTime: 60_000, select: (l) => l.items.filter((x) => !x.changing?.deleting) }).data ?? none
+export const useSources = () => useQuery({ queryKey: ["sources"], queryFn: () => take(api.GET("/contacts/sources")), staleTime: 60_000, select: (l) => l.items }).data ?? none
 export const useFields = (entity: "contact" | "organization") =>
-  useQuery({ queryKey: ["fields", entity], queryFn: () => take(api.GET("/fields", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items ?? [] }).data ?? none
+  useQuery({ queryKey: ["fields", entity], queryFn: () => take(api.GET("/fields", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items }).data ?? none
 export const useGroups = (entity: "contact" | "organization") =>
-  useQuery({ queryKey: ["field-groups", entity], queryFn: () => take(api.GET("/field-groups", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items ?? [] }).data ?? none
+  useQuery({ queryKey: ["field-groups", entity], queryFn: () => take(api.GET("/field-groups", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items }).data ?? none
 
 export const statuses = () => (["lead", "customer", "inactive"] as const).map((value) => ({ value, label: t(`contacts.status.${value}`) }))
 export const subscriptions = () => (["none", "pending", "subscribed", "unsubscribed"] as const).map((value) => ({ value, label: t(`contacts.marketing.${value}`) }))

@@ -34,10 +34,10 @@ export function Duplicates() {
 function Pair({ pair }: { pair: Schema<"Pair"> }) {
   const queries = useQueryClient()
   const [winner, setWinner] = useState<number>()
-  const both = pair.organizations ?? []
+  const both = pair.organizations
   const [a, b] = [both[0]!, both[1]!]
   const dismiss = async () => {
-    queries.setQueryData<Schema<"ListPair">>(key, (old) => old && { ...old, total: old.total - 1, items: (old.items ?? []).filter((p) => p !== pair) })
+    queries.setQueryData<Schema<"ListPair">>(key, (old) => old && { ...old, total: old.total - 1, items: old.items.filter((p) => p !== pair) })
     try {
       await api.POST("/organizations/{id}/not-duplicate", { params: { path: { id: a.id } }, body: { other_id: b.id } })
     } catch (e) {
@@ -49,7 +49,7 @@ function Pair({ pair }: { pair: Schema<"Pair"> }) {
     <li className="panel pair">
       <div className="cell-main">
         <span><Link to="/organizations/$id" params={{ id: a.id }} className="row-link">{a.name}</Link> <span className="soft">≈</span> <Link to="/organizations/$id" params={{ id: b.id }} className="row-link">{b.name}</Link></span>
-        <small>{t("contacts.same", { what: (pair.reasons ?? []).map((r) => tOr("contacts.reason." + r, r)).join(", ") })}</small>
+        <small>{t("contacts.same", { what: pair.reasons.map((r) => tOr("contacts.reason." + r, r)).join(", ") })}</small>
       </div>
       <div className="row">
         {can("svc_edit_contacts") && <Button small onClick={() => void dismiss()}>{t("contacts.not_duplicate")}</Button>}

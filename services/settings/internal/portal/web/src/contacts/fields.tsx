@@ -37,7 +37,7 @@ function Value({ f, value, readOnly, onSave }: { f: CustomField; value: unknown;
       <div className="fact">
         <dt>{f.label}</dt>
         <dd className="stack-s">
-          {readOnly ? valueText(value) || "–" : (f.options ?? []).map((o) => (
+          {readOnly ? valueText(value) || "–" : f.options.map((o) => (
             <label key={o} className="check"><input type="checkbox" checked={chosen.includes(o)} onChange={(e) => void onSave(e.target.checked ? [...chosen, o] : chosen.filter((x) => x !== o)).catch(() => {})} /><span>{o}</span></label>
           ))}
         </dd>
@@ -45,7 +45,7 @@ function Value({ f, value, readOnly, onSave }: { f: CustomField; value: unknown;
     )
   }
   return (
-    <Inline {...shared} value={valueText(value)} type={types[f.type]} multiline={f.type === "long_text"} options={f.type === "dropdown" ? [none, ...(f.options ?? []).map((o) => ({ value: o, label: o }))] : undefined}
+    <Inline {...shared} value={valueText(value)} type={types[f.type]} multiline={f.type === "long_text"} options={f.type === "dropdown" ? [none, ...f.options.map((o) => ({ value: o, label: o }))] : undefined}
       onSave={(v) => onSave(v === "" ? null : f.type === "number" ? Number(v.replace(",", ".")) : v)} />
   )
 }

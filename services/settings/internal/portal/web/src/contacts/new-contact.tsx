@@ -21,7 +21,7 @@ export function NewContact({ onClose }: { onClose: () => void }) {
   // The API says who has the address before everything else is typed; a match that the person may not see has no id.
   const match = useQuery({
     queryKey: ["contacts", "duplicates", email],
-    queryFn: async () => (await take(api.POST("/contacts/duplicates", { body: { email } }))).items?.[0] ?? null,
+    queryFn: async () => (await take(api.POST("/contacts/duplicates", { body: { email } }))).items[0] ?? null,
     enabled: /^\S+@\S+\.\S+$/.test(email),
   }).data
   const form = useForm(async (values, key) => {
@@ -39,7 +39,7 @@ export function NewContact({ onClose }: { onClose: () => void }) {
     toast(t("contacts.made", { name: nameOf(made) }))
     await navigate({ to: "/contacts/$id", params: { id: made.id } })
   })
-  const taken = form.fault?.code === "svc_duplicate" ? { id: (form.fault.data.id as string) ?? null } : match
+  const taken = form.fault?.code === "svc_duplicate" ? { id: (form.fault.data.id as string | undefined) ?? null } : match
   return (
     <Dialog title={t("contacts.new")} onClose={onClose} guarded={form.dirty}>
       <Form form={form}>

@@ -18,7 +18,7 @@ export function NewOrganization({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState({ name: "", vat_number: "", email: "" })
   const similar = useQuery({
     queryKey: ["organizations", "similar", typed],
-    queryFn: async () => (await take(api.POST("/organizations/duplicates", { body: Object.fromEntries(Object.entries(typed).filter(([, v]) => v)) }))).items ?? [],
+    queryFn: async () => (await take(api.POST("/organizations/duplicates", { body: Object.fromEntries(Object.entries(typed).filter(([, v]) => v)) }))).items,
     enabled: Object.values(typed).some((v) => v.length > 1),
   }).data ?? []
   const form = useForm(async (values, key) => {
@@ -46,7 +46,7 @@ export function NewOrganization({ onClose }: { onClose: () => void }) {
                 <Info aria-hidden />
                 <div>
                   <p>{t("contacts.similar", { n: similar.length })}</p>
-                  <ul>{similar.map((o) => <li key={o.id}><Link to="/organizations/$id" params={{ id: o.id }} onClick={onClose}>{o.name}</Link> <span className="soft small">{(o.reasons ?? []).map((r) => tOr("contacts.reason." + r, r)).join(", ")}</span></li>)}</ul>
+                  <ul>{similar.map((o) => <li key={o.id}><Link to="/organizations/$id" params={{ id: o.id }} onClick={onClose}>{o.name}</Link> <span className="soft small">{o.reasons.map((r) => tOr("contacts.reason." + r, r)).join(", ")}</span></li>)}</ul>
                 </div>
               </div>
             )}

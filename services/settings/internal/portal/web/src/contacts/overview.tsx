@@ -34,8 +34,8 @@ export function Overview() {
 }
 
 function Day({ data }: { data: Schema<"Overview"> }) {
-  const today = data.today.items ?? []
-  const requests = data.requests.items ?? []
+  const today = data.today.items
+  const requests = data.requests.items
   const now = Date.now()
   return (
     <div className="overview">
@@ -61,7 +61,7 @@ function Day({ data }: { data: Schema<"Overview"> }) {
           </Panel>
         )}
         <Panel title={t("contacts.activity")}>
-          {(data.activity ?? []).length === 0 ? <p className="panel-none soft">{t("contacts.activity_none")}</p> : <div className="panel-body"><Timeline entries={data.activity ?? []} named /></div>}
+          {data.activity.length === 0 ? <p className="panel-none soft">{t("contacts.activity_none")}</p> : <div className="panel-body"><Timeline entries={data.activity} named /></div>}
         </Panel>
       </div>
       <aside className="stack" aria-label={t("contacts.week")}>
@@ -81,9 +81,9 @@ type Step = { text: Key; to: string; done: () => Promise<boolean> }
 /** The steps to a first booking, and how each is seen to be done. */
 const steps: Step[] = [
   { text: "contacts.setup_hours", to: "/hours", done: async () => Object.values(await take(api.GET("/staff/{user}/hours", { params: { path: { user: me.user_id } } }))).some((blocks) => blocks.length > 0) },
-  { text: "contacts.setup_service", to: "/services", done: async () => ((await take(api.GET("/services"))).items ?? []).length > 0 },
+  { text: "contacts.setup_service", to: "/services", done: async () => (await take(api.GET("/services"))).items.length > 0 },
   { text: "contacts.setup_page", to: "/settings/portal", done: async () => (await take(api.GET("/settings/portal"))).booking_page },
-  { text: "contacts.setup_form", to: "/forms", done: async () => ((await take(api.GET("/forms"))).items ?? []).some((f) => f.status === "publish") },
+  { text: "contacts.setup_form", to: "/forms", done: async () => (await take(api.GET("/forms"))).items.some((f) => f.status === "publish") },
   { text: "contacts.setup_sharing", to: "/settings/telemetry", done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
 ]
 

@@ -10,8 +10,8 @@ export type Kind = "field" | "heading" | "paragraph" | "consent"
 export type Submission = Schema<"Submission">
 export type CustomField = Schema<"Field">
 
-export const formsQuery = queryOptions({ queryKey: ["forms", "list"], queryFn: async () => (await take(api.GET("/forms"))).items ?? [], staleTime: 30_000 })
-export const formKey = (id: number) => ["forms", "one", String(id)]
+const formsQuery = queryOptions({ queryKey: ["forms", "list"], queryFn: async () => (await take(api.GET("/forms"))).items, staleTime: 30_000 })
+const formKey = (id: number) => ["forms", "one", String(id)]
 export const formQuery = (id: number) => queryOptions({ queryKey: formKey(id), queryFn: () => take(api.GET("/forms/{id}", { params: { path: { id } } })) })
 export const submissionKey = (id: string) => ["submissions", "one", id]
 export const useForms = () => useQuery(formsQuery).data ?? []
@@ -22,7 +22,7 @@ export const useFields = () =>
     queryKey: ["fields", "forms"],
     queryFn: async () => {
       const [contact, submission] = await Promise.all((["contact", "submission"] as const).map((entity) => take(api.GET("/fields", { params: { query: { entity } } }))))
-      return [...(contact!.items ?? []), ...(submission!.items ?? [])].filter((f) => !f.archived)
+      return [...contact!.items, ...submission!.items].filter((f) => !f.archived)
     },
     staleTime: 60_000,
   }).data ?? []

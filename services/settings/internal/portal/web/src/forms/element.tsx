@@ -20,7 +20,7 @@ export function ElementCard({ e, i, last, open, fixed, fields, taken, edit }: {
   taken: string[]
   edit: Edit
 }) {
-  const Icon = kinds[e.type as Kind] ?? MessageSquareText
+  const Icon = (kinds as Record<string, LucideIcon>)[e.type] ?? MessageSquareText
   const name = nameOf(e, fields)
   const press = (event: React.KeyboardEvent) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key] as -1 | 1 | undefined
@@ -90,7 +90,7 @@ function Settings({ e, at, fields, taken, change }: { e: Element; at: string; fi
     <Target name={`${at}.target`} e={e} fields={fields} taken={taken} change={change} />
     {line("label", 190, { help: t("forms.part.label_help"), placeholder: custom?.label ?? (targetText(e.target ?? "") || humane((e.target ?? "").slice(own.length))) })}
     {free && <TextField name={`${at}.key`} label={t("forms.part.key")} help={t("forms.part.key_help")} value={(e.target ?? "").slice(own.length)} maxLength={64} spellCheck={false} onChange={(x) => change({ target: own + x.target.value.replace(/[^A-Za-z0-9_-]/g, "_") })} />}
-    {picks && <TextArea name={`${at}.options`} label={t("forms.part.options")} help={t(free ? "forms.part.options_help" : "forms.part.options_some")} rows={3} value={(e.options ?? []).join("\n")} placeholder={custom?.options?.join("\n")} onChange={(x) => change({ options: x.target.value === "" ? undefined : x.target.value.split("\n") })} />}
+    {picks && <TextArea name={`${at}.options`} label={t("forms.part.options")} help={t(free ? "forms.part.options_help" : "forms.part.options_some")} rows={3} value={(e.options ?? []).join("\n")} placeholder={custom?.options.join("\n")} onChange={(x) => change({ options: x.target.value === "" ? undefined : x.target.value.split("\n") })} />}
     {line("help", 500, { wide: true, help: t("forms.part.help_help") })}
     {!(picks && (e.options?.length || !free)) && line("placeholder", 190)}
     {width}

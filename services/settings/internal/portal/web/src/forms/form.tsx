@@ -77,14 +77,16 @@ function Edit({ f }: { f: FormRecord }) {
     form.setDirty(false)
   }
   const form = useForm(async () => {
+    // An attempt that fails leaves the status as it was.
+    const wanted = status.current
+    status.current = base.status
     try {
-      const after = await take(api.PATCH("/forms/{id}", { params: { path: { id: f.id } }, body: { name, status: status.current, definition: sent(d) } }))
+      const after = await take(api.PATCH("/forms/{id}", { params: { path: { id: f.id } }, body: { name, status: wanted, definition: sent(d) } }))
       const before = base.status
       formChanged(queries, after)
       begin(after)
       toast(t(after.status === before ? "forms.saved" : after.status === "publish" ? "forms.published" : "forms.unpublished", { name: after.name }))
     } catch (e) {
-      status.current = base.status
       const fault = atFields(asFault(e))
       if (fault.status === 412) return setConflict(true)
       const wrong = Object.keys(fault.details).flatMap((path) => /elements\[(\d+)\]/.exec(path)?.[1] ?? []).map((i) => d.elements[Number(i)]?.id ?? "")
@@ -145,7 +147,7 @@ function Edit({ f }: { f: FormRecord }) {
   }
   const settle = async (mine: boolean) => {
     setConflict(false)
-    const now = await queries.fetchQuery({ ...formQuery(f.id), staleTime: 0 })
+    const now = await queries.query({ ...formQuery(f.id), staleTime: 0 })
     if (!mine) return begin(now)
     setBase(now)
     status.current = now.status

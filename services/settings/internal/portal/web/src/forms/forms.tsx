@@ -86,7 +86,7 @@ const blank = { elements: [{ id: "email", type: "field", target: "contact.email"
 function NewForm({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const templates = useQuery({ queryKey: ["forms", "templates"], queryFn: () => take(api.GET("/forms/templates")), staleTime: Infinity, select: (l) => l.items ?? [] })
+  const templates = useQuery({ queryKey: ["forms", "templates"], queryFn: () => take(api.GET("/forms/templates")), staleTime: Infinity, select: (l) => l.items })
   const [chosen, setChosen] = useState("")
   const [name, setName] = useState<string>()
   const called = (key: string, fallback: string) => tOr("forms.template." + key, fallback)

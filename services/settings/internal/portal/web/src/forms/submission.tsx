@@ -107,7 +107,7 @@ function Answers({ s }: { s: Record }) {
 /** The appointment that these details belong to. */
 function Booked({ s, contact }: { s: Record; contact: string }) {
   const found = useQuery({ queryKey: ["appointments", "list", "of", contact], queryFn: () => take(api.GET("/appointments", { params: { query: { contact, per_page: 100 } } })), staleTime: 60_000 }).data
-  const a = found?.items?.find((x) => x.submission?.id === s.id)
+  const a = found?.items.find((x) => x.submission?.id === s.id)
   if (!a) return null
   return (
     <Panel title={t("forms.appointment")}>

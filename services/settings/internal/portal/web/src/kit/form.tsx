@@ -2,8 +2,8 @@
 // typed is lost.
 import { useBlocker } from "@tanstack/react-router"
 import { CircleAlert } from "lucide-react"
-import { createContext, use, useId, useLayoutEffect, useRef, useState, type FormEvent, type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, type TextareaHTMLAttributes } from "react"
-import { newKey } from "@/api/client"
+import { createContext, use, useId, useLayoutEffect, useRef, useState, type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, type SyntheticEvent, type TextareaHTMLAttributes } from "react"
+import { Keys } from "@/api/attempts"
 import { asFault, type Fault, type Problem } from "@/api/fault"
 import { confirm } from "./dialog"
 import { saying, why } from "./problem"
@@ -23,7 +23,7 @@ export type FormHandle = ReturnType<typeof useForm>
  */
 export function useForm(submit: (values: FormData, key: string) => Promise<void>, onFault?: (f: Fault) => boolean | undefined) {
   const ref = useRef<HTMLFormElement>(null)
-  const sent = useRef({ values: "", key: "" })
+  const [keys] = useState(() => new Keys())
   const [busy, setBusy] = useState(false)
   const [dirty, setDirty] = useState(false)
   const [fault, setFault] = useState<Fault>()
@@ -34,17 +34,16 @@ export function useForm(submit: (values: FormData, key: string) => Promise<void>
   }, [refusals])
   const clear = (name: string) => setProblems(({ [name]: _, ...rest }) => rest)
 
-  const onSubmit = async (e?: FormEvent) => {
+  const onSubmit = async (e?: SyntheticEvent) => {
     e?.preventDefault()
     if (busy) return
     const values = new FormData(ref.current!)
-    const text = JSON.stringify([...values])
-    if (sent.current.values !== text) sent.current = { values: text, key: newKey() }
+    const words = JSON.stringify([...values])
     setBusy(true)
     setFault(undefined)
     try {
-      await submit(values, sent.current.key)
-      sent.current = { values: "", key: "" }
+      await submit(values, keys.of(words))
+      keys.settle(words)
       setProblems({})
       setDirty(false)
     } catch (e) {

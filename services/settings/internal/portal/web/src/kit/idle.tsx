@@ -17,7 +17,7 @@ const slack = 10 * minute
 
 // A key or a click in one tab counts for all.
 const used = () => Number(kept.get("used"))
-const use = () => kept.set("used", String(Date.now()))
+const noteUse = () => kept.set("used", String(Date.now()))
 
 /** Uses the session, and reports whether there still is one of this person. */
 async function ask(): Promise<boolean> {
@@ -39,7 +39,7 @@ export function watchIdle() {
       root.unmount()
       host.remove()
     }
-    root.render(<Warning stay={() => (use(), tick())} end={() => void end()} />)
+    root.render(<Warning stay={() => (noteUse(), tick())} end={() => void end()} />)
   }
   const end = async () => {
     ending = true
@@ -47,7 +47,7 @@ export function watchIdle() {
     await fetch("/v1/auth/logout", { method: "POST" }).catch(() => {})
     await signInAgain()
     ending = false
-    use()
+    noteUse()
   }
   const tick = () => {
     const left = used() + limit - Date.now()
@@ -61,9 +61,9 @@ export function watchIdle() {
       if (!ending) void end()
     } else if (!close && !ending) warn()
   }
-  use()
+  noteUse()
   for (const event of ["keydown", "pointerdown", "wheel"]) {
-    document.addEventListener(event, () => close || ending || Date.now() - used() < 1000 || use(), { capture: true, passive: true })
+    document.addEventListener(event, () => close || ending || Date.now() - used() < 1000 || noteUse(), { capture: true, passive: true })
   }
   setInterval(tick, 1000)
 }

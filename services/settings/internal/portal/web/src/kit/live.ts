@@ -63,6 +63,7 @@ export function follow(queries: QueryClient) {
       })
     })
   // Without locks (plain http outside localhost) each tab has a stream of its own.
-  if (!navigator.locks) void listen()
-  else void navigator.locks.request("svc-live", { ifAvailable: true }, (lock) => (lock ? listen() : loaded())).then(() => navigator.locks.request("svc-live", listen))
+  const locks = navigator.locks as LockManager | undefined
+  if (!locks) void listen()
+  else void locks.request("svc-live", { ifAvailable: true }, (lock) => (lock ? listen() : loaded())).then(() => locks.request("svc-live", listen))
 }

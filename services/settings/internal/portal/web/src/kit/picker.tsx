@@ -42,8 +42,8 @@ export function Picker({ name, label, source, find, value, onChange, autoFocus, 
   })
   const items = found.data ?? []
   return (
-    <Aria><ComboBox className={filter ? "field picker--filter" : "field"} inputValue={words} onInputChange={(w) => (setWords(w), w !== value?.name && onChange(null))} selectedKey={value?.id ?? null} items={items} menuTrigger={filter ? "input" : "focus"}
-      onSelectionChange={(id) => {
+    <Aria><ComboBox className={filter ? "field picker--filter" : "field"} inputValue={words} onInputChange={(w) => (setWords(w), w !== value?.name && onChange(null))} value={value?.id ?? null} items={items} menuTrigger={filter ? "input" : "focus"}
+      onChange={(id) => {
         const c = items.find((x) => x.id === id) ?? null
         if (c) setWords(c.name), onChange(c)
       }} allowsEmptyCollection isInvalid={problem !== undefined} onBlur={() => !value && setWords("")}>

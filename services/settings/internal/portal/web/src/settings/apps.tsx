@@ -25,7 +25,7 @@ export function Apps() {
       <Head title={t("nav.apps")} />
       <div className="content stack">
         <p className="soft">{t("settings.apps_text")}</p>
-        {query.isPending ? <Skeleton lines={6} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : <ul className="app-list">{(query.data.items ?? []).map((a) => <One key={a.id} app={a} />)}</ul>}
+        {query.isPending ? <Skeleton lines={6} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : <ul className="app-list">{query.data.items.map((a) => <One key={a.id} app={a} />)}</ul>}
       </div>
     </>
   )

@@ -14,7 +14,7 @@ const load = () => take(api.GET("/settings/booking"))
 
 export function Booking() {
   const query = useQuery({ queryKey, queryFn: load })
-  const forms = useQuery({ queryKey: ["forms", "list", "booking"], queryFn: async () => (await take(api.GET("/forms"))).items ?? [], enabled: on("forms"), staleTime: 60_000 })
+  const forms = useQuery({ queryKey: ["forms", "list", "booking"], queryFn: async () => (await take(api.GET("/forms"))).items, enabled: on("forms"), staleTime: 60_000 })
   return <Loaded at="booking" query={query}>{(doc) => <Edit key={forms.data?.length} doc={doc} forms={forms.data ?? []} />}</Loaded>
 }
 

@@ -33,7 +33,7 @@ export function Fields() {
     queryKey: ["fields", entity, "all"],
     queryFn: async () => {
       const [fields, groups] = await Promise.all([take(api.GET("/fields", { params: { query: { entity, include_archived: true } } })), take(api.GET("/field-groups", { params: { query: { entity } } }))])
-      return { fields: fields.items ?? [], groups: groups.items ?? [] }
+      return { fields: fields.items, groups: groups.items }
     },
   })
   return (

@@ -83,7 +83,7 @@ function Invite({ onClose }: { onClose: () => void }) {
 /** Invitations that wait. Their links stand in the mails alone, so a new one is mailed. */
 function Invitations() {
   const queries = useQueryClient()
-  const query = useQuery({ queryKey: ["invitations", "list"], queryFn: async () => (await take(api.GET("/staff/invitations"))).items ?? [] })
+  const query = useQuery({ queryKey: ["invitations", "list"], queryFn: async () => (await take(api.GET("/staff/invitations"))).items })
   const [busy, setBusy] = useState("")
   const run = async (i: Schema<"Invitation">, f: () => Promise<unknown>, said: string) => {
     setBusy(i.id)

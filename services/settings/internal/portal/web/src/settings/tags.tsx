@@ -29,8 +29,8 @@ export function Tags() {
   const navigate = route.useNavigate()
   const queries = useQueryClient()
   const [open, setOpen] = useState<Open>()
-  const query = useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), refetchInterval: (q) => (q.state.data?.items?.some((x) => x.changing) ? 1000 : false) })
-  const changing = query.data?.items?.some((x) => x.changing)
+  const query = useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), refetchInterval: (q) => (q.state.data?.items.some((x) => x.changing) ? 1000 : false) })
+  const changing = query.data?.items.some((x) => x.changing)
   useEffect(() => {
     if (changing) return () => void queries.invalidateQueries({ queryKey: ["contacts"] })
   }, [changing, queries])
@@ -38,7 +38,7 @@ export function Tags() {
   return (
     <Loaded at="tags" query={query}>
       {(list) => {
-        const all = list.items ?? []
+        const all = list.items
         const shown = all.filter((x) => plain(x.name).includes(plain(search)))
         return (
           <>
@@ -89,7 +89,7 @@ function Row({ tag, manages, merges, open }: { tag: Tag; manages: boolean; merge
 }
 
 /** How many contacts have the tag, without those in the trash. */
-const contactsWith = async (tag: Tag) => (await take(api.GET("/contacts", { params: { query: { tag: tag.name, per_page: 1 } } }))).total ?? 0
+const contactsWith = async (tag: Tag) => (await take(api.GET("/contacts", { params: { query: { tag: tag.name, per_page: 1 } } }))).total
 
 /** How many contacts a change reaches, once that is known. */
 function Reached({ tag }: { tag: Tag }) {

@@ -14,11 +14,11 @@ export const statuses: DeliveryStatus[] = ["queued", "retrying", "delivered", "f
 export const webhookKey = (id: string) => ["webhooks", "one", id]
 export const deliveriesKey = (id: string) => ["deliveries", "list", id]
 export const receiverKey = ["test-receiver"]
-export const webhooksQuery = queryOptions({ queryKey: ["webhooks", "list"], queryFn: async () => (await take(api.GET("/webhooks"))).items ?? [] })
+export const webhooksQuery = queryOptions({ queryKey: ["webhooks", "list"], queryFn: async () => (await take(api.GET("/webhooks"))).items })
 export const webhookQuery = (id: string) => queryOptions({ queryKey: webhookKey(id), queryFn: () => take(api.GET("/webhooks/{id}", { params: { path: { id } } })) })
 
 /** The events that can be chosen: those of the apps that are on. */
-export const useEvents = () => useQuery({ queryKey: ["webhook-events"], queryFn: async () => (await take(api.GET("/webhooks/events"))).items ?? [], staleTime: 5 * 60_000 }).data ?? []
+export const useEvents = () => useQuery({ queryKey: ["webhook-events"], queryFn: async () => (await take(api.GET("/webhooks/events"))).items, staleTime: 5 * 60_000 }).data ?? []
 
 export const eventText = (event: string) => tOr("webhooks.event." + event, event)
 export const waits = (d: Pick<Delivery, "status">) => d.status === "queued" || d.status === "retrying"

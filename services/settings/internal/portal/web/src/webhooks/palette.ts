@@ -10,7 +10,7 @@ export const webhookSources: Source[] = [
     sees: "all",
     find: async (words) => {
       const wanted = words.toLowerCase()
-      return (await queries.ensureQueryData(webhooksQuery)).filter((w) => `${w.name} ${w.url}`.toLowerCase().includes(wanted)).slice(0, 4)
+      return (await queries.query({ ...webhooksQuery, staleTime: "static" })).filter((w) => `${w.name} ${w.url}`.toLowerCase().includes(wanted)).slice(0, 4)
         .map((w) => ({ id: w.id, title: w.name, detail: w.url, icon: Webhook, to: "/webhooks/$id", params: { id: w.id } }))
     },
   },

@@ -74,7 +74,7 @@ function Row({ w }: { w: Webhook }) {
 function LastResult({ id }: { id: string }) {
   const query = useQuery({
     queryKey: [...deliveriesKey(id), "last"],
-    queryFn: async () => (await take(api.GET("/webhooks/{id}/deliveries", { params: { path: { id }, query: { per_page: 1 } } }))).items ?? [],
+    queryFn: async () => (await take(api.GET("/webhooks/{id}/deliveries", { params: { path: { id }, query: { per_page: 1 } } }))).items,
     refetchInterval: (q) => every(q.state.data ?? []),
   })
   if (!query.data) return null
