@@ -80,9 +80,31 @@ func TestACommandGetsASystemAndItsOwnExitStatus(t *testing.T) {
 }
 
 func TestACommandUsesTheSystemThatIsNamed(t *testing.T) {
-	cmd, file, said := with(t, `test "$E2E_DATA_DIR" = /somewhere`, "E2E_DATA_DIR=/somewhere")
-	require.NoError(t, cmd.Run(), said.String())
-	require.NoFileExists(t, file, "no system is started")
+	for name, c := range map[string]struct{ state, given, want string }{
+		"with a password of its own":                {`{"ready": true, "admin": {"password": "its own"}}`, "", "its own"},
+		"with one that was given":                   {`{"ready": true}`, "given", "given"},
+		"with one that was given, and is not known": {`{"ready": true}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(c.state), 0o600))
+			cmd, file, said := with(t, `echo "$E2E_DATA_DIR $SVC_ADMIN_PASSWORD"`, "E2E_DATA_DIR="+dir, "SVC_ADMIN_PASSWORD="+c.given)
+			err := cmd.Run()
+			if c.want == "" {
+				require.Error(t, err)
+				require.Contains(t, said.String(), "SVC_ADMIN_PASSWORD is missing")
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, dir+" "+c.want+"\n", said.String())
+			}
+			require.NoFileExists(t, file, "no system is started")
+		})
+	}
+	t.Run("where nothing runs", func(t *testing.T) {
+		cmd, _, said := with(t, "true", "E2E_DATA_DIR="+t.TempDir())
+		require.Error(t, cmd.Run())
+		require.Contains(t, said.String(), "nothing runs in E2E_DATA_DIR")
+	})
 }
 
 func TestASystemThatDoesNotStartShowsItsLogs(t *testing.T) {
