@@ -20,7 +20,7 @@ import (
 )
 
 // standIn is the launcher of these tests, which `local with` starts: it is ready at once and ends with its input or by a signal. STAND_IN names
-// the file that it writes its data folder to, or is "broken" for one that never becomes ready.
+// the file that it writes its data folder to, or is "broken" for one that ends before it is ready. STAND_IN_READY=never is one that goes on starting.
 func standIn() int {
 	data := os.Getenv("SVC_DATA_DIR")
 	if err := os.MkdirAll(filepath.Join(data, "log"), 0o755); err != nil {
@@ -32,7 +32,8 @@ func standIn() int {
 		fmt.Println("booking does not stay up")
 		return 1
 	}
-	if os.WriteFile(to, []byte(data), 0o600) != nil || os.WriteFile(filepath.Join(data, "run.json"), []byte(`{"ready": true}`), 0o600) != nil {
+	ready := fmt.Sprintf(`{"ready": %t}`, os.Getenv("STAND_IN_READY") != "never")
+	if os.WriteFile(filepath.Join(data, "run.json"), []byte(ready), 0o600) != nil || os.WriteFile(to, []byte(data), 0o600) != nil {
 		return 1
 	}
 	signals := make(chan os.Signal, 1)
@@ -136,6 +137,17 @@ func TestASignalEndsTheCommandAndThenTheSystem(t *testing.T) {
 			gone(t, file)
 		})
 	}
+}
+
+func TestASignalEndsASystemThatStillStarts(t *testing.T) {
+	cmd, file, said := with(t, `echo the command runs`, "STAND_IN_READY=never")
+	require.NoError(t, cmd.Start())
+	until.Holds(t, func() bool { b, err := os.ReadFile(file); return err == nil && len(b) > 0 }, 20*time.Second, 10*time.Millisecond, "the system does not start")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	_ = cmd.Wait()
+	require.Equal(t, 130, cmd.ProcessState.ExitCode(), said.String())
+	require.Empty(t, said.String())
+	gone(t, file)
 }
 
 func TestASignalBeforeTheCommandStartsNothing(t *testing.T) {
