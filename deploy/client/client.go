@@ -1,20 +1,23 @@
-// Package client calls the REST API as somebody, for programs that measure or fill a system.
+// Package client calls the REST API as somebody, for programs that measure or fill a system, and for tests of whole systems (deploy/system).
 package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"strings"
 )
 
-// API is called with an application password, or with the session that SignIn begins.
+// API is called with an application password, with the session that SignIn begins, or as nobody.
 type API struct {
 	URL      string // http://host:port
 	Login    string
-	Password string // of an application; empty for a session
+	Password string      // of an application; empty for a session
+	Header   http.Header // goes with each call, and wins over what a call has by itself
 	Client   *http.Client
 }
 
@@ -30,26 +33,40 @@ func (a *API) SignIn(login, password string) error {
 	return err
 }
 
-// Call sends body as JSON unless it is nil, decodes the answer into out unless that is nil, and returns the status. A status
-// of 300 and more is an error, except 409.
-func (a *API) Call(method, path string, body, out any) (status int, err error) {
+// Request is the request of a call: body goes as JSON, a string as it is, nothing for nil.
+func (a *API) Request(ctx context.Context, method, path string, body any) (*http.Request, error) {
 	var reader io.Reader
-	if body != nil {
+	if s, ok := body.(string); ok {
+		reader = strings.NewReader(s)
+	} else if body != nil {
 		raw, err := json.Marshal(body)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		reader = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequest(method, a.URL+"/v1"+path, reader)
+	req, err := http.NewRequestWithContext(ctx, method, a.URL+"/v1"+path, reader)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if a.Password != "" {
 		req.SetBasicAuth(a.Login, a.Password)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range a.Header {
+		req.Header[name] = values
+	}
+	return req, nil
+}
+
+// Call sends a Request, decodes the answer into out unless that is nil, and returns the status. A status
+// of 300 and more is an error, except 409.
+func (a *API) Call(method, path string, body, out any) (status int, err error) {
+	req, err := a.Request(context.Background(), method, path, body)
+	if err != nil {
+		return 0, err
 	}
 	res, err := a.Client.Do(req)
 	if err != nil {

@@ -107,7 +107,7 @@ try {
     step("Go is generated and compiled", async () => {
       mkdirSync(join(here, "go/api"), { recursive: true })
       await run(process.env.OAPI_CODEGEN, ["-generate", "types,client", "-package", "api", "-o", "go/api/api.go", document])
-      await run("go", ["build", "-o", join(work, "story"), "."], { cwd: join(here, "go"), env: { GOWORK: "off", GOFLAGS: "-mod=readonly -buildvcs=false" } })
+      await run("go", ["build", "-o", join(work, "story"), "."], { cwd: join(here, "go"), env: { GOWORK: "off", GOFLAGS: "-mod=readonly -buildvcs=false -trimpath" } })
     }),
     run("go", ["build", "-o", join(work, "receive"), "./services/settings/internal/settings/web/sample/go"], { cwd: join(here, "../..") }),
     step("Python is generated", async () => {

@@ -103,22 +103,22 @@ var (
 	clock = []int{9 * 60, 10 * 60, 11 * 60, 13 * 60, 14 * 60, 15 * 60, 16 * 60} // minutes of a day at which a visit may start
 )
 
-// plan returns the people and their visits on a day, in the business's zone: so many months of visits before it, and half as many after.
+// plan returns so many people and their visits on a day, in the business's zone: so many months of visits before it, and half as many after.
 // The same day and zone give the same plan.
-func plan(now time.Time, months int) []person {
+func plan(now time.Time, months, count int) []person {
 	r := rand.New(rand.NewPCG(2024, 7))
-	all := people(r)
+	all := people(r, count)
 	for s := range staff {
 		book(r, all, s, now, months)
 	}
 	return all
 }
 
-// people are 240, each with an address of their own; three in four belong to a colleague and come in for visits.
-func people(r *rand.Rand) []person {
+// people each have an address of their own; three in four belong to a colleague and come in for visits. There are names for 1,700.
+func people(r *rand.Rand, count int) []person {
 	var all []person
 	named := map[string]bool{}
-	for len(all) < 240 {
+	for len(all) < count {
 		p := person{first: firstNames[r.IntN(len(firstNames))], last: lastNames[r.IntN(len(lastNames))], organization: -1, staff: len(all) % len(staff)}
 		if named[p.first+p.last] {
 			continue
@@ -153,7 +153,10 @@ func book(r *rand.Rand, people []person, colleague int, now time.Time, months in
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	first, last := today.AddDate(0, -months, 0), today.AddDate(0, (months+1)/2, 0)
 	past := today.Sub(first).Hours()
-	const current = 24 // clients at a time
+	current := min(24, len(clients)) // clients at a time
+	if current == 0 {
+		return
+	}
 	for day := first; day.Before(last); day = day.AddDate(0, 0, 1) {
 		if !staff[colleague].works(day) || day.Month() == time.December && day.Day() >= 25 {
 			continue

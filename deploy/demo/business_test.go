@@ -15,7 +15,7 @@ func TestThePlanCouldBeARealBusiness(t *testing.T) {
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(rapid.Int64Range(1.7e9, 2e9).Draw(t, "now"), 0).In(zone)
-		people := plan(now, rapid.IntRange(1, 12).Draw(t, "months"))
+		people := plan(now, rapid.IntRange(1, 12).Draw(t, "months"), rapid.IntRange(1, 240).Draw(t, "people"))
 		emails := map[string]bool{}
 		busy := make([]map[time.Time]bool, len(staff))
 		for i := range busy {

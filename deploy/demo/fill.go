@@ -30,7 +30,7 @@ type made struct {
 
 // fill creates the records that are missing, so that a second run completes one that ended early. It books a person's visits only if
 // that person has no appointment yet.
-func (d *demo) fill(now time.Time, months int) error {
+func (d *demo) fill(now time.Time, months, count int) error {
 	var site struct{ Timezone string }
 	if _, err := d.Call("GET", "/site", nil, &site); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *demo) fill(now time.Time, months int) error {
 		return err
 	}
 
-	people := plan(now.In(zone), months)
+	people := plan(now.In(zone), months, count)
 	fmt.Printf("%d people and their visits\n", len(people))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -351,10 +351,12 @@ func (d *demo) write(forms []string) error {
 	for _, m := range messages {
 		m["privacy"] = true
 	}
-	if err := d.submit(forms[0], messages); err != nil {
-		return err
-	}
-	return d.submit(forms[1], []body{{"first_name": "Karel", "last_name": "Buyse", "phone": "+32470112233", "call_time": "Morning", "subject": "A home visit for my mother", "privacy": true}})
+	var group errgroup.Group
+	group.Go(func() error { return d.submit(forms[0], messages) })
+	group.Go(func() error {
+		return d.submit(forms[1], []body{{"first_name": "Karel", "last_name": "Buyse", "phone": "+32470112233", "call_time": "Morning", "subject": "A home visit for my mother", "privacy": true}})
+	})
+	return group.Wait()
 }
 
 func (d *demo) submit(form string, messages []body) error {

@@ -26,11 +26,12 @@ func run() error {
 	url := flag.String("url", "", "address of another system: http://host:port")
 	login := flag.String("login", "admin", "login of an administrator there; SVC_ADMIN_PASSWORD has the password")
 	months := flag.Int("months", 12, "`months` of appointments in the past; half as many follow")
+	people := flag.Int("people", 240, "`people` who are clients; fewer are quicker")
 	remove := flag.Bool("remove", false, "remove what an earlier run filled in")
 	flag.Parse()
-	if flag.NArg() > 0 || *months < 1 || *months > 36 {
+	if flag.NArg() > 0 || *months < 1 || *months > 36 || *people < 1 || *people > 1000 {
 		flag.Usage()
-		return errors.New("-months is 1 to 36, and nothing follows the flags")
+		return errors.New("-months is 1 to 36, -people is 1 to 1000, and nothing follows the flags")
 	}
 
 	a := administrator{*url, *login, os.Getenv("SVC_ADMIN_PASSWORD")}
@@ -47,7 +48,7 @@ func run() error {
 	if *remove {
 		err = d.remove()
 	} else {
-		err = d.fill(time.Now(), *months)
+		err = d.fill(time.Now(), *months, *people)
 	}
 	if err == nil {
 		fmt.Printf("done in %.0f s: %s/team\n", time.Since(began).Seconds(), a.url)

@@ -93,7 +93,7 @@ func TestTwoControllersShowTheSameFacts(t *testing.T) {
 	for _, base := range []string{one, two} {
 		system.Eventually(t, func() bool {
 			r := row(panelOf(t, base, "/"), "gateway")
-			return len(r) == 11 && r[1] == "well" && r[2] == "2 of 2" && r[3] == "2"
+			return len(r) == 11 && r.at(1) == "well" && r.at(2) == "2 of 2" && r.at(3) == "2"
 		}, base+" does not show two controllers that are well")
 		for _, path := range []string{"/", "/services/booking", "/parked-messages"} {
 			page := text(panelOf(t, base, path))
@@ -123,7 +123,7 @@ func TestTwoControllersShowTheSameFacts(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		toggle(on)
 		for base, gateway := range map[string]string{one: sys.Now(t).Gateway, two: site} {
-			require.Equal(t, map[bool]string{true: "on", false: "off"}[on], row(panelOf(t, base, "/apps"), "Booking")[2], base)
+			require.Equal(t, map[bool]string{true: "on", false: "off"}[on], row(panelOf(t, base, "/apps"), "Booking").at(2), base)
 			a, err := visitor.TryAt(t.Context(), gateway, http.MethodGet, "/booking/services", nil)
 			require.NoError(t, err)
 			require.Equal(t, map[bool]int{true: 200, false: 404}[on], a.Status, base)
@@ -132,5 +132,5 @@ func TestTwoControllersShowTheSameFacts(t *testing.T) {
 	}
 
 	stop()
-	system.Eventually(t, func() bool { return row(panelOf(t, one, "/"), "gateway")[2] == "1 of 1" }, "the controller that has left is still shown")
+	system.Eventually(t, func() bool { return row(panelOf(t, one, "/"), "gateway").at(2) == "1 of 1" }, "the controller that has left is still shown")
 }

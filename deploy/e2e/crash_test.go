@@ -15,6 +15,8 @@ import (
 
 // TestNothingAcknowledgedIsLostOrDoneTwice kills each process in turn in the middle of 200 submissions,
 // whose senders repeat what was not acknowledged under the same key.
+//
+//e2e:broker
 func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)

@@ -49,6 +49,7 @@ func (p person) traces() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|470 ?` + p.phone[len("+32 470 "):])
 }
 
+//e2e:broker
 func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)
@@ -173,6 +174,7 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("jan"+strings.ToLower(p.first))), " "), "webhooks.attempt")
 }
 
+//e2e:broker
 func TestAnAddressWithoutAContactIsErasedToo(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)

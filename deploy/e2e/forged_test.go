@@ -21,6 +21,7 @@ import (
 	"frontdesk/proto"
 )
 
+//e2e:broker
 func TestWhoReachesTheBrokerIsNobodyByThat(t *testing.T) {
 	now := sys.Now(t)
 	// A session of the first administrator, as settings would publish it.

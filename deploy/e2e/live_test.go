@@ -54,7 +54,8 @@ func hears(t *testing.T, heard chan apptest.Heard, what func(apptest.Heard) bool
 	}
 }
 
-func TestAChangeShowsOn200OpenScreensWithinTwoSeconds(t *testing.T) {
+//e2e:broker
+func TestAChangeShowsOn200OpenScreens(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)
 	all := screens(t, sys.SignIn(t), 200)
@@ -79,8 +80,7 @@ func TestAChangeShowsOn200OpenScreensWithinTwoSeconds(t *testing.T) {
 			h := hears(t, heard, func(h apptest.Heard) bool { return h.Data["type"] == change.kind && h.Data["id"] == id })
 			slowest = max(slowest, h.At.Sub(committed))
 		}
-		t.Logf("a change of a %s reached the last screen after %s", change.kind, slowest)
-		require.Less(t, slowest, 2*time.Second, change.kind)
+		promised(t, slowest, "a change of a "+change.kind+" shows on the last screen")
 	}
 
 	// A service that is told to stop lets its screens go, and the next one takes them.

@@ -47,17 +47,28 @@ func text(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// row returns the cells of the table row with the heading name; nil if no row has it.
-func row(page *html.Node, name string) (cells []string) {
+// cells are those of a row of a table.
+type cells []string
+
+// at is the text of a cell; empty if the row has fewer, or is not there.
+func (c cells) at(i int) string {
+	if i >= len(c) {
+		return ""
+	}
+	return c[i]
+}
+
+// row returns the cells of the table row with the heading name; none if no row has it.
+func row(page *html.Node, name string) (all cells) {
 	for tr := range page.Descendants() {
 		if tr.Data != "tr" || tr.FirstChild == nil || text(tr.FirstChild) != name {
 			continue
 		}
 		for c := range tr.ChildNodes() {
-			cells = append(cells, text(c))
+			all = append(all, text(c))
 		}
 	}
-	return cells
+	return all
 }
 
 func TestThePanelShowsEveryServiceAndWhichReplicaIsDown(t *testing.T) {
@@ -66,7 +77,7 @@ func TestThePanelShowsEveryServiceAndWhichReplicaIsDown(t *testing.T) {
 	for _, service := range append(system.Services, "gateway", "traefik") {
 		system.Eventually(t, func() bool {
 			r := row(panel(t, "/"), service)
-			return len(r) == 11 && r[2] == "1 of 1" && r[3] == "1"
+			return len(r) == 11 && r.at(2) == "1 of 1" && r.at(3) == "1"
 		}, service+" is not shown as ready")
 	}
 	for range 20 {
@@ -74,7 +85,7 @@ func TestThePanelShowsEveryServiceAndWhichReplicaIsDown(t *testing.T) {
 	}
 	system.Eventually(t, func() bool {
 		r := row(panel(t, "/services/webhooks"), "list-webhooks")
-		return len(r) == 8 && r[1] != "0" && strings.HasSuffix(r[6], "ms")
+		return len(r) == 8 && r.at(1) != "0" && strings.HasSuffix(r.at(6), "ms")
 	}, "the operation is not counted")
 	// A plot is there once something was measured.
 	d.Admin.Post(t, "/contacts", map[string]string{"email": system.Address("panel")}).Is(201)
@@ -86,17 +97,18 @@ func TestThePanelShowsEveryServiceAndWhichReplicaIsDown(t *testing.T) {
 	t.Cleanup(func() { sys.Healthy(t) })
 	system.Eventually(t, func() bool {
 		r := row(panel(t, "/"), "webhooks")
-		return r[1] == "down" && r[2] == "0 of 1"
+		return r.at(1) == "down" && r.at(2) == "0 of 1"
 	}, "the replica that was killed is not shown as down")
 	require.Contains(t, text(panel(t, "/")), "no sign of life since")
 	up()
 	system.Eventually(t, func() bool {
 		r := row(panel(t, "/"), "webhooks")
-		return r[1] != "down" && r[2] == "1 of 1"
+		return r.at(1) != "down" && r.at(2) == "1 of 1"
 	}, "its successor is not shown")
 	require.Contains(t, text(panel(t, "/instances")), "has taken its place")
 }
 
+//e2e:broker
 func TestAParkedMessageIsReplayedFromThePanel(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)

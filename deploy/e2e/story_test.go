@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"frontdesk/deploy/system"
 )
 
+//e2e:broker
 func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 	t.Parallel()
 	sys.Healthy(t)
@@ -111,21 +113,24 @@ func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 	})
 }
 
+//e2e:broker
 func TestOf64VisitorsOnOneSlotOneWins(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)
 	starts, token := d.Slots(t)
 	system.Wait()
-	answers := make([]*system.Answer, 64)
+	answers, failed := make([]*system.Answer, 64), make([]error, 64)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() {
-			answers[i] = visitor.Post(t, "/booking/book", d.Booking(starts[10], token, system.Address("racer")))
+			answers[i], failed[i] = visitor.Try(t.Context(), "POST", "/booking/book", d.Booking(starts[10], token, system.Address("racer")))
 		})
 	}
 	wg.Wait()
+	require.NoError(t, errors.Join(failed...))
 	won := 0
 	for _, a := range answers {
+		a.T = t
 		if a.Status == 201 {
 			won++
 			continue
@@ -140,6 +145,7 @@ func TestOf64VisitorsOnOneSlotOneWins(t *testing.T) {
 	require.Equal(t, 1, won)
 }
 
+//e2e:broker
 func TestAnAppThatIsSwitchedOffIsGoneAndComesBackWithItsData(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)
@@ -163,7 +169,8 @@ func TestAnAppThatIsSwitchedOffIsGoneAndComesBackWithItsData(t *testing.T) {
 	d.Admin.Call(t, "PATCH", "/apps/contacts", map[string]bool{"enabled": false}).Fails(409, "svc_conflict")
 }
 
-func TestARevokedKeyAndAnEndedSessionCountEverywhereWithinTwoSeconds(t *testing.T) {
+//e2e:broker
+func TestARevokedKeyAndAnEndedSessionCountNowhere(t *testing.T) {
 	t.Parallel()
 	sys.Healthy(t)
 	d := sys.SetUp(t)
@@ -177,10 +184,13 @@ func TestARevokedKeyAndAnEndedSessionCountEverywhereWithinTwoSeconds(t *testing.
 	}
 	person.Call(t, "DELETE", "/me/application-passwords/"+key.Text("id"), nil).Is(204)
 	person.Post(t, "/auth/logout", nil).Is(204)
-	time.Sleep(2 * time.Second)
+	revoked := time.Now()
 	for _, p := range paths {
-		c.Get(t, p).Fails(401, "svc_unauthorized")
-		person.Get(t, p).Fails(401, "svc_unauthorized")
+		for name, caller := range map[string]system.Client{"the key": c, "the session": person} {
+			system.Eventually(t, func() bool { return caller.Get(t, p).Status == 401 }, name+" counts for "+p)
+			caller.Get(t, p).Fails(401, "svc_unauthorized")
+		}
 	}
+	promised(t, time.Since(revoked), "a revoked key and an ended session count nowhere")
 	d.Admin.Get(t, "/contacts").Is(200)
 }

@@ -3,9 +3,13 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
 )
@@ -15,10 +19,23 @@ var (
 	visitor system.Client
 )
 
+var alone = flag.Bool("alone", false, "nothing else runs on this machine: what the product promises within two seconds has to take less")
+
+// promised holds a time against the two seconds that the product promises, if nothing else runs on the machine. The time of a busy one says
+// nothing about the product.
+func promised(t *testing.T, took time.Duration, what string) {
+	t.Helper()
+	t.Logf("%s after %s", what, took)
+	if *alone {
+		require.Less(t, took, 2*time.Second, what)
+	}
+}
+
 // TestMain starts the system once for all tests, or uses the one whose folder E2E_DATA_DIR names.
 func TestMain(m *testing.M) { os.Exit(withSystem(m)) }
 
 func withSystem(m *testing.M) int {
+	flag.Parse()
 	var err error
 	if sys, err = system.Start(context.Background(), system.Options{Data: os.Getenv("E2E_DATA_DIR"), Progress: os.Stderr,
 		Env: []string{"SVC_TRUSTED_PROXIES=127.0.0.0/8"}}); err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // standIn is the launcher of these tests, which `local with` starts: it is ready at once and ends with its input or by a signal. STAND_IN names
-// the file that it writes its data folder to, or is "broken" for one that never becomes ready.
+// the file that it writes its data folder to, or is "broken" for one that ends before it is ready. STAND_IN_READY=never is one that goes on starting.
 func standIn() int {
 	data := os.Getenv("SVC_DATA_DIR")
 	if err := os.MkdirAll(filepath.Join(data, "log"), 0o755); err != nil {
@@ -32,7 +32,8 @@ func standIn() int {
 		fmt.Println("booking does not stay up")
 		return 1
 	}
-	if os.WriteFile(to, []byte(data), 0o600) != nil || os.WriteFile(filepath.Join(data, "run.json"), []byte(`{"ready": true}`), 0o600) != nil {
+	ready := fmt.Sprintf(`{"ready": %t}`, os.Getenv("STAND_IN_READY") != "never")
+	if os.WriteFile(filepath.Join(data, "run.json"), []byte(ready), 0o600) != nil || os.WriteFile(to, []byte(data), 0o600) != nil {
 		return 1
 	}
 	signals := make(chan os.Signal, 1)
@@ -80,9 +81,31 @@ func TestACommandGetsASystemAndItsOwnExitStatus(t *testing.T) {
 }
 
 func TestACommandUsesTheSystemThatIsNamed(t *testing.T) {
-	cmd, file, said := with(t, `test "$E2E_DATA_DIR" = /somewhere`, "E2E_DATA_DIR=/somewhere")
-	require.NoError(t, cmd.Run(), said.String())
-	require.NoFileExists(t, file, "no system is started")
+	for name, c := range map[string]struct{ state, given, want string }{
+		"with a password of its own":                {`{"ready": true, "admin": {"password": "its own"}}`, "", "its own"},
+		"with one that was given":                   {`{"ready": true}`, "given", "given"},
+		"with one that was given, and is not known": {`{"ready": true}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(c.state), 0o600))
+			cmd, file, said := with(t, `echo "$E2E_DATA_DIR $SVC_ADMIN_PASSWORD"`, "E2E_DATA_DIR="+dir, "SVC_ADMIN_PASSWORD="+c.given)
+			err := cmd.Run()
+			if c.want == "" {
+				require.Error(t, err)
+				require.Contains(t, said.String(), "SVC_ADMIN_PASSWORD is missing")
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, dir+" "+c.want+"\n", said.String())
+			}
+			require.NoFileExists(t, file, "no system is started")
+		})
+	}
+	t.Run("where nothing runs", func(t *testing.T) {
+		cmd, _, said := with(t, "true", "E2E_DATA_DIR="+t.TempDir())
+		require.Error(t, cmd.Run())
+		require.Contains(t, said.String(), "nothing runs in E2E_DATA_DIR")
+	})
 }
 
 func TestASystemThatDoesNotStartShowsItsLogs(t *testing.T) {
@@ -114,6 +137,17 @@ func TestASignalEndsTheCommandAndThenTheSystem(t *testing.T) {
 			gone(t, file)
 		})
 	}
+}
+
+func TestASignalEndsASystemThatStillStarts(t *testing.T) {
+	cmd, file, said := with(t, `echo the command runs`, "STAND_IN_READY=never")
+	require.NoError(t, cmd.Start())
+	until.Holds(t, func() bool { b, err := os.ReadFile(file); return err == nil && len(b) > 0 }, 20*time.Second, 10*time.Millisecond, "the system does not start")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	_ = cmd.Wait()
+	require.Equal(t, 130, cmd.ProcessState.ExitCode(), said.String())
+	require.Empty(t, said.String())
+	gone(t, file)
 }
 
 func TestASignalBeforeTheCommandStartsNothing(t *testing.T) {

@@ -1,53 +1,51 @@
 package system
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/deploy/client"
 	"frontdesk/libs/answer"
 )
 
-// Client calls the API through the gateway as somebody.
+// Client calls the API through the gateway as somebody. It holds answers against what a test expects; programs that are no tests use
+// client.API, on which it stands. The tests of a single service have apptest.Client instead, which holds each call and answer against the
+// OpenAPI document that the service in the same process has.
 type Client struct {
-	system          *System
-	login, password string
-	cookie          *http.Cookie
-	header          http.Header
+	system *System
+	api    client.API
 }
 
+var caller = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 5 * time.Second}}
+
 // Visitor is a client who is nobody.
-func (s *System) Visitor() Client { return Client{system: s} }
+func (s *System) Visitor() Client { return Client{s, client.API{Client: caller}} }
 
 // Answer is that of a call.
 type Answer = answer.Answer
 
-var transport = &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 5 * time.Second}
-
 // As is the client with a login and a password, of a person or of an application.
 func (c Client) As(login, password string) Client {
-	c.login, c.password = login, password
+	c.api.Login, c.api.Password = login, password
 	return c
 }
 
 // With is the client with one more header.
 func (c Client) With(name, value string) Client {
-	c.header = c.header.Clone()
-	if c.header == nil {
-		c.header = http.Header{}
+	c.api.Header = c.api.Header.Clone()
+	if c.api.Header == nil {
+		c.api.Header = http.Header{}
 	}
-	c.header.Set(name, value)
+	c.api.Header.Set(name, value)
 	return c
 }
 
-// Try is Call for a system in which something fails: it answers the error. The answer expects nothing: only its values can be read.
+// Try is Call for a system in which something fails, and for goroutines that are not the test's: it answers the error. The answer expects
+// nothing: only its values can be read.
 func (c Client) Try(ctx context.Context, method, path string, body any) (*Answer, error) {
 	now, err := c.system.State()
 	if err != nil {
@@ -58,27 +56,14 @@ func (c Client) Try(ctx context.Context, method, path string, body any) (*Answer
 
 // TryAt is Try at the address of a process, past the gateway.
 func (c Client) TryAt(ctx context.Context, url, method, path string, body any) (*Answer, error) {
-	var reader io.Reader
-	if s, ok := body.(string); ok {
-		reader = strings.NewReader(s)
-	} else if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		reader = bytes.NewReader(raw)
-	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, url+"/v1"+path, reader)
+	c.api.URL = url
+	req, err := c.api.Request(ctx, method, path, body)
 	if err != nil {
 		return nil, err
 	}
-	if reader != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	c.sign(req)
-	res, err := (&http.Client{Transport: transport}).Do(req)
+	res, err := c.api.Client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -86,25 +71,12 @@ func (c Client) TryAt(ctx context.Context, url, method, path string, body any) (
 	return answer.Read(nil, res)
 }
 
-// sign adds the client's credential and headers.
-func (c Client) sign(req *http.Request) {
-	if c.password != "" {
-		req.SetBasicAuth(c.login, c.password)
-	}
-	if c.cookie != nil {
-		req.AddCookie(c.cookie)
-	}
-	for k, v := range c.header {
-		req.Header[k] = v
-	}
-}
-
 // Request is a request through the gateway that the caller sends, for an answer that is read while it is written.
 func (c Client) Request(t testing.TB, method, path string) *http.Request {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, c.system.Now(t).Gateway+"/v1"+path, nil)
+	c.api.URL = c.system.Now(t).Gateway
+	req, err := c.api.Request(t.Context(), method, path, nil)
 	require.NoError(t, err)
-	c.sign(req)
 	return req
 }
 

@@ -29,7 +29,7 @@ func (s *System) SignIn(t testing.TB) Client {
 	for _, c := range (&http.Response{Header: login.Header}).Cookies() {
 		if c.Name == "svc_session" {
 			require.True(t, c.HttpOnly)
-			return Client{system: s, cookie: c}
+			return s.Visitor().With("Cookie", c.Name+"="+c.Value)
 		}
 	}
 	require.Fail(t, "no session cookie")

@@ -66,20 +66,6 @@ func stat(file string) []string {
 	return strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:])) // the name before it may hold blanks
 }
 
-// Held is the memory of processes in KiB, where each page that several hold counts once. It is 0 where there is no /proc.
-func Held(pids []int) (kib int) {
-	for _, pid := range pids {
-		raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-		for line := range strings.Lines(string(raw)) {
-			if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
-				n, _ := strconv.Atoi(strings.Fields(rest)[0])
-				kib += n
-			}
-		}
-	}
-	return kib
-}
-
 // Worked is how long processes, and children of theirs that have ended, have kept a processor busy so far. It is 0 where there is no /proc.
 func Worked(pids []int) (d time.Duration) {
 	for _, pid := range pids {

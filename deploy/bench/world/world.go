@@ -154,14 +154,6 @@ func (w *World) startBroker() (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(line), "listening on "), err
 }
 
-// Stores are the processes of Postgres and the broker, as they run now.
-func (w *World) Stores() (pids []int) {
-	for _, pid := range w.stores {
-		pids = append(pids, Family(pid)...)
-	}
-	return pids
-}
-
 // Costing is f with the cost of a call to each process, which it prints behind name. A caller that serves itself costs both.
 func (w *World) Costing(r *Report, name string, f func() (float64, error)) func() (float64, error) {
 	return func() (float64, error) {
