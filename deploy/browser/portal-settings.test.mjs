@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, visitor } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { browser, desk, member, open, team, unique } from "./team.mjs"
+import { browser, checkScreens, desk, member, open, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
 
@@ -13,18 +13,8 @@ const screens = [
   ["/settings/api-access", "API access"], ["/settings/assistants", "AI assistants"], ["/settings/telemetry", "Sharing data"], ["/settings/support", "Support"], ["/apps", "Apps"],
 ]
 
-for (const [name, options] of [["wide", {}], ["dark", { colorScheme: "dark" }], ["small", { viewport: { width: 320, height: 720 }, hasTouch: true }], ["forced colours", { forcedColors: "active" }]]) {
-  test(`every screen of the settings, ${name}`, async () => {
-    const v = await member(options)
-    for (const [path, heading] of screens) {
-      await open(v, path, heading)
-      await v.page.locator(".settings-main .panel, .hub, .app-list, .settings-list table, .blank").first().waitFor()
-      await v.page.locator(".skeleton").waitFor({ state: "detached" })
-      await check(v.page, `portal settings ${name} ${path}`)
-    }
-    await v.end()
-  })
-}
+test("every screen of the settings, in every mode", () =>
+  checkScreens("settings", (page) => screens.map(([path, heading]) => [path, page.locator("body", { has: page.locator(".settings-main .panel, .hub, .app-list, .settings-list table, .blank") }).getByRole("heading", { name: heading, level: 1 })])))
 
 test("a document is saved with what differs, and a refusal stands at its field", async () => {
   const v = await member()

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { Client, mails, password, until } from "./system.mjs"
-import { colleague, desk, member, open, team, unique } from "./team.mjs"
+import { checkScreens, colleague, desk, member, open, team, unique } from "./team.mjs"
 
 test("somebody is invited, mailed again, and the invitation is revoked by name", async () => {
   const name = "Cleo " + unique()
@@ -195,15 +195,7 @@ test("Ctrl-K finds a colleague, and j walks over the team", async () => {
   await v.end()
 })
 
-for (const [name, options] of [["dark", { colorScheme: "dark" }], ["small", { viewport: { width: 320, height: 720 }, hasTouch: true }], ["forced colours", { forcedColors: "active" }], ["Dutch", { locale: "nl-BE" }]]) {
-  test(`every screen of the team, ${name}`, async () => {
-    const c = await colleague()
-    const v = await member(options)
-    for (const [path, ready] of [["/people", v.page.getByRole("link", { name: c.name })], ["/people/" + c.user_id, v.page.locator(".week-day").first()], ["/audit", v.page.locator(".audit-action").first()]]) {
-      await v.page.goto(team() + path)
-      await ready.waitFor()
-      await check(v.page, `portal team ${name} ${path.replace(/\d+/, "one")}`)
-    }
-    await v.end()
-  })
-}
+test("every screen of the team, in every mode, and in Dutch", async () => {
+  const c = await colleague()
+  await checkScreens("team", (page) => [["/people", page.getByRole("link", { name: c.name })], ["/people/" + c.user_id, page.locator(".week-day"), "person"], ["/audit", page.locator(".audit-action")]], { language: "nl-BE" })
+})

@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { until } from "./system.mjs"
-import { desk, member, open, team, unique } from "./team.mjs"
+import { checkScreens, desk, member, open, team, unique } from "./team.mjs"
 
 /** A receiver that answers with its present status and text, and keeps what it got. */
 async function receiver() {
@@ -394,26 +394,21 @@ test("what fails says so and loads again; what is gone, empty or forbidden says 
   await v.end()
 })
 
-for (const [name, options] of [["dark", { colorScheme: "dark" }], ["small", { viewport: { width: 320, height: 720 }, hasTouch: true }], ["forced colours", { forcedColors: "active" }], ["German", { locale: "de-DE" }]]) {
-  test(`every screen of webhooks, ${name}`, async () => {
-    const r = await receiver()
-    const w = await make(r)
-    r.status = 503
-    await contact()
-    await until("the request", () => r.got.length > 0)
-    r.status = 200
-    const d = await desk.admin.post(`/webhooks/${w.id}/test`)
-    await desk.person.post("/webhooks/receiver")
-    await desk.person.post(`/webhooks/${w.id}/try`)
-    const v = await member(options)
-    for (const [path, ready] of [["/webhooks/receiver", v.page.getByText("webhook-signature", { exact: true })], ["/webhooks", v.page.getByRole("link", { name: w.name })], ["/webhooks/" + w.id, v.page.locator("table .mark--good")], [`/webhooks/${w.id}?delivery=${d.id}`, v.page.getByText('{"ok": true}')]]) {
-      await v.page.goto(team() + path)
-      await ready.first().waitFor()
-      await check(v.page, `portal webhooks ${name} ${path.replace(/\/[0-9a-f-]{36}/, " one").replace(/=.*/, "")}`)
-    }
-    await desk.person.call("DELETE", "/webhooks/receiver")
-    await remove(w)
-    await r.close()
-    await v.end()
-  })
-}
+test("every screen of webhooks, in every mode, and in German", async () => {
+  const r = await receiver()
+  const w = await make(r)
+  r.status = 503
+  await contact()
+  await until("the request", () => r.got.length > 0)
+  r.status = 200
+  const d = await desk.admin.post(`/webhooks/${w.id}/test`)
+  await desk.person.post("/webhooks/receiver")
+  await desk.person.post(`/webhooks/${w.id}/try`)
+  await checkScreens("webhooks", (page) => [
+    ["/webhooks/receiver", page.getByText("webhook-signature", { exact: true })], ["/webhooks", page.getByRole("link", { name: w.name })], ["/webhooks/" + w.id, page.locator("table .mark--good"), "one"],
+    [`/webhooks/${w.id}?delivery=${d.id}`, page.getByText('{"ok": true}'), "delivery"],
+  ], { language: "de-DE" })
+  await desk.person.call("DELETE", "/webhooks/receiver")
+  await remove(w)
+  await r.close()
+})

@@ -23,7 +23,7 @@ export async function start() {
   if (process.env.E2E_DATA_DIR) return { dir: process.env.E2E_DATA_DIR, stop: async () => {} }
   const dir = mkdtempSync(join(tmpdir(), "frontdesk-browser-"))
   chmodSync(dir, 0o755) // PostgreSQL runs as another user and must enter it
-  const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0" }
+  const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0", SVC_MEASURE_EVERY: "1s" }
   delete env.DATABASE_URL
   delete env.KAFKA_BROKERS
   const system = spawn(join(root, ".run/bin/local"), ["run", "-with-input"], { cwd: root, env, stdio: ["pipe", 2, 2] })

@@ -1,7 +1,7 @@
 // The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
 import { after } from "node:test"
-import { launch, member as signedIn } from "./browser.mjs"
+import { check, checkModes, launch, member as signedIn } from "./browser.mjs"
 import { Client, mailLink, password, setUp, until } from "./system.mjs"
 
 export const desk = await setUp()
@@ -18,6 +18,32 @@ export const member = (options) => signedIn(browser, desk, options)
 export async function open(v, path, heading) {
   await v.page.goto(team() + path)
   await v.page.getByRole("heading", { name: heading, level: 1 }).waitFor()
+}
+
+/** Goes to a screen by the program's router: nothing loads again but what the screen reads. */
+export const go = (v, path) => v.page.evaluate((to) => history.pushState({}, "", to), new URL(team() + path).href)
+
+/**
+ * Checks screens in every mode, in one page that loads once. screensOf gives of a page their paths, what shows that each is there, and
+ * its name unless that is the path. The first screen is then loaded on a small screen in the dark; with a language, all are looked at in it.
+ */
+export async function checkScreens(area, screensOf, { language } = {}) {
+  const look = async (v, [path, ready, name = path], inspect) => {
+    await go(v, path)
+    await ready.first().waitFor()
+    await v.page.locator(".skeleton").waitFor({ state: "detached" })
+    await inspect(v.page, `portal ${area} ${name}`)
+  }
+  const v = await member()
+  const all = screensOf(v.page)
+  await v.page.goto(team() + all[0][0])
+  for (const screen of all) await look(v, screen, checkModes)
+  await v.end()
+  const dark = await member({ colorScheme: "dark", viewport: { width: 320, height: 720 }, hasTouch: true, ...(language && { locale: language }) })
+  const [first, ...others] = screensOf(dark.page)
+  await dark.page.goto(team() + first[0])
+  for (const screen of [first, ...(language ? others : [])]) await look(dark, screen, (page, name) => check(page, `${name} begun dark ${language ?? ""}`))
+  await dark.end()
 }
 
 /** A moment as the business's clock and calendar show it: "2026-11-24 23:45". */
