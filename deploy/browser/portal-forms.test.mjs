@@ -2,9 +2,9 @@
 // by keyboard.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { beginWith, check, shot } from "./browser.mjs"
+import { beginWith, check, checkModes, shot } from "./browser.mjs"
 import { Client, until } from "./system.mjs"
-import { desk, member as signedIn, open, team, unique } from "./team.mjs"
+import { checkScreens, desk, member as signedIn, open, team, unique } from "./team.mjs"
 
 /** A page of the administrator. sent are the bodies of what it sent to a form: a preview has to send none. */
 async function member(options = {}) {
@@ -448,27 +448,31 @@ test("what fails to load says so and loads again; what does not exist, is off or
   await v.end()
 })
 
-for (const [name, options] of [["dark", { colorScheme: "dark" }], ["small", { viewport: { width: 320, height: 720 }, hasTouch: true }], ["small dark", { viewport: { width: 320, height: 720 }, hasTouch: true, colorScheme: "dark" }], ["forced colours", { forcedColors: "active" }]]) {
-  test(`every screen of forms, ${name}`, async () => {
-    const f = await form()
-    const s = await send(f, { email: `many-${unique()}@example.com` })
-    const v = await member(options)
-    for (const [path, ready] of [
-      ["/forms", v.page.getByRole("link", { name: f.name }).first()], ["/forms/" + f.id, v.page.getByLabel("Words on the button")],
-      ["/submissions?form=" + f.id, v.page.getByRole("link", { name: "Nora Claes" })], ["/submissions/" + s.id, v.page.getByText("What would you like?")],
-    ]) {
-      await v.page.goto(team() + path)
-      await ready.waitFor()
-      if (path === "/forms/" + f.id) {
-        await v.page.locator(".element-name").nth(4).click()
-        if (name.startsWith("small")) {
-          await check(v.page, `portal forms ${name} parts`)
-          await v.page.getByRole("button", { name: "Preview", exact: true }).click()
-        }
-        await preview(v).getByLabel("What would you like?").waitFor()
-      }
-      await check(v.page, `portal forms ${name} ${path.split("?")[0].replace(/[0-9a-f-]{36}|\d+/, "one")}`)
-    }
-    await v.end()
-  })
-}
+test("every screen of forms, in every mode", async () => {
+  const f = await form()
+  const s = await send(f, { email: `many-${unique()}@example.com` })
+  await checkScreens("forms", (page) => [
+    ["/forms", page.getByRole("link", { name: f.name })], ["/submissions?form=" + f.id, page.getByRole("link", { name: "Nora Claes" }), "submissions"],
+    ["/submissions/" + s.id, page.getByText("What would you like?"), "submission"],
+  ])
+  const v = await member()
+  await open(v, "/forms/" + f.id, f.name)
+  await v.page.locator(".element-name").nth(4).click()
+  await preview(v).getByLabel("What would you like?").waitFor()
+  await checkModes(v.page, "portal forms one")
+  await v.end()
+})
+
+test("on a small screen in the dark a form's parts and its preview are a tab each", async () => {
+  const f = await form()
+  const v = await member({ viewport: { width: 320, height: 720 }, hasTouch: true, colorScheme: "dark" })
+  await open(v, "/forms/" + f.id, f.name)
+  await v.page.locator(".element-name").nth(4).click()
+  await check(v.page, "portal forms small dark parts")
+  await v.page.getByRole("button", { name: "Preview", exact: true }).click()
+  await preview(v).getByLabel("What would you like?").waitFor()
+  await check(v.page, "portal forms small dark preview")
+  await v.page.emulateMedia({ colorScheme: "light" })
+  await check(v.page, "portal forms small preview")
+  await v.end()
+})
