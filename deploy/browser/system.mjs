@@ -18,6 +18,9 @@ export async function until(what, ok, seconds = 20) {
   }
 }
 
+/** Waits until a form that was there at this time may be sent: the services take it for a program's within three seconds. */
+export const ripe = (shown) => pause(Math.max(0, shown + 3100 - Date.now()))
+
 /** Starts a system on free ports: its data folder, and a function that stops it. With E2E_DATA_DIR it is the one that runs there. */
 export async function start() {
   if (process.env.E2E_DATA_DIR) return { dir: process.env.E2E_DATA_DIR, stop: async () => {} }
@@ -96,6 +99,17 @@ export async function setUp() {
   await until("the booking page", async () => (await fetch(bookPage + "?service=" + intake.id)).ok)
   await until("free times", async () => (await visitor.get("/booking/slots?service=" + visit.id).catch(() => ({ items: [] }))).items.length > 5)
   return { admin, person, user: me.user_id, intake, followUp, visit, bookPage, gateway: state().gateway }
+}
+
+/** A colleague who accepted the invitation and works at the same hours every day: the user id. */
+export async function hire(admin, name, hours) {
+  const email = `team-${stamp()}@example.com`
+  const { user_id } = await admin.post("/staff", { name, email, role: "staff" })
+  const token = new URL(await mailLink(email, "/account/invitation")).hash.split("token=")[1]
+  await new Client().post("/auth/invitation", { token, password: "long enough 1" })
+  await until("the member of the team", async () => (await admin.get("/staff")).items.some((s) => s.user_id === user_id && !s.invited))
+  await admin.put(`/staff/${user_id}/hours`, { hours: Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((d) => [d, hours])) })
+  return user_id
 }
 
 let count = 0
