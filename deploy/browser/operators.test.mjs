@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { check, checkModes, launch, visitor } from "./browser.mjs"
-import { Client, pause, setUp, sql, state, until } from "./system.mjs"
+import { Client, ripe, setUp, sql, state, until } from "./system.mjs"
 
 let browser
 before(async () => (browser = await launch()))
@@ -86,7 +86,7 @@ test("a parked message is looked at, stays while its cause is there, and is repl
   const form = await admin.post("/forms", { name: "Parked " + email, status: "publish", definition: { elements: [{ id: "email", type: "field", target: "contact.email", label: "Email", required: true }] } })
   const visitors = new Client()
   const { token } = await until("the form", () => visitors.get(`/forms/${form.id}/token`).catch(() => undefined))
-  await pause(3100) // nobody fills in a form faster
+  await ripe(Date.now())
   const mend = () => sql("alter table contacts.contact drop constraint if exists defect")
   // A defect of contacts: it cannot store this one person.
   sql(`alter table contacts.contact add constraint defect check (email <> '${email}') not valid`)

@@ -37,8 +37,9 @@ test("a document is saved with what differs, and a refusal stands at its field",
   await v.end()
 })
 
-test("two people change one document: what does not clash is kept, what clashes is asked", async () => {
+test("two people change one document: what does not clash is kept, what clashes is asked", async (t) => {
   const before = await desk.admin.get("/settings/booking")
+  t.after(() => desk.admin.patch("/settings/booking", { cancel_notice_hours: before.cancel_notice_hours, max_advance_days: before.max_advance_days }))
   const v = await member()
   // Without the stream nothing shows by itself, so the form is as old as a person's who thinks for a while.
   await v.page.route("**/v1/live", (route) => route.abort())
@@ -63,11 +64,11 @@ test("two people change one document: what does not clash is kept, what clashes 
   await v.page.getByRole("button", { name: "Save mine" }).click()
   await v.page.getByText("Somebody else changed").waitFor({ state: "detached" })
   assert.equal((await desk.admin.get("/settings/booking")).cancel_notice_hours, 7)
-  await desk.admin.patch("/settings/booking", { cancel_notice_hours: before.cancel_notice_hours, max_advance_days: before.max_advance_days })
   await v.end()
 })
 
-test("the portal's path is checked while somebody types, and whoever would lock themselves out is warned", async () => {
+test("the portal's path is checked while somebody types, and whoever would lock themselves out is warned", async (t) => {
+  t.after(() => desk.admin.patch("/settings/portal", { host: "" }))
   const v = await member()
   await open(v, "/settings/portal", "Portal and booking page")
   const path = v.page.getByLabel("Path")
@@ -95,7 +96,8 @@ test("the portal's path is checked while somebody types, and whoever would lock 
   await v.end()
 })
 
-test("the look of forms shows before it is saved, and what few can read is said", async () => {
+test("the look of forms shows before it is saved, and what few can read is said", async (t) => {
+  t.after(() => desk.admin.patch("/settings/form-style", { button_background: null, button_text: null, button_radius: null, button_icon: null, font: null }))
   const v = await member()
   await open(v, "/settings/form-style", "Look of forms")
   const preview = v.page.locator(".sample")
@@ -166,7 +168,8 @@ test("fields stand in groups, in an order, and go to the archive with their valu
   await v.end()
 })
 
-test("a role's permission includes seeing contacts, and a change counts", async () => {
+test("a role's permission includes seeing contacts, and a change counts", async (t) => {
+  t.after(() => desk.admin.patch("/settings/roles/author", { capabilities: [] }))
   const v = await member()
   await open(v, "/settings/roles", "Roles")
   await v.page.getByRole("button", { name: "Author" }).click()
@@ -233,7 +236,8 @@ test("an app goes off after the question that lists what disappears, and comes b
   await v.end()
 })
 
-test("a person decides what assistants may use", async () => {
+test("a person decides what assistants may use", async (t) => {
+  t.after(() => desk.person.patch("/integrations/ai", { abilities: { "svc/create-contact": true } }))
   const v = await member()
   await open(v, "/settings/assistants?search=create-contact", "AI assistants")
   await v.page.getByLabel("Address for assistants").waitFor()
@@ -350,8 +354,9 @@ test("a logo is uploaded, stands on every page in place of the name, and goes ag
   await v.end()
 })
 
-test("the setup guide shows which steps are done, and goes when somebody hides it", async () => {
+test("the setup guide shows which steps are done, and goes when somebody hides it", async (t) => {
   await desk.admin.patch("/setup", { done: false, dismissed: false })
+  t.after(() => desk.admin.patch("/setup", { dismissed: false }))
   const v = await member()
   await v.page.goto(team())
   const guide = v.page.getByRole("region", { name: "The first hour" })
@@ -361,7 +366,6 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   await guide.getByRole("button", { name: "Hide the guide" }).click()
   await guide.waitFor({ state: "detached" })
   assert.ok((await desk.admin.get("/setup")).dismissed)
-  await desk.admin.patch("/setup", { dismissed: false })
   await v.end()
 })
 
