@@ -96,14 +96,17 @@ export async function check(page, name, runOnly = rules) {
   await shot(page, name)
 }
 
+/** Colours in which a page may be shown. */
+const colours = { dark: { colorScheme: "dark" }, forced: { colorScheme: "light", forcedColors: "active" } }
+
 /**
- * Checks the page's present state as check does, then without loading it again: its contrast in the dark and in forced colours, and
- * all of it on a small screen with touch.
+ * Checks the page's present state as check does, then without loading it again: its contrast in these colours, and all of it on a
+ * small screen with touch.
  */
-export async function checkModes(page, name) {
+export async function checkModes(page, name, modes = Object.keys(colours)) {
   await check(page, name)
-  for (const [mode, media] of [["dark", { colorScheme: "dark" }], ["forced colours", { colorScheme: "light", forcedColors: "active" }]]) {
-    await page.emulateMedia(media)
+  for (const mode of modes) {
+    await page.emulateMedia(colours[mode])
     await check(page, `${name} ${mode}`, contrast)
   }
   await page.emulateMedia({ colorScheme: "light", forcedColors: "none" })

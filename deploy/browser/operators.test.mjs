@@ -11,19 +11,23 @@ const panel = (path = "/") => state().processes.gateway.admin + path
 const host = () => new URL(panel()).host
 const open = (options) => visitor(browser, { hosts: [host()], ...options })
 
-test("every page of the panel is accessible, in every mode", async () => {
+// The time between two updates of a page. In a page whose clock the test has, updated waits for something that one of them brings.
+const every = 5000
+const updated = (v, what) => until("an update", async () => (await v.page.clock.runFor(every), what.first().isVisible()), 60)
+
+test("every page of the panel is accessible, dark and light, wide and small", async () => {
   await until("the first figures", async () => /Goroutines/.test(await (await fetch(panel("/services/booking"))).text()), 60)
   const v = await open()
   for (const path of ["/", "/services/settings", "/services/booking?over=1h", "/services/traefik", "/instances", "/apps", "/routes?search=booking", "/parked-messages"]) {
     await v.page.goto(panel(path))
-    await checkModes(v.page, `operators${path}`)
+    await checkModes(v.page, `operators${path}`, ["dark"])
   }
   await v.page.goto(panel("/services/forms"))
   await v.page.getByText("All figures").click()
-  await checkModes(v.page, "operators-figures")
+  await checkModes(v.page, "operators-figures", ["dark"])
   const answer = await v.page.goto(panel("/parked-messages/contacts/1"))
   assert.equal(answer.status(), 404)
-  await checkModes(v.page, "operators-none")
+  await checkModes(v.page, "operators-none", ["dark"])
   await v.end()
   const dark = await open({ colorScheme: "dark", viewport: { width: 320, height: 900 } })
   await dark.page.goto(panel())
@@ -33,6 +37,7 @@ test("every page of the panel is accessible, in every mode", async () => {
 
 test("what happens shows without a reload, and the focus stays where it is", async () => {
   const v = await open()
+  await v.page.clock.install()
   await v.page.goto(panel("/services/forms"))
   await v.page.getByText("All figures").click()
   const loaded = await v.page.evaluate(() => performance.timeOrigin)
@@ -40,7 +45,7 @@ test("what happens shows without a reload, and the focus stays where it is", asy
   await link.focus()
   const visitors = new Client()
   for (let i = 0; i < 5; i++) await visitors.get("/forms/987654321/token").catch(() => {})
-  await v.page.getByRole("row", { name: /^[a-z-]*token/ }).waitFor({ timeout: 40000 }) // the page asks every five seconds
+  await updated(v, v.page.getByRole("row", { name: /^[a-z-]*token/ }))
   assert.equal(await v.page.evaluate(() => performance.timeOrigin), loaded, "the page was not loaded again")
   assert.ok(await link.evaluate((e) => e === document.activeElement), "the focus stays")
   assert.ok(await v.page.locator("details").evaluate((e) => e.open), "what is open stays open")
@@ -65,7 +70,7 @@ test("the keyboard reaches the content, pauses updates and finds a route", async
   await check(v.page, "operators-paused")
   let asked = 0
   v.page.on("request", () => asked++)
-  await v.page.clock.runFor(20000) // four times the time between two updates
+  await v.page.clock.runFor(4 * every)
   assert.equal(asked, 0)
   assert.equal(await time.textContent(), paused)
   await v.page.keyboard.press("Space")
@@ -91,12 +96,13 @@ test("a parked message is looked at, stays while its cause is there, and is repl
   // A defect of contacts: it cannot store this one person.
   sql(`alter table contacts.contact add constraint defect check (email <> '${email}') not valid`)
   const v = await open()
+  await v.page.clock.install()
   try {
     await visitors.post(`/forms/${form.id}/submit`, { token, hp_url: "", page: "https://example.com/", values: { email } })
     await v.page.goto(panel())
     await v.page.getByRole("link", { name: "Parked messages" }).first().click()
     const row = v.page.getByRole("region", { name: "Parked messages of contacts" }).getByRole("row", { name: /contacts\.command.*defect/ })
-    await row.waitFor({ timeout: 60000 }) // without a reload
+    await updated(v, row) // without a reload
     await check(v.page, "operators-parked")
 
     await row.getByRole("link", { name: /^Replay \d+…$/ }).click()
@@ -121,12 +127,15 @@ test("a parked message is looked at, stays while its cause is there, and is repl
 
 test("a controller that is away is said, and comes back by itself", async () => {
   const v = await open()
+  await v.page.clock.install()
   await v.page.goto(panel())
+  const away = v.page.getByText("The controller does not answer")
   await v.page.route("**/*", (route) => route.abort())
-  await v.page.getByText("The controller does not answer").waitFor()
+  await updated(v, away)
   await check(v.page, "operators-away")
   await v.page.unroute("**/*")
-  await until("an update", async () => (await v.page.getByText("The controller does not answer").count()) === 0)
+  await v.page.clock.runFor(every)
+  await away.waitFor({ state: "detached" })
   await v.end()
 })
 
