@@ -1,7 +1,7 @@
 // The settings screens of the portal, in a real browser: each document, apps, assistants, support and the setup guide, every state.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { check, visitor } from "./browser.mjs"
+import { check, checkModes, visitor } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
 import { browser, checkScreens, desk, member, open, team, unique } from "./team.mjs"
 
@@ -369,52 +369,50 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   await v.end()
 })
 
-for (const [name, options] of [["wide", {}], ["dark and small", { colorScheme: "dark", viewport: { width: 320, height: 720 }, hasTouch: true }]]) {
-  test(`a tag is renamed, merged into another and deleted, ${name}`, async () => {
-    const stamp = unique()
-    const [old, renamed, other] = ["Client ", "Customer ", "Regular "].map((word) => word + stamp)
-    const people = []
-    for (const tags of [[old], [old, other]]) people.push((await desk.admin.post("/contacts", { first_name: "Tagged " + stamp, tags })).id)
-    const tagsOf = () => Promise.all(people.map(async (id) => (await desk.admin.get("/contacts/" + id)).tags))
-    const v = await member(options)
-    await open(v, "/settings/tags?search=" + stamp, "Tags")
-    const choose = async (tag, action) => {
-      await v.page.getByRole("button", { name: "Actions for the tag " + tag }).click()
-      await v.page.getByRole("menuitem", { name: action }).click()
-    }
-    const dialog = v.page.getByRole("dialog")
+test("a tag is renamed, merged into another and deleted", async () => {
+  const stamp = unique()
+  const [old, renamed, other] = ["Client ", "Customer ", "Regular "].map((word) => word + stamp)
+  const people = []
+  for (const tags of [[old], [old, other]]) people.push((await desk.admin.post("/contacts", { first_name: "Tagged " + stamp, tags })).id)
+  const tagsOf = () => Promise.all(people.map(async (id) => (await desk.admin.get("/contacts/" + id)).tags))
+  const v = await member()
+  await open(v, "/settings/tags?search=" + stamp, "Tags")
+  const choose = async (tag, action) => {
+    await v.page.getByRole("button", { name: "Actions for the tag " + tag }).click()
+    await v.page.getByRole("menuitem", { name: action }).click()
+  }
+  const dialog = v.page.getByRole("dialog")
 
-    await choose(old, "Rename")
-    await dialog.getByText(`2 contacts have “${old}”.`).waitFor()
-    await check(v.page, `portal settings tag rename ${name}`)
-    await dialog.getByLabel("Name", { exact: true }).fill(renamed)
-    await dialog.getByRole("button", { name: "Rename" }).click()
-    await v.page.getByText(`“${old}” is “${renamed}” now.`).waitFor()
-    await v.page.getByRole("link", { name: renamed }).waitFor()
-    await until("the contacts", async () => (await tagsOf()).every((tags) => tags[0] === renamed))
-    await v.page.getByText("Being changed").waitFor({ state: "detached" })
-    await check(v.page, `portal settings tags ${name}`)
+  await choose(old, "Rename")
+  await dialog.getByText(`2 contacts have “${old}”.`).waitFor()
+  await checkModes(v.page, "portal settings tag rename")
+  await dialog.getByLabel("Name", { exact: true }).fill(renamed)
+  await dialog.getByRole("button", { name: "Rename" }).click()
+  await v.page.getByText(`“${old}” is “${renamed}” now.`).waitFor()
+  await v.page.getByRole("link", { name: renamed }).waitFor()
+  await until("the contacts", async () => (await tagsOf()).every((tags) => tags[0] === renamed))
+  await v.page.getByText("Being changed").waitFor({ state: "detached" })
+  await checkModes(v.page, "portal settings tags")
 
-    // A name that is taken leads to the merge.
-    await choose(renamed, "Rename")
-    await dialog.getByLabel("Name", { exact: true }).fill(other.toLowerCase())
-    await dialog.getByRole("button", { name: "Rename" }).click()
-    await dialog.getByText(`“${other}” exists already.`).waitFor()
-    await dialog.getByText(`2 contacts have “${renamed}”.`).waitFor()
-    await check(v.page, `portal settings tag merge ${name}`)
-    await dialog.getByRole("button", { name: "Merge" }).click()
-    await v.page.getByRole("link", { name: renamed }).waitFor({ state: "detached" })
-    await until("the contacts", async () => (await tagsOf()).every((tags) => tags.join() === other))
+  // A name that is taken leads to the merge.
+  await choose(renamed, "Rename")
+  await dialog.getByLabel("Name", { exact: true }).fill(other.toLowerCase())
+  await dialog.getByRole("button", { name: "Rename" }).click()
+  await dialog.getByText(`“${other}” exists already.`).waitFor()
+  await dialog.getByText(`2 contacts have “${renamed}”.`).waitFor()
+  await checkModes(v.page, "portal settings tag merge")
+  await dialog.getByRole("button", { name: "Merge" }).click()
+  await v.page.getByRole("link", { name: renamed }).waitFor({ state: "detached" })
+  await until("the contacts", async () => (await tagsOf()).every((tags) => tags.join() === other))
 
-    await choose(other, "Delete")
-    await dialog.getByText("It is taken off 2 contacts. The contacts stay.").waitFor()
-    await check(v.page, `portal settings tag delete ${name}`)
-    await dialog.getByRole("button", { name: `Delete “${other}”` }).click()
-    await v.page.getByText("Nothing fits").waitFor()
-    await until("the contacts", async () => (await tagsOf()).every((tags) => tags.length === 0))
-    await v.end()
-  })
-}
+  await choose(other, "Delete")
+  await dialog.getByText("It is taken off 2 contacts. The contacts stay.").waitFor()
+  await checkModes(v.page, "portal settings tag delete")
+  await dialog.getByRole("button", { name: `Delete “${other}”` }).click()
+  await v.page.getByText("Nothing fits").waitFor()
+  await until("the contacts", async () => (await tagsOf()).every((tags) => tags.length === 0))
+  await v.end()
+})
 
 test("the progress of a tag's change shows, and a tag that is being deleted has no actions", async () => {
   const v = await member()
