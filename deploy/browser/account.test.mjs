@@ -317,7 +317,8 @@ for (const [way, options] of Object.entries({ "with script, dark": { colorScheme
   await v.end()
 })
 
-test("whoever a company profile names confirms it by the mail's link, once", async () => {
+test("whoever a company profile names confirms it by the mail's link, once", async (t) => {
+  t.after(() => desk.person.patch("/settings/telemetry", { profile: false }))
   const email = somebody("boss")
   const agree = (data) => desk.person.patch("/settings/telemetry", { profile: true, profile_data: { company: "Linde", name: "Boss", ...data } })
   await agree({ email })
@@ -355,5 +356,4 @@ test("whoever a company profile names confirms it by the mail's link, once", asy
   await plain.page.getByRole("heading", { name: "Thank you, your profile is confirmed" }).waitFor()
   await check(plain.page, "telemetry plain confirmed")
   await plain.end()
-  await desk.person.patch("/settings/telemetry", { profile: false })
 })

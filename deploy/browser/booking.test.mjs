@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
-import { after, before, test } from "node:test"
+import { after, before, describe, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
-import { Client, mailLink, mails, pause, setUp, until } from "./system.mjs"
+import { Client, hire, mailLink, mails, ripe, setUp, until } from "./system.mjs"
 
 let browser, desk
 before(async () => {
@@ -17,157 +17,349 @@ const gatewayHost = () => new URL(desk.gateway).host
 // Waits until the widget has taken the place of the page's own HTML.
 const upgraded = (page) => page.waitForFunction(() => document.querySelector("svc-booking")?.shadowRoot?.querySelector(".day--free, .choice"))
 
-for (const [way, options] of Object.entries({ "switched off": { javaScriptEnabled: false }, "not loading": { scripts: false } })) test(`with script ${way} a visitor books, and moves by the mail's link`, async () => {
-  const v = await visitor(browser, { ...options, hosts: [gatewayHost()] })
-  const { page } = v
-  const email = address("plain")
-  await page.goto(desk.bookPage)
-  await check(page, "plain services")
-  await page.getByRole("link", { name: desk.intake.name }).click()
-  await check(page, "plain times")
-  await page.getByRole("link", { name: "Next month" }).click() // an appointment that begins soon cannot be moved
-  await page.locator("a.time").first().click()
-  await check(page, "plain details")
-  await pause(3100)
-  await page.getByRole("button", { name: "Book" }).click()
-  await page.getByText("One answer needs your attention").waitFor()
-  await check(page, "plain error")
-  await page.getByLabel("First name").fill("Ada")
-  await page.getByLabel("Email address").fill(email)
-  await page.getByRole("button", { name: "Book" }).click()
-  await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
-  await check(page, "plain done")
-
-  // Without script nothing reads the link's fragment, so the visitor pastes the link.
-  const link = await mailLink(email, "/manage")
-  await page.goto(link)
-  await check(page, "plain manage")
-  await page.getByLabel("Link or code").fill(link)
-  await page.getByRole("button", { name: "Show my appointment" }).click()
-  await page.getByText("This appointment is confirmed.").waitFor()
-  await check(page, "plain appointment")
-  await page.getByRole("button", { name: "Move" }).click()
-  await check(page, "plain move")
-  await page.locator("button.time").last().click()
-  await page.getByRole("heading", { name: "Move your appointment?" }).waitFor()
-  await check(page, "plain move confirm")
-  await page.getByRole("button", { name: "Move it" }).click()
-  await page.getByRole("heading", { name: "Your appointment is moved" }).waitFor()
-  await check(page, "plain moved")
-
-  await page.goto(desk.bookPage)
-  await page.goto((await mailLink(email, "/manage", 2)).split("#")[0])
-  await page.getByLabel("Link or code").fill(link)
-  await page.getByRole("button", { name: "Show my appointment" }).click()
-  await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor()
-  await check(page, "plain link used")
-  await v.end()
-})
-
-test("the mail's link opens the appointment by itself, and cancels it", async () => {
-  const email = address("linked")
-  await book(email)
-  const v = await visitor(browser, { hosts: [gatewayHost()] })
-  const { page } = v
-  await page.goto(await mailLink(email, "/manage"))
-  await page.getByText("This appointment is confirmed.").waitFor()
-  assert.ok(!page.url().includes("token"), "the token does not stay in the address")
-  await check(page, "manage")
-  await page.getByRole("button", { name: "Cancel appointment" }).click()
-  await page.getByRole("heading", { name: "Cancel this appointment?" }).waitFor()
-  await check(page, "manage cancel")
-  await page.getByLabel("Reason").fill("I am ill.")
-  await page.getByRole("button", { name: "Yes, cancel it" }).click()
-  await page.getByRole("heading", { name: "Your appointment is cancelled" }).waitFor()
-  await check(page, "manage cancelled")
-  await until("the mail", async () => (await mails(email)).length >= 2)
-  await v.end()
-})
-
-const words = {
-  en: { done: "Your appointment is booked", subject: "Your appointment is confirmed", elsewhere: "did not come from our own page" },
-  nl: { done: "Uw afspraak is geboekt", subject: "Uw afspraak is bevestigd", elsewhere: "niet van onze eigen pagina" },
-  fr: { done: "Votre rendez-vous est réservé", subject: "Votre rendez-vous est confirmé", elsewhere: "notre propre page" },
-  de: { done: "Ihr Termin ist gebucht", subject: "Ihr Termin ist bestätigt", elsewhere: "unserer eigenen Seite" },
+// A service of a colleague who has no other: nobody else takes its times.
+let offices = 0
+async function office(fields) {
+  const staff = [await hire(desk.admin, "Colleague " + ++offices, [["09:00", "12:00"], ["13:00", "17:30"]])]
+  const service = await desk.admin.post("/services", { name: `Visit ${offices} ${Date.now().toString(36)}`, duration_min: 60, location_type: "in_person", location_details: "Lindelaan 12, Gent", bookable_online: true, staff, ...fields })
+  await until("free times", async () => (await new Client().get("/booking/slots?service=" + service.id).catch(() => ({ items: [] }))).items.length > 5)
+  return service
 }
 
-for (const [lang, w] of Object.entries(words)) test(`mails are in the language of the page, and the manage page takes no form of another site: ${lang}`, async () => {
-  const email = address(`words-${lang}`)
-  const v = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
-  const { page } = v
-  await page.goto(onPage(desk.intake, `&lang=${lang}`))
-  await page.locator("a.time").last().click()
-  await pause(3100)
-  await page.locator("[name='v.first_name']").fill("Ada")
-  await page.locator("[name='v.email']").fill(email)
-  await page.locator("form[method=post] button[type=submit]").last().click()
-  await page.getByRole("heading", { name: w.done }).waitFor()
-  const token = new URL(await mailLink(email, "/manage")).hash
-  assert.match((await mails(email))[0].subject, new RegExp(w.subject))
+// Books a service through the API, as somebody who is not under test: by default at a time far from the first and the last.
+async function book(email, service = desk.intake, choose = (times) => times[Math.floor(times.length / 2)]) {
+  const free = await new Client().get(`/booking/slots?service=${service.id}`)
+  await ripe(Date.now())
+  const { starts_at } = choose(free.items)
+  await new Client().post("/booking/book", { service: service.id, starts_at, token: free.token, hp_url: "", page: "", values: { email, first_name: "Ada" } })
+}
 
-  const foreign = await fetch(`${desk.gateway}/manage`, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "cross-site" }, body: new URLSearchParams({ token, lang, do: "cancel-now" }) })
-  assert.equal(foreign.status, 403)
-  assert.match(await foreign.text(), new RegExp(w.elsewhere))
-  await v.end()
-})
+const inside = "globalThis.deep = () => { let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; return e }"
+const label = async (page) => (await page.evaluate(inside), page.evaluate(() => deep()?.getAttribute("aria-label") ?? ""))
+const text = async (page) => (await page.evaluate(inside), page.evaluate(() => deep()?.textContent ?? ""))
+const focused = (page, heading) => until(`focus on ${heading}`, async () => (await text(page)) === heading)
 
-test("a reason with lines is taken to its last character", async () => {
-  const email = address("lines")
-  await book(email)
-  const v = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
-  const { page } = v
-  const link = await mailLink(email, "/manage")
-  await page.goto(link)
-  await page.locator("[name=token]").fill(link)
-  await page.locator("button[type=submit]").first().click()
-  await page.getByRole("button", { name: "Cancel appointment" }).click()
-  await page.getByLabel("Reason").fill("I am ill.\n".repeat(50).slice(0, 500))
-  await page.getByRole("button", { name: "Yes, cancel it" }).click()
-  await page.getByRole("heading", { name: "Your appointment is cancelled" }).waitFor()
-  await check(page, "manage cancelled with lines")
-  await v.end()
-})
-
-test("the widget takes the page's place and books, by keyboard alone", async () => {
-  const email = address("keys")
-  const v = await visitor(browser, { delays: true, hosts: [gatewayHost()], reducedMotion: "reduce" })
-  const { page } = v
-  await page.goto(desk.bookPage)
+// The widget on our own page, at the details step.
+async function atDetails(page, service = desk.intake) {
+  await page.goto(onPage(service))
   await upgraded(page)
-  await check(page, "widget services")
-  assert.equal(await page.evaluate(() => document.activeElement?.tagName), "BODY", "nothing takes focus by itself")
-  await page.getByRole("button", { name: desk.intake.name }).focus()
-  await page.keyboard.press("Enter")
-  await page.getByRole("heading", { name: "Choose a day and time" }).waitFor()
-  await focused(page, "Choose a day and time")
-  await page.locator(".day--free").first().waitFor()
-  await check(page, "widget times")
+  await page.locator(".time:visible").first().click()
+  await page.getByRole("heading", { name: "Your details" }).waitFor()
+}
 
-  await page.locator(".day--chosen").focus()
-  await page.keyboard.press("PageDown")
-  await page.keyboard.press("Home")
-  await until("focus on a Monday", async () => (await label(page)).startsWith("Monday"))
-  await page.keyboard.press("ArrowRight")
-  await until("focus on a Tuesday", async () => (await label(page)).startsWith("Tuesday"))
-  await until("free times of that day", async () => /\d free times/.test(await label(page)))
-  await page.keyboard.press("Enter")
-  await until("focus on the day's heading", async () => (await text(page)).startsWith("Tuesday"))
-  await page.keyboard.press("Tab")
-  await page.keyboard.press("Enter")
-  await focused(page, "Your details")
-  await check(page, "widget details")
+const snippet = () => `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.intake.id}"><a href="${desk.bookPage}">Book online</a></svc-booking>`
 
-  await page.getByRole("button", { name: "Book" }).press("Enter")
-  await until("focus on the only wrong field", async () => (await page.evaluate(() => deep()?.id)) === "f-email")
-  await check(page, "widget error")
-  await page.keyboard.type(email)
-  await page.getByLabel("First name").fill("Grace")
-  await page.getByRole("button", { name: "Book" }).press("Enter")
-  await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
-  await focused(page, "Your appointment is booked")
-  await check(page, "widget done")
-  await mailLink(email, "/manage")
-  await v.end()
+// Each has a browser, an address and a service of its own; what changes something for all visitors stands behind them.
+describe("visitors who come at once", { concurrency: 4 }, () => {
+  for (const [way, options] of Object.entries({ "switched off": { javaScriptEnabled: false }, "not loading": { scripts: false } })) test(`with script ${way} a visitor books, and moves by the mail's link`, async () => {
+    const intake = await office()
+    const v = await visitor(browser, { ...options, hosts: [gatewayHost()] })
+    const { page } = v
+    const email = address("plain")
+    await page.goto(desk.bookPage)
+    await check(page, "plain services")
+    await page.getByRole("link", { name: intake.name }).click()
+    await check(page, "plain times")
+    await page.getByRole("link", { name: "Next month" }).click() // an appointment that begins soon cannot be moved
+    await page.locator("a.time").first().click()
+    await page.getByRole("button", { name: "Book" }).waitFor()
+    const shown = Date.now()
+    await check(page, "plain details")
+    await ripe(shown)
+    await page.getByRole("button", { name: "Book" }).click()
+    await page.getByText("One answer needs your attention").waitFor()
+    await check(page, "plain error")
+    await page.getByLabel("First name").fill("Ada")
+    await page.getByLabel("Email address").fill(email)
+    await page.getByRole("button", { name: "Book" }).click()
+    await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
+    await check(page, "plain done")
+
+    // Without script nothing reads the link's fragment, so the visitor pastes the link.
+    const link = await mailLink(email, "/manage")
+    await page.goto(link)
+    await check(page, "plain manage")
+    await page.getByLabel("Link or code").fill(link)
+    await page.getByRole("button", { name: "Show my appointment" }).click()
+    await page.getByText("This appointment is confirmed.").waitFor()
+    await check(page, "plain appointment")
+    await page.getByRole("button", { name: "Move" }).click()
+    await check(page, "plain move")
+    await page.locator("button.time").last().click()
+    await page.getByRole("heading", { name: "Move your appointment?" }).waitFor()
+    await check(page, "plain move confirm")
+    await page.getByRole("button", { name: "Move it" }).click()
+    await page.getByRole("heading", { name: "Your appointment is moved" }).waitFor()
+    await check(page, "plain moved")
+
+    await page.goto(desk.bookPage)
+    await page.goto((await mailLink(email, "/manage", 2)).split("#")[0])
+    await page.getByLabel("Link or code").fill(link)
+    await page.getByRole("button", { name: "Show my appointment" }).click()
+    await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor()
+    await check(page, "plain link used")
+    await v.end()
+  })
+
+  test("the mail's link opens the appointment by itself, and cancels it", async () => {
+    const email = address("linked")
+    await book(email, await office())
+    const v = await visitor(browser, { hosts: [gatewayHost()] })
+    const { page } = v
+    await page.goto(await mailLink(email, "/manage"))
+    await page.getByText("This appointment is confirmed.").waitFor()
+    assert.ok(!page.url().includes("token"), "the token does not stay in the address")
+    await check(page, "manage")
+    await page.getByRole("button", { name: "Cancel appointment" }).click()
+    await page.getByRole("heading", { name: "Cancel this appointment?" }).waitFor()
+    await check(page, "manage cancel")
+    await page.getByLabel("Reason").fill("I am ill.")
+    await page.getByRole("button", { name: "Yes, cancel it" }).click()
+    await page.getByRole("heading", { name: "Your appointment is cancelled" }).waitFor()
+    await check(page, "manage cancelled")
+    await until("the mail", async () => (await mails(email)).length >= 2)
+    await v.end()
+  })
+
+  test("without script the page and the mail are in the language that was asked for", async () => {
+    const email = address("words")
+    const intake = await office()
+    const v = await visitor(browser, { javaScriptEnabled: false, hosts: [gatewayHost()] })
+    const { page } = v
+    await page.goto(onPage(intake, "&lang=nl"))
+    await page.locator("a.time").last().click()
+    await page.locator("[name='v.first_name']").fill("Ada")
+    await page.locator("[name='v.email']").fill(email)
+    await ripe(Date.now())
+    await page.locator("form[method=post] button[type=submit]").last().click()
+    await page.getByRole("heading", { name: "Uw afspraak is geboekt" }).waitFor()
+    await mailLink(email, "/manage")
+    assert.match((await mails(email))[0].subject, /Uw afspraak is bevestigd/)
+    await v.end()
+  })
+
+  test("the widget takes the page's place and books, by keyboard alone", async () => {
+    const email = address("keys")
+    const intake = await office()
+    const v = await visitor(browser, { delays: true, hosts: [gatewayHost()], reducedMotion: "reduce" })
+    const { page } = v
+    await page.goto(desk.bookPage)
+    await upgraded(page)
+    await check(page, "widget services")
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), "BODY", "nothing takes focus by itself")
+    await page.getByRole("button", { name: intake.name }).focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Choose a day and time" }).waitFor()
+    await focused(page, "Choose a day and time")
+    await page.locator(".day--free").first().waitFor()
+    await check(page, "widget times")
+
+    await page.locator(".day--chosen").focus()
+    await page.keyboard.press("PageDown")
+    await page.keyboard.press("Home")
+    await until("focus on a Monday", async () => (await label(page)).startsWith("Monday"))
+    await page.keyboard.press("ArrowRight")
+    await until("focus on a Tuesday", async () => (await label(page)).startsWith("Tuesday"))
+    await until("free times of that day", async () => /\d free times/.test(await label(page)))
+    await page.keyboard.press("Enter")
+    await until("focus on the day's heading", async () => (await text(page)).startsWith("Tuesday"))
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await focused(page, "Your details")
+    await check(page, "widget details")
+
+    await page.getByRole("button", { name: "Book" }).press("Enter")
+    await until("focus on the only wrong field", async () => (await page.evaluate(() => deep()?.id)) === "f-email")
+    await check(page, "widget error")
+    await page.keyboard.type(email)
+    await page.getByLabel("First name").fill("Grace")
+    await page.getByRole("button", { name: "Book" }).press("Enter")
+    await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
+    await focused(page, "Your appointment is booked")
+    await check(page, "widget done")
+    await mailLink(email, "/manage")
+    await v.end()
+  })
+
+  test("what keeps a visitor from booking is said, and nothing typed is lost", async () => {
+    const v = await visitor(browser, { hosts: [gatewayHost()] })
+    const { page } = v
+    const email = address("trouble")
+    const intake = await office()
+    await atDetails(page, intake)
+    await page.getByLabel("Email address").fill(email)
+    await page.getByLabel("Message").fill("I park outside.")
+    const press = () => page.getByRole("button", { name: /^Book$/ }).click()
+    const kept = async (name) => {
+      await check(page, name)
+      assert.equal(await page.getByLabel("Email address").inputValue(), email)
+      assert.equal(await page.getByLabel("Message").inputValue(), "I park outside.")
+    }
+    const answer = (status, code, data, headers = {}) =>
+      page.route("**/v1/booking/book", (route) => route.fulfill({ status, headers: { "access-control-allow-origin": "*", ...headers }, json: { code, message: code, data: { status, ...data } } }), { times: 1 })
+
+    await page.route("**/v1/booking/book", (route) => route.abort(), { times: 1 })
+    await press()
+    await page.getByText("The connection failed").waitFor()
+    await kept("trouble offline")
+
+    await answer(429, "svc_rate_limited", { retry_after: 4 })
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByText("Please wait 4 seconds").waitFor()
+    assert.equal(await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled"), "true")
+    await kept("trouble rate")
+    await until("the button", async () => (await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled")) === null)
+
+    await answer(409, "svc_conflict", { reason: "max_open_bookings" })
+    await press()
+    await page.getByText("You already have several bookings ahead").waitFor()
+    await kept("trouble max open")
+
+    // The widget replaces a refused token once, and says nothing.
+    let tries = 0
+    await page.route("**/v1/booking/book", (route) => (++tries === 1 ? route.fulfill({ status: 400, json: { code: "svc_invalid_token", message: "", data: {} } }) : route.fulfill({ status: 503, json: { code: "svc_unavailable", message: "", data: {} } })), { times: 2 })
+    await press()
+    await page.getByText("The connection failed").waitFor()
+    assert.equal(tries, 2)
+
+    // Somebody else takes the time that is on the screen.
+    const chosen = await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)
+    await book(address("faster"), intake, (times) => times[0])
+    await press()
+    await page.getByText("That time was just taken").waitFor()
+    await kept("trouble taken")
+    await page.locator(".notice .time:visible").first().click()
+    await until("another time", async () => (await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)) !== chosen)
+    assert.equal(await page.getByLabel("Email address").inputValue(), email)
+    await press()
+    await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
+    await v.end()
+  })
+
+  test("every kind of question is asked, answered and checked", async () => {
+    const field = (type, options) => desk.admin.post("/fields", { entity: "contact", type, label: `Our ${type} ${Date.now()}`, ...(options ? { options } : {}) })
+    const kinds = {}
+    for (const type of ["number", "date", "url", "checkbox", "long_text"]) kinds[type] = await field(type)
+    kinds.dropdown = await field("dropdown", ["Garden", "Street"])
+    kinds.choices = await field("choices", ["Morning", "Noon", "Evening"])
+    const promise = `I agree that my answers are kept for this visit, ${Date.now()}.`
+    const form = await desk.admin.post("/forms", {
+      name: "Intake questions " + Date.now(),
+      status: "publish",
+      definition: {
+        elements: [
+          { id: "h", type: "heading", text: "About you", level: 2 },
+          { id: "p", type: "paragraph", text: "We only ask what we need." },
+          { id: "first", type: "field", target: "contact.first_name", label: "First name", width: "half", required: true },
+          { id: "last", type: "field", target: "contact.last_name", label: "Last name", width: "half" },
+          { id: "email", type: "field", target: "contact.email", label: "Email address", required: true },
+          ...Object.entries(kinds).map(([type, f]) => ({ id: type, type: "field", target: "contact.fields." + f.key, label: "My " + type, help: type === "number" ? "A rough figure will do." : undefined })),
+          { id: "ok", type: "consent", text: promise, purpose: "privacy", required: true },
+          { id: "news", type: "consent", text: "Send me news.", purpose: "newsletter", marketing: true },
+        ],
+      },
+    })
+    const visit = await office({ location_type: "client", location_details: undefined })
+    await until("the form at booking", () => desk.admin.patch("/services/" + visit.id, { form_id: form.id }).catch(() => undefined))
+    await until("the form at its place", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(promise))
+    const v = await visitor(browser, { hosts: [gatewayHost()], viewport: { width: 390, height: 800 } })
+    const { page } = v
+    const email = address("kinds")
+    await atDetails(page, visit)
+    await page.getByRole("button", { name: /^Book$/ }).click()
+    await page.getByText("4 answers need your attention").waitFor()
+    await check(page, "kinds errors")
+    await page.getByRole("link", { name: /Email address/ }).click()
+    await page.keyboard.type(email)
+    await page.getByLabel("Your address").fill("Dorpsstraat 5, Gent")
+    await page.getByLabel("First name").fill("Mo")
+    await page.getByLabel("My number").fill("3,5")
+    await page.getByLabel("My date").fill("2026-02-01")
+    await page.getByLabel("My url").fill("https://example.com")
+    await page.getByLabel("My dropdown").selectOption("Street")
+    await page.getByLabel("Morning").check()
+    await page.getByLabel("Evening").check()
+    await page.getByLabel("My checkbox").check()
+    await page.getByLabel("My long_text").fill("Two lines\nof text")
+    await page.getByLabel("I agree").check()
+    await check(page, "kinds filled")
+    await page.getByRole("button", { name: /^Book$/ }).click()
+    await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
+    const contact = await until("the contact", async () => (await desk.admin.get("/contacts?search=" + encodeURIComponent(email))).items[0])
+    assert.equal(contact.fields[kinds.number.key], 3.5)
+    assert.deepEqual(contact.fields[kinds.choices.key], ["Morning", "Evening"])
+    assert.equal(contact.fields[kinds.checkbox.key], true)
+    await v.end()
+  })
+
+  for (const [way, options, lang, said] of [
+    ["without script", { javaScriptEnabled: false }, "fr", "Le texte à accepter a changé"],
+    ["in the widget", {}, "de", "Der Text zur Zustimmung hat sich geändert"],
+  ]) test(`new words of a consent are shown before it is given, ${way}`, async () => {
+    const definition = (words) => ({ elements: [
+      { id: "email", type: "field", target: "contact.email", label: "Mail", required: true },
+      { id: "why", type: "field", target: "submission.fields.why", label: "Why" },
+      { id: "ok", type: "consent", text: words, purpose: "privacy", required: true },
+    ] })
+    const asked = (words) => until("the form at booking", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(words))
+    const intake = await office()
+    const form = await desk.admin.post("/forms", { name: "Consent " + Date.now(), status: "publish", definition: definition(`Call me by day, ${lang}.`) })
+    await until("the form's place", () => desk.admin.patch("/services/" + intake.id, { form_id: form.id }).catch(() => undefined))
+    await asked(`Call me by day, ${lang}.`)
+    const v = await visitor(browser, { ...options, hosts: [gatewayHost()] })
+    const { page } = v
+    await page.goto(onPage(intake, "&lang=" + lang))
+    if (options.javaScriptEnabled !== false) await upgraded(page)
+    await page.locator(".time:visible").first().click()
+    let shown = Date.now()
+    const email = address("consent-" + lang)
+    await page.getByLabel("Mail").fill(email)
+    await page.getByLabel("Why").fill("Oaks & <roses>")
+    await page.getByLabel("by day").check()
+    await desk.admin.patch("/forms/" + form.id, { definition: definition(`Call me by day and by night, ${lang}.`) })
+    await asked(`by night, ${lang}`)
+    await ripe(shown)
+    await page.locator("button.button--wide").click()
+    await page.getByText(said).waitFor()
+    shown = Date.now()
+    await check(page, "booking consent changed " + way)
+    assert.equal(await page.getByLabel("Mail").inputValue(), email)
+    assert.equal(await page.getByLabel("Why").inputValue(), "Oaks & <roses>")
+    assert.equal(await page.getByLabel("by night").isChecked(), false)
+    await page.getByLabel("by night").check()
+    await ripe(shown)
+    await page.locator("button.button--wide").click()
+    await mailLink(email, "/manage")
+    await v.end()
+  })
+
+  test("without a connection a widget's link stays, and the widget comes with the connection", async () => {
+    const site = await host(desk.gateway, snippet())
+    const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
+    const { page } = v
+    await page.route("**/_ui/booking/widget.json*", (route) => route.abort())
+    const asked = page.waitForEvent("requestfailed")
+    await page.goto(site.url)
+    await asked
+    await page.getByRole("link", { name: "Book online" }).waitFor()
+    await check(page, "widget without connection")
+    await page.unroute("**/_ui/booking/widget.json*")
+    await v.context.setOffline(true)
+    await v.context.setOffline(false)
+    await upgraded(page)
+    assert.equal(await page.getByRole("link", { name: "Book online" }).isVisible(), false)
+
+    // A month that fails to load can be asked for again.
+    await page.route("**/v1/booking/slots*", (route) => route.abort(), { times: 1 })
+    await page.getByRole("button", { name: "Next month" }).click()
+    await page.getByText("The free times could not be loaded.").waitFor()
+    await check(page, "widget month failed")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.locator(".time").first().waitFor()
+    assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY", "focus is not lost")
+    site.close()
+    await v.end()
+  })
 })
 
 test("on somebody else's site, under a strict policy and at 320 pixels, in Dutch, in another time zone", async () => {
@@ -193,81 +385,6 @@ test("on somebody else's site, under a strict policy and at 320 pixels, in Dutch
     site.close()
     await desk.admin.patch("/settings/form-style", { font: null, button_background: null, button_icon: null, button_width: null, field_radius: null, button_radius: null })
   }
-})
-
-// Books the intake through the API, as somebody who is not under test: by default at a time far from the first and the last.
-async function book(email, choose = (times) => times[Math.floor(times.length / 2)]) {
-  const free = await new Client().get(`/booking/slots?service=${desk.intake.id}`)
-  await pause(3100)
-  const { starts_at } = choose(free.items)
-  await new Client().post("/booking/book", { service: desk.intake.id, starts_at, token: free.token, hp_url: "", page: "", values: { email, first_name: "Ada" } })
-}
-
-const inside = "globalThis.deep = () => { let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; return e }"
-const label = async (page) => (await page.evaluate(inside), page.evaluate(() => deep()?.getAttribute("aria-label") ?? ""))
-const text = async (page) => (await page.evaluate(inside), page.evaluate(() => deep()?.textContent ?? ""))
-const focused = (page, heading) => until(`focus on ${heading}`, async () => (await text(page)) === heading)
-
-// The widget on our own page, at the details step.
-async function atDetails(page, service = desk.intake) {
-  await page.goto(onPage(service))
-  await upgraded(page)
-  await page.locator(".time:visible").first().click()
-  await page.getByRole("heading", { name: "Your details" }).waitFor()
-}
-
-test("what keeps a visitor from booking is said, and nothing typed is lost", async () => {
-  const v = await visitor(browser, { hosts: [gatewayHost()] })
-  const { page } = v
-  const email = address("trouble")
-  await atDetails(page)
-  await page.getByLabel("Email address").fill(email)
-  await page.getByLabel("Message").fill("I park outside.")
-  const press = () => page.getByRole("button", { name: /^Book$/ }).click()
-  const kept = async (name) => {
-    await check(page, name)
-    assert.equal(await page.getByLabel("Email address").inputValue(), email)
-    assert.equal(await page.getByLabel("Message").inputValue(), "I park outside.")
-  }
-  const answer = (status, code, data, headers = {}) =>
-    page.route("**/v1/booking/book", (route) => route.fulfill({ status, headers: { "access-control-allow-origin": "*", ...headers }, json: { code, message: code, data: { status, ...data } } }), { times: 1 })
-
-  await page.route("**/v1/booking/book", (route) => route.abort(), { times: 1 })
-  await press()
-  await page.getByText("The connection failed").waitFor()
-  await kept("trouble offline")
-
-  await answer(429, "svc_rate_limited", { retry_after: 4 })
-  await page.getByRole("button", { name: "Try again" }).click()
-  await page.getByText("Please wait 4 seconds").waitFor()
-  assert.equal(await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled"), "true")
-  await kept("trouble rate")
-  await until("the button", async () => (await page.getByRole("button", { name: /^Book$/ }).getAttribute("aria-disabled")) === null)
-
-  await answer(409, "svc_conflict", { reason: "max_open_bookings" })
-  await press()
-  await page.getByText("You already have several bookings ahead").waitFor()
-  await kept("trouble max open")
-
-  // The widget replaces a refused token once, and says nothing.
-  let tries = 0
-  await page.route("**/v1/booking/book", (route) => (++tries === 1 ? route.fulfill({ status: 400, json: { code: "svc_invalid_token", message: "", data: {} } }) : route.fulfill({ status: 503, json: { code: "svc_unavailable", message: "", data: {} } })), { times: 2 })
-  await press()
-  await page.getByText("The connection failed").waitFor()
-  assert.equal(tries, 2)
-
-  // Somebody else takes the time that is on the screen.
-  const chosen = await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)
-  await book(address("faster"), (times) => times[0])
-  await press()
-  await page.getByText("That time was just taken").waitFor()
-  await kept("trouble taken")
-  await page.locator(".notice .time:visible").first().click()
-  await until("another time", async () => (await page.evaluate(() => document.querySelector("svc-booking").shadowRoot.querySelector(".chosen").textContent)) !== chosen)
-  assert.equal(await page.getByLabel("Email address").inputValue(), email)
-  await press()
-  await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
-  await v.end()
 })
 
 test("a link whose appointment cannot be changed shows why and whom to ask", async () => {
@@ -298,133 +415,6 @@ test("a link whose appointment cannot be changed shows why and whom to ask", asy
   } finally {
     await desk.admin.patch("/settings/booking", { client_changes: true, cancel_notice_hours: 2, late_cancel_text: "" })
   }
-  await v.end()
-})
-
-test("every kind of question is asked, answered and checked", async () => {
-  const field = (type, options) => desk.admin.post("/fields", { entity: "contact", type, label: `Our ${type} ${Date.now()}`, ...(options ? { options } : {}) })
-  const kinds = {}
-  for (const type of ["number", "date", "url", "checkbox", "long_text"]) kinds[type] = await field(type)
-  kinds.dropdown = await field("dropdown", ["Garden", "Street"])
-  kinds.choices = await field("choices", ["Morning", "Noon", "Evening"])
-  const form = await desk.admin.post("/forms", {
-    name: "Intake questions " + Date.now(),
-    status: "publish",
-    definition: {
-      elements: [
-        { id: "h", type: "heading", text: "About you", level: 2 },
-        { id: "p", type: "paragraph", text: "We only ask what we need." },
-        { id: "first", type: "field", target: "contact.first_name", label: "First name", width: "half", required: true },
-        { id: "last", type: "field", target: "contact.last_name", label: "Last name", width: "half" },
-        { id: "email", type: "field", target: "contact.email", label: "Email address", required: true },
-        ...Object.entries(kinds).map(([type, f]) => ({ id: type, type: "field", target: "contact.fields." + f.key, label: "My " + type, help: type === "number" ? "A rough figure will do." : undefined })),
-        { id: "ok", type: "consent", text: "I agree that my answers are kept for this visit.", purpose: "privacy", required: true },
-        { id: "news", type: "consent", text: "Send me news.", purpose: "newsletter", marketing: true },
-      ],
-    },
-  })
-  await until("the form at booking", () => desk.admin.patch("/services/" + desk.visit.id, { form_id: form.id }).catch(() => undefined))
-  await until("the form's kinds", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes('"kind":"choices"'))
-  const v = await visitor(browser, { hosts: [gatewayHost()], viewport: { width: 390, height: 800 } })
-  const { page } = v
-  const email = address("kinds")
-  await atDetails(page, desk.visit)
-  await page.getByRole("button", { name: /^Book$/ }).click()
-  await page.getByText("4 answers need your attention").waitFor()
-  await check(page, "kinds errors")
-  await page.getByRole("link", { name: /Email address/ }).click()
-  await page.keyboard.type(email)
-  await page.getByLabel("Your address").fill("Dorpsstraat 5, Gent")
-  await page.getByLabel("First name").fill("Mo")
-  await page.getByLabel("My number").fill("3,5")
-  await page.getByLabel("My date").fill("2026-02-01")
-  await page.getByLabel("My url").fill("https://example.com")
-  await page.getByLabel("My dropdown").selectOption("Street")
-  await page.getByLabel("Morning").check()
-  await page.getByLabel("Evening").check()
-  await page.getByLabel("My checkbox").check()
-  await page.getByLabel("My long_text").fill("Two lines\nof text")
-  await page.getByLabel("I agree").check()
-  await check(page, "kinds filled")
-  await page.getByRole("button", { name: /^Book$/ }).click()
-  await page.getByRole("heading", { name: "Your appointment is booked" }).waitFor()
-  const contact = await until("the contact", async () => (await desk.admin.get("/contacts?search=" + encodeURIComponent(email))).items[0])
-  assert.equal(contact.fields[kinds.number.key], 3.5)
-  assert.deepEqual(contact.fields[kinds.choices.key], ["Morning", "Evening"])
-  assert.equal(contact.fields[kinds.checkbox.key], true)
-  await v.end()
-})
-
-for (const [way, options, lang, said] of [
-  ["without script", { javaScriptEnabled: false }, "fr", "Le texte à accepter a changé"],
-  ["in the widget", {}, "de", "Der Text zur Zustimmung hat sich geändert"],
-]) test(`new words of a consent are shown before it is given, ${way}`, async () => {
-  const definition = (words) => ({ elements: [
-    { id: "email", type: "field", target: "contact.email", label: "Mail", required: true },
-    { id: "why", type: "field", target: "submission.fields.why", label: "Why" },
-    { id: "ok", type: "consent", text: words, purpose: "privacy", required: true },
-  ] })
-  const shown = (words) => until("the form at booking", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(words))
-  const form = await desk.admin.post("/forms", { name: "Consent " + Date.now(), status: "publish", definition: definition("Call me by day.") })
-  await until("the form's place", () => desk.admin.patch("/services/" + desk.intake.id, { form_id: form.id }).catch(() => undefined))
-  await shown("Call me by day.")
-  const v = await visitor(browser, { ...options, hosts: [gatewayHost()] })
-  const { page } = v
-  try {
-    await page.goto(onPage(desk.intake, "&lang=" + lang))
-    if (options.javaScriptEnabled !== false) await upgraded(page)
-    await page.locator(".time:visible").first().click()
-    const email = address("consent")
-    await page.getByLabel("Mail").fill(email)
-    await page.getByLabel("Why").fill("Oaks & <roses>")
-    await page.getByLabel("by day").check()
-    await desk.admin.patch("/forms/" + form.id, { definition: definition("Call me by day and by night.") })
-    await shown("by night")
-    await pause(3100)
-    await page.locator("button.button--wide").click()
-    await page.getByText(said).waitFor()
-    await check(page, "booking consent changed " + way)
-    assert.equal(await page.getByLabel("Mail").inputValue(), email)
-    assert.equal(await page.getByLabel("Why").inputValue(), "Oaks & <roses>")
-    assert.equal(await page.getByLabel("by night").isChecked(), false)
-    await page.getByLabel("by night").check()
-    await pause(3100)
-    await page.locator("button.button--wide").click()
-    await mailLink(email, "/manage")
-    await v.end()
-  } finally {
-    await desk.admin.patch("/services/" + desk.intake.id, { form_id: null })
-    await until("the plain details", async () => !(await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes("by night"))
-  }
-})
-
-const snippet = () => `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.intake.id}"><a href="${desk.bookPage}">Book online</a></svc-booking>`
-
-test("without a connection a widget's link stays, and the widget comes with the connection", async () => {
-  const site = await host(desk.gateway, snippet())
-  const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
-  const { page } = v
-  await page.route("**/_ui/booking/widget.json*", (route) => route.abort())
-  const asked = page.waitForEvent("requestfailed")
-  await page.goto(site.url)
-  await asked
-  await page.getByRole("link", { name: "Book online" }).waitFor()
-  await check(page, "widget without connection")
-  await page.unroute("**/_ui/booking/widget.json*")
-  await v.context.setOffline(true)
-  await v.context.setOffline(false)
-  await upgraded(page)
-  assert.equal(await page.getByRole("link", { name: "Book online" }).isVisible(), false)
-
-  // A month that fails to load can be asked for again.
-  await page.route("**/v1/booking/slots*", (route) => route.abort(), { times: 1 })
-  await page.getByRole("button", { name: "Next month" }).click()
-  await page.getByText("The free times could not be loaded.").waitFor()
-  await check(page, "widget month failed")
-  await page.getByRole("button", { name: "Try again" }).click()
-  await page.locator(".time").first().waitFor()
-  assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY", "focus is not lost")
-  site.close()
   await v.end()
 })
 

@@ -80,18 +80,44 @@ export const beginWith = (page, change) =>
     await route.fulfill({ response: answer, body: text.replace(/(<meta name="portal" content=")([^"]*)"/, (_, head, value) => head + change(value) + '"') })
   })
 
-/** Checks the page's present state: axe finds nothing, and nothing is wider than the window. */
-export async function check(page, name) {
+const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+const contrast = { type: "rule", values: ["color-contrast"] }
+
+/** Checks the page's present state: axe finds nothing, by all rules or by some, and nothing is wider than the window. */
+export async function check(page, name, runOnly = rules) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script
   await page.evaluate(still) // axe measures the colours of this moment
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
-  const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
   const found = await page.evaluate((runOnly) => window.axe.run({ runOnly, resultTypes: ["violations"] }), runOnly)
   const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
   assert.deepEqual(said, [], `axe in ${name}`)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`)
   await shot(page, name)
+}
+
+/** Colours in which a page may be shown. */
+const colours = { dark: { colorScheme: "dark" }, forced: { colorScheme: "light", forcedColors: "active" } }
+
+/**
+ * Checks the page's present state as check does, then without loading it again: its contrast in these colours, and all of it on a
+ * small screen with touch.
+ */
+export async function checkModes(page, name, modes = Object.keys(colours)) {
+  await check(page, name)
+  for (const mode of modes) {
+    await page.emulateMedia(colours[mode])
+    await check(page, `${name} ${mode}`, contrast)
+  }
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "none" })
+  const wide = page.viewportSize()
+  const device = await page.context().newCDPSession(page)
+  await device.send("Emulation.setTouchEmulationEnabled", { enabled: true })
+  await page.setViewportSize({ width: 320, height: 720 })
+  await check(page, name + " small")
+  await device.send("Emulation.setTouchEmulationEnabled", { enabled: false })
+  await device.detach()
+  await page.setViewportSize(wide)
 }
 
 /** Waits, in the page, until what was just changed is drawn and every transition and finite animation has ended. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
-import { after, before, test } from "node:test"
+import { after, before, describe, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
-import { pause, setUp, until } from "./system.mjs"
+import { ripe, setUp, until } from "./system.mjs"
 
 // Colours that the visitor's system forces on every page, as Windows' contrast themes do.
 let browser, desk, form
@@ -44,41 +44,42 @@ const edged = async (page, selector) => {
   assert.ok(at.border === "1px solid" && at.edge !== at.around, `${selector} has no edge: ${JSON.stringify(at)}`)
 }
 
-for (const [way, options] of Object.entries({ "black on white": {}, "white on black": { colorScheme: "dark" } })) test(`in forced colours, ${way}, the booking widget shows what is free, chosen, wrong and in focus`, async () => {
-  const v = await forced(options)
-  const { page } = v
-  const name = (what) => `forced ${options.colorScheme ?? "light"} ${what}`
-  await page.goto(desk.bookPage)
-  await page.waitForFunction(() => document.querySelector("svc-booking")?.shadowRoot?.querySelector(".choice"))
-  await edged(page, ".choice")
-  await stops(page, 3, "services")
-  await check(page, name("services"))
-  await page.getByRole("button", { name: desk.intake.name }).click()
-  await page.locator(".time:visible").first().waitFor()
-  await edged(page, ".time")
-  await edged(page, ".day--free:not(.day--chosen)")
-  const [chosen, free] = [await look(page, ".day--chosen"), await look(page, ".day--free:not(.day--chosen)")]
-  assert.notEqual(chosen.background, free.background, "the chosen day is seen")
-  await stops(page, 6, "times")
-  await check(page, name("times"))
-  await page.locator(".time:visible").first().click()
-  await page.getByRole("heading", { name: "Your details" }).waitFor()
-  await stops(page, 6, "details")
-  await page.getByRole("button", { name: "Book", exact: true }).click()
-  await page.locator("#f-email-error:visible").waitFor()
-  await edged(page, "#f-email")
-  await edged(page, "button[type=submit]")
-  await check(page, name("wrong"))
-  await v.end()
-})
+describe("visitors who come at once", { concurrency: 4 }, () => {
+  for (const [way, options] of Object.entries({ "black on white": {}, "white on black": { colorScheme: "dark" } })) test(`in forced colours, ${way}, the booking widget shows what is free, chosen, wrong and in focus`, async () => {
+    const v = await forced(options)
+    const { page } = v
+    const name = (what) => `forced ${options.colorScheme ?? "light"} ${what}`
+    await page.goto(desk.bookPage)
+    await page.waitForFunction(() => document.querySelector("svc-booking")?.shadowRoot?.querySelector(".choice"))
+    await edged(page, ".choice")
+    await stops(page, 3, "services")
+    await check(page, name("services"))
+    await page.getByRole("button", { name: desk.intake.name }).click()
+    await page.locator(".time:visible").first().waitFor()
+    await edged(page, ".time")
+    await edged(page, ".day--free:not(.day--chosen)")
+    const [chosen, free] = [await look(page, ".day--chosen"), await look(page, ".day--free:not(.day--chosen)")]
+    assert.notEqual(chosen.background, free.background, "the chosen day is seen")
+    await stops(page, 6, "times")
+    await check(page, name("times"))
+    await page.locator(".time:visible").first().click()
+    await page.getByRole("heading", { name: "Your details" }).waitFor()
+    await stops(page, 6, "details")
+    await page.getByRole("button", { name: "Book", exact: true }).click()
+    await page.locator("#f-email-error:visible").waitFor()
+    await edged(page, "#f-email")
+    await edged(page, "button[type=submit]")
+    await check(page, name("wrong"))
+    await v.end()
+  })
 
-test("in forced colours a form is filled in and sent, with script and without", async () => {
-  for (const scripts of [true, false]) {
+  for (const scripts of [true, false]) test(`in forced colours a form is filled in and sent, ${scripts ? "with" : "without"} script`, async () => {
     const v = await forced({ scripts })
     const { page } = v
     const name = (what) => `forced form ${scripts ? "" : "plain "}${what}`
     await page.goto(`${desk.gateway}/f/${form.id}`)
     await page.getByRole("button", { name: "Send" }).waitFor()
+    const shown = Date.now()
     await stops(page, 5, "the form")
     await edged(page, "input[type=email]")
     await edged(page, "button[type=submit]")
@@ -92,21 +93,21 @@ test("in forced colours a form is filled in and sent, with script and without", 
     await page.getByLabel("Email").fill(`forced-${Date.now().toString(36)}@example.com`)
     await page.getByLabel("Your question").fill("Is this readable?")
     await page.getByLabel("You may keep my details").check()
-    if (!scripts) await pause(3100) // without script nothing delays a form that would be sent too fast
+    if (!scripts) await ripe(shown) // without script nothing delays a form that would be sent too fast
     await page.getByRole("button", { name: "Send" }).click()
     await page.getByText("Thank you, we will answer.").waitFor()
     await check(page, name("sent"))
     await v.end()
-  }
-})
+  })
 
-test("in forced colours the pages behind mails and of accounts are read and used", async () => {
-  const v = await forced()
-  for (const [path, n] of [["/account/sign-in", 4], ["/account/telemetry", 2], ["/manage", 2], ["/marketing/unsubscribe", 2]]) {
-    await v.page.goto(desk.gateway + path)
-    await edged(v.page, "button[type=submit]")
-    await stops(v.page, n, path)
-    await check(v.page, "forced " + path)
-  }
-  await v.end()
+  test("in forced colours the pages behind mails and of accounts are read and used", async () => {
+    const v = await forced()
+    for (const [path, n] of [["/account/sign-in", 4], ["/account/telemetry", 2], ["/manage", 2], ["/marketing/unsubscribe", 2]]) {
+      await v.page.goto(desk.gateway + path)
+      await edged(v.page, "button[type=submit]")
+      await stops(v.page, n, path)
+      await check(v.page, "forced " + path)
+    }
+    await v.end()
+  })
 })

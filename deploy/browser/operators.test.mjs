@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
-import { check, launch, visitor } from "./browser.mjs"
-import { Client, pause, setUp, sql, state, until } from "./system.mjs"
+import { check, checkModes, launch, visitor } from "./browser.mjs"
+import { Client, ripe, setUp, sql, state, until } from "./system.mjs"
 
 let browser
 before(async () => (browser = await launch()))
@@ -11,25 +11,33 @@ const panel = (path = "/") => state().processes.gateway.admin + path
 const host = () => new URL(panel()).host
 const open = (options) => visitor(browser, { hosts: [host()], ...options })
 
-for (const [width, colorScheme] of [[320, "dark"], [1440, "light"]])
-  test(`every page of the panel is accessible, ${width} wide, ${colorScheme}`, async () => {
-    await until("the first figures", async () => /Goroutines/.test(await (await fetch(panel("/services/booking"))).text()), 60)
-    const v = await open({ colorScheme, viewport: { width, height: 900 } })
-    for (const path of ["/", "/services/settings", "/services/booking?over=1h", "/services/traefik", "/instances", "/apps", "/routes?search=booking", "/parked-messages"]) {
-      await v.page.goto(panel(path))
-      await check(v.page, `operators${path}-${width}-${colorScheme}`)
-    }
-    await v.page.goto(panel("/services/forms"))
-    await v.page.getByText("All figures").click()
-    await check(v.page, `operators-figures-${width}-${colorScheme}`)
-    const answer = await v.page.goto(panel("/parked-messages/contacts/1"))
-    assert.equal(answer.status(), 404)
-    await check(v.page, `operators-none-${width}-${colorScheme}`)
-    await v.end()
-  })
+// The time between two updates of a page. In a page whose clock the test has, updated waits for something that one of them brings.
+const every = 5000
+const updated = (v, what) => until("an update", async () => (await v.page.clock.runFor(every), what.first().isVisible()), 60)
+
+test("every page of the panel is accessible, dark and light, wide and small", async () => {
+  await until("the first figures", async () => /Goroutines/.test(await (await fetch(panel("/services/booking"))).text()), 60)
+  const v = await open()
+  for (const path of ["/", "/services/settings", "/services/booking?over=1h", "/services/traefik", "/instances", "/apps", "/routes?search=booking", "/parked-messages"]) {
+    await v.page.goto(panel(path))
+    await checkModes(v.page, `operators${path}`, ["dark"])
+  }
+  await v.page.goto(panel("/services/forms"))
+  await v.page.getByText("All figures").click()
+  await checkModes(v.page, "operators-figures", ["dark"])
+  const answer = await v.page.goto(panel("/parked-messages/contacts/1"))
+  assert.equal(answer.status(), 404)
+  await checkModes(v.page, "operators-none", ["dark"])
+  await v.end()
+  const dark = await open({ colorScheme: "dark", viewport: { width: 320, height: 900 } })
+  await dark.page.goto(panel())
+  await check(dark.page, "operators-begun-dark")
+  await dark.end()
+})
 
 test("what happens shows without a reload, and the focus stays where it is", async () => {
   const v = await open()
+  await v.page.clock.install()
   await v.page.goto(panel("/services/forms"))
   await v.page.getByText("All figures").click()
   const loaded = await v.page.evaluate(() => performance.timeOrigin)
@@ -37,7 +45,7 @@ test("what happens shows without a reload, and the focus stays where it is", asy
   await link.focus()
   const visitors = new Client()
   for (let i = 0; i < 5; i++) await visitors.get("/forms/987654321/token").catch(() => {})
-  await v.page.getByRole("row", { name: /^[a-z-]*token/ }).waitFor({ timeout: 40000 })
+  await updated(v, v.page.getByRole("row", { name: /^[a-z-]*token/ }))
   assert.equal(await v.page.evaluate(() => performance.timeOrigin), loaded, "the page was not loaded again")
   assert.ok(await link.evaluate((e) => e === document.activeElement), "the focus stays")
   assert.ok(await v.page.locator("details").evaluate((e) => e.open), "what is open stays open")
@@ -47,6 +55,7 @@ test("what happens shows without a reload, and the focus stays where it is", asy
 
 test("the keyboard reaches the content, pauses updates and finds a route", async () => {
   const v = await open()
+  await v.page.clock.install()
   await v.page.goto(panel())
   await v.page.keyboard.press("Tab")
   await v.page.getByRole("link", { name: "Skip to the content" }).and(v.page.locator(":focus")).waitFor()
@@ -59,7 +68,10 @@ test("the keyboard reaches the content, pauses updates and finds a route", async
   const paused = await time.textContent()
   assert.equal(await v.page.getByRole("button", { name: "Pause" }).getAttribute("aria-pressed"), "true")
   await check(v.page, "operators-paused")
-  await v.page.waitForTimeout(6000) // longer than the time between two updates
+  let asked = 0
+  v.page.on("request", () => asked++)
+  await v.page.clock.runFor(4 * every)
+  assert.equal(asked, 0)
   assert.equal(await time.textContent(), paused)
   await v.page.keyboard.press("Space")
   await until("an update", async () => (await time.textContent()) !== paused)
@@ -79,17 +91,18 @@ test("a parked message is looked at, stays while its cause is there, and is repl
   const form = await admin.post("/forms", { name: "Parked " + email, status: "publish", definition: { elements: [{ id: "email", type: "field", target: "contact.email", label: "Email", required: true }] } })
   const visitors = new Client()
   const { token } = await until("the form", () => visitors.get(`/forms/${form.id}/token`).catch(() => undefined))
-  await pause(3100) // nobody fills in a form faster
+  await ripe(Date.now())
   const mend = () => sql("alter table contacts.contact drop constraint if exists defect")
   // A defect of contacts: it cannot store this one person.
   sql(`alter table contacts.contact add constraint defect check (email <> '${email}') not valid`)
   const v = await open()
+  await v.page.clock.install()
   try {
     await visitors.post(`/forms/${form.id}/submit`, { token, hp_url: "", page: "https://example.com/", values: { email } })
     await v.page.goto(panel())
     await v.page.getByRole("link", { name: "Parked messages" }).first().click()
     const row = v.page.getByRole("region", { name: "Parked messages of contacts" }).getByRole("row", { name: /contacts\.command.*defect/ })
-    await row.waitFor({ timeout: 60000 }) // without a reload
+    await updated(v, row) // without a reload
     await check(v.page, "operators-parked")
 
     await row.getByRole("link", { name: /^Replay \d+…$/ }).click()
@@ -114,12 +127,15 @@ test("a parked message is looked at, stays while its cause is there, and is repl
 
 test("a controller that is away is said, and comes back by itself", async () => {
   const v = await open()
+  await v.page.clock.install()
   await v.page.goto(panel())
+  const away = v.page.getByText("The controller does not answer")
   await v.page.route("**/*", (route) => route.abort())
-  await v.page.getByText("The controller does not answer").waitFor()
+  await updated(v, away)
   await check(v.page, "operators-away")
   await v.page.unroute("**/*")
-  await until("an update", async () => (await v.page.getByText("The controller does not answer").count()) === 0)
+  await v.page.clock.runFor(every)
+  await away.waitFor({ state: "detached" })
   await v.end()
 })
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
+import { checkScreens, dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
 
 const clock = (moment) => wall(moment).slice(11)
 
@@ -424,20 +424,13 @@ test("without permission nothing is offered that would be refused, and without t
   await v.end()
 })
 
-for (const [name, options] of [["dark", { colorScheme: "dark" }], ["small", { viewport: { width: 320, height: 720 }, hasTouch: true }], ["forced colours", { forcedColors: "active" }]]) {
-  test(`every screen of booking, ${name}`, async () => {
-    const a = await appointment({ days: 19, status: "pending" })
-    const v = await member(options)
-    for (const [path, ready] of [
-      [`/calendar?view=day&date=${dayOf(a.starts_at)}`, v.page.getByRole("button", { name: a.client.name })], [`/calendar?view=week&date=${dayOf(a.starts_at)}`, v.page.getByRole("button", { name: a.client.name })],
-      [`/calendar?view=list&date=${dayOf(a.starts_at)}`, v.page.getByRole("link", { name: a.client.name })], ["/appointments/" + a.id, v.page.getByRole("heading", { name: a.client.name })],
-      [`/appointments/new?contact=${a.client.id}&service=${desk.intake.id}`, v.page.locator(".time").first()], ["/services", v.page.getByRole("link", { name: desk.intake.name })],
-      ["/services/" + desk.intake.id, v.page.getByLabel("Duration")], ["/hours", v.page.getByRole("heading", { name: /Weekly hours/ })],
-    ]) {
-      await v.page.goto(team() + path)
-      await ready.waitFor()
-      await check(v.page, `portal booking ${name} ${path.split("?")[0].replace(/[0-9a-f-]{36}/, "one")} ${/view=(\w+)/.exec(path)?.[1] ?? ""}`)
-    }
-    await v.end()
-  })
-}
+test("every screen of booking, in every mode", async () => {
+  const a = await appointment({ days: 19, status: "pending" })
+  const day = dayOf(a.starts_at)
+  await checkScreens("booking", (page) => [
+    ["/calendar?view=day&date=" + day, page.getByRole("button", { name: a.client.name }), "day"], ["/calendar?view=week&date=" + day, page.locator("body", { has: page.getByRole("button", { name: "Week", pressed: true }) }).getByRole("button", { name: a.client.name }), "week"],
+    ["/calendar?view=list&date=" + day, page.getByRole("link", { name: a.client.name }), "list"], ["/appointments/" + a.id, page.getByRole("heading", { name: a.client.name }), "appointment"],
+    [`/appointments/new?contact=${a.client.id}&service=${desk.intake.id}`, page.locator(".time"), "new"], ["/services", page.getByRole("link", { name: desk.intake.name })],
+    ["/services/" + desk.intake.id, page.getByLabel("Duration"), "service"], ["/hours", page.getByRole("heading", { name: /Weekly hours/ })],
+  ])
+})

@@ -1,9 +1,9 @@
 // The settings screens of the portal, in a real browser: each document, apps, assistants, support and the setup guide, every state.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { check, visitor } from "./browser.mjs"
+import { check, checkModes, visitor } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { browser, desk, member, open, team, unique } from "./team.mjs"
+import { browser, checkScreens, desk, member, open, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
 
@@ -13,18 +13,8 @@ const screens = [
   ["/settings/api-access", "API access"], ["/settings/assistants", "AI assistants"], ["/settings/telemetry", "Sharing data"], ["/settings/support", "Support"], ["/apps", "Apps"],
 ]
 
-for (const [name, options] of [["wide", {}], ["dark", { colorScheme: "dark" }], ["small", { viewport: { width: 320, height: 720 }, hasTouch: true }], ["forced colours", { forcedColors: "active" }]]) {
-  test(`every screen of the settings, ${name}`, async () => {
-    const v = await member(options)
-    for (const [path, heading] of screens) {
-      await open(v, path, heading)
-      await v.page.locator(".settings-main .panel, .hub, .app-list, .settings-list table, .blank").first().waitFor()
-      await v.page.locator(".skeleton").waitFor({ state: "detached" })
-      await check(v.page, `portal settings ${name} ${path}`)
-    }
-    await v.end()
-  })
-}
+test("every screen of the settings, in every mode", () =>
+  checkScreens("settings", (page) => screens.map(([path, heading]) => [path, page.locator("body", { has: page.locator(".settings-main .panel, .hub, .app-list, .settings-list table, .blank") }).getByRole("heading", { name: heading, level: 1 })])))
 
 test("a document is saved with what differs, and a refusal stands at its field", async () => {
   const v = await member()
@@ -47,8 +37,9 @@ test("a document is saved with what differs, and a refusal stands at its field",
   await v.end()
 })
 
-test("two people change one document: what does not clash is kept, what clashes is asked", async () => {
+test("two people change one document: what does not clash is kept, what clashes is asked", async (t) => {
   const before = await desk.admin.get("/settings/booking")
+  t.after(() => desk.admin.patch("/settings/booking", { cancel_notice_hours: before.cancel_notice_hours, max_advance_days: before.max_advance_days }))
   const v = await member()
   // Without the stream nothing shows by itself, so the form is as old as a person's who thinks for a while.
   await v.page.route("**/v1/live", (route) => route.abort())
@@ -73,11 +64,11 @@ test("two people change one document: what does not clash is kept, what clashes 
   await v.page.getByRole("button", { name: "Save mine" }).click()
   await v.page.getByText("Somebody else changed").waitFor({ state: "detached" })
   assert.equal((await desk.admin.get("/settings/booking")).cancel_notice_hours, 7)
-  await desk.admin.patch("/settings/booking", { cancel_notice_hours: before.cancel_notice_hours, max_advance_days: before.max_advance_days })
   await v.end()
 })
 
-test("the portal's path is checked while somebody types, and whoever would lock themselves out is warned", async () => {
+test("the portal's path is checked while somebody types, and whoever would lock themselves out is warned", async (t) => {
+  t.after(() => desk.admin.patch("/settings/portal", { host: "" }))
   const v = await member()
   await open(v, "/settings/portal", "Portal and booking page")
   const path = v.page.getByLabel("Path")
@@ -105,7 +96,8 @@ test("the portal's path is checked while somebody types, and whoever would lock 
   await v.end()
 })
 
-test("the look of forms shows before it is saved, and what few can read is said", async () => {
+test("the look of forms shows before it is saved, and what few can read is said", async (t) => {
+  t.after(() => desk.admin.patch("/settings/form-style", { button_background: null, button_text: null, button_radius: null, button_icon: null, font: null }))
   const v = await member()
   await open(v, "/settings/form-style", "Look of forms")
   const preview = v.page.locator(".sample")
@@ -176,7 +168,8 @@ test("fields stand in groups, in an order, and go to the archive with their valu
   await v.end()
 })
 
-test("a role's permission includes seeing contacts, and a change counts", async () => {
+test("a role's permission includes seeing contacts, and a change counts", async (t) => {
+  t.after(() => desk.admin.patch("/settings/roles/author", { capabilities: [] }))
   const v = await member()
   await open(v, "/settings/roles", "Roles")
   await v.page.getByRole("button", { name: "Author" }).click()
@@ -243,7 +236,8 @@ test("an app goes off after the question that lists what disappears, and comes b
   await v.end()
 })
 
-test("a person decides what assistants may use", async () => {
+test("a person decides what assistants may use", async (t) => {
+  t.after(() => desk.person.patch("/integrations/ai", { abilities: { "svc/create-contact": true } }))
   const v = await member()
   await open(v, "/settings/assistants?search=create-contact", "AI assistants")
   await v.page.getByLabel("Address for assistants").waitFor()
@@ -360,8 +354,9 @@ test("a logo is uploaded, stands on every page in place of the name, and goes ag
   await v.end()
 })
 
-test("the setup guide shows which steps are done, and goes when somebody hides it", async () => {
+test("the setup guide shows which steps are done, and goes when somebody hides it", async (t) => {
   await desk.admin.patch("/setup", { done: false, dismissed: false })
+  t.after(() => desk.admin.patch("/setup", { dismissed: false }))
   const v = await member()
   await v.page.goto(team())
   const guide = v.page.getByRole("region", { name: "The first hour" })
@@ -371,56 +366,53 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   await guide.getByRole("button", { name: "Hide the guide" }).click()
   await guide.waitFor({ state: "detached" })
   assert.ok((await desk.admin.get("/setup")).dismissed)
-  await desk.admin.patch("/setup", { dismissed: false })
   await v.end()
 })
 
-for (const [name, options] of [["wide", {}], ["dark and small", { colorScheme: "dark", viewport: { width: 320, height: 720 }, hasTouch: true }]]) {
-  test(`a tag is renamed, merged into another and deleted, ${name}`, async () => {
-    const stamp = unique()
-    const [old, renamed, other] = ["Client ", "Customer ", "Regular "].map((word) => word + stamp)
-    const people = []
-    for (const tags of [[old], [old, other]]) people.push((await desk.admin.post("/contacts", { first_name: "Tagged " + stamp, tags })).id)
-    const tagsOf = () => Promise.all(people.map(async (id) => (await desk.admin.get("/contacts/" + id)).tags))
-    const v = await member(options)
-    await open(v, "/settings/tags?search=" + stamp, "Tags")
-    const choose = async (tag, action) => {
-      await v.page.getByRole("button", { name: "Actions for the tag " + tag }).click()
-      await v.page.getByRole("menuitem", { name: action }).click()
-    }
-    const dialog = v.page.getByRole("dialog")
+test("a tag is renamed, merged into another and deleted", async () => {
+  const stamp = unique()
+  const [old, renamed, other] = ["Client ", "Customer ", "Regular "].map((word) => word + stamp)
+  const people = []
+  for (const tags of [[old], [old, other]]) people.push((await desk.admin.post("/contacts", { first_name: "Tagged " + stamp, tags })).id)
+  const tagsOf = () => Promise.all(people.map(async (id) => (await desk.admin.get("/contacts/" + id)).tags))
+  const v = await member()
+  await open(v, "/settings/tags?search=" + stamp, "Tags")
+  const choose = async (tag, action) => {
+    await v.page.getByRole("button", { name: "Actions for the tag " + tag }).click()
+    await v.page.getByRole("menuitem", { name: action }).click()
+  }
+  const dialog = v.page.getByRole("dialog")
 
-    await choose(old, "Rename")
-    await dialog.getByText(`2 contacts have “${old}”.`).waitFor()
-    await check(v.page, `portal settings tag rename ${name}`)
-    await dialog.getByLabel("Name", { exact: true }).fill(renamed)
-    await dialog.getByRole("button", { name: "Rename" }).click()
-    await v.page.getByText(`“${old}” is “${renamed}” now.`).waitFor()
-    await v.page.getByRole("link", { name: renamed }).waitFor()
-    await until("the contacts", async () => (await tagsOf()).every((tags) => tags[0] === renamed))
-    await v.page.getByText("Being changed").waitFor({ state: "detached" })
-    await check(v.page, `portal settings tags ${name}`)
+  await choose(old, "Rename")
+  await dialog.getByText(`2 contacts have “${old}”.`).waitFor()
+  await checkModes(v.page, "portal settings tag rename")
+  await dialog.getByLabel("Name", { exact: true }).fill(renamed)
+  await dialog.getByRole("button", { name: "Rename" }).click()
+  await v.page.getByText(`“${old}” is “${renamed}” now.`).waitFor()
+  await v.page.getByRole("link", { name: renamed }).waitFor()
+  await until("the contacts", async () => (await tagsOf()).every((tags) => tags[0] === renamed))
+  await v.page.getByText("Being changed").waitFor({ state: "detached" })
+  await checkModes(v.page, "portal settings tags")
 
-    // A name that is taken leads to the merge.
-    await choose(renamed, "Rename")
-    await dialog.getByLabel("Name", { exact: true }).fill(other.toLowerCase())
-    await dialog.getByRole("button", { name: "Rename" }).click()
-    await dialog.getByText(`“${other}” exists already.`).waitFor()
-    await dialog.getByText(`2 contacts have “${renamed}”.`).waitFor()
-    await check(v.page, `portal settings tag merge ${name}`)
-    await dialog.getByRole("button", { name: "Merge" }).click()
-    await v.page.getByRole("link", { name: renamed }).waitFor({ state: "detached" })
-    await until("the contacts", async () => (await tagsOf()).every((tags) => tags.join() === other))
+  // A name that is taken leads to the merge.
+  await choose(renamed, "Rename")
+  await dialog.getByLabel("Name", { exact: true }).fill(other.toLowerCase())
+  await dialog.getByRole("button", { name: "Rename" }).click()
+  await dialog.getByText(`“${other}” exists already.`).waitFor()
+  await dialog.getByText(`2 contacts have “${renamed}”.`).waitFor()
+  await checkModes(v.page, "portal settings tag merge")
+  await dialog.getByRole("button", { name: "Merge" }).click()
+  await v.page.getByRole("link", { name: renamed }).waitFor({ state: "detached" })
+  await until("the contacts", async () => (await tagsOf()).every((tags) => tags.join() === other))
 
-    await choose(other, "Delete")
-    await dialog.getByText("It is taken off 2 contacts. The contacts stay.").waitFor()
-    await check(v.page, `portal settings tag delete ${name}`)
-    await dialog.getByRole("button", { name: `Delete “${other}”` }).click()
-    await v.page.getByText("Nothing fits").waitFor()
-    await until("the contacts", async () => (await tagsOf()).every((tags) => tags.length === 0))
-    await v.end()
-  })
-}
+  await choose(other, "Delete")
+  await dialog.getByText("It is taken off 2 contacts. The contacts stay.").waitFor()
+  await checkModes(v.page, "portal settings tag delete")
+  await dialog.getByRole("button", { name: `Delete “${other}”` }).click()
+  await v.page.getByText("Nothing fits").waitFor()
+  await until("the contacts", async () => (await tagsOf()).every((tags) => tags.length === 0))
+  await v.end()
+})
 
 test("the progress of a tag's change shows, and a tag that is being deleted has no actions", async () => {
   const v = await member()

@@ -5,7 +5,7 @@ import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { check } from "./browser.mjs"
 import { Client, password, state, until } from "./system.mjs"
-import { desk, member, screens, team, unique } from "./team.mjs"
+import { desk, member, openListening, screens, team, unique } from "./team.mjs"
 
 test("the portal's types are those of the running system", () => {
   const script = fileURLToPath(new URL("../../services/settings/internal/portal/web/schema.mjs", import.meta.url))
@@ -57,7 +57,7 @@ const contact = (fields) => desk.admin.post("/contacts", { first_name: "Ada", la
 test("the overview shows the day, and a request is answered in place", async () => {
   const c = await contact({ last_name: "Donaudampfschifffahrtskapitaen " + unique() })
   const slots = (await desk.admin.get("/slots?service=" + desk.followUp.id)).items
-  await desk.admin.post("/appointments", { contact: c.id, service: desk.followUp.id, starts_at: slots[0].starts_at, status: "pending", meeting_url: "https://meet.example.com/x" })
+  await desk.admin.post("/appointments", { contact: c.id, service: desk.followUp.id, starts_at: slots[3].starts_at, status: "pending", meeting_url: "https://meet.example.com/x" })
   await desk.admin.post("/appointments", { contact: c.id, service: desk.visit.id, starts_at: new Date(Math.floor(Date.now() / 1000 - 3 * 3600) * 1000), outside_hours: true, location: "Kouter 3" })
   const name = `${c.first_name} ${c.last_name}`
   for (const [colorScheme, width] of [["light", 1440], ["dark", 320]]) {
@@ -151,9 +151,7 @@ test("values, tags and notes of a contact change at once, and a refusal takes th
 test("a change by somebody else shows without reloading", async () => {
   const c = await contact()
   const v = await member()
-  await v.page.goto(`${team()}/contacts/${c.id}`)
-  await v.page.getByRole("heading", { name: c.last_name }).waitFor()
-  await v.page.waitForTimeout(1000) // the stream has no sign of its own that it listens
+  await openListening(v, "/contacts/" + c.id, c.last_name)
   await desk.admin.patch(`/contacts/${c.id}`, { mode: "overwrite", first_name: "Augusta" })
   await v.page.getByRole("heading", { name: "Augusta " + c.last_name, level: 1 }).waitFor()
   await v.end()

@@ -1,17 +1,30 @@
-// Runs every *.test.mjs beside this file. Two systems at once take one file after the other, the longest first: most of the
-// time a test waits for its page. A system runs one file at a time, so a file may switch apps off.
+// Runs every *.test.mjs beside this file, or those whose names begin with an argument. Two systems at once take one file after the
+// other, the longest first: most of the time a test waits for its page. A system runs one file at a time, so a file may switch apps off.
+//
+// It ends with a line of seconds per file, the five slowest tests, and a line "FAILED file: test" per test that failed. The status is 0
+// if every test passed. --keep-seconds writes what was measured to seconds.json, which orders the files.
 import { spawn } from "node:child_process"
-import { readdirSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
 import { start } from "./system.mjs"
 
 const here = dirname(fileURLToPath(import.meta.url))
-const wanted = process.argv.slice(2)
+const { values: options, positionals: wanted } = parseArgs({ allowPositionals: true, options: { "keep-seconds": { type: "boolean" } } })
+const measured = JSON.parse(readFileSync(join(here, "seconds.json"), "utf8"))
+// The demo waits for other processes most of the time, so it leaves the processors to the file beside it. A new file counts as long.
+const seconds = (file) => (file === "demo.test.mjs" ? Infinity : (measured[file] ?? 1e6))
 const files = readdirSync(here)
   .filter((f) => f.endsWith(".test.mjs") && (wanted.length === 0 || wanted.some((w) => f.startsWith(w))))
-  .sort((a, b) => statSync(join(here, b)).size - statSync(join(here, a)).size)
+  .sort((a, b) => seconds(b) - seconds(a) || a.localeCompare(b))
+if (files.length === 0) {
+  console.error("No test file begins with " + wanted.join(" or "))
+  process.exit(1)
+}
 const systems = Math.min(files.length, process.env.E2E_DATA_DIR ? 1 : 2)
+const reports = mkdtempSync(join(tmpdir(), "frontdesk-browser-reports-"))
 
 const running = new Set()
 for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -21,10 +34,20 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   })
 }
 
-/** Runs one file against the system of a data folder, prints its report at the end, and answers its exit code. */
+/** Files that have ended: name, seconds, exit code, and their tests as report.mjs writes them. */
+const ended = []
+
+/** The tests of a report. Of a file that fails outside of its tests Node makes one that has the file's path as its name. */
+const testsOf = (report) =>
+  report.split("\n").filter(Boolean).map((line) => JSON.parse(line)).map((t) => (t.name.startsWith(here) ? { ...t, name: "(the file)" } : t))
+
+/** Runs one file against the system of a data folder, and prints its report at the end. */
 async function run(file, dir) {
+  const report = join(reports, file + ".json")
   // A test that fails leaves its page open, and the browser would keep the file from its end.
-  const args = ["--test", "--test-force-exit", "--test-reporter=spec", ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
+  const args = ["--test", "--test-force-exit", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=" + join(here, "report.mjs"), "--test-reporter-destination=" + report,
+    ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
+  const began = performance.now()
   const tests = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, E2E_DATA_DIR: dir } })
   running.add(tests)
   let said = `${file}\n`
@@ -32,22 +55,45 @@ async function run(file, dir) {
   const code = await new Promise((resolve) => tests.once("close", (c) => resolve(c ?? 1)))
   running.delete(tests)
   process.stdout.write(said)
-  return code
+  ended.push({ file, seconds: (performance.now() - began) / 1000, code, tests: existsSync(report) ? testsOf(readFileSync(report, "utf8")) : [] })
 }
 
-/** Runs files until there are none left, and stops the system: 0, or the last exit code that was not 0. */
+/** Runs files until there are none left, and stops the system. */
 async function lane({ dir, stop }) {
-  let code = 0
   try {
-    for (let file; (file = files.shift()); ) code = (await run(file, dir)) || code
+    for (let file; (file = files.shift()); ) await run(file, dir)
   } finally {
     await stop()
   }
-  return code
+}
+
+/** Prints what took how long and what failed. */
+function sum() {
+  const round = (s) => s.toFixed(1).padStart(6)
+  console.log("\nseconds of each file")
+  for (const { file, seconds } of ended.toSorted((a, b) => b.seconds - a.seconds)) console.log(round(seconds), file)
+  console.log("\nthe five slowest tests")
+  const all = ended.flatMap(({ file, tests }) => tests.map((t) => ({ file, ...t })))
+  for (const t of all.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5)) console.log(round(t.seconds), `${t.file}: ${t.name}`)
+  const failed = all.filter((t) => t.failed)
+  // A file may also fail outside of its tests.
+  for (const { file, code, tests } of ended) if (code !== 0 && !tests.some((t) => t.failed)) failed.push({ file, name: "(the file)" })
+  if (failed.length > 0) console.log()
+  for (const t of failed) console.log(`FAILED ${t.file}: ${t.name}`)
 }
 
 // One start after the other: each looks for free ports. If one fails the lanes before it still stop what they have.
-const failed = (e) => (console.error(e.message), 1)
+let broken = false
+const failed = (e) => (console.error(e.message), (broken = true))
 const lanes = []
 for (let i = 0; i < systems; i++) lanes.push(await start().then((system) => [lane(system).catch(failed)], (e) => [failed(e)]))
-process.exit(Math.max(0, ...(await Promise.all(lanes.flat()))))
+await Promise.all(lanes.flat())
+sum()
+rmSync(reports, { recursive: true, force: true })
+if (options["keep-seconds"]) {
+  for (const { file, seconds, code } of ended) if (code === 0) measured[file] = Math.round(seconds)
+  const sorted = Object.entries(measured).filter(([file]) => readdirSync(here).includes(file)).sort(([, a], [, b]) => b - a)
+  writeFileSync(join(here, "seconds.json"), JSON.stringify(Object.fromEntries(sorted), null, 2) + "\n")
+}
+// Files that were left are those of a lane whose system did not start, or of a run that was interrupted.
+process.exit(broken || files.length > 0 || ended.some(({ code }) => code !== 0) ? 1 : 0)

@@ -18,12 +18,15 @@ export async function until(what, ok, seconds = 20) {
   }
 }
 
+/** Waits until a form that was there at this time may be sent: the services take it for a program's within three seconds. */
+export const ripe = (shown) => pause(Math.max(0, shown + 3100 - Date.now()))
+
 /** Starts a system on free ports: its data folder, and a function that stops it. With E2E_DATA_DIR it is the one that runs there. */
 export async function start() {
   if (process.env.E2E_DATA_DIR) return { dir: process.env.E2E_DATA_DIR, stop: async () => {} }
   const dir = mkdtempSync(join(tmpdir(), "frontdesk-browser-"))
   chmodSync(dir, 0o755) // PostgreSQL runs as another user and must enter it
-  const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0" }
+  const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0", SVC_MEASURE_EVERY: "1s" }
   delete env.DATABASE_URL
   delete env.KAFKA_BROKERS
   const system = spawn(join(root, ".run/bin/local"), ["run", "-with-input"], { cwd: root, env, stdio: ["pipe", 2, 2] })
@@ -83,11 +86,15 @@ export async function setUp() {
   const key = await person.post("/me/application-passwords", { name: "browser tests " + Date.now() })
   const admin = new Client({ Authorization: "Basic " + Buffer.from(`${state().admin?.login || "admin"}:${key.password}`).toString("base64") })
   await until("the key", () => admin.get("/me").catch(() => undefined))
+  // A test that failed in a file before this one may have left an app off, or the look of forms.
+  for (const app of (await admin.get("/apps")).items) if (!app.enabled) await admin.patch("/apps/" + app.id, { enabled: true })
+  const look = Object.entries(await admin.get("/settings/form-style")).filter(([, value]) => value !== null)
+  if (look.length > 0) await admin.patch("/settings/form-style", Object.fromEntries(look.map(([name]) => [name, null])))
   await admin.patch("/settings/general", { business: { name: "Praktijk Linde", phone: "+32 9 123 45 67", website: "https://linde.example" }, country: "BE", currency: "EUR" })
-  await admin.patch("/settings/portal", { booking_page: true })
+  await admin.patch("/settings/portal", { booking_page: true, host: "", staff_out: false })
   const week = Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((d) => [d, [["09:00", "12:00"], ["13:00", "17:30"]]]))
-  await admin.put(`/staff/${me.user_id}/hours`, { hours: week })
-  await admin.patch("/settings/booking", { min_notice_min: 0, max_advance_days: 90, cancel_notice_hours: 2, client_changes: true, terms_text: "You can move or cancel until two hours before. We keep your details only for this appointment." })
+  await until("booking", () => admin.put(`/staff/${me.user_id}/hours`, { hours: week }).catch((e) => (e.status === 404 ? undefined : Promise.reject(e))))
+  await admin.patch("/settings/booking", { min_notice_min: 0, max_advance_days: 90, cancel_notice_hours: 2, client_changes: true, late_cancel_text: "", terms_text: "You can move or cancel until two hours before. We keep your details only for this appointment." })
   const service = (fields) => admin.post("/services", { staff: [me.user_id], bookable_online: true, ...fields })
   const intake = await service({ name: "First visit " + stamp(), description: "We get to know you and make a plan together.", duration_min: 60, price: "75", location_type: "in_person", location_details: "Lindelaan 12, Gent", sort_order: 1 })
   const followUp = await service({ name: "Follow-up " + stamp(), duration_min: 30, price: "45.50", location_type: "online", confirmation: "review", sort_order: 2 })
@@ -96,6 +103,17 @@ export async function setUp() {
   await until("the booking page", async () => (await fetch(bookPage + "?service=" + intake.id)).ok)
   await until("free times", async () => (await visitor.get("/booking/slots?service=" + visit.id).catch(() => ({ items: [] }))).items.length > 5)
   return { admin, person, user: me.user_id, intake, followUp, visit, bookPage, gateway: state().gateway }
+}
+
+/** A colleague who accepted the invitation and works at the same hours every day: the user id. */
+export async function hire(admin, name, hours) {
+  const email = `team-${stamp()}@example.com`
+  const { user_id } = await admin.post("/staff", { name, email, role: "staff" })
+  const token = new URL(await mailLink(email, "/account/invitation")).hash.split("token=")[1]
+  await new Client().post("/auth/invitation", { token, password: "long enough 1" })
+  await until("the member of the team", async () => (await admin.get("/staff")).items.some((s) => s.user_id === user_id && !s.invited))
+  await admin.put(`/staff/${user_id}/hours`, { hours: Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((d) => [d, hours])) })
+  return user_id
 }
 
 let count = 0

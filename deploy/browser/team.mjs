@@ -1,8 +1,8 @@
 // The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
 import { after } from "node:test"
-import { launch, member as signedIn } from "./browser.mjs"
-import { Client, mailLink, password, setUp, until } from "./system.mjs"
+import { check, checkModes, launch, member as signedIn } from "./browser.mjs"
+import { Client, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
 export const desk = await setUp()
 export const browser = await launch()
@@ -18,6 +18,42 @@ export const member = (options) => signedIn(browser, desk, options)
 export async function open(v, path, heading) {
   await v.page.goto(team() + path)
   await v.page.getByRole("heading", { name: heading, level: 1 }).waitFor()
+}
+
+/** Opens a screen, and waits until the stream of changes has begun too. */
+export async function openListening(v, path, heading) {
+  const network = await v.context.newCDPSession(v.page)
+  await network.send("Network.enable")
+  const ready = new Promise((resolve) => network.on("Network.eventSourceMessageReceived", (e) => e.eventName === "ready" && resolve()))
+  await open(v, path, heading)
+  await ready
+  await network.detach()
+}
+
+/** Goes to a screen by the program's router: nothing loads again but what the screen reads. */
+export const go = (v, path) => v.page.evaluate((to) => history.pushState({}, "", to), new URL(team() + path).href)
+
+/**
+ * Checks screens in every mode, in one page that loads once. screensOf gives of a page their paths, what shows that each is there, and
+ * its name unless that is the path. The first screen is then loaded on a small screen in the dark; with a language, all are looked at in it.
+ */
+export async function checkScreens(area, screensOf, { language } = {}) {
+  const look = async (v, [path, ready, name = path], inspect) => {
+    await go(v, path)
+    await ready.first().waitFor()
+    await v.page.locator(".skeleton").waitFor({ state: "detached" })
+    await inspect(v.page, `portal ${area} ${name}`)
+  }
+  const v = await member()
+  const all = screensOf(v.page)
+  await v.page.goto(team() + all[0][0])
+  for (const screen of all) await look(v, screen, checkModes)
+  await v.end()
+  const dark = await member({ colorScheme: "dark", viewport: { width: 320, height: 720 }, hasTouch: true, ...(language && { locale: language }) })
+  const [first, ...others] = screensOf(dark.page)
+  await dark.page.goto(team() + first[0])
+  for (const screen of [first, ...(language ? others : [])]) await look(dark, screen, (page, name) => check(page, `${name} begun dark ${language ?? ""}`))
+  await dark.end()
 }
 
 /** A moment as the business's clock and calendar show it: "2026-11-24 23:45". */
@@ -54,6 +90,9 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
   const organization = await desk.admin.post("/organizations", { name: "Bakery " + unique() })
   const elements = [{ id: "first", type: "field", target: "contact.first_name" }, { id: "email", type: "field", target: "contact.email", required: true }, { id: "words", type: "field", target: "submission.fields.words", label: "Your words" }]
   const form = await desk.admin.post("/forms", { name: "Question " + unique(), status: "publish", definition: { elements } })
+  const visitor = new Client()
+  const { token } = await visitor.get(`/forms/${form.id}/token`)
+  const shown = Date.now()
   const { webhook } = await desk.admin.post("/webhooks", { name: "Accounting " + unique(), url: desk.gateway + "/hooks", events: ["contact.created"], active: false })
   const contact = await api.post("/contacts", { first_name: "Ada", last_name: mark, email, owner_user_id: user })
   await api.patch("/contacts/" + contact.id, { mode: "overwrite", source: "Fair " + mark })
@@ -67,9 +106,8 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
   const appointment = await book(soon, "confirmed")
   await book(soon + 86_400_000, "pending")
   const upload = await api.post("/imports", { file_name: mark + ".csv", csv: `First name,Email\r\n${mark},${mark}-2@example.com\r\n` })
-  const visitor = new Client()
-  const { token } = await visitor.get(`/forms/${form.id}/token`)
-  await until("the token to be old enough", () => visitor.post(`/forms/${form.id}/submit`, { token, hp_url: "", values: { first: "Ada", email, words: "Words of " + mark } }).then(() => true, (e) => (e.status === 400 && /token/.test(e.message) ? false : Promise.reject(e))))
+  await ripe(shown)
+  await visitor.post(`/forms/${form.id}/submit`, { token, hp_url: "", values: { first: "Ada", email, words: "Words of " + mark } })
   const submission = await until("the submission", async () => (await api.get("/submissions?form=" + form.id)).items[0])
   return {
     "/contacts/$id": contact.id, "/organizations/$id": organization.id, "/appointments/$id": appointment.id, "/services/$id": service.id, "/people/$id": user,

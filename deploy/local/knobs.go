@@ -44,6 +44,7 @@ type knobs struct {
 	Partitions    int     `env:"SVC_KAFKA_PARTITIONS" help:"of a busy topic at our own broker, made at the first start; as many as this machine can work on at once when empty"`
 	LogDays       int     `env:"SVC_LOG_DAYS" envDefault:"30" help:"days for which logs are kept, with the addresses of visitors in the gateway's"`
 	OTLPEndpoint  string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces go; nowhere when empty"`
+	MeasureEvery  string  `env:"SVC_MEASURE_EVERY" envDefault:"10s" help:"time between two measurements of the page for operators, from 1s to 10s"`
 	Pprof         bool    `env:"SVC_PPROF" envDefault:"false" help:"serve Go profiles of the services on their admin ports"`
 	Replicas      string  `env:"SVC_REPLICAS" help:"services that run more than once, as booking=3,contacts=2"`
 	TraefikBin    string  `env:"SVC_TRAEFIK_BIN" help:"the Traefik to use; one of the right version on the PATH, or our own build, when empty"`
@@ -79,6 +80,9 @@ func readKnobs() (knobs, error) {
 	}
 	if k.RateFactor < 0 {
 		return k, fmt.Errorf("SVC_RATE_FACTOR is %v and takes 0 or more", k.RateFactor)
+	}
+	if every, err := time.ParseDuration(k.MeasureEvery); err != nil || every < time.Second || every > 10*time.Second {
+		return k, fmt.Errorf("SVC_MEASURE_EVERY is %q and takes a time from 1s to 10s", k.MeasureEvery)
 	}
 	if k.LogDays < 1 {
 		return k, fmt.Errorf("SVC_LOG_DAYS is %d and takes 1 or more", k.LogDays)

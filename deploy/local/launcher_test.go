@@ -153,6 +153,7 @@ func TestEachKnobIsChecked(t *testing.T) {
 		"SVC_KAFKA":         "rabbit",
 		"SVC_PUBLIC_URL":    "localhost",
 		"SVC_LOG_DAYS":      "0",
+		"SVC_MEASURE_EVERY": "11s",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)

@@ -368,7 +368,7 @@ func (l *launch) service(r replica) process {
 func (l *launch) controller() process {
 	listen, admin := l.at(controllerOffset), l.at(controllerAdminOffset)
 	return l.ours("gateway", "gateway", listen, admin, append(l.variables(proto.Gateway, listen, admin), "SVC_DATA_DIR="+l.DataDir,
-		"SVC_HTTP_PORT="+strconv.Itoa(l.HTTPPort), "SVC_HTTP_LISTEN="+l.at(0), "SVC_TRAEFIK_API="+l.at(traefikOffset)))
+		"SVC_HTTP_PORT="+strconv.Itoa(l.HTTPPort), "SVC_HTTP_LISTEN="+l.at(0), "SVC_TRAEFIK_API="+l.at(traefikOffset), "SVC_MEASURE_EVERY="+l.MeasureEvery))
 }
 
 // variables are those that every process of ours takes.

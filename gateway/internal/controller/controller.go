@@ -116,7 +116,7 @@ func (c *Controller) Run(ctx context.Context, template string) error {
 	serve(ctx, g, c.settings.Listen, c.answers)
 	serve(ctx, g, c.settings.AdminListen, adminport.Guard(c.admin(), c.settings.AdminHosts...))
 	g.Go(func() error { return c.follow(ctx) })
-	g.Go(func() error { c.panel.Run(ctx); return nil })
+	g.Go(func() error { c.panel.Run(ctx, c.settings.MeasureEvery); return nil })
 	err := g.Wait()
 	c.leave()
 	return errors.Join(err, c.bus.Close())

@@ -14,7 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
+	"frontdesk/gateway/internal/panel"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/knob"
 	"frontdesk/libs/trust"
@@ -39,6 +41,8 @@ type Settings struct {
 	PublicKeys  trust.Ring
 	Hosts       []string // service=host
 	OTLP        string
+	// MeasureEvery is the time between two measurements of the page for operators.
+	MeasureEvery time.Duration
 }
 
 // knobs in the order of -help. A default may use the port and an offset from it.
@@ -61,6 +65,7 @@ var knobs = []struct{ name, fallback, doc string }{
 	{"SVC_BASE_URL", "http://{listen}", "those answers as Traefik reaches them"},
 	{"SVC_ADMIN_LISTEN", "127.0.0.1:{port+7}", "page, /livez, /readyz, /metrics"},
 	{"SVC_ADMIN_HOSTS", "", "names of hosts by which the admin port is called, besides addresses, localhost and the host of SVC_BASE_URL; separated by commas"},
+	{"SVC_MEASURE_EVERY", "10s", "time between two measurements of the page, from 1s to 10s"},
 	{"SVC_DATA_DIR", ".run", "its folder gateway/ holds Traefik's two files"},
 	{"SVC_PUBLIC_URL", "http://localhost:{port}", "what visitors use; https turns HSTS on"},
 	{"KAFKA_BROKERS", "127.0.0.1:{port+4}", "comma-separated brokers"},
@@ -143,6 +148,9 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 			s.TLS.CA = value("SVC_ACME_CA")
 		}
 		bad = append(bad, s.TLS.check(s.PublicURL)...)
+	}
+	if s.MeasureEvery, err = time.ParseDuration(value("SVC_MEASURE_EVERY")); err != nil || s.MeasureEvery < time.Second || s.MeasureEvery > panel.Every {
+		bad = append(bad, fmt.Errorf("SVC_MEASURE_EVERY has to be a time from 1s to %s, not %q", panel.Every, value("SVC_MEASURE_EVERY")))
 	}
 	if s.Partitions, err = strconv.Atoi(value("SVC_KAFKA_PARTITIONS")); err != nil || s.Partitions < 0 {
 		bad = append(bad, errors.New("SVC_KAFKA_PARTITIONS has to be a number, 0 or more"))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +42,18 @@ func TestTheAddressesCountFromThePort(t *testing.T) {
 	require.Equal(t, "127.0.0.1:9007", s.AdminListen)
 	require.Equal(t, "127.0.0.1:9004", s.Brokers)
 	require.Equal(t, "http://localhost:9000", s.PublicURL.String())
+}
+
+func TestThePageMeasuresEveryTenSecondsOrMoreOften(t *testing.T) {
+	for value, every := range map[string]time.Duration{"": 10 * time.Second, "10s": 10 * time.Second, "1s": time.Second} {
+		s, err := SettingsFrom(environment(map[string]string{"SVC_MEASURE_EVERY": value}))
+		require.NoError(t, err)
+		require.Equal(t, every, s.MeasureEvery)
+	}
+	for _, value := range []string{"1", "soon", "0s", "-1s", "999ms", "11s"} {
+		_, err := SettingsFrom(environment(map[string]string{"SVC_MEASURE_EVERY": value}))
+		require.ErrorContains(t, err, "SVC_MEASURE_EVERY has to be a time from 1s to 10s, not ")
+	}
 }
 
 func TestEveryKnobThatCannotBeUsedIsNamed(t *testing.T) {

@@ -93,9 +93,9 @@ func New(s Source) *Panel {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// Run reads the figures of every instance each Every, until ctx ends.
-func (p *Panel) Run(ctx context.Context) {
-	tick := time.NewTicker(Every)
+// Run reads the figures of every instance at this interval, which is at most Every, until ctx ends.
+func (p *Panel) Run(ctx context.Context, interval time.Duration) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		p.scrape(ctx)

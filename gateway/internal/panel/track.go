@@ -10,7 +10,8 @@ import (
 
 // The panel keeps an hour in memory, at most 48 MB of it: maxTracks instances with maxOperations operations each.
 const (
-	// Every is the time between two samples of an instance.
+	// Every is the length of a slot, which has one sample of an instance, and the longest time between two measurements. Those of one
+	// slot are added up, so that figures and plots mean the same however often the panel measures.
 	Every = 10 * time.Second
 	// slots is how many samples are kept, minutes for how many minutes operations are kept apart.
 	slots   = int(time.Hour / Every)
@@ -30,7 +31,8 @@ type histogram [maxBuckets]uint32
 
 // sample is what an instance measured in one slot.
 type sample struct {
-	slot     int64 // since 1970, of Every each; 0 for none
+	slot     int64   // since 1970, of Every each; 0 for none
+	seconds  float64 // over which its rates and counts were measured
 	values   [figures]float32
 	outcomes [outcomes]uint32
 	calls    histogram
@@ -87,7 +89,14 @@ func (t *track) record(at, counted time.Time, families map[string]*dto.MetricFam
 	if t.before == nil && t.started.After(counted) {
 		t.before = &totals{at: t.started}
 	}
-	now, s, before := t.read(at, families), sample{slot: slotOf(at)}, t.before
+	now, s, before := t.read(at, families), &t.ring[slotOf(at)%int64(slots)], t.before
+	if s.slot != slotOf(at) {
+		*s = sample{slot: slotOf(at)}
+	}
+	var passed float64
+	if before != nil {
+		passed = max(1, at.Sub(before.at).Seconds())
+	}
 	for f, m := range measures {
 		switch {
 		case !m.rate:
@@ -95,7 +104,7 @@ func (t *track) record(at, counted time.Time, families map[string]*dto.MetricFam
 		case before == nil || math.IsNaN(m.read(families)):
 			s.values[f] = float32(math.NaN())
 		default:
-			s.values[f] = float32(growth(before.counters[f], now.counters[f]) / max(1, at.Sub(before.at).Seconds()))
+			s.values[f] = float32((s.total(f) + growth(before.counters[f], now.counters[f])) / (s.seconds + passed))
 		}
 	}
 	if before != nil {
@@ -111,10 +120,11 @@ func (t *track) record(at, counted time.Time, families map[string]*dto.MetricFam
 			o.outcomes[key.outcome] += n
 			o.calls.add(h)
 		}
-		s.events = now.events.since(&before.events)
-		s.waits = now.waits.since(&before.waits)
+		events, waits := now.events.since(&before.events), now.waits.since(&before.waits)
+		s.events.add(events)
+		s.waits.add(waits)
 	}
-	t.ring[s.slot%int64(slots)] = s
+	s.seconds += passed
 	t.before, t.answered, t.problem = now, at, ""
 	t.newest = map[string]*dto.MetricFamily{}
 	for name, f := range families {
@@ -122,6 +132,14 @@ func (t *track) record(at, counted time.Time, families map[string]*dto.MetricFam
 			t.newest[name] = f
 		}
 	}
+}
+
+// total is by how much the counter of a rate has grown in the slot so far.
+func (s *sample) total(f int) float64 {
+	if s.seconds == 0 || math.IsNaN(float64(s.values[f])) {
+		return 0
+	}
+	return float64(s.values[f]) * s.seconds
 }
 
 // read returns the counters of an instance.

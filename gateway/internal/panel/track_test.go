@@ -132,6 +132,27 @@ func TestACounterThatFellBelongsToANewProcess(t *testing.T) {
 	require.InDelta(t, 2, s.values[relayErrors], 1e-6)
 }
 
+func TestFiguresMeanTheSameHoweverOftenThePanelMeasures(t *testing.T) {
+	t.Parallel()
+	measured := func(every time.Duration) history {
+		tr := started("contacts")
+		for at := time.Duration(0); at <= 30*time.Second; at += every {
+			n := int(at / time.Second)
+			tr.record(noon.Add(at), noon, parse(t, requests(6*n, 2*n, n, 0)+fmt.Sprintf("# TYPE frontdesk_relay_errors_total counter\nfrontdesk_relay_errors_total %d\n# TYPE go_goroutines gauge\ngo_goroutines %d\n", 3*n, n)))
+		}
+		return history{noon.Add(30 * time.Second), []*track{tr}}
+	}
+	often, seldom := measured(time.Second), measured(Every)
+	tail := func(values []float64) []float64 { return values[len(values)-3:] }
+	require.Equal(t, uint32(80+8), often.outcomes(20 * time.Second)[done], "the last slot has begun")
+	require.Equal(t, uint32(80+80), seldom.outcomes(20 * time.Second)[done])
+	require.InDeltaSlice(t, tail(seldom.rates(done)), tail(often.rates(done)), 1e-9)
+	require.InDeltaSlice(t, []float64{8, 8, 8}, tail(often.rates(done)), 1e-9)
+	require.InDeltaSlice(t, []float64{3, 3, 3}, tail(often.values(relayErrors)), 1e-4)
+	require.InDeltaSlice(t, []float64{19, 29, 30}, tail(often.values(goroutines)), 0, "a gauge is its newest value")
+	require.InDelta(t, seldom.callQuantile(.5, time.Minute), often.callQuantile(.5, time.Minute), 1e-9)
+}
+
 func TestTheRingHoldsTheLastHour(t *testing.T) {
 	t.Parallel()
 	tr := started("contacts")

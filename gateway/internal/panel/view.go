@@ -249,7 +249,7 @@ func (h history) rates(counted ...outcome) []float64 {
 	}
 	return h.each(func(x float64, s *sample) float64 {
 		for _, o := range counted {
-			x = sum.merge(x, float64(s.outcomes[o])/Every.Seconds())
+			x = sum.merge(x, float64(s.outcomes[o])/max(1, s.seconds))
 		}
 		return x
 	})
