@@ -12,12 +12,14 @@ import (
 )
 
 func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	apptest.CheckOperations(t, s.Parts.Ops)
 	apptest.CheckExamples(t, s.Parts.Ops)
 }
 
 func TestAVisitorBooksMovesAndCancels(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	start := o.at(2, "10:00")
 	booked := o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), start, "Bea@Example.com")).Is(201)
@@ -64,6 +66,7 @@ func TestAVisitorBooksMovesAndCancels(t *testing.T) {
 }
 
 func TestOfManyVisitorsOnOneSlotExactlyOneWins(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	token := o.token(o.service)
 	start := o.at(2, "10:00")

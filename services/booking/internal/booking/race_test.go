@@ -54,6 +54,7 @@ func won(t testing.TB, answers []*apptest.Answer, code int) int {
 }
 
 func TestRoundAfterRoundOneOf64Wins(t *testing.T) {
+	t.Parallel()
 	rounds := 4
 	if os.Getenv("BOOKING_ROUNDS") != "" {
 		_, err := fmt.Sscan(os.Getenv("BOOKING_ROUNDS"), &rounds)
@@ -72,6 +73,7 @@ func TestRoundAfterRoundOneOf64Wins(t *testing.T) {
 }
 
 func TestAsManyWinAsThereArePeople(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	staff := []int64{o.staff.UserID}
 	for range 2 {
@@ -108,6 +110,7 @@ func TestAsManyWinAsThereArePeople(t *testing.T) {
 }
 
 func TestMovingAndBookingMeetOnOneTime(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, object{"buffer_before": 10, "buffer_after": 20})
 	o.admin.Patch("/settings/booking", object{"slot_step": 15}).Is(200)
 	heir := o.As("staff")
@@ -143,8 +146,10 @@ func TestMovingAndBookingMeetOnOneTime(t *testing.T) {
 }
 
 func TestAHandOverMeetsBookings(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
 	for range 3 {
-		o := open9to5(t, nil)
+		o := o.again(t, nil)
 		heir := o.As("staff")
 		o.admin.Put(path("/staff/%d/hours", heir.UserID), object{"hours": everyDay}).Is(200)
 		o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, heir.UserID}}).Is(200)
@@ -169,6 +174,7 @@ func TestAHandOverMeetsBookings(t *testing.T) {
 
 // Connections break in the middle; clients repeat with their key until they have an answer.
 func TestACrashInTheMiddleLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, object{"duration_min": 15})
 	token := o.token(o.service)
 	stop := make(chan struct{})
