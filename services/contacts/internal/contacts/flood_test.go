@@ -30,6 +30,7 @@ type reply struct {
 }
 
 func TestAProcessThatJustStartedAnswersListsAndKeepsRoomForOtherCalls(t *testing.T) {
+	t.Parallel()
 	const many = 80_000
 	url := dbtest.URL(t, "contacts", migrations)
 	d, err := db.Open(t.Context(), url, "contacts")
