@@ -1,7 +1,6 @@
 package booking
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -70,14 +69,9 @@ func TestOfManyVisitorsOnOneSlotExactlyOneWins(t *testing.T) {
 	o := open9to5(t, nil)
 	token := o.token(o.service)
 	start := o.at(2, "10:00")
-	answers := make([]*apptest.Answer, 64)
-	var wg sync.WaitGroup
-	for i := range answers {
-		wg.Go(func() {
-			answers[i] = o.Visitor().Post("/booking/book", o.visit(o.service, token, start, string(rune('a'+i%26))+stamp(time.Unix(int64(i), 0))[11:13]+"@example.com"))
-		})
-	}
-	wg.Wait()
+	answers := together(t, 64, func(i int) *apptest.Answer {
+		return o.Visitor().Post("/booking/book", o.visit(o.service, token, start, string(rune('a'+i%26))+stamp(time.Unix(int64(i), 0))[11:13]+"@example.com"))
+	})
 	won := 0
 	for _, a := range answers {
 		if a.Status == 201 {

@@ -62,7 +62,7 @@ func TestBookingsAndChangesAtOnceGoByEitherSide(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil)
 	token := o.token(o.service)
-	for i, a := range together(24, func(i int) *apptest.Answer {
+	for i, a := range together(t, 24, func(i int) *apptest.Answer {
 		if i%3 > 0 {
 			return o.admin.Patch("/services/"+o.service, object{"description": fmt.Sprint("Version ", i)})
 		}

@@ -201,21 +201,29 @@ func TestContactsIsAskedAgainAboutAClientWhoIsUnansweredForADay(t *testing.T) {
 func TestManyCallsWaitForACopyWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 2) })
-	id := uuid.NewString()
-	began := time.Now()
-	answers := make(chan []*apptest.Answer)
-	go func() { answers <- together(7, func(i int) *apptest.Answer { return o.book(id, o.at(2+i, "10:00")) }) }()
-	for time.Since(began) < 300*time.Millisecond {
-		asked := time.Now()
+	const calls = 7
+	arrived := false
+	for try := 0; try < 5 && !arrived; try++ { // a busy machine may take longer than a call waits
+		id := uuid.NewString()
+		pool := o.Kit.DB.Pool
+		looked := pool.Stat().AcquireCount() + calls
+		done := make(chan []*apptest.Answer, 1)
+		go func() {
+			defer close(done)
+			done <- together(t, calls, func(i int) *apptest.Answer { return o.book(id, o.at(2+calls*try+i, "10:00")) })
+		}()
+		o.Eventually(func() bool { s := pool.Stat(); return s.AcquireCount() >= looked && s.AcquiredConns() == 0 })
 		o.admin.Get("/services").Is(200)
-		require.Less(t, time.Since(asked), time.Second)
+		o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{
+			"id": id, "first_name": "An", "last_name": "Peeters", "email": "an@example.com", "phone": "", "owner_user_id": nil, "deleted_at": nil}})
+		answers := <-done
+		arrived = len(answers) == calls
+		for _, a := range answers {
+			arrived = arrived && a.Status == 201
+		}
 	}
-	o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{
-		"id": id, "first_name": "An", "last_name": "Peeters", "email": "an@example.com", "phone": "", "owner_user_id": nil, "deleted_at": nil}})
-	for _, a := range <-answers {
-		a.Is(201)
-	}
-	o.book(uuid.NewString(), o.at(10, "10:00")).Fails(404, "svc_not_found")
+	require.True(t, arrived, "who waits with a connection keeps the contact away")
+	o.book(uuid.NewString(), o.at(1, "10:00")).Fails(404, "svc_not_found")
 }
 
 func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
@@ -296,9 +304,9 @@ func TestWhoAsksOnWithTheNewestTimeSeesWhatWasCommittedLate(t *testing.T) {
 	tx := o.Begin()
 	_, err := tx.Exec(t.Context(), `update appointment set notes = 'late', updated_at = null where id = $1`, late)
 	require.NoError(t, err)
-	time.Sleep(1100 * time.Millisecond)
+	o.nextSecond()
 	o.admin.Patch("/appointments/"+soon, object{"notes": "soon"}).Is(200)
-	_, newest := seen(stamp(time.Now().Add(-time.Hour)))
+	_, newest := seen("2020-01-01T00:00:00Z")
 	require.NoError(t, tx.Commit(t.Context()))
 	ids, _ := seen(newest)
 	require.Subset(t, ids, []any{late, soon})

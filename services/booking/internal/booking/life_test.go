@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -74,14 +73,9 @@ func TestHowAnAppointmentLives(t *testing.T) {
 		contact := o.contact(0)
 		for round := range 5 {
 			id := o.book(contact, o.at(1+round, "10:00"), object{"status": "pending"}).Is(201).Text("id")
-			var answers [6]*apptest.Answer
-			var wg sync.WaitGroup
-			for i := range answers {
-				wg.Go(func() {
-					answers[i] = o.admin.Post("/appointments/"+id+"/"+[]string{"confirm", "decline"}[i%2], nil)
-				})
-			}
-			wg.Wait()
+			answers := together(t, 6, func(i int) *apptest.Answer {
+				return o.admin.Post("/appointments/"+id+"/"+[]string{"confirm", "decline"}[i%2], nil)
+			})
 			won := 0
 			for i, a := range answers {
 				if a.Status == 200 {
@@ -157,11 +151,18 @@ func TestHowAnAppointmentLives(t *testing.T) {
 	t.Run("a contact that is on its way is waited for", func(t *testing.T) {
 		o := o.again(t, nil)
 		id := uuid.NewString()
-		answer := make(chan *apptest.Answer)
-		go func() { answer <- o.book(id, o.at(2, "10:00")) }()
-		time.Sleep(150 * time.Millisecond)
+		// The call has to look before the contact is here.
+		held := o.Begin()
+		_, err := held.Exec(t.Context(), `lock table contact in access exclusive mode`)
+		require.NoError(t, err)
+		answer := aside(t, func() *apptest.Answer { return o.book(id, o.at(2, "10:00")) })
+		o.Eventually(func() (looks bool) {
+			require.NoError(t, held.QueryRow(t.Context(), `select exists (select from pg_locks where relation = 'contact'::regclass and not granted)`).Scan(&looks))
+			return looks
+		})
+		require.NoError(t, held.Rollback(t.Context()))
 		o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{"id": id, "first_name": "Late", "email": ""}})
-		require.Equal(t, "Late", (<-answer).Is(201).Text("contact.name"))
+		require.Equal(t, "Late", answer().Is(201).Text("contact.name"))
 	})
 	t.Run("a note is for the team and changes no calendar", func(t *testing.T) {
 		o := o.again(t, nil)

@@ -83,10 +83,16 @@ func (o *office) open(fields object) {
 	o.service = o.admin.Post("/services", body).Is(201).Text("id")
 }
 
-// Events are those of the case. A tombstone has no id, and is always among them.
+// Events are those of the case. A tombstone, which has no id, belongs to the case of its record's other events.
 func (o *office) Events(topic string) []*proto.Envelope {
 	o.t.Helper()
-	return slices.DeleteFunc(o.Service.Events(topic), func(e *proto.Envelope) bool { return e.GetId() != "" && e.GetId() < o.since })
+	all, records := o.Service.Events(topic), map[string]bool{}
+	for _, e := range all {
+		records[e.GetRecordId()] = records[e.GetRecordId()] || e.GetId() >= o.since && e.GetId() != ""
+	}
+	return slices.DeleteFunc(all, func(e *proto.Envelope) bool {
+		return !records[e.GetRecordId()] || e.GetId() != "" && e.GetId() < o.since
+	})
 }
 
 // contact is a contact that the contacts service has told of.
@@ -183,6 +189,15 @@ func (o *office) exec(sql string, args ...any) {
 	o.t.Helper()
 	_, err := o.Kit.DB.Pool.Exec(o.t.Context(), sql, args...)
 	require.NoError(o.t, err)
+}
+
+// nextSecond waits until the database stamps changes later than before, and returns that stamp: stamps are whole seconds of its clock,
+// which does not travel.
+func (o *office) nextSecond() (stamp time.Time) {
+	o.t.Helper()
+	o.exec(`select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
+	require.NoError(o.t, o.Kit.DB.Pool.QueryRow(o.t.Context(), `select date_trunc('second', clock_timestamp())`).Scan(&stamp))
+	return stamp
 }
 
 // run runs a job by its name, as its timer would.

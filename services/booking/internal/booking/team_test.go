@@ -3,6 +3,7 @@ package booking
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -208,7 +209,7 @@ func TestWhatTheTeamChanges(t *testing.T) {
 		answered := map[string]bool{}
 		go func() {
 			defer close(stop)
-			for len(answered) < 2 {
+			for len(answered) < 2 && t.Context().Err() == nil {
 				for _, e := range o.Events(proto.SettingsCommandTopic) {
 					var c proto.EmbedInPage
 					if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
@@ -447,11 +448,9 @@ func TestWhatTheTeamSees(t *testing.T) {
 		require.Equal(t, ids, walked)
 		o.staff.Get("/appointments?per_page=2&contact="+ann+"&cursor="+o.admin.Get("/appointments?per_page=2&contact="+ann).Is(200).Text("next_cursor")).Fails(400, "svc_invalid_cursor")
 
-		// Changes are stamped by the clock of the database, which does not travel.
-		time.Sleep(1100 * time.Millisecond)
-		since := stamp(time.Now())
+		since := stamp(o.nextSecond())
 		o.admin.Post("/appointments/"+ids[3]+"/cancel", nil).Is(200)
-		time.Sleep(1100 * time.Millisecond)
+		o.nextSecond()
 		o.admin.Patch("/appointments/"+ids[0], object{"notes": "x"}).Is(200)
 		changed := o.admin.Get("/appointments?updated_since=" + since).Is(200).Items()
 		require.Equal(t, []any{ids[3], ids[0]}, []any{changed[0]["id"], changed[1]["id"]})
@@ -537,13 +536,11 @@ func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
 	o.run("reminders")
 	require.Zero(t, mailed("kept@example.com"))
 	o.admin.Patch("/settings/booking", object{"reminder_enabled": true}).Is(200)
-	done := make(chan struct{})
+	var replicas sync.WaitGroup
 	for range 4 {
-		go func() { o.run("reminders"); done <- struct{}{} }()
+		replicas.Go(func() { o.run("reminders") })
 	}
-	for range 4 {
-		<-done
-	}
+	replicas.Wait()
 	o.run("reminders")
 	require.Equal(t, 1, mailed("kept@example.com"))
 	require.Zero(t, mailed("gone@example.com")+mailed("asked@example.com"))

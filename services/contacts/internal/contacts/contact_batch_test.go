@@ -106,11 +106,11 @@ func TestABatchOfContacts(t *testing.T) {
 		admin := s.As("svc_admin").With("Idempotency-Key", "one batch")
 		body := object{"items": []any{object{"email": "a@example.com"}, object{"email": "wrong"}, object{"email": "a@example.com"}}}
 		answers := make([]apptest.Answer, 5)
-		var calls sync.WaitGroup
+		var calls []func()
 		for i := range answers {
-			calls.Go(func() { answers[i] = *admin.Post("/contacts/batch", body) })
+			calls = append(calls, func() { answers[i] = *admin.Post("/contacts/batch", body) })
 		}
-		calls.Wait()
+		together(t, calls...)
 		for _, a := range answers {
 			require.Equal(t, 200, a.Status, a.Body)
 			require.JSONEq(t, answers[0].Body, a.Body)
@@ -146,9 +146,9 @@ func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 		defer mu.Unlock()
 		made[email] = append(made[email], status)
 	}
-	var calls sync.WaitGroup
+	var calls []func()
 	for b := range batches {
-		calls.Go(func() {
+		calls = append(calls, func() {
 			var rows []any
 			for i := range addresses {
 				rows = append(rows, row((i*(2*b+1)+b)%addresses))
@@ -165,14 +165,14 @@ func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 				note(rows[i].(object)["email"].(string), int(answer["status"].(float64)))
 			}
 		})
-		calls.Go(func() {
+		calls = append(calls, func() {
 			for i := range addresses {
 				a := admin.Post("/contacts", row(i))
 				note(fmt.Sprintf("racer%d@example.com", i), a.Status)
 			}
 		})
 	}
-	calls.Wait()
+	together(t, calls...)
 	require.Len(t, made, addresses, "%v", made)
 	for email, statuses := range made {
 		slices.Sort(statuses)

@@ -27,6 +27,12 @@ func afresh(t *testing.T, s *apptest.Service) {
 	}
 }
 
+// nextSecond waits until the database stamps changes later than before: stamps are whole seconds of its clock, which does not travel.
+func nextSecond(t *testing.T, s *apptest.Service) {
+	t.Helper()
+	execute(t, s.Kit.DB.Pool, `select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
+}
+
 func TestOperationsAreThoseOfTheInterface(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
@@ -185,7 +191,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		admin := s.As("svc_admin")
 		one := admin.Post("/contacts", object{"first_name": "One", "status": "customer", "source": "fair", "tags": []string{"Été"}, "owner_user_id": admin.UserID}).Is(201).Text("id")
 		two := admin.Post("/contacts", object{"first_name": "Two", "source": "web"}).Is(201).Text("id")
-		at := time.Now().UTC().Truncate(time.Second)
+		at := s.Now().UTC().Truncate(time.Second)
 		appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at.Add(24*time.Hour))
 		appointment(s, proto.KindAppointmentCancelled, 1, one, "cancelled", at.Add(24*time.Hour))
 		s.Settle()

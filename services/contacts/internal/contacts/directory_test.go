@@ -70,7 +70,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 				}
 			})
 		}
-		together(calls...)
+		together(t, calls...)
 		require.EqualValues(t, 48, admin.Get("/contacts").Is(200).Field("total"))
 		require.EqualValues(t, 24, own.Get("/contacts?status=customer").Is(200).Field("total"))
 	})

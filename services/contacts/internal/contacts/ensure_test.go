@@ -124,7 +124,7 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 
 		// The appointment is here before the contact, and the contact turns out to be another one.
 		requested := uuid.NewString()
-		starts := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
+		starts := s.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
 		id := appointment(s, proto.KindAppointmentBooked, 1, requested, "confirmed", starts)
 		s.Settle()
 		ensure(s, &proto.EnsureContact{ContactId: requested, Email: "ann@example.com", FirstName: "Ann", Create: true})

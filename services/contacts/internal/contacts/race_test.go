@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,15 +15,34 @@ import (
 	"frontdesk/proto"
 )
 
-// together calls all functions at once and waits for them.
-func together(calls ...func()) {
+// together calls all functions at once and waits for them. It ends the test if one of them did not come to its end: what failed in
+// it has said why.
+func together(t *testing.T, calls ...func()) {
+	t.Helper()
 	var all sync.WaitGroup
+	var ended atomic.Int64
 	start := make(chan struct{})
 	for _, f := range calls {
-		all.Go(func() { <-start; f() })
+		all.Go(func() { <-start; f(); ended.Add(1) })
 	}
 	close(start)
 	all.Wait()
+	require.EqualValues(t, len(calls), ended.Load(), "a call has failed")
+}
+
+// aside makes a call beside the test. What it returns waits for the answer.
+func aside(t *testing.T, call func() *apptest.Answer) func() *apptest.Answer {
+	done := make(chan *apptest.Answer, 1)
+	go func() {
+		defer close(done)
+		done <- call()
+	}()
+	return func() *apptest.Answer {
+		t.Helper()
+		a := <-done
+		require.NotNil(t, a, "the call has failed")
+		return a
+	}
 }
 
 func TestOfChangesAtOnceOneWins(t *testing.T) {
@@ -38,7 +58,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 				answers[i] = admin.Post("/contacts", object{"email": "One@example.com", "tags": []string{"a", "b"}})
 			})
 		}
-		together(calls...)
+		together(t, calls...)
 		id := ""
 		for _, a := range answers {
 			if a.Status == 201 {
@@ -64,7 +84,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 			id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
 			admin.Delete("/contacts/"+id, nil).Is(204)
 			var restored, created *apptest.Answer
-			together(func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
+			together(t, func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
 				func() { created = admin.Post("/contacts", object{"email": email}) })
 			statuses := fmt.Sprint(restored.Status, " ", created.Status)
 			require.Contains(t, []string{"200 409", "409 201"}, statuses, restored.Body+created.Body)
@@ -82,7 +102,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 			file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\n"}).Is(201).Text("id")
 			at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
 			var merged, updated, noted *apptest.Answer
-			together(
+			together(t,
 				func() { merged = admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) },
 				func() { updated = admin.Patch("/contacts/"+loser, object{"phone": "99999"}) },
 				func() { noted = admin.Post("/contacts/"+loser+"/notes", object{"body": "noted"}) },
@@ -128,7 +148,7 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\nkeep" + fmt.Sprint(i) + "@example.com,1\n"}).Is(201).Text("id")
 		admin.Post("/imports/"+file+"/start", nil).Is(200)
 		var erased, merged *apptest.Answer
-		together(
+		together(t,
 			func() { erased = admin.Post("/privacy/erase", object{"email": email}) },
 			func() { merged = admin.Post("/contacts/"+other+"/merge", object{"other_id": id}) },
 			func() { admin.Patch("/contacts/"+id, object{"phone": "99999"}) },

@@ -154,7 +154,7 @@ func TestHowATagChanges(t *testing.T) {
 				other := admin.Post("/tags", object{"name": next}).Is(201).Text("slug")
 				change = func() { admin.Post("/tags/"+other+"/merge", object{"other_slug": slug}).Is(200) }
 			}
-			together(append(calls, change)...)
+			together(t, append(calls, change)...)
 			tagsSettle(t, s)
 			require.Zero(t, count(t, s, `select count(*) from contact where tags @> array[$1]`, name))
 			require.Equal(t, 6, count(t, s, `select count(*) from contact where tags = array[$1]`, next))

@@ -75,7 +75,9 @@ func (d *desk) Events(topic string) []*proto.Envelope {
 	for _, e := range all {
 		records[e.GetRecordId()] = records[e.GetRecordId()] || e.GetId() >= d.since && e.GetId() != ""
 	}
-	return slices.DeleteFunc(all, func(e *proto.Envelope) bool { return !records[e.GetRecordId()] || e.GetId() != "" && e.GetId() < d.since })
+	return slices.DeleteFunc(all, func(e *proto.Envelope) bool {
+		return !records[e.GetRecordId()] || e.GetId() != "" && e.GetId() < d.since
+	})
 }
 
 func (d *desk) publish(elements ...any) string {
@@ -159,6 +161,21 @@ func (d *desk) only() m {
 	items := d.admin.Get("/submissions").Is(200).Items()
 	require.Len(d.t, items, 1)
 	return items[0]
+}
+
+// aside makes a call beside the test. What it returns waits for the answer.
+func aside(t *testing.T, call func() *apptest.Answer) func() *apptest.Answer {
+	done := make(chan *apptest.Answer, 1)
+	go func() {
+		defer close(done)
+		done <- call()
+	}()
+	return func() *apptest.Answer {
+		t.Helper()
+		a := <-done
+		require.NotNil(t, a, "the call has failed")
+		return a
+	}
 }
 
 const (

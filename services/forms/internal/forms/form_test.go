@@ -3,6 +3,7 @@ package forms
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
@@ -26,7 +28,7 @@ func (d *desk) archiveField(entity, key, label, kind string) {
 	d.t.Helper()
 	d.Send(apptest.Event{Topic: proto.FieldTopic, Kind: proto.KindFieldUpdated, Key: entity + key, Version: 2,
 		Data: m{"id": entity + key, "entity": entity, "key": key, "label": label, "type": kind, "options": []string{}, "archived": true}})
-	require.Eventually(d.t, func() bool {
+	until.Holds(d.t, func() bool {
 		asks := m{"name": "x", "definition": m{"elements": []any{field("a", entity+".fields."+key)}}}
 		return d.admin.Post("/forms", asks).Status == 400
 	}, waiting, tick)
@@ -188,13 +190,15 @@ func TestAFieldThatIsNotThereHoldsUpNobody(t *testing.T) {
 	unknown := m{"definition": m{"elements": []any{field("a", "contact.fields.nope")}}}
 	waits := true
 	for try := 0; try < 5 && waits; try++ { // a busy machine may take that long for any change
-		refused := make(chan *apptest.Answer, 1)
-		go func() { refused <- d.admin.Patch("/forms/"+d.form, unknown) }()
+		var over atomic.Bool
+		refused := aside(t, func() *apptest.Answer {
+			defer over.Store(true)
+			return d.admin.Patch("/forms/"+d.form, unknown)
+		})
 		time.Sleep(fieldArrives / 8)
-		other := time.Now()
 		d.admin.Patch("/forms/"+d.form, m{"name": fmt.Sprint("Renamed meanwhile ", try)}).Is(200)
-		waits = time.Since(other) >= fieldArrives*3/4
-		(<-refused).Fails(400, "svc_invalid_param")
+		waits = over.Load()
+		refused().Fails(400, "svc_invalid_param")
 	}
 	require.False(t, waits, "the other change waits for no lock")
 }
@@ -222,10 +226,10 @@ func TestAFormStandsOnPages(t *testing.T) {
 		page := func(id int) m {
 			return m{"id": float64(id), "title": "Page", "url": fmt.Sprintf("http://localhost:8080/page-%d", id)}
 		}
-		require.Eventually(t, func() bool { p, _ := used().([]any); return len(p) == 2 }, waiting, tick)
+		until.Holds(t, func() bool { p, _ := used().([]any); return len(p) == 2 }, waiting, tick)
 		require.Equal(t, []any{page(1), page(2)}, used())
 		d.addPage(proto.KindPageDeleted, 2, "publish", `[svc-form id="`+d.form+`"]`)
-		require.Eventually(t, func() bool { p, _ := used().([]any); return len(p) == 1 }, waiting, tick)
+		until.Holds(t, func() bool { p, _ := used().([]any); return len(p) == 1 }, waiting, tick)
 		require.Equal(t, []any{page(1)}, d.admin.Get("/forms").Is(200).Items()[0]["used_on"])
 	})
 	t.Run("a form is embedded by shortcode and block", func(t *testing.T) {
@@ -241,7 +245,7 @@ func TestAFormStandsOnPages(t *testing.T) {
 		// Settings, as far as this goes: it answers each command with the page.
 		answer := func(created bool, id int64) {
 			answered := map[string]bool{}
-			require.Eventually(t, func() bool {
+			until.Holds(t, func() bool {
 				for _, e := range d.Events(proto.SettingsCommandTopic) {
 					c := &proto.EmbedInPage{}
 					if answered[e.GetId()] || e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), c) != nil || d.answered[c.GetRequestId()] {
@@ -266,10 +270,9 @@ func TestAFormStandsOnPages(t *testing.T) {
 			created bool
 			id      int64
 		}{{m{"page_id": 7}, 200, false, 7}, {m{"new_page_title": "Contact"}, 201, true, 8}} {
-			done := make(chan *apptest.Answer)
-			go func() { done <- d.admin.Post("/forms/"+d.form+"/embed-in-page", c.body) }()
+			embedded := aside(t, func() *apptest.Answer { return d.admin.Post("/forms/"+d.form+"/embed-in-page", c.body) })
 			answer(c.created, c.id)
-			a := (<-done).Is(c.status)
+			a := embedded().Is(c.status)
 			require.Equal(t, []any{float64(c.id), c.created}, []any{a.Field("page_id"), a.Field("created")})
 			require.Contains(t, a.Text("edit_url"), "/team/pages/")
 		}
