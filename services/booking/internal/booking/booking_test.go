@@ -1,7 +1,6 @@
 package booking
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -12,12 +11,14 @@ import (
 )
 
 func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	apptest.CheckOperations(t, s.Parts.Ops)
 	apptest.CheckExamples(t, s.Parts.Ops)
 }
 
 func TestAVisitorBooksMovesAndCancels(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	start := o.at(2, "10:00")
 	booked := o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), start, "Bea@Example.com")).Is(201)
@@ -64,17 +65,13 @@ func TestAVisitorBooksMovesAndCancels(t *testing.T) {
 }
 
 func TestOfManyVisitorsOnOneSlotExactlyOneWins(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	token := o.token(o.service)
 	start := o.at(2, "10:00")
-	answers := make([]*apptest.Answer, 64)
-	var wg sync.WaitGroup
-	for i := range answers {
-		wg.Go(func() {
-			answers[i] = o.Visitor().Post("/booking/book", o.visit(o.service, token, start, string(rune('a'+i%26))+stamp(time.Unix(int64(i), 0))[11:13]+"@example.com"))
-		})
-	}
-	wg.Wait()
+	answers := together(t, 64, func(i int) *apptest.Answer {
+		return o.Visitor().Post("/booking/book", o.visit(o.service, token, start, string(rune('a'+i%26))+stamp(time.Unix(int64(i), 0))[11:13]+"@example.com"))
+	})
 	won := 0
 	for _, a := range answers {
 		if a.Status == 201 {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestABookingGoesByWhatAnotherReplicaHasJustChanged(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	token, start, n := o.token(o.service), o.at(2, "10:00"), 0
 	book := func(staff ...int64) string {
@@ -58,9 +59,10 @@ func TestABookingGoesByWhatAnotherReplicaHasJustChanged(t *testing.T) {
 }
 
 func TestBookingsAndChangesAtOnceGoByEitherSide(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	token := o.token(o.service)
-	for i, a := range together(24, func(i int) *apptest.Answer {
+	for i, a := range together(t, 24, func(i int) *apptest.Answer {
 		if i%3 > 0 {
 			return o.admin.Patch("/services/"+o.service, object{"description": fmt.Sprint("Version ", i)})
 		}

@@ -22,6 +22,7 @@ func (o *office) forget(ids []string, addresses ...string) {
 }
 
 func TestAPersonWhoIsErasedTakesAppointmentsAndStoredAnswersAlong(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	token := o.token(o.service)
 	ann, jann := o.visit(o.service, token, o.at(2, "10:00"), "ann@example.com"), o.visit(o.service, token, o.at(2, "11:00"), "jann@example.com")
@@ -51,6 +52,7 @@ func TestAPersonWhoIsErasedTakesAppointmentsAndStoredAnswersAlong(t *testing.T) 
 }
 
 func TestAClientWhoBooksAgainAfterTheErasureIsKept(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "ann@example.com")).Is(201)
 	o.Travel(-1 << 36)

@@ -29,6 +29,9 @@ type office struct {
 	admin   *apptest.Client
 	staff   *apptest.Client
 	service string
+	// since is an id from before the case of a test: ids sort by time, in one process.
+	since    string
+	settings object
 }
 
 var everyDay = func() object {
@@ -45,6 +48,32 @@ func open9to5(t testing.TB, fields object, configure ...func(*app.Config)) *offi
 	t.Helper()
 	s := apptest.Start(t, Service, configure...)
 	o := &office{Service: s, t: t, admin: s.As("site_admin"), staff: s.As("staff")}
+	s.SetSite("general", object{"business": object{"name": "Praktijk Jansen", "email": "office@example.com"}, "country": "BE", "currency": "EUR"})
+	o.settings = o.admin.Get("/settings/booking").Is(200).Map()
+	o.open(fields)
+	return o
+}
+
+// again is the office as open9to5 opens it, for one more case of a test: nothing is booked or known of anybody, the settings are
+// those of the beginning, and the events are those that are sent from here on. Who else has joined stays on the team, the app must be
+// on, and the clock goes on. It takes a tenth of the time of another service.
+func (o *office) again(t testing.TB, fields object) *office {
+	t.Helper()
+	next := *o
+	next.t = t
+	next.Settle()
+	for _, table := range []string{"appointment", "exception", "skill", "service", "staff", "contact", "organization", "form", "page", "embedding", "idempotency", "forgotten_person"} {
+		next.exec(`delete from ` + table)
+	}
+	next.admin.Patch("/settings/booking", o.settings).Is(200)
+	next.open(fields)
+	next.Settle()
+	next.since = db.NewID().String()
+	return &next
+}
+
+func (o *office) open(fields object) {
+	o.t.Helper()
 	o.Travel(o.Now().Add(50 * time.Minute).Truncate(time.Hour).Add(10 * time.Minute).Sub(o.Now()))
 	o.staff.Put(fmt.Sprintf("/staff/%d/hours", o.staff.UserID), object{"hours": everyDay}).Is(200)
 	body := object{"name": "Intake", "duration_min": 60, "staff": []int64{o.staff.UserID}, "location_details": "Kerkstraat 1, Gent"}
@@ -52,8 +81,18 @@ func open9to5(t testing.TB, fields object, configure ...func(*app.Config)) *offi
 		body[k] = v
 	}
 	o.service = o.admin.Post("/services", body).Is(201).Text("id")
-	s.SetSite("general", object{"business": object{"name": "Praktijk Jansen", "email": "office@example.com"}, "country": "BE", "currency": "EUR"})
-	return o
+}
+
+// Events are those of the case. A tombstone, which has no id, belongs to the case of its record's other events.
+func (o *office) Events(topic string) []*proto.Envelope {
+	o.t.Helper()
+	all, records := o.Service.Events(topic), map[string]bool{}
+	for _, e := range all {
+		records[e.GetRecordId()] = records[e.GetRecordId()] || e.GetId() >= o.since && e.GetId() != ""
+	}
+	return slices.DeleteFunc(all, func(e *proto.Envelope) bool {
+		return !records[e.GetRecordId()] || e.GetId() != "" && e.GetId() < o.since
+	})
 }
 
 // contact is a contact that the contacts service has told of.
@@ -150,6 +189,15 @@ func (o *office) exec(sql string, args ...any) {
 	o.t.Helper()
 	_, err := o.Kit.DB.Pool.Exec(o.t.Context(), sql, args...)
 	require.NoError(o.t, err)
+}
+
+// nextSecond waits until the database stamps changes later than before, and returns that stamp: stamps are whole seconds of its clock,
+// which does not travel.
+func (o *office) nextSecond() (stamp time.Time) {
+	o.t.Helper()
+	o.exec(`select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
+	require.NoError(o.t, o.Kit.DB.Pool.QueryRow(o.t.Context(), `select date_trunc('second', clock_timestamp())`).Scan(&stamp))
+	return stamp
 }
 
 // run runs a job by its name, as its timer would.

@@ -16,6 +16,7 @@ import (
 
 // Whatever the settings are, what is listed can be booked and nothing else, by visitors and by the team.
 func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	o.admin.Put(path("/staff/%d/hours", o.admin.UserID), object{"hours": object{"1": [][]string{{"07:00", "11:20"}}, "2": [][]string{{"10:00", "24:00"}},
 		"3": [][]string{{"00:00", "03:00"}, {"03:00", "06:00"}}, "4": everyDay["4"], "5": everyDay["5"], "6": everyDay["6"], "7": everyDay["7"]}}).Is(200)
@@ -66,6 +67,7 @@ func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
 }
 
 func TestNothingAnOperationIsSentMakesItFail(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
 	values := []any{nil, "", "x", "\u0000", -1, 1.5, 1e300, true, []any{}, []any{nil}, object{}, object{"a": object{"b": nil}},

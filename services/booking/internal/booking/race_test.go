@@ -26,8 +26,9 @@ func (o *office) noClash() {
 	require.Zero(o.t, clashes)
 }
 
-// together runs f n times at once.
-func together(n int, f func(i int) *apptest.Answer) []*apptest.Answer {
+// together makes n calls at once. It ends the test if one of them has no answer: what failed in it has said why.
+func together(t testing.TB, n int, f func(i int) *apptest.Answer) []*apptest.Answer {
+	t.Helper()
 	answers := make([]*apptest.Answer, n)
 	start := make(chan struct{})
 	var wg sync.WaitGroup
@@ -36,7 +37,25 @@ func together(n int, f func(i int) *apptest.Answer) []*apptest.Answer {
 	}
 	close(start)
 	wg.Wait()
+	for _, a := range answers {
+		require.NotNil(t, a, "a call has failed")
+	}
 	return answers
+}
+
+// aside makes a call beside the test. What it returns waits for the answer.
+func aside(t testing.TB, call func() *apptest.Answer) func() *apptest.Answer {
+	done := make(chan *apptest.Answer, 1)
+	go func() {
+		defer close(done)
+		done <- call()
+	}()
+	return func() *apptest.Answer {
+		t.Helper()
+		a := <-done
+		require.NotNil(t, a, "the call has failed")
+		return a
+	}
 }
 
 func won(t testing.TB, answers []*apptest.Answer, code int) int {
@@ -54,6 +73,7 @@ func won(t testing.TB, answers []*apptest.Answer, code int) int {
 }
 
 func TestRoundAfterRoundOneOf64Wins(t *testing.T) {
+	t.Parallel()
 	rounds := 4
 	if os.Getenv("BOOKING_ROUNDS") != "" {
 		_, err := fmt.Sscan(os.Getenv("BOOKING_ROUNDS"), &rounds)
@@ -63,7 +83,7 @@ func TestRoundAfterRoundOneOf64Wins(t *testing.T) {
 	token := o.token(o.service)
 	for round := range rounds {
 		start := o.at(1+round/8, fmt.Sprintf("%02d:00", 9+round%8))
-		answers := together(64, func(i int) *apptest.Answer {
+		answers := together(t, 64, func(i int) *apptest.Answer {
 			return o.Visitor().Post("/booking/book", o.visit(o.service, token, start, fmt.Sprintf("v%d-%d@example.com", round, i)))
 		})
 		require.Equal(t, 1, won(t, answers, 201))
@@ -72,6 +92,7 @@ func TestRoundAfterRoundOneOf64Wins(t *testing.T) {
 }
 
 func TestAsManyWinAsThereArePeople(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	staff := []int64{o.staff.UserID}
 	for range 2 {
@@ -83,7 +104,7 @@ func TestAsManyWinAsThereArePeople(t *testing.T) {
 	token := o.token(o.service)
 	busy := map[any]int{}
 	for round := range 5 {
-		answers := together(16, func(i int) *apptest.Answer {
+		answers := together(t, 16, func(i int) *apptest.Answer {
 			return o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, path("%02d:00", 9+round)), path("v%d-%d@example.com", round, i)))
 		})
 		require.Equal(t, 3, won(t, answers, 201))
@@ -108,6 +129,7 @@ func TestAsManyWinAsThereArePeople(t *testing.T) {
 }
 
 func TestMovingAndBookingMeetOnOneTime(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, object{"buffer_before": 10, "buffer_after": 20})
 	o.admin.Patch("/settings/booking", object{"slot_step": 15}).Is(200)
 	heir := o.As("staff")
@@ -121,7 +143,7 @@ func TestMovingAndBookingMeetOnOneTime(t *testing.T) {
 			moving = append(moving, o.book(contact, o.at(day, path("%02d:00", 9+2*i)), object{"staff": o.staff.UserID}).Is(201).Text("id"))
 		}
 		target := o.at(day+1, "12:00")
-		answers := together(16, func(i int) *apptest.Answer {
+		answers := together(t, 16, func(i int) *apptest.Answer {
 			near := target.Add(time.Duration(rand.IntN(3)*15) * time.Minute)
 			switch i % 4 {
 			case 0:
@@ -143,14 +165,16 @@ func TestMovingAndBookingMeetOnOneTime(t *testing.T) {
 }
 
 func TestAHandOverMeetsBookings(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
 	for range 3 {
-		o := open9to5(t, nil)
+		o := o.again(t, nil)
 		heir := o.As("staff")
 		o.admin.Put(path("/staff/%d/hours", heir.UserID), object{"hours": everyDay}).Is(200)
 		o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, heir.UserID}}).Is(200)
 		contact := o.contact(0)
 		o.book(contact, o.at(2, "10:00"), object{"staff": o.staff.UserID}).Is(201)
-		answers := together(9, func(i int) *apptest.Answer {
+		answers := together(t, 9, func(i int) *apptest.Answer {
 			if i == 4 {
 				return o.admin.Delete(path("/staff/%d", o.staff.UserID), object{"successor": heir.UserID})
 			}
@@ -169,6 +193,7 @@ func TestAHandOverMeetsBookings(t *testing.T) {
 
 // Connections break in the middle; clients repeat with their key until they have an answer.
 func TestACrashInTheMiddleLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, object{"duration_min": 15})
 	token := o.token(o.service)
 	stop := make(chan struct{})
@@ -186,7 +211,7 @@ func TestACrashInTheMiddleLosesAndDoublesNothing(t *testing.T) {
 		}
 	})
 	const clients = 24
-	answers := together(clients, func(i int) *apptest.Answer {
+	answers := together(t, clients, func(i int) *apptest.Answer {
 		visit := o.visit(o.service, token, o.at(2+i/8, path("%02d:00", 9+i%8)), path("c%d@example.com", i))
 		for {
 			a := o.Visitor().With("Idempotency-Key", path("crash-%d", i)).Raw("POST /booking/book", visit)

@@ -20,6 +20,7 @@ func (o *office) reminders(email string) (n int) {
 }
 
 func TestNoReminderGoesOutWhileTheAppIsOff(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	o.book(o.contact(0, "past@example.com"), o.at(2, "09:00")).Is(201)
 	o.book(o.contact(0, "coming@example.com"), o.at(2, "16:00")).Is(201)
@@ -38,6 +39,7 @@ func TestNoReminderGoesOutWhileTheAppIsOff(t *testing.T) {
 }
 
 func TestAClockThatIsSetRepeatsNoReminderAndNoRefusal(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	o.admin.Patch("/settings/booking", object{"request_expires_hours": 1}).Is(200)
 	due := o.at(1, "10:00")
@@ -57,6 +59,7 @@ func TestAClockThatIsSetRepeatsNoReminderAndNoRefusal(t *testing.T) {
 }
 
 func TestAnAppointmentThatCannotBeRemindedDoesNotKeepTheOthersFromIt(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	bad := o.book(o.contact(0, "bad@example.com"), o.at(2, "09:00")).Is(201).Text("id")
 	o.book(o.contact(0, "next@example.com"), o.at(2, "10:00")).Is(201)

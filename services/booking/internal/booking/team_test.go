@@ -3,6 +3,7 @@ package booking
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ func (o *office) member(c *apptest.Client, user int64) object {
 }
 
 func TestTheStaffListShowsWhatTheCallerMayDo(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	boss := o.As("svc_admin")
 	o.Role("editor", "all")
@@ -66,108 +68,402 @@ func TestTheStaffListShowsWhatTheCallerMayDo(t *testing.T) {
 	require.Contains(t, o.member(o.admin, o.staff.UserID), "hours")
 }
 
-func TestStaffChangeWhatIsTheirsAndManagersTheRest(t *testing.T) {
+func TestWhatTheTeamChanges(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
-	o.Role("custom", "all", auth.ViewContacts, auth.ManageBookings)
-	colleague := o.As("custom")
-	profile := path("/staff/%d", o.staff.UserID)
-	changed := o.staff.Patch(profile, object{"name": "Dr. Wouters", "meeting_url": "https://meet.example.com/w"}).Is(200)
-	require.Equal(t, "Dr. Wouters", changed.Text("name"))
-	require.Equal(t, "https://meet.example.com/w", changed.Text("meeting_url"))
-	require.Equal(t, "", o.staff.Patch(profile, object{"meeting_url": ""}).Is(200).Text("meeting_url"))
-	require.Equal(t, "Dr. Wouters", o.Visitor().Get("/booking/services").Is(200).Text("items.0.staff.0.name"))
-	for _, body := range []object{{"name": " "}, {"name": ""}, {"name": nil}, {"meeting_url": "ftp://x"}, {"meeting_url": "x"}, {"services": "x"}} {
-		o.staff.Patch(profile, body).Fails(400, "svc_invalid_param")
-	}
-	o.staff.Patch(profile, object{"services": []string{}}).Fails(403, "svc_forbidden")
-	o.admin.Patch(profile, object{"services": []string{uuid.NewString()}}).Fails(404, "svc_not_found")
-	second := o.admin.Post("/services", object{"name": "Second", "duration_min": 30}).Is(201).Text("id")
-	require.Equal(t, []any{second}, o.admin.Patch(profile, object{"services": []string{second}}).Is(200).Field("services"))
-	require.Empty(t, o.admin.Get("/services/"+o.service).Is(200).Field("staff"))
-	require.Equal(t, []any{float64(o.staff.UserID)}, o.admin.Get("/services/"+second).Is(200).Field("staff"))
-
-	require.Equal(t, "svc_manage_crm", colleague.Patch(profile, object{"name": "X"}).Fails(403, "svc_forbidden").Text("data.permission"))
-	colleague.Put(profile+"/hours", object{"hours": object{}}).Fails(403, "svc_forbidden")
-	colleague.Post(profile+"/exceptions", object{"date_from": "2027-01-04"}).Fails(403, "svc_forbidden")
-	colleague.Post("/closures", object{"date_from": "2027-01-04"}).Fails(403, "svc_forbidden")
-	o.staff.Post("/closures", object{"date_from": "2027-01-04"}).Fails(403, "svc_forbidden")
-	o.staff.Patch(path("/staff/%d", colleague.UserID), object{"name": "X"}).Fails(404, "svc_not_found")
-	o.admin.Patch("/staff/9999", object{"name": "X"}).Fails(404, "svc_not_found")
-	o.admin.Patch("/staff/x", object{"name": "X"}).Fails(400, "svc_invalid_param")
-}
-
-func TestHoursAreKeptWholeOrRefused(t *testing.T) {
-	o := open9to5(t, nil)
-	hours := path("/staff/%d/hours", o.staff.UserID)
-	set := o.staff.Put(hours, object{"hours": object{"1": [][]string{{"13:00", "17:00"}, {"09:00", "12:00"}}, "7": [][]string{{"20:00", "24:00"}}}}).Is(200)
-	require.JSONEq(t, `{"1":[["09:00","12:00"],["13:00","17:00"]],"2":[],"3":[],"4":[],"5":[],"6":[],"7":[["20:00","24:00"]]}`, set.Body)
-	for _, bad := range []any{
-		object{"8": [][]string{}}, object{"1": [][]string{{"09:00"}}}, object{"1": [][]string{{"12:00", "09:00"}}}, object{"1": [][]string{{"09:00", "25:00"}}},
-		object{"1": [][]string{{"09:00", "12:00"}, {"11:00", "13:00"}}}, object{"1": [][]string{{"9:00", "12:00"}}}, "x", []string{}, nil,
-	} {
-		o.staff.Put(hours, object{"hours": bad}).Fails(400, "svc_invalid_param")
-	}
-	o.staff.Put(hours, object{}).Fails(400, "svc_invalid_param")
-	require.JSONEq(t, set.Body, o.admin.Get(hours).Is(200).Body)
-}
-
-func TestTimeOffClosesAndExtraHoursOpen(t *testing.T) {
-	o := open9to5(t, nil)
-	contact := o.contact(0)
-	day := func(n int) string { return o.at(n, "12:00").In(o.Kit.Config.Zone).Format(time.DateOnly) }
-	free := func(n int) []string {
-		var out []string
-		for _, s := range o.admin.Get(path("/slots?service=%s&from=%s&to=%[2]s", o.service, day(n))).Is(200).Items() {
-			at, err := time.Parse(time.RFC3339, s["starts_at"].(string))
-			require.NoError(t, err)
-			out = append(out, at.In(o.Kit.Config.Zone).Format("15:04"))
+	t.Run("staff change what is theirs and managers the rest", func(t *testing.T) {
+		o := o.again(t, nil)
+		o.Role("custom", "all", auth.ViewContacts, auth.ManageBookings)
+		colleague := o.As("custom")
+		profile := path("/staff/%d", o.staff.UserID)
+		changed := o.staff.Patch(profile, object{"name": "Dr. Wouters", "meeting_url": "https://meet.example.com/w"}).Is(200)
+		require.Equal(t, "Dr. Wouters", changed.Text("name"))
+		require.Equal(t, "https://meet.example.com/w", changed.Text("meeting_url"))
+		require.Equal(t, "", o.staff.Patch(profile, object{"meeting_url": ""}).Is(200).Text("meeting_url"))
+		require.Equal(t, "Dr. Wouters", o.Visitor().Get("/booking/services").Is(200).Text("items.0.staff.0.name"))
+		for _, body := range []object{{"name": " "}, {"name": ""}, {"name": nil}, {"meeting_url": "ftp://x"}, {"meeting_url": "x"}, {"services": "x"}} {
+			o.staff.Patch(profile, body).Fails(400, "svc_invalid_param")
 		}
-		return out
-	}
-	booked := o.book(contact, o.at(2, "10:00")).Is(201).Text("id")
-	o.book(contact, o.at(2, "16:00")).Is(201)
-	exceptions := path("/staff/%d/exceptions", o.staff.UserID)
-	off := o.staff.Post(exceptions, object{"date_from": day(2), "start": "10:30", "end": "12:00", "label": "Dentist"}).Is(201)
-	require.Equal(t, booked, off.Text("appointments.0.id"))
-	require.Len(t, off.Field("appointments"), 1)
-	require.Equal(t, day(2), off.Text("date_to"))
-	require.Equal(t, "closed", off.Text("type"))
-	require.Equal(t, []string{"09:00", "12:00", "13:00", "14:00", "15:00"}, free(2))
+		o.staff.Patch(profile, object{"services": []string{}}).Fails(403, "svc_forbidden")
+		o.admin.Patch(profile, object{"services": []string{uuid.NewString()}}).Fails(404, "svc_not_found")
+		second := o.admin.Post("/services", object{"name": "Second", "duration_min": 30}).Is(201).Text("id")
+		require.Equal(t, []any{second}, o.admin.Patch(profile, object{"services": []string{second}}).Is(200).Field("services"))
+		require.Empty(t, o.admin.Get("/services/"+o.service).Is(200).Field("staff"))
+		require.Equal(t, []any{float64(o.staff.UserID)}, o.admin.Get("/services/"+second).Is(200).Field("staff"))
 
-	require.Equal(t, 8, len(free(3)))
-	closure := o.admin.Post("/closures", object{"date_from": day(3), "date_to": day(4), "label": "Holiday"}).Is(201)
-	require.Nil(t, closure.Field("user_id"))
-	require.Empty(t, free(3))
-	o.staff.Post(exceptions, object{"date_from": day(3), "start": "18:00", "end": "20:00", "type": "extra"}).Is(201)
-	require.Empty(t, free(3), "closed beats extra")
-	o.admin.Post("/closures", object{"date_from": day(5), "start": "18:00", "end": "20:00", "type": "extra", "user_id": o.staff.UserID}).Is(201)
-	require.Equal(t, []string{"18:00", "19:00"}, free(5)[8:])
-	require.Len(t, o.staff.Get("/closures").Is(200).Items(), 1)
-	require.Len(t, o.staff.Get(exceptions).Is(200).Items(), 3)
+		require.Equal(t, "svc_manage_crm", colleague.Patch(profile, object{"name": "X"}).Fails(403, "svc_forbidden").Text("data.permission"))
+		colleague.Put(profile+"/hours", object{"hours": object{}}).Fails(403, "svc_forbidden")
+		colleague.Post(profile+"/exceptions", object{"date_from": "2027-01-04"}).Fails(403, "svc_forbidden")
+		colleague.Post("/closures", object{"date_from": "2027-01-04"}).Fails(403, "svc_forbidden")
+		o.staff.Post("/closures", object{"date_from": "2027-01-04"}).Fails(403, "svc_forbidden")
+		o.staff.Patch(path("/staff/%d", colleague.UserID), object{"name": "X"}).Fails(404, "svc_not_found")
+		o.admin.Patch("/staff/9999", object{"name": "X"}).Fails(404, "svc_not_found")
+		o.admin.Patch("/staff/x", object{"name": "X"}).Fails(400, "svc_invalid_param")
+	})
+	t.Run("hours are kept whole or refused", func(t *testing.T) {
+		o := o.again(t, nil)
+		hours := path("/staff/%d/hours", o.staff.UserID)
+		set := o.staff.Put(hours, object{"hours": object{"1": [][]string{{"13:00", "17:00"}, {"09:00", "12:00"}}, "7": [][]string{{"20:00", "24:00"}}}}).Is(200)
+		require.JSONEq(t, `{"1":[["09:00","12:00"],["13:00","17:00"]],"2":[],"3":[],"4":[],"5":[],"6":[],"7":[["20:00","24:00"]]}`, set.Body)
+		for _, bad := range []any{
+			object{"8": [][]string{}}, object{"1": [][]string{{"09:00"}}}, object{"1": [][]string{{"12:00", "09:00"}}}, object{"1": [][]string{{"09:00", "25:00"}}},
+			object{"1": [][]string{{"09:00", "12:00"}, {"11:00", "13:00"}}}, object{"1": [][]string{{"9:00", "12:00"}}}, "x", []string{}, nil,
+		} {
+			o.staff.Put(hours, object{"hours": bad}).Fails(400, "svc_invalid_param")
+		}
+		o.staff.Put(hours, object{}).Fails(400, "svc_invalid_param")
+		require.JSONEq(t, set.Body, o.admin.Get(hours).Is(200).Body)
+	})
+	t.Run("a service that nobody does has an empty list", func(t *testing.T) {
+		o := o.again(t, nil)
+		made := o.admin.Post("/services", object{"name": "Later", "duration_min": 30, "staff": []int64{}}).Is(201)
+		require.Contains(t, made.Body, `"staff":[]`)
+		require.Contains(t, o.admin.Patch("/services/"+made.Text("id"), object{"staff": []int64{}}).Is(200).Body, `"staff":[]`)
+	})
+	t.Run("services are changed field by field", func(t *testing.T) {
+		o := o.again(t, nil)
+		o.admin.Patch("/settings/booking", object{"default_confirmation": "review"}).Is(200)
+		s := o.admin.Post("/services", object{"name": " Massage ", "duration_min": 90, "price": "45.50", "sort_order": -1, "min_notice_min": 60}).Is(201)
+		require.Equal(t, "review", s.Text("confirmation"))
+		require.Equal(t, "Massage", s.Text("name"))
+		id := s.Text("id")
+		changed := o.admin.Patch("/services/"+id, object{"price": nil, "min_notice_min": nil, "description": "Relax"}).Is(200)
+		require.Nil(t, changed.Field("price"))
+		require.Nil(t, changed.Field("min_notice_min"))
+		require.EqualValues(t, 90, changed.Field("duration_min"))
+		require.Equal(t, id, o.staff.Get("/services").Is(200).Text("items.0.id"))
+		for name, value := range map[string]any{"name": "", "duration_min": 1441, "buffer_before": -1, "price": "4,5", "location_type": "moon", "confirmation": "maybe",
+			"staff": []int64{9999}, "form_id": 0, "max_advance_days": 731, "sort_order": nil, "archived": "x", "color": "red", "bookable_online": nil} {
+			params, _ := o.admin.Patch("/services/"+id, object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
+			require.Contains(t, params, name)
+		}
+		o.admin.Post("/services", object{"name": "x"}).Fails(400, "svc_invalid_param")
+		o.admin.Post("/services", object{"duration_min": 5}).Fails(400, "svc_invalid_param")
+		o.staff.Post("/services", object{"name": "x", "duration_min": 5}).Fails(403, "svc_forbidden")
 
-	for name, body := range map[string]object{
-		"start":     {"date_from": day(5), "type": "extra"},
-		"end":       {"date_from": day(5), "start": "10:00"},
-		"date_to":   {"date_from": day(5), "date_to": day(4)},
-		"date_from": {"date_from": "2027-02-30"},
-		"user_id":   {"date_from": day(5), "type": "extra", "start": "10:00", "end": "11:00"},
-	} {
-		params, _ := o.admin.Post("/closures", body).Fails(400, "svc_invalid_param").Field("data.params").(object)
-		require.Contains(t, params, name)
-	}
-	o.admin.Post("/closures", object{"date_from": day(5), "start": "11:00", "end": "10:00"}).Fails(400, "svc_invalid_param")
-	o.admin.Post("/closures", object{"date_from": day(5), "start": "10:00", "end": "24:00"}).Is(201)
+		require.Equal(t, true, o.admin.Delete("/services/"+id, nil).Is(200).Field("archived"))
+		o.admin.Delete("/services/"+id, nil).Is(200)
+		require.Len(t, o.admin.Get("/services").Is(200).Items(), 1)
+		require.Len(t, o.admin.Get("/services?include_archived=true").Is(200).Items(), 2)
+		o.admin.Get("/services/" + id).Is(200)
+		require.Equal(t, false, o.admin.Patch("/services/"+id, object{"archived": false}).Is(200).Field("archived"))
+		require.Equal(t, []string{proto.KindServiceCreated, proto.KindServiceUpdated, proto.KindServiceArchived, proto.KindServiceUpdated}, o.Kinds(proto.ServiceTopic, id))
+		o.admin.Get("/services/"+uuid.NewString()).Fails(404, "svc_not_found")
+	})
+	t.Run("settings that are left out stay", func(t *testing.T) {
+		o := o.again(t, nil)
+		before := o.staff.Get("/settings/booking").Is(200).Map()
+		require.Len(t, before, 13)
+		after := o.admin.Patch("/settings/booking", object{"slot_step": 15, "late_cancel_text": " Ring us. "}).Is(200).Map()
+		before["slot_step"], before["late_cancel_text"] = float64(15), "Ring us."
+		require.Equal(t, before, after)
+		for name, value := range map[string]any{"slot_step": 4, "min_notice_min": 43201, "max_advance_days": 0, "cancel_notice_hours": 721, "reminder_hours": 0,
+			"max_open_bookings": 51, "default_confirmation": "no", "client_changes": nil, "terms_text": 5} {
+			params, _ := o.admin.Patch("/settings/booking", object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
+			require.Contains(t, params, name)
+		}
+		require.Len(t, o.admin.Get(path("/slots?service=%s&from=%[2]s&to=%[2]s", o.service, stamp(o.at(3, "12:00"))[:10])).Is(200).Items(), 4*8-3)
+		o.staff.Patch("/settings/booking", object{"slot_step": 15}).Fails(403, "svc_forbidden")
+	})
+	t.Run("the widget is shown where a page says so", func(t *testing.T) {
+		o := o.again(t, nil)
+		page := func(id int, status, content string) {
+			o.SendSample("settings.page/page.created", func(e *apptest.Event) {
+				e.Key = fmt.Sprint(id)
+				data := e.Data.(object)
+				data["id"], data["status"], data["content"], data["url"] = id, status, content, path("http://localhost:8080/page-%d", id)
+			})
+		}
+		page(1, "publish", "Book here: [svc-booking]")
+		page(2, "publish", `[svc-booking service="`+o.service+`"]`)
+		page(3, "draft", "[svc-booking]")
+		page(4, "publish", `[svc-form id="3"]`)
+		page(5, "publish", `[svc-booking service="`+uuid.NewString()+`"]`)
+		o.Settle()
+		used := func(query string) []any {
+			var ids []any
+			list, _ := o.staff.Get("/booking-widget/embed" + query).Is(200).Field("used_on").([]any)
+			for _, p := range list {
+				ids = append(ids, p.(object)["id"])
+			}
+			slices.SortFunc(ids, func(a, b any) int { return int(a.(float64) - b.(float64)) })
+			return ids
+		}
+		require.Equal(t, []any{1.0, 2.0}, used("?service="+o.service))
+		require.Equal(t, []any{1.0, 2.0, 5.0}, used(""))
+		e := o.staff.Get(path("/booking-widget/embed?service=%s&staff=%d", o.service, o.staff.UserID)).Is(200)
+		require.Equal(t, path(`[svc-booking service="%s" staff="%d"]`, o.service, o.staff.UserID), e.Text("shortcode"))
+		require.Contains(t, e.Text("block"), path(`<svc-booking service="%s" staff="%d">`, o.service, o.staff.UserID))
+		require.Nil(t, e.Field("booking_page"))
+		o.SetSite("portal", object{"booking_page": true, "booking_url": "http://localhost:8080/team/book", "path": "team"})
+		require.Equal(t, "http://localhost:8080/team/book", o.staff.Get("/booking-widget/embed").Is(200).Text("booking_page"))
+		o.staff.Get("/booking-widget/embed?service="+uuid.NewString()).Fails(404, "svc_not_found")
+		o.staff.Get(path("/booking-widget/embed?service=%s&staff=%d", o.service, o.admin.UserID)).Fails(400, "svc_invalid_param")
+	})
+	t.Run("a widget is put into a page by settings", func(t *testing.T) {
+		o := o.again(t, nil)
+		o.SendSample("settings.page/page.created", nil)
+		o.Settle()
+		// settings answers each command with the page.
+		stop := make(chan struct{})
+		answered := map[string]bool{}
+		go func() {
+			defer close(stop)
+			for len(answered) < 2 && t.Context().Err() == nil {
+				for _, e := range o.Events(proto.SettingsCommandTopic) {
+					var c proto.EmbedInPage
+					if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
+						continue
+					}
+					answered[c.GetRequestId()] = true
+					id, created := c.GetPageId(), c.GetPageId() == 0
+					if created {
+						id = 2
+					}
+					o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
+						e.Key, e.Version, e.Extra = fmt.Sprint(id), 5, object{"request_id": c.GetRequestId(), "created": created}
+						e.Data.(object)["id"], e.Data.(object)["content"] = id, c.GetShortcode()
+					})
+				}
+			}
+		}()
+		existing := o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service, "page_id": 1}).Is(200)
+		require.EqualValues(t, 1, existing.Field("page_id"))
+		require.Equal(t, false, existing.Field("created"))
+		made := o.admin.Post("/booking-widget/embed-in-page", object{"new_page_title": "Book", "publish": true}).Is(200)
+		require.EqualValues(t, 2, made.Field("page_id"))
+		require.Equal(t, true, made.Field("created"))
+		<-stop
+		o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service}).Fails(400, "svc_invalid_param")
+		o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 1, "new_page_title": "x"}).Fails(400, "svc_invalid_param")
+		o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 77}).Fails(404, "svc_not_found")
+		o.staff.Post("/booking-widget/embed-in-page", object{"page_id": 1}).Fails(403, "svc_forbidden")
+	})
+	t.Run("an assistant books through abilities", func(t *testing.T) {
+		o := o.again(t, nil)
+		agent := o.AsAssistant("svc_admin")
+		contact := o.contact(0)
+		id := agent.Post("/abilities/svc/book-appointment/run", object{"input": object{"contact": contact, "service": o.service, "starts_at": stamp(o.at(2, "10:00"))}}).Is(200).Text("id")
+		require.Equal(t, db.ChannelAbility, o.admin.Get("/appointments/"+id).Is(200).Text("source"))
+		agent.Post("/abilities/svc/add-time-off/run", object{"input": object{"date_from": "2027-03-01", "user_id": o.staff.UserID}}).Is(200)
+		agent.Post("/abilities/svc/embed-booking-in-page/run", object{"input": object{"new_page_title": "x", "publish": true}}).Fails(400, "svc_invalid_param")
+	})
+}
 
-	other := o.As("staff")
-	other.Delete("/exceptions/"+off.Text("id"), nil).Fails(404, "svc_not_found")
-	o.staff.Delete("/exceptions/"+closure.Text("id"), nil).Fails(403, "svc_forbidden")
-	o.staff.Delete("/exceptions/"+off.Text("id"), nil).Is(204)
-	o.admin.Delete("/exceptions/"+closure.Text("id"), nil).Is(204)
-	o.admin.Delete("/exceptions/"+closure.Text("id"), nil).Fails(404, "svc_not_found")
-	require.NotEmpty(t, free(3))
+func TestWhatTheTeamSees(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	t.Run("time off closes and extra hours open", func(t *testing.T) {
+		o := o.again(t, nil)
+		contact := o.contact(0)
+		day := func(n int) string { return o.at(n, "12:00").In(o.Kit.Config.Zone).Format(time.DateOnly) }
+		free := func(n int) []string {
+			var out []string
+			for _, s := range o.admin.Get(path("/slots?service=%s&from=%s&to=%[2]s", o.service, day(n))).Is(200).Items() {
+				at, err := time.Parse(time.RFC3339, s["starts_at"].(string))
+				require.NoError(t, err)
+				out = append(out, at.In(o.Kit.Config.Zone).Format("15:04"))
+			}
+			return out
+		}
+		booked := o.book(contact, o.at(2, "10:00")).Is(201).Text("id")
+		o.book(contact, o.at(2, "16:00")).Is(201)
+		exceptions := path("/staff/%d/exceptions", o.staff.UserID)
+		off := o.staff.Post(exceptions, object{"date_from": day(2), "start": "10:30", "end": "12:00", "label": "Dentist"}).Is(201)
+		require.Equal(t, booked, off.Text("appointments.0.id"))
+		require.Len(t, off.Field("appointments"), 1)
+		require.Equal(t, day(2), off.Text("date_to"))
+		require.Equal(t, "closed", off.Text("type"))
+		require.Equal(t, []string{"09:00", "12:00", "13:00", "14:00", "15:00"}, free(2))
+
+		require.Equal(t, 8, len(free(3)))
+		closure := o.admin.Post("/closures", object{"date_from": day(3), "date_to": day(4), "label": "Holiday"}).Is(201)
+		require.Nil(t, closure.Field("user_id"))
+		require.Empty(t, free(3))
+		o.staff.Post(exceptions, object{"date_from": day(3), "start": "18:00", "end": "20:00", "type": "extra"}).Is(201)
+		require.Empty(t, free(3), "closed beats extra")
+		o.admin.Post("/closures", object{"date_from": day(5), "start": "18:00", "end": "20:00", "type": "extra", "user_id": o.staff.UserID}).Is(201)
+		require.Equal(t, []string{"18:00", "19:00"}, free(5)[8:])
+		require.Len(t, o.staff.Get("/closures").Is(200).Items(), 1)
+		require.Len(t, o.staff.Get(exceptions).Is(200).Items(), 3)
+
+		for name, body := range map[string]object{
+			"start":     {"date_from": day(5), "type": "extra"},
+			"end":       {"date_from": day(5), "start": "10:00"},
+			"date_to":   {"date_from": day(5), "date_to": day(4)},
+			"date_from": {"date_from": "2027-02-30"},
+			"user_id":   {"date_from": day(5), "type": "extra", "start": "10:00", "end": "11:00"},
+		} {
+			params, _ := o.admin.Post("/closures", body).Fails(400, "svc_invalid_param").Field("data.params").(object)
+			require.Contains(t, params, name)
+		}
+		o.admin.Post("/closures", object{"date_from": day(5), "start": "11:00", "end": "10:00"}).Fails(400, "svc_invalid_param")
+		o.admin.Post("/closures", object{"date_from": day(5), "start": "10:00", "end": "24:00"}).Is(201)
+
+		other := o.As("staff")
+		other.Delete("/exceptions/"+off.Text("id"), nil).Fails(404, "svc_not_found")
+		o.staff.Delete("/exceptions/"+closure.Text("id"), nil).Fails(403, "svc_forbidden")
+		o.staff.Delete("/exceptions/"+off.Text("id"), nil).Is(204)
+		o.admin.Delete("/exceptions/"+closure.Text("id"), nil).Is(204)
+		o.admin.Delete("/exceptions/"+closure.Text("id"), nil).Fails(404, "svc_not_found")
+		require.NotEmpty(t, free(3))
+	})
+	t.Run("time off of everybody in a period", func(t *testing.T) {
+		o := o.again(t, nil)
+		colleague := o.As("staff")
+		day := func(n int) string { return stamp(o.at(n, "12:00"))[:10] }
+		o.admin.Post("/closures", object{"date_from": day(3), "date_to": day(5), "label": "Holiday"}).Is(201)
+		o.admin.Post(path("/staff/%d/exceptions", o.staff.UserID), object{"date_from": day(4), "label": "Dentist"}).Is(201)
+		o.admin.Post(path("/staff/%d/exceptions", colleague.UserID), object{"date_from": day(4), "start": "18:00", "end": "20:00", "type": "extra", "label": "Evening"}).Is(201)
+		o.admin.Post(path("/staff/%d/exceptions", o.staff.UserID), object{"date_from": day(9), "label": "Later"}).Is(201)
+		booked := o.book(o.contact(o.staff.UserID), o.at(4, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201).Text("id")
+
+		labels := func(who *apptest.Client, query string) (found []any) {
+			for _, e := range who.Get("/exceptions" + query).Is(200).Items() {
+				found = append(found, e["label"])
+			}
+			return found
+		}
+		week := path("?from=%s&to=%s", day(4), day(8))
+		require.ElementsMatch(t, []any{"Holiday", "Dentist", "Evening"}, labels(o.admin, week))
+		require.Equal(t, []any{"Holiday"}, labels(o.admin, path("?from=%s&to=%s", day(5), day(5))))
+		require.Equal(t, []any{"Later"}, labels(o.admin, path("?from=%s&to=%s", day(9), day(9))))
+		require.ElementsMatch(t, []any{"Holiday", "Evening"}, labels(o.admin, week+path("&staff=%d", colleague.UserID)))
+		require.ElementsMatch(t, []any{"Holiday", "Dentist"}, labels(o.staff, week), "who sees their own sees closures and their own")
+		touched, _ := o.admin.Get("/exceptions" + week).Is(200).Field("items.1.appointments").([]any)
+		require.Equal(t, booked, touched[0].(object)["id"])
+		o.admin.Get(path("/exceptions?from=%s&to=%s", day(0), day(62))).Fails(400, "svc_invalid_param")
+		o.admin.Get("/exceptions?from=x").Fails(400, "svc_invalid_param")
+	})
+	t.Run("removing staff hands over or is refused", func(t *testing.T) {
+		o := o.again(t, nil)
+		heir := o.As("staff")
+		o.admin.Put(path("/staff/%d/hours", heir.UserID), object{"hours": everyDay}).Is(200)
+		o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, heir.UserID}}).Is(200)
+		contact := o.contact(o.staff.UserID)
+		past := o.book(contact, o.at(-3, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201).Text("id")
+		mine := o.book(contact, o.at(2, "10:00"), object{"staff": o.staff.UserID}).Is(201).Text("id")
+		theirs := o.book(contact, o.at(2, "10:00"), object{"staff": heir.UserID}).Is(201).Text("id")
+		remove := func(successor any) *apptest.Answer {
+			body := object{}
+			if successor != nil {
+				body["successor"] = successor
+			}
+			return o.admin.Delete(path("/staff/%d", o.staff.UserID), body)
+		}
+		remove(nil).Fails(400, "svc_invalid_param")
+		for successor, reason := range map[int64]string{9999: "successor", o.staff.UserID: "successor", heir.UserID: "overlap"} {
+			require.Equal(t, reason, remove(successor).Fails(409, "svc_conflict").Text("data.reason"))
+		}
+		clash, _ := remove(heir.UserID).Fails(409, "svc_conflict").Field("data.appointments").([]any)
+		require.Equal(t, []any{object{"id": mine, "starts_at": stamp(o.at(2, "10:00"))}}, clash)
+		require.EqualValues(t, o.staff.UserID, o.admin.Get("/appointments/"+mine).Is(200).Field("staff.user_id"))
+		o.admin.Post("/appointments/"+theirs+"/cancel", nil).Is(200)
+		removed := o.admin.Delete(path("/staff/%d?successor=%d", o.staff.UserID, heir.UserID), nil).Is(200)
+		require.Equal(t, object{"deleted": true, "access_left": false}, removed.Map())
+		require.EqualValues(t, heir.UserID, o.admin.Get("/appointments/"+mine).Is(200).Field("staff.user_id"))
+		require.EqualValues(t, o.staff.UserID, o.admin.Get("/appointments/"+past).Is(200).Field("staff.user_id"))
+		require.Nil(t, o.member(o.admin, o.staff.UserID))
+		require.Equal(t, []any{float64(heir.UserID)}, o.admin.Get("/services/"+o.service).Is(200).Field("staff"))
+		remove(heir.UserID).Fails(404, "svc_not_found")
+		last := o.Events(proto.StaffTopic)
+		require.Equal(t, proto.KindStaffRemoved, last[len(last)-1].GetKind())
+		require.JSONEq(t, fmt.Sprintf(`{"successor": "%d"}`, heir.UserID), string(last[len(last)-1].GetExtra()))
+		require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentUpdated}, o.kinds(mine))
+
+		o.admin.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(409, "svc_conflict")
+		boss := o.As("svc_admin")
+		boss.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(403, "svc_forbidden")
+		heir.Delete(path("/staff/%d", boss.UserID), nil).Fails(403, "svc_forbidden")
+		o.Role("editor", "all", auth.ViewContacts)
+		both := o.As("svc_admin", "editor")
+		require.Equal(t, object{"deleted": false, "access_left": true}, o.admin.Delete(path("/staff/%d", both.UserID), nil).Is(200).Map())
+	})
+	t.Run("who sees only their own sees only their own", func(t *testing.T) {
+		o := o.again(t, nil)
+		other := o.As("staff")
+		o.admin.Put(path("/staff/%d/hours", other.UserID), object{"hours": everyDay}).Is(200)
+		o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, other.UserID}}).Is(200)
+		foreign := o.contact(other.UserID)
+		own := o.contact(o.staff.UserID)
+		theirs := o.book(foreign, o.at(2, "10:00"), object{"staff": other.UserID}).Is(201).Text("id")
+		mine := o.book(foreign, o.at(2, "10:00"), object{"staff": o.staff.UserID}).Is(201).Text("id")
+
+		list := o.staff.Get("/appointments").Is(200)
+		require.EqualValues(t, 1, list.Field("total"))
+		require.Equal(t, mine, list.Text("items.0.id"))
+		require.Empty(t, o.staff.Get(path("/appointments?staff=%d", other.UserID)).Is(200).Items())
+		o.staff.Get("/appointments/"+theirs).Fails(404, "svc_not_found")
+		for trigger := range triggers {
+			o.staff.Post("/appointments/"+theirs+"/"+trigger, nil).Fails(404, "svc_not_found")
+		}
+		o.staff.Post("/appointments/"+theirs+"/reschedule", object{"starts_at": stamp(o.at(2, "12:00"))}).Fails(404, "svc_not_found")
+		o.staff.Post("/appointments/"+theirs+"/place", object{"location": "x"}).Fails(404, "svc_not_found")
+		o.staff.Patch("/appointments/"+theirs, object{"notes": "x"}).Fails(404, "svc_not_found")
+		o.staff.Post("/appointments/"+mine+"/reschedule", object{"starts_at": stamp(o.at(2, "12:00")), "staff": other.UserID}).Fails(404, "svc_not_found")
+		body := object{"service": o.service, "contact": own, "starts_at": stamp(o.at(3, "10:00"))}
+		require.EqualValues(t, o.staff.UserID, o.staff.Post("/appointments", body).Is(201).Field("staff.user_id"))
+		body["starts_at"], body["staff"] = stamp(o.at(3, "11:00")), other.UserID
+		o.staff.Post("/appointments", body).Fails(404, "svc_not_found")
+		delete(body, "staff")
+		body["contact"] = foreign
+		o.staff.Post("/appointments", body).Fails(404, "svc_not_found")
+		for _, s := range o.staff.Get("/slots?service=" + o.service).Is(200).Items() {
+			require.Equal(t, []any{float64(o.staff.UserID)}, s["staff"])
+		}
+		o.staff.Get(path("/slots?service=%s&staff=%d", o.service, other.UserID)).Fails(404, "svc_not_found")
+		require.Len(t, o.staff.Get("/calendar").Is(200).Field("staff"), 1)
+		o.staff.Get(path("/staff/%d/hours", other.UserID)).Fails(404, "svc_not_found")
+		o.staff.Get(path("/staff/%d/exceptions", other.UserID)).Fails(404, "svc_not_found")
+		o.admin.Post("/closures", object{"date_from": stamp(o.at(2, "12:00"))[:10]}).Is(201)
+		touched, _ := o.staff.Get("/closures").Is(200).Field("items.0.appointments").([]any)
+		require.Len(t, touched, 1)
+	})
+	t.Run("appointments are found by period contact and change", func(t *testing.T) {
+		o := o.again(t, nil)
+		ann, bob := o.contact(0), o.contact(0)
+		var ids []string
+		for i := range 5 {
+			ids = append(ids, o.book(ann, o.at(1+i, "10:00")).Is(201).Text("id"))
+		}
+		o.book(bob, o.at(2, "12:00")).Is(201)
+		day := func(n int) string { return o.at(n, "12:00").In(o.Kit.Config.Zone).Format(time.DateOnly) }
+		period := o.admin.Get(path("/appointments?from=%s&to=%s&contact=%s", day(2), day(4), ann)).Is(200)
+		require.EqualValues(t, 3, period.Field("total"))
+		require.Equal(t, ids[1], period.Text("items.0.id"))
+		require.NotContains(t, period.Body, "+32470000000")
+
+		var walked []string
+		cursor := ""
+		for {
+			page := o.admin.Get("/appointments?per_page=2&contact=" + ann + "&cursor=" + cursor).Is(200)
+			require.EqualValues(t, 5, page.Field("total"))
+			for _, a := range page.Items() {
+				walked = append(walked, a["id"].(string))
+			}
+			if cursor = page.Text("next_cursor"); cursor == "" {
+				break
+			}
+		}
+		require.Equal(t, ids, walked)
+		o.staff.Get("/appointments?per_page=2&contact="+ann+"&cursor="+o.admin.Get("/appointments?per_page=2&contact="+ann).Is(200).Text("next_cursor")).Fails(400, "svc_invalid_cursor")
+
+		since := stamp(o.nextSecond())
+		o.admin.Post("/appointments/"+ids[3]+"/cancel", nil).Is(200)
+		o.nextSecond()
+		o.admin.Patch("/appointments/"+ids[0], object{"notes": "x"}).Is(200)
+		changed := o.admin.Get("/appointments?updated_since=" + since).Is(200).Items()
+		require.Equal(t, []any{ids[3], ids[0]}, []any{changed[0]["id"], changed[1]["id"]})
+		require.Len(t, o.admin.Get("/appointments?status=cancelled&status=declined").Is(200).Items(), 1)
+		require.Empty(t, o.admin.Get("/appointments?status=pending_payment").Is(200).Items())
+		o.admin.Get("/appointments?status=gone").Fails(400, "svc_invalid_param")
+		o.admin.Get("/appointments?contact=x").Fails(400, "svc_invalid_param")
+		o.admin.Get(path("/appointments?from=%s&to=%s", day(0), day(62))).Fails(400, "svc_invalid_param")
+	})
 }
 
 func TestTheCalendarShowsHoursAndWhatIsBooked(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	contact := o.contact(0)
 	zone := o.Kit.Config.Zone
@@ -202,219 +498,8 @@ func TestTheCalendarShowsHoursAndWhatIsBooked(t *testing.T) {
 	}
 }
 
-func TestTimeOffOfEverybodyInAPeriod(t *testing.T) {
-	o := open9to5(t, nil)
-	colleague := o.As("staff")
-	day := func(n int) string { return stamp(o.at(n, "12:00"))[:10] }
-	o.admin.Post("/closures", object{"date_from": day(3), "date_to": day(5), "label": "Holiday"}).Is(201)
-	o.admin.Post(path("/staff/%d/exceptions", o.staff.UserID), object{"date_from": day(4), "label": "Dentist"}).Is(201)
-	o.admin.Post(path("/staff/%d/exceptions", colleague.UserID), object{"date_from": day(4), "start": "18:00", "end": "20:00", "type": "extra", "label": "Evening"}).Is(201)
-	o.admin.Post(path("/staff/%d/exceptions", o.staff.UserID), object{"date_from": day(9), "label": "Later"}).Is(201)
-	booked := o.book(o.contact(o.staff.UserID), o.at(4, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201).Text("id")
-
-	labels := func(who *apptest.Client, query string) (found []any) {
-		for _, e := range who.Get("/exceptions" + query).Is(200).Items() {
-			found = append(found, e["label"])
-		}
-		return found
-	}
-	week := path("?from=%s&to=%s", day(4), day(8))
-	require.ElementsMatch(t, []any{"Holiday", "Dentist", "Evening"}, labels(o.admin, week))
-	require.Equal(t, []any{"Holiday"}, labels(o.admin, path("?from=%s&to=%s", day(5), day(5))))
-	require.Equal(t, []any{"Later"}, labels(o.admin, path("?from=%s&to=%s", day(9), day(9))))
-	require.ElementsMatch(t, []any{"Holiday", "Evening"}, labels(o.admin, week+path("&staff=%d", colleague.UserID)))
-	require.ElementsMatch(t, []any{"Holiday", "Dentist"}, labels(o.staff, week), "who sees their own sees closures and their own")
-	touched, _ := o.admin.Get("/exceptions" + week).Is(200).Field("items.1.appointments").([]any)
-	require.Equal(t, booked, touched[0].(object)["id"])
-	o.admin.Get(path("/exceptions?from=%s&to=%s", day(0), day(62))).Fails(400, "svc_invalid_param")
-	o.admin.Get("/exceptions?from=x").Fails(400, "svc_invalid_param")
-}
-
-func TestRemovingStaffHandsOverOrIsRefused(t *testing.T) {
-	o := open9to5(t, nil)
-	heir := o.As("staff")
-	o.admin.Put(path("/staff/%d/hours", heir.UserID), object{"hours": everyDay}).Is(200)
-	o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, heir.UserID}}).Is(200)
-	contact := o.contact(o.staff.UserID)
-	past := o.book(contact, o.at(-3, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201).Text("id")
-	mine := o.book(contact, o.at(2, "10:00"), object{"staff": o.staff.UserID}).Is(201).Text("id")
-	theirs := o.book(contact, o.at(2, "10:00"), object{"staff": heir.UserID}).Is(201).Text("id")
-	remove := func(successor any) *apptest.Answer {
-		body := object{}
-		if successor != nil {
-			body["successor"] = successor
-		}
-		return o.admin.Delete(path("/staff/%d", o.staff.UserID), body)
-	}
-	remove(nil).Fails(400, "svc_invalid_param")
-	for successor, reason := range map[int64]string{9999: "successor", o.staff.UserID: "successor", heir.UserID: "overlap"} {
-		require.Equal(t, reason, remove(successor).Fails(409, "svc_conflict").Text("data.reason"))
-	}
-	clash, _ := remove(heir.UserID).Fails(409, "svc_conflict").Field("data.appointments").([]any)
-	require.Equal(t, []any{object{"id": mine, "starts_at": stamp(o.at(2, "10:00"))}}, clash)
-	require.EqualValues(t, o.staff.UserID, o.admin.Get("/appointments/"+mine).Is(200).Field("staff.user_id"))
-	o.admin.Post("/appointments/"+theirs+"/cancel", nil).Is(200)
-	removed := o.admin.Delete(path("/staff/%d?successor=%d", o.staff.UserID, heir.UserID), nil).Is(200)
-	require.Equal(t, object{"deleted": true, "access_left": false}, removed.Map())
-	require.EqualValues(t, heir.UserID, o.admin.Get("/appointments/"+mine).Is(200).Field("staff.user_id"))
-	require.EqualValues(t, o.staff.UserID, o.admin.Get("/appointments/"+past).Is(200).Field("staff.user_id"))
-	require.Nil(t, o.member(o.admin, o.staff.UserID))
-	require.Equal(t, []any{float64(heir.UserID)}, o.admin.Get("/services/"+o.service).Is(200).Field("staff"))
-	remove(heir.UserID).Fails(404, "svc_not_found")
-	last := o.Events(proto.StaffTopic)
-	require.Equal(t, proto.KindStaffRemoved, last[len(last)-1].GetKind())
-	require.JSONEq(t, fmt.Sprintf(`{"successor": "%d"}`, heir.UserID), string(last[len(last)-1].GetExtra()))
-	require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentUpdated}, o.kinds(mine))
-
-	o.admin.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(409, "svc_conflict")
-	boss := o.As("svc_admin")
-	boss.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(403, "svc_forbidden")
-	heir.Delete(path("/staff/%d", boss.UserID), nil).Fails(403, "svc_forbidden")
-	o.Role("editor", "all", auth.ViewContacts)
-	both := o.As("svc_admin", "editor")
-	require.Equal(t, object{"deleted": false, "access_left": true}, o.admin.Delete(path("/staff/%d", both.UserID), nil).Is(200).Map())
-}
-
-func TestWhoSeesOnlyTheirOwnSeesOnlyTheirOwn(t *testing.T) {
-	o := open9to5(t, nil)
-	other := o.As("staff")
-	o.admin.Put(path("/staff/%d/hours", other.UserID), object{"hours": everyDay}).Is(200)
-	o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, other.UserID}}).Is(200)
-	foreign := o.contact(other.UserID)
-	own := o.contact(o.staff.UserID)
-	theirs := o.book(foreign, o.at(2, "10:00"), object{"staff": other.UserID}).Is(201).Text("id")
-	mine := o.book(foreign, o.at(2, "10:00"), object{"staff": o.staff.UserID}).Is(201).Text("id")
-
-	list := o.staff.Get("/appointments").Is(200)
-	require.EqualValues(t, 1, list.Field("total"))
-	require.Equal(t, mine, list.Text("items.0.id"))
-	require.Empty(t, o.staff.Get(path("/appointments?staff=%d", other.UserID)).Is(200).Items())
-	o.staff.Get("/appointments/"+theirs).Fails(404, "svc_not_found")
-	for trigger := range triggers {
-		o.staff.Post("/appointments/"+theirs+"/"+trigger, nil).Fails(404, "svc_not_found")
-	}
-	o.staff.Post("/appointments/"+theirs+"/reschedule", object{"starts_at": stamp(o.at(2, "12:00"))}).Fails(404, "svc_not_found")
-	o.staff.Post("/appointments/"+theirs+"/place", object{"location": "x"}).Fails(404, "svc_not_found")
-	o.staff.Patch("/appointments/"+theirs, object{"notes": "x"}).Fails(404, "svc_not_found")
-	o.staff.Post("/appointments/"+mine+"/reschedule", object{"starts_at": stamp(o.at(2, "12:00")), "staff": other.UserID}).Fails(404, "svc_not_found")
-	body := object{"service": o.service, "contact": own, "starts_at": stamp(o.at(3, "10:00"))}
-	require.EqualValues(t, o.staff.UserID, o.staff.Post("/appointments", body).Is(201).Field("staff.user_id"))
-	body["starts_at"], body["staff"] = stamp(o.at(3, "11:00")), other.UserID
-	o.staff.Post("/appointments", body).Fails(404, "svc_not_found")
-	delete(body, "staff")
-	body["contact"] = foreign
-	o.staff.Post("/appointments", body).Fails(404, "svc_not_found")
-	for _, s := range o.staff.Get("/slots?service=" + o.service).Is(200).Items() {
-		require.Equal(t, []any{float64(o.staff.UserID)}, s["staff"])
-	}
-	o.staff.Get(path("/slots?service=%s&staff=%d", o.service, other.UserID)).Fails(404, "svc_not_found")
-	require.Len(t, o.staff.Get("/calendar").Is(200).Field("staff"), 1)
-	o.staff.Get(path("/staff/%d/hours", other.UserID)).Fails(404, "svc_not_found")
-	o.staff.Get(path("/staff/%d/exceptions", other.UserID)).Fails(404, "svc_not_found")
-	o.admin.Post("/closures", object{"date_from": stamp(o.at(2, "12:00"))[:10]}).Is(201)
-	touched, _ := o.staff.Get("/closures").Is(200).Field("items.0.appointments").([]any)
-	require.Len(t, touched, 1)
-}
-
-func TestAppointmentsAreFoundByPeriodContactAndChange(t *testing.T) {
-	o := open9to5(t, nil)
-	ann, bob := o.contact(0), o.contact(0)
-	var ids []string
-	for i := range 5 {
-		ids = append(ids, o.book(ann, o.at(1+i, "10:00")).Is(201).Text("id"))
-	}
-	o.book(bob, o.at(2, "12:00")).Is(201)
-	day := func(n int) string { return o.at(n, "12:00").In(o.Kit.Config.Zone).Format(time.DateOnly) }
-	period := o.admin.Get(path("/appointments?from=%s&to=%s&contact=%s", day(2), day(4), ann)).Is(200)
-	require.EqualValues(t, 3, period.Field("total"))
-	require.Equal(t, ids[1], period.Text("items.0.id"))
-	require.NotContains(t, period.Body, "+32470000000")
-
-	var walked []string
-	cursor := ""
-	for {
-		page := o.admin.Get("/appointments?per_page=2&contact=" + ann + "&cursor=" + cursor).Is(200)
-		require.EqualValues(t, 5, page.Field("total"))
-		for _, a := range page.Items() {
-			walked = append(walked, a["id"].(string))
-		}
-		if cursor = page.Text("next_cursor"); cursor == "" {
-			break
-		}
-	}
-	require.Equal(t, ids, walked)
-	o.staff.Get("/appointments?per_page=2&contact="+ann+"&cursor="+o.admin.Get("/appointments?per_page=2&contact="+ann).Is(200).Text("next_cursor")).Fails(400, "svc_invalid_cursor")
-
-	// Changes are stamped by the clock of the database, which does not travel.
-	time.Sleep(1100 * time.Millisecond)
-	since := stamp(time.Now())
-	o.admin.Post("/appointments/"+ids[3]+"/cancel", nil).Is(200)
-	time.Sleep(1100 * time.Millisecond)
-	o.admin.Patch("/appointments/"+ids[0], object{"notes": "x"}).Is(200)
-	changed := o.admin.Get("/appointments?updated_since=" + since).Is(200).Items()
-	require.Equal(t, []any{ids[3], ids[0]}, []any{changed[0]["id"], changed[1]["id"]})
-	require.Len(t, o.admin.Get("/appointments?status=cancelled&status=declined").Is(200).Items(), 1)
-	require.Empty(t, o.admin.Get("/appointments?status=pending_payment").Is(200).Items())
-	o.admin.Get("/appointments?status=gone").Fails(400, "svc_invalid_param")
-	o.admin.Get("/appointments?contact=x").Fails(400, "svc_invalid_param")
-	o.admin.Get(path("/appointments?from=%s&to=%s", day(0), day(62))).Fails(400, "svc_invalid_param")
-}
-
-func TestAServiceThatNobodyDoesHasAnEmptyList(t *testing.T) {
-	o := open9to5(t, nil)
-	made := o.admin.Post("/services", object{"name": "Later", "duration_min": 30, "staff": []int64{}}).Is(201)
-	require.Contains(t, made.Body, `"staff":[]`)
-	require.Contains(t, o.admin.Patch("/services/"+made.Text("id"), object{"staff": []int64{}}).Is(200).Body, `"staff":[]`)
-}
-
-func TestServicesAreChangedFieldByField(t *testing.T) {
-	o := open9to5(t, nil)
-	o.admin.Patch("/settings/booking", object{"default_confirmation": "review"}).Is(200)
-	s := o.admin.Post("/services", object{"name": " Massage ", "duration_min": 90, "price": "45.50", "sort_order": -1, "min_notice_min": 60}).Is(201)
-	require.Equal(t, "review", s.Text("confirmation"))
-	require.Equal(t, "Massage", s.Text("name"))
-	id := s.Text("id")
-	changed := o.admin.Patch("/services/"+id, object{"price": nil, "min_notice_min": nil, "description": "Relax"}).Is(200)
-	require.Nil(t, changed.Field("price"))
-	require.Nil(t, changed.Field("min_notice_min"))
-	require.EqualValues(t, 90, changed.Field("duration_min"))
-	require.Equal(t, id, o.staff.Get("/services").Is(200).Text("items.0.id"))
-	for name, value := range map[string]any{"name": "", "duration_min": 1441, "buffer_before": -1, "price": "4,5", "location_type": "moon", "confirmation": "maybe",
-		"staff": []int64{9999}, "form_id": 0, "max_advance_days": 731, "sort_order": nil, "archived": "x", "color": "red", "bookable_online": nil} {
-		params, _ := o.admin.Patch("/services/"+id, object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
-		require.Contains(t, params, name)
-	}
-	o.admin.Post("/services", object{"name": "x"}).Fails(400, "svc_invalid_param")
-	o.admin.Post("/services", object{"duration_min": 5}).Fails(400, "svc_invalid_param")
-	o.staff.Post("/services", object{"name": "x", "duration_min": 5}).Fails(403, "svc_forbidden")
-
-	require.Equal(t, true, o.admin.Delete("/services/"+id, nil).Is(200).Field("archived"))
-	o.admin.Delete("/services/"+id, nil).Is(200)
-	require.Len(t, o.admin.Get("/services").Is(200).Items(), 1)
-	require.Len(t, o.admin.Get("/services?include_archived=true").Is(200).Items(), 2)
-	o.admin.Get("/services/" + id).Is(200)
-	require.Equal(t, false, o.admin.Patch("/services/"+id, object{"archived": false}).Is(200).Field("archived"))
-	require.Equal(t, []string{proto.KindServiceCreated, proto.KindServiceUpdated, proto.KindServiceArchived, proto.KindServiceUpdated}, o.Kinds(proto.ServiceTopic, id))
-	o.admin.Get("/services/"+uuid.NewString()).Fails(404, "svc_not_found")
-}
-
-func TestSettingsThatAreLeftOutStay(t *testing.T) {
-	o := open9to5(t, nil)
-	before := o.staff.Get("/settings/booking").Is(200).Map()
-	require.Len(t, before, 13)
-	after := o.admin.Patch("/settings/booking", object{"slot_step": 15, "late_cancel_text": " Ring us. "}).Is(200).Map()
-	before["slot_step"], before["late_cancel_text"] = float64(15), "Ring us."
-	require.Equal(t, before, after)
-	for name, value := range map[string]any{"slot_step": 4, "min_notice_min": 43201, "max_advance_days": 0, "cancel_notice_hours": 721, "reminder_hours": 0,
-		"max_open_bookings": 51, "default_confirmation": "no", "client_changes": nil, "terms_text": 5} {
-		params, _ := o.admin.Patch("/settings/booking", object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
-		require.Contains(t, params, name)
-	}
-	require.Len(t, o.admin.Get(path("/slots?service=%s&from=%[2]s&to=%[2]s", o.service, stamp(o.at(3, "12:00"))[:10])).Is(200).Items(), 4*8-3)
-	o.staff.Patch("/settings/booking", object{"slot_step": 15}).Fails(403, "svc_forbidden")
-}
-
 func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	mailed := func(email string) int {
 		n := 0
@@ -451,95 +536,18 @@ func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
 	o.run("reminders")
 	require.Zero(t, mailed("kept@example.com"))
 	o.admin.Patch("/settings/booking", object{"reminder_enabled": true}).Is(200)
-	done := make(chan struct{})
+	var replicas sync.WaitGroup
 	for range 4 {
-		go func() { o.run("reminders"); done <- struct{}{} }()
+		replicas.Go(func() { o.run("reminders") })
 	}
-	for range 4 {
-		<-done
-	}
+	replicas.Wait()
 	o.run("reminders")
 	require.Equal(t, 1, mailed("kept@example.com"))
 	require.Zero(t, mailed("gone@example.com")+mailed("asked@example.com"))
 }
 
-func TestTheWidgetIsShownWhereAPageSaysSo(t *testing.T) {
-	o := open9to5(t, nil)
-	page := func(id int, status, content string) {
-		o.SendSample("settings.page/page.created", func(e *apptest.Event) {
-			e.Key = fmt.Sprint(id)
-			data := e.Data.(object)
-			data["id"], data["status"], data["content"], data["url"] = id, status, content, path("http://localhost:8080/page-%d", id)
-		})
-	}
-	page(1, "publish", "Book here: [svc-booking]")
-	page(2, "publish", `[svc-booking service="`+o.service+`"]`)
-	page(3, "draft", "[svc-booking]")
-	page(4, "publish", `[svc-form id="3"]`)
-	page(5, "publish", `[svc-booking service="`+uuid.NewString()+`"]`)
-	o.Settle()
-	used := func(query string) []any {
-		var ids []any
-		list, _ := o.staff.Get("/booking-widget/embed" + query).Is(200).Field("used_on").([]any)
-		for _, p := range list {
-			ids = append(ids, p.(object)["id"])
-		}
-		slices.SortFunc(ids, func(a, b any) int { return int(a.(float64) - b.(float64)) })
-		return ids
-	}
-	require.Equal(t, []any{1.0, 2.0}, used("?service="+o.service))
-	require.Equal(t, []any{1.0, 2.0, 5.0}, used(""))
-	e := o.staff.Get(path("/booking-widget/embed?service=%s&staff=%d", o.service, o.staff.UserID)).Is(200)
-	require.Equal(t, path(`[svc-booking service="%s" staff="%d"]`, o.service, o.staff.UserID), e.Text("shortcode"))
-	require.Contains(t, e.Text("block"), path(`<svc-booking service="%s" staff="%d">`, o.service, o.staff.UserID))
-	require.Nil(t, e.Field("booking_page"))
-	o.SetSite("portal", object{"booking_page": true, "booking_url": "http://localhost:8080/team/book", "path": "team"})
-	require.Equal(t, "http://localhost:8080/team/book", o.staff.Get("/booking-widget/embed").Is(200).Text("booking_page"))
-	o.staff.Get("/booking-widget/embed?service="+uuid.NewString()).Fails(404, "svc_not_found")
-	o.staff.Get(path("/booking-widget/embed?service=%s&staff=%d", o.service, o.admin.UserID)).Fails(400, "svc_invalid_param")
-}
-
-func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
-	o := open9to5(t, nil)
-	o.SendSample("settings.page/page.created", nil)
-	o.Settle()
-	// settings answers each command with the page.
-	stop := make(chan struct{})
-	answered := map[string]bool{}
-	go func() {
-		defer close(stop)
-		for len(answered) < 2 {
-			for _, e := range o.Events(proto.SettingsCommandTopic) {
-				var c proto.EmbedInPage
-				if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
-					continue
-				}
-				answered[c.GetRequestId()] = true
-				id, created := c.GetPageId(), c.GetPageId() == 0
-				if created {
-					id = 2
-				}
-				o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
-					e.Key, e.Version, e.Extra = fmt.Sprint(id), 5, object{"request_id": c.GetRequestId(), "created": created}
-					e.Data.(object)["id"], e.Data.(object)["content"] = id, c.GetShortcode()
-				})
-			}
-		}
-	}()
-	existing := o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service, "page_id": 1}).Is(200)
-	require.EqualValues(t, 1, existing.Field("page_id"))
-	require.Equal(t, false, existing.Field("created"))
-	made := o.admin.Post("/booking-widget/embed-in-page", object{"new_page_title": "Book", "publish": true}).Is(200)
-	require.EqualValues(t, 2, made.Field("page_id"))
-	require.Equal(t, true, made.Field("created"))
-	<-stop
-	o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service}).Fails(400, "svc_invalid_param")
-	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 1, "new_page_title": "x"}).Fails(400, "svc_invalid_param")
-	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 77}).Fails(404, "svc_not_found")
-	o.staff.Post("/booking-widget/embed-in-page", object{"page_id": 1}).Fails(403, "svc_forbidden")
-}
-
 func TestAnAppThatIsOffKeepsItsData(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
 	o.SetApp(appID, false)
@@ -550,14 +558,4 @@ func TestAnAppThatIsOffKeepsItsData(t *testing.T) {
 	}
 	o.SetApp(appID, true)
 	o.admin.Get("/appointments/" + id).Is(200)
-}
-
-func TestAnAssistantBooksThroughAbilities(t *testing.T) {
-	o := open9to5(t, nil)
-	agent := o.AsAssistant("svc_admin")
-	contact := o.contact(0)
-	id := agent.Post("/abilities/svc/book-appointment/run", object{"input": object{"contact": contact, "service": o.service, "starts_at": stamp(o.at(2, "10:00"))}}).Is(200).Text("id")
-	require.Equal(t, db.ChannelAbility, o.admin.Get("/appointments/"+id).Is(200).Text("source"))
-	agent.Post("/abilities/svc/add-time-off/run", object{"input": object{"date_from": "2027-03-01", "user_id": o.staff.UserID}}).Is(200)
-	agent.Post("/abilities/svc/embed-booking-in-page/run", object{"input": object{"new_page_title": "x", "publish": true}}).Fails(400, "svc_invalid_param")
 }

@@ -95,92 +95,181 @@ func (s shown) form() url.Values {
 	return v
 }
 
-func website(t *testing.T, fields object, configure ...func(*app.Config)) browser {
-	b := browser{open9to5(t, fields, configure...), nil}
+func website(t *testing.T, configure ...func(*app.Config)) browser {
+	b := browser{open9to5(t, nil, configure...), nil}
 	b.SetSite("portal", object{"path": "team", "booking_page": true})
 	return b
 }
 
-func TestAVisitorBooksMovesAndCancelsWithoutScript(t *testing.T) {
-	b := website(t, nil)
-	start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake")
-	require.Empty(t, start.header.Get("Set-Cookie"))
-	details := b.get(start.link("at=")).is(200).says("Your details", "First name", "Book")
-	b.Travel(4 * time.Second)
-
-	form := details.form()
-	form.Set("v.first_name", "Bea <b>")
-	form.Set("v.email", "not an address")
-	wrong := b.post("/team/book", form).is(400).says("One answer needs your attention", "Email address: Enter an email address", `value="Bea <b>"`)
-	require.NotContains(t, wrong.text, "<b>")
-	form = wrong.form()
-	form.Set("v.first_name", "Bea")
-	form.Set("v.email", "bea@example.com")
-	done := b.post("/team/book", form).is(200).says("Your appointment is booked", "bea@example.com", "Kerkstraat 1, Gent")
-	require.Equal(t, done.text, b.post("/team/book", form).is(200).text, "sending it again books nothing more")
-	require.Equal(t, 1, len(b.admin.Get("/appointments?from="+b.Now().Format("2006-01-02")+"&to="+b.Now().AddDate(0, 0, 40).Format("2006-01-02")).Is(200).Items()))
-
-	token := linkIn(t, b.lastMail("bea@example.com"))
-	require.NotContains(t, b.get("/manage").is(200).says("Link or code").text, "Intake")
-	open := b.post("/manage", url.Values{"token": {"http://localhost:8080/manage#token=" + token}}).is(200).says("Intake", "This appointment is confirmed.", "Move")
-	form = open.form()
-	form.Set("do", "move")
-	months := b.post("/manage", form).is(200).says("Choose a new time")
-	times := regexp.MustCompile(`name="at" value="([^"]+)"`).FindAllStringSubmatch(months.text, -1)
-	require.NotEmpty(t, times)
-	form.Set("at", times[len(times)-1][1])
-	form = b.post("/manage", form).is(200).says("Move your appointment?").form()
-	form.Set("do", "move-now")
-	b.post("/manage", form).is(200).says("Your appointment is moved", "new link")
-	b.post("/manage", url.Values{"token": {token}}).is(410).says("This link is no longer valid", "office@example.com")
-
-	form = b.post("/manage", url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}, "do": {"cancel"}}).is(200).says("Cancel this appointment?", "cannot be undone").form()
-	form.Set("do", "cancel-now")
-	form.Set("reason", "I am ill")
-	b.post("/manage", form).is(200).says("Your appointment is cancelled")
-	b.post("/manage", url.Values{"token": {"nonsense"}}).is(400).says("We do not know this link", "Link or code")
+func (b browser) again(t *testing.T) browser {
+	t.Helper()
+	return browser{b.office.again(t, nil), nil}
 }
 
-func TestATimeThatWasTakenLeadsToTheNearestOnesAndKeepsWhatWasTyped(t *testing.T) {
-	b := website(t, nil)
-	form := b.get(b.get("/team/book?lang=nl").link("at=")).is(200).says("Uw gegevens").form()
-	b.Travel(4 * time.Second)
-	other := url.Values{}
-	for k, v := range form {
-		other[k] = v
-	}
-	other.Set("v.email", "first@example.com")
-	other.Set("key", "another")
-	b.post("/team/book", other).is(200)
-	form.Set("v.email", "second@example.com")
-	form.Set("v.message", "I park outside.")
-	taken := b.post("/team/book", form).is(409).says("Dat tijdstip is net ingenomen", "I park outside.", `value="second@example.com"`)
-	near := regexp.MustCompile(`name="instead" value="([^"]+)"`).FindStringSubmatch(taken.text)
-	require.NotNil(t, near)
-	form = taken.form()
-	form.Set("v.email", "second@example.com")
-	form.Set("instead", near[1])
-	b.post("/team/book", form).is(200).says("Uw afspraak is geboekt")
-}
+func TestTheBookingPageWithoutScript(t *testing.T) {
+	t.Parallel()
+	b := website(t)
+	t.Run("a visitor books moves and cancels without script", func(t *testing.T) {
+		b := b.again(t)
+		start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake")
+		require.Empty(t, start.header.Get("Set-Cookie"))
+		details := b.get(start.link("at=")).is(200).says("Your details", "First name", "Book")
+		b.Travel(4 * time.Second)
 
-func TestWhatKeepsAVisitorFromBookingIsSaidWithoutLosingAnything(t *testing.T) {
-	b := website(t, nil)
-	form := b.get(b.get("/team/book").link("at=")).form()
-	form.Set("v.email", "bea@example.com")
-	again := b.post("/team/book", form).is(400).says("Please press the button once more", `value="bea@example.com"`).form()
-	require.NotEqual(t, form.Get("token"), again.Get("token"))
-	b.Travel(4 * time.Second)
-	again.Set("v.email", "bea@example.com")
-	b.admin.Patch("/settings/booking", object{"max_open_bookings": 1}).Is(200)
-	b.post("/team/book", again).is(200)
-	next := b.get(b.get("/team/book").link("at=")).form()
-	b.Travel(4 * time.Second)
-	next.Set("v.email", "bea@example.com")
-	b.post("/team/book", next).is(409).says("You already have several bookings ahead", "Praktijk Jansen can still book for you", `value="bea@example.com"`)
+		form := details.form()
+		form.Set("v.first_name", "Bea <b>")
+		form.Set("v.email", "not an address")
+		wrong := b.post("/team/book", form).is(400).says("One answer needs your attention", "Email address: Enter an email address", `value="Bea <b>"`)
+		require.NotContains(t, wrong.text, "<b>")
+		form = wrong.form()
+		form.Set("v.first_name", "Bea")
+		form.Set("v.email", "bea@example.com")
+		done := b.post("/team/book", form).is(200).says("Your appointment is booked", "bea@example.com", "Kerkstraat 1, Gent")
+		require.Equal(t, done.text, b.post("/team/book", form).is(200).text, "sending it again books nothing more")
+		require.Equal(t, 1, len(b.admin.Get("/appointments?from="+b.Now().Format("2006-01-02")+"&to="+b.Now().AddDate(0, 0, 40).Format("2006-01-02")).Is(200).Items()))
+
+		token := linkIn(t, b.lastMail("bea@example.com"))
+		require.NotContains(t, b.get("/manage").is(200).says("Link or code").text, "Intake")
+		open := b.post("/manage", url.Values{"token": {"http://localhost:8080/manage#token=" + token}}).is(200).says("Intake", "This appointment is confirmed.", "Move")
+		form = open.form()
+		form.Set("do", "move")
+		months := b.post("/manage", form).is(200).says("Choose a new time")
+		times := regexp.MustCompile(`name="at" value="([^"]+)"`).FindAllStringSubmatch(months.text, -1)
+		require.NotEmpty(t, times)
+		form.Set("at", times[len(times)-1][1])
+		form = b.post("/manage", form).is(200).says("Move your appointment?").form()
+		form.Set("do", "move-now")
+		b.post("/manage", form).is(200).says("Your appointment is moved", "new link")
+		b.post("/manage", url.Values{"token": {token}}).is(410).says("This link is no longer valid", "office@example.com")
+
+		form = b.post("/manage", url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}, "do": {"cancel"}}).is(200).says("Cancel this appointment?", "cannot be undone").form()
+		form.Set("do", "cancel-now")
+		form.Set("reason", "I am ill")
+		b.post("/manage", form).is(200).says("Your appointment is cancelled")
+		b.post("/manage", url.Values{"token": {"nonsense"}}).is(400).says("We do not know this link", "Link or code")
+	})
+	t.Run("a time that was taken leads to the nearest ones and keeps what was typed", func(t *testing.T) {
+		b := b.again(t)
+		form := b.get(b.get("/team/book?lang=nl").link("at=")).is(200).says("Uw gegevens").form()
+		b.Travel(4 * time.Second)
+		other := url.Values{}
+		for k, v := range form {
+			other[k] = v
+		}
+		other.Set("v.email", "first@example.com")
+		other.Set("key", "another")
+		b.post("/team/book", other).is(200)
+		form.Set("v.email", "second@example.com")
+		form.Set("v.message", "I park outside.")
+		taken := b.post("/team/book", form).is(409).says("Dat tijdstip is net ingenomen", "I park outside.", `value="second@example.com"`)
+		near := regexp.MustCompile(`name="instead" value="([^"]+)"`).FindStringSubmatch(taken.text)
+		require.NotNil(t, near)
+		form = taken.form()
+		form.Set("v.email", "second@example.com")
+		form.Set("instead", near[1])
+		b.post("/team/book", form).is(200).says("Uw afspraak is geboekt")
+	})
+	t.Run("what keeps a visitor from booking is said without losing anything", func(t *testing.T) {
+		b := b.again(t)
+		form := b.get(b.get("/team/book").link("at=")).form()
+		form.Set("v.email", "bea@example.com")
+		again := b.post("/team/book", form).is(400).says("Please press the button once more", `value="bea@example.com"`).form()
+		require.NotEqual(t, form.Get("token"), again.Get("token"))
+		b.Travel(4 * time.Second)
+		again.Set("v.email", "bea@example.com")
+		b.admin.Patch("/settings/booking", object{"max_open_bookings": 1}).Is(200)
+		b.post("/team/book", again).is(200)
+		next := b.get(b.get("/team/book").link("at=")).form()
+		b.Travel(4 * time.Second)
+		next.Set("v.email", "bea@example.com")
+		b.post("/team/book", next).is(409).says("You already have several bookings ahead", "Praktijk Jansen can still book for you", `value="bea@example.com"`)
+	})
+	t.Run("the manage page follows the rules for changes", func(t *testing.T) {
+		b := b.again(t)
+		form := b.get(b.get("/team/book").link("at=")).form()
+		b.Travel(4 * time.Second)
+		form.Set("v.email", "bea@example.com")
+		b.post("/team/book", form).is(200)
+		token := url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}}
+
+		b.admin.Patch("/settings/booking", object{"client_changes": false}).Is(200)
+		page := b.post("/manage", token).is(200).says("Appointments cannot be changed online", "office@example.com")
+		require.NotContains(t, page.text, `value="cancel"`)
+		b.admin.Patch("/settings/booking", object{"client_changes": true, "cancel_notice_hours": 720, "late_cancel_text": "Call us before ten."}).Is(200)
+		b.post("/manage", token).is(200).says("Call us before ten.")
+		form = url.Values{"token": token["token"], "do": {"cancel-now"}}
+		b.post("/manage", form).is(409).says("It is too late to change this online", "Call us before ten.")
+	})
+	t.Run("the manage page shows only what it held itself for this link", func(t *testing.T) {
+		b := b.again(t)
+		token, other := b.managed("bea@example.com"), b.managed("bob@example.com")
+		held := b.post("/manage", url.Values{"token": {token}}).is(200).form().Get("held")
+		require.NotEmpty(t, held)
+		forged := base64.RawURLEncoding.EncodeToString([]byte(`{"status":"confirmed","service":{"name":"Pay at evil.example"}}`))
+		swapped := []byte(held)
+		swapped[len(swapped)-9] ^= 1
+		for name, c := range map[string]struct {
+			token, held string
+			status      int
+		}{
+			"its own":             {token, held, 200},
+			"of another link":     {other, held, 200}, // looked up anew
+			"of no link":          {"nonsense", held, 400},
+			"written by somebody": {"nonsense", forged, 400},
+			"changed":             {"nonsense", string(swapped), 400},
+			"too short":           {"nonsense", "AAAA", 400},
+		} {
+			t.Run(name, func(t *testing.T) {
+				page := b.post("/manage", url.Values{"token": {c.token}, "held": {c.held}, "do": {"cancel"}}).is(c.status)
+				require.NotContains(t, page.text, "evil")
+			})
+		}
+		b.admin.Patch("/settings/booking", object{"cancel_notice_hours": 0}).Is(200)
+		b.Travel(31 * time.Minute)
+		b.exec(`update manage_token set ended = true`)
+		b.post("/manage", url.Values{"token": {token}, "held": {held}, "do": {"cancel"}}).is(410)
+	})
+	t.Run("forms of other sites do not reach the manage page", func(t *testing.T) {
+		b := b.again(t)
+		token := url.Values{"token": {b.managed("bea@example.com")}, "do": {"cancel-now"}}
+		for language, says := range map[string]string{"en": "did not come from our own page", "nl": "niet van onze eigen pagina", "fr": "notre propre page", "de": "unserer eigenen Seite"} {
+			t.Run(language, func(t *testing.T) {
+				token.Set("lang", language)
+				b.header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+				b.post("/manage", token).is(403).says(says)
+				b.header = http.Header{"Origin": {"https://evil.example"}}
+				b.post("/manage", token).is(403).says(says)
+			})
+		}
+		require.Equal(t, "confirmed", b.admin.Get("/appointments").Is(200).Text("items.0.status"))
+		b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
+		b.post("/manage", token).is(200)
+	})
+	t.Run("a reason of five hundred characters may have lines", func(t *testing.T) {
+		b := b.again(t)
+		token := b.managed("bea@example.com")
+		reason := strings.Repeat("I am ill.\n", 50)
+		require.Len(t, reason, 500)
+		b.post("/manage", url.Values{"token": {token}, "do": {"cancel-now"}, "reason": {strings.ReplaceAll(reason, "\n", "\r\n")}}).is(200)
+		require.Equal(t, strings.TrimSpace(reason), b.admin.Get("/appointments/"+b.admin.Get("/appointments").Is(200).Text("items.0.id")).Is(200).Text("cancel_reason"))
+	})
+	t.Run("the mail is in the language of the page", func(t *testing.T) {
+		b := b.again(t)
+		for language, subject := range map[string]string{"en": "Your appointment is confirmed", "nl": "Uw afspraak is bevestigd", "fr": "Votre rendez-vous est confirmé", "de": "Ihr Termin ist bestätigt"} {
+			t.Run(language, func(t *testing.T) {
+				form := b.get(b.get("/team/book?lang=" + language).link("at=")).form()
+				b.Travel(4 * time.Second)
+				form.Set("v.email", language+"@example.com")
+				b.post("/team/book", form).is(200)
+				require.Contains(t, b.lastMail(language+"@example.com").GetSubject(), subject)
+			})
+		}
+	})
 }
 
 func TestRequestsAreLimitedAndSaySoOnThePage(t *testing.T) {
-	b := website(t, nil, func(c *app.Config) { c.RateFactor = 1 })
+	t.Parallel()
+	b := website(t, func(c *app.Config) { c.RateFactor = 1 })
 	form := b.get(b.get("/team/book").link("at=")).form()
 	form.Set("v.email", "bea@example.com")
 	var last shown
@@ -190,25 +279,9 @@ func TestRequestsAreLimitedAndSaySoOnThePage(t *testing.T) {
 	last.is(429).says("That was a bit fast. Please wait", `value="bea@example.com"`)
 }
 
-func TestTheManagePageFollowsTheRulesForChanges(t *testing.T) {
-	b := website(t, nil)
-	form := b.get(b.get("/team/book").link("at=")).form()
-	b.Travel(4 * time.Second)
-	form.Set("v.email", "bea@example.com")
-	b.post("/team/book", form).is(200)
-	token := url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}}
-
-	b.admin.Patch("/settings/booking", object{"client_changes": false}).Is(200)
-	page := b.post("/manage", token).is(200).says("Appointments cannot be changed online", "office@example.com")
-	require.NotContains(t, page.text, `value="cancel"`)
-	b.admin.Patch("/settings/booking", object{"client_changes": true, "cancel_notice_hours": 720, "late_cancel_text": "Call us before ten."}).Is(200)
-	b.post("/manage", token).is(200).says("Call us before ten.")
-	form = url.Values{"token": token["token"], "do": {"cancel-now"}}
-	b.post("/manage", form).is(409).says("It is too late to change this online", "Call us before ten.")
-}
-
 func TestTheBookingPageStandsWhereThePortalDoes(t *testing.T) {
-	b := website(t, nil)
+	t.Parallel()
+	b := website(t)
 	b.get("/staff/book").is(404).says("This page does not exist")
 	b.get("/book").is(404)
 	b.SetSite("portal", object{"path": "staff", "booking_page": true, "host": "agenda.example.com", "host_active": true})
@@ -225,7 +298,8 @@ func TestTheBookingPageStandsWhereThePortalDoes(t *testing.T) {
 }
 
 func TestTheWidgetGetsServicesAndStyleFromAnySite(t *testing.T) {
-	b := website(t, nil)
+	t.Parallel()
+	b := website(t)
 	b.SetSite("form-style", object{"button_background": "#0a7a5a", "font": "svc:lora"})
 	b.get("/_ui/booking/widget.json").is(200).says(`"--svc-button-background":"#0a7a5a"`, `"name":"Intake"`, `"timezone":"Europe/Brussels"`)
 	b.get("/_ui/booking/style.css").is(200).says("--svc-button-background:#0a7a5a")
@@ -239,73 +313,4 @@ func (b browser) managed(email string) string {
 	form.Set("v.email", email)
 	b.post("/team/book", form).is(200)
 	return linkIn(b.t, b.lastMail(email))
-}
-
-func TestTheManagePageShowsOnlyWhatItHeldItselfForThisLink(t *testing.T) {
-	b := website(t, nil)
-	token, other := b.managed("bea@example.com"), b.managed("bob@example.com")
-	held := b.post("/manage", url.Values{"token": {token}}).is(200).form().Get("held")
-	require.NotEmpty(t, held)
-	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"status":"confirmed","service":{"name":"Pay at evil.example"}}`))
-	swapped := []byte(held)
-	swapped[len(swapped)-9] ^= 1
-	for name, c := range map[string]struct {
-		token, held string
-		status      int
-	}{
-		"its own":             {token, held, 200},
-		"of another link":     {other, held, 200}, // looked up anew
-		"of no link":          {"nonsense", held, 400},
-		"written by somebody": {"nonsense", forged, 400},
-		"changed":             {"nonsense", string(swapped), 400},
-		"too short":           {"nonsense", "AAAA", 400},
-	} {
-		t.Run(name, func(t *testing.T) {
-			page := b.post("/manage", url.Values{"token": {c.token}, "held": {c.held}, "do": {"cancel"}}).is(c.status)
-			require.NotContains(t, page.text, "evil")
-		})
-	}
-	b.admin.Patch("/settings/booking", object{"cancel_notice_hours": 0}).Is(200)
-	b.Travel(31 * time.Minute)
-	b.exec(`update manage_token set ended = true`)
-	b.post("/manage", url.Values{"token": {token}, "held": {held}, "do": {"cancel"}}).is(410)
-}
-
-func TestFormsOfOtherSitesDoNotReachTheManagePage(t *testing.T) {
-	b := website(t, nil)
-	token := url.Values{"token": {b.managed("bea@example.com")}, "do": {"cancel-now"}}
-	for language, says := range map[string]string{"en": "did not come from our own page", "nl": "niet van onze eigen pagina", "fr": "notre propre page", "de": "unserer eigenen Seite"} {
-		t.Run(language, func(t *testing.T) {
-			token.Set("lang", language)
-			b.header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
-			b.post("/manage", token).is(403).says(says)
-			b.header = http.Header{"Origin": {"https://evil.example"}}
-			b.post("/manage", token).is(403).says(says)
-		})
-	}
-	require.Equal(t, "confirmed", b.admin.Get("/appointments").Is(200).Text("items.0.status"))
-	b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
-	b.post("/manage", token).is(200)
-}
-
-func TestAReasonOfFiveHundredCharactersMayHaveLines(t *testing.T) {
-	b := website(t, nil)
-	token := b.managed("bea@example.com")
-	reason := strings.Repeat("I am ill.\n", 50)
-	require.Len(t, reason, 500)
-	b.post("/manage", url.Values{"token": {token}, "do": {"cancel-now"}, "reason": {strings.ReplaceAll(reason, "\n", "\r\n")}}).is(200)
-	require.Equal(t, strings.TrimSpace(reason), b.admin.Get("/appointments/"+b.admin.Get("/appointments").Is(200).Text("items.0.id")).Is(200).Text("cancel_reason"))
-}
-
-func TestTheMailIsInTheLanguageOfThePage(t *testing.T) {
-	b := website(t, nil)
-	for language, subject := range map[string]string{"en": "Your appointment is confirmed", "nl": "Uw afspraak is bevestigd", "fr": "Votre rendez-vous est confirmé", "de": "Ihr Termin ist bestätigt"} {
-		t.Run(language, func(t *testing.T) {
-			form := b.get(b.get("/team/book?lang=" + language).link("at=")).form()
-			b.Travel(4 * time.Second)
-			form.Set("v.email", language+"@example.com")
-			b.post("/team/book", form).is(200)
-			require.Contains(t, b.lastMail(language+"@example.com").GetSubject(), subject)
-		})
-	}
 }

@@ -21,6 +21,7 @@ func batch(c *apptest.Client, rows ...any) (items []object) {
 }
 
 func TestEachRowOfABatchIsMadeOrRefusedByItself(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	taken := admin.Post("/contacts", object{"email": "taken@example.com"}).Is(201).Text("id")
@@ -75,60 +76,63 @@ func TestEachRowOfABatchIsMadeOrRefusedByItself(t *testing.T) {
 	require.Equal(t, map[string]int{"create-contact done": 4}, audited, "one alone and three in the batch")
 }
 
-func TestABatchHasItsBounds(t *testing.T) {
+func TestABatchOfContacts(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	rows := func(n int, name string) []any {
-		var all []any
-		for i := range n {
-			all = append(all, object{"first_name": name, "email": fmt.Sprintf("person%d@example.com", i)})
+	t.Run("a batch has its bounds", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		rows := func(n int, name string) []any {
+			var all []any
+			for i := range n {
+				all = append(all, object{"first_name": name, "email": fmt.Sprintf("person%d@example.com", i)})
+			}
+			return all
 		}
-		return all
-	}
-	for name, body := range map[string]any{"101": object{"items": rows(101, "A")}, "none": object{"items": []any{}}, "no list": object{"items": object{}},
-		"nothing": object{}, "null": object{"items": nil}, "more": object{"items": rows(1, "A"), "mode": "x"}} {
-		t.Run(name, func(t *testing.T) { admin.Post("/contacts/batch", body).Fails(400, "svc_invalid_param") })
-	}
-	admin.Post("/contacts/batch", object{"items": rows(100, strings.Repeat("x", 20_000))}).Fails(413, "svc_too_large")
-	require.EqualValues(t, 0, admin.Get("/contacts").Is(200).Field("total"))
-	for _, row := range batch(admin, rows(100, "A")...) {
-		require.EqualValues(t, 201, row["status"])
-	}
-	require.EqualValues(t, 100, admin.Get("/contacts").Is(200).Field("total"))
-	s.As("viewer").Post("/contacts/batch", object{"items": rows(1, "A")}).Fails(403, "svc_forbidden")
-}
-
-func TestABatchUnderOneKeyIsMadeOnce(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin").With("Idempotency-Key", "one batch")
-	body := object{"items": []any{object{"email": "a@example.com"}, object{"email": "wrong"}, object{"email": "a@example.com"}}}
-	answers := make([]apptest.Answer, 5)
-	var calls sync.WaitGroup
-	for i := range answers {
-		calls.Go(func() { answers[i] = *admin.Post("/contacts/batch", body) })
-	}
-	calls.Wait()
-	for _, a := range answers {
-		require.Equal(t, 200, a.Status, a.Body)
-		require.JSONEq(t, answers[0].Body, a.Body)
-	}
-	require.EqualValues(t, 1, admin.Get("/contacts").Field("total"))
-	admin.Post("/contacts/batch", object{"items": []any{object{"email": "b@example.com"}}}).Fails(409, "svc_idempotency_conflict")
-}
-
-func TestWhoSeesOnlyTheirOwnMakesTheirOwnInABatch(t *testing.T) {
-	s := apptest.Start(t, Service)
-	hidden := s.As("svc_admin").Post("/contacts", object{"email": "hidden@example.com"}).Is(201).Text("id")
-	own := s.As("staff")
-	got := batch(own, object{"email": "mine@example.com"}, object{"email": "hidden@example.com"})
-	require.EqualValues(t, own.UserID, got[0]["contact"].(object)["owner_user_id"])
-	require.EqualValues(t, 409, got[1]["status"])
-	require.NotContains(t, fmt.Sprint(got[1]), hidden)
+		for name, body := range map[string]any{"101": object{"items": rows(101, "A")}, "none": object{"items": []any{}}, "no list": object{"items": object{}},
+			"nothing": object{}, "null": object{"items": nil}, "more": object{"items": rows(1, "A"), "mode": "x"}} {
+			t.Run(name, func(t *testing.T) { admin.Post("/contacts/batch", body).Fails(400, "svc_invalid_param") })
+		}
+		admin.Post("/contacts/batch", object{"items": rows(100, strings.Repeat("x", 20_000))}).Fails(413, "svc_too_large")
+		require.EqualValues(t, 0, admin.Get("/contacts").Is(200).Field("total"))
+		for _, row := range batch(admin, rows(100, "A")...) {
+			require.EqualValues(t, 201, row["status"])
+		}
+		require.EqualValues(t, 100, admin.Get("/contacts").Is(200).Field("total"))
+		s.As("viewer").Post("/contacts/batch", object{"items": rows(1, "A")}).Fails(403, "svc_forbidden")
+	})
+	t.Run("a batch under one key is made once", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin").With("Idempotency-Key", "one batch")
+		body := object{"items": []any{object{"email": "a@example.com"}, object{"email": "wrong"}, object{"email": "a@example.com"}}}
+		answers := make([]apptest.Answer, 5)
+		var calls []func()
+		for i := range answers {
+			calls = append(calls, func() { answers[i] = *admin.Post("/contacts/batch", body) })
+		}
+		together(t, calls...)
+		for _, a := range answers {
+			require.Equal(t, 200, a.Status, a.Body)
+			require.JSONEq(t, answers[0].Body, a.Body)
+		}
+		require.EqualValues(t, 1, admin.Get("/contacts").Field("total"))
+		admin.Post("/contacts/batch", object{"items": []any{object{"email": "b@example.com"}}}).Fails(409, "svc_idempotency_conflict")
+	})
+	t.Run("who sees only their own makes their own in a batch", func(t *testing.T) {
+		afresh(t, s)
+		hidden := s.As("svc_admin").Post("/contacts", object{"email": "hidden@example.com"}).Is(201).Text("id")
+		own := s.As("staff")
+		got := batch(own, object{"email": "mine@example.com"}, object{"email": "hidden@example.com"})
+		require.EqualValues(t, own.UserID, got[0]["contact"].(object)["owner_user_id"])
+		require.EqualValues(t, 409, got[1]["status"])
+		require.NotContains(t, fmt.Sprint(got[1]), hidden)
+	})
 }
 
 // Batches with the same addresses in any order, and single calls between them: each address becomes one contact, and every
 // other call is told so.
 func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	const addresses, batches = 20, 6
@@ -142,9 +146,9 @@ func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 		defer mu.Unlock()
 		made[email] = append(made[email], status)
 	}
-	var calls sync.WaitGroup
+	var calls []func()
 	for b := range batches {
-		calls.Go(func() {
+		calls = append(calls, func() {
 			var rows []any
 			for i := range addresses {
 				rows = append(rows, row((i*(2*b+1)+b)%addresses))
@@ -161,14 +165,14 @@ func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 				note(rows[i].(object)["email"].(string), int(answer["status"].(float64)))
 			}
 		})
-		calls.Go(func() {
+		calls = append(calls, func() {
 			for i := range addresses {
 				a := admin.Post("/contacts", row(i))
 				note(fmt.Sprintf("racer%d@example.com", i), a.Status)
 			}
 		})
 	}
-	calls.Wait()
+	together(t, calls...)
 	require.Len(t, made, addresses, "%v", made)
 	for email, statuses := range made {
 		slices.Sort(statuses)

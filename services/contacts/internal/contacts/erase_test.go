@@ -34,6 +34,7 @@ func hashes(s *apptest.Service, called ...string) (all [][]byte) {
 }
 
 func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	id := admin.Post("/contacts", object{"first_name": "Ann", "last_name": "Lee", "email": "x@bücher.example"}).Is(201).Text("id")
@@ -77,6 +78,7 @@ func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *t
 }
 
 func TestAnErasureNamesEveryIDOfThePersonAndNoAddressOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	id := admin.Post("/contacts", object{"first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}).Is(201).Text("id")
@@ -97,6 +99,7 @@ func TestAnErasureNamesEveryIDOfThePersonAndNoAddressOfSomebodyElse(t *testing.T
 }
 
 func TestAnAddressWithoutAContactIsForgottenAndExportedToo(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin, staff := s.As("svc_admin"), s.As("staff")
 	sent := uuid.NewString()
@@ -131,6 +134,7 @@ func TestAnAddressWithoutAContactIsForgottenAndExportedToo(t *testing.T) {
 }
 
 func TestACommandFromBeforeTheErasureDoesNotBringThePersonBack(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	admin.Post("/privacy/erase", object{"email": "ann@example.com"}).Is(200)

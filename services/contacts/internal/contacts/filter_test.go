@@ -28,6 +28,7 @@ type model struct {
 }
 
 func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin, own := s.As("svc_admin"), s.As("staff")
 	now := s.Now().UTC().Truncate(time.Second)

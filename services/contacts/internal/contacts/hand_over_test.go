@@ -22,40 +22,44 @@ func leaves(t *testing.T, s *apptest.Service, user, successor int64) {
 	s.Settle()
 }
 
-func TestOwnersHandTheirRecordsOver(t *testing.T) {
+func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin, leaver := s.As("svc_admin"), s.As("staff")
-	c := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
-	o := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
-	leaves(t, s, leaver.UserID, admin.UserID)
-	require.EqualValues(t, admin.UserID, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
-	require.EqualValues(t, admin.UserID, admin.Get("/organizations/"+o).Is(200).Field("owner_user_id"))
-	require.Equal(t, "Contact handed over", admin.Get("/contacts/"+c+"/activities").Is(200).Text("items.0.subject"))
-	require.EqualValues(t, 1, admin.Get("/contacts?owner="+jsonText(admin.UserID)).Is(200).Field("total"))
+	t.Run("owners hand their records over", func(t *testing.T) {
+		afresh(t, s)
+		admin, leaver := s.As("svc_admin"), s.As("staff")
+		c := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
+		o := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
+		leaves(t, s, leaver.UserID, admin.UserID)
+		require.EqualValues(t, admin.UserID, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
+		require.EqualValues(t, admin.UserID, admin.Get("/organizations/"+o).Is(200).Field("owner_user_id"))
+		require.Equal(t, "Contact handed over", admin.Get("/contacts/"+c+"/activities").Is(200).Text("items.0.subject"))
+		require.EqualValues(t, 1, admin.Get("/contacts?owner="+jsonText(admin.UserID)).Is(200).Field("total"))
 
-	leaves(t, s, admin.UserID, 0)
-	require.Nil(t, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
-	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, c))
-}
-
-func TestHistoryTakesNothingFromSomebodyWhoIsBackOnTheTeam(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin, back, gone := s.As("svc_admin"), s.As("staff"), s.As("nobody")
-	for owner, still := range map[int64]bool{back.UserID: true, gone.UserID: false} {
-		c := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
-		_, err := s.Kit.DB.Pool.Exec(t.Context(), `update contact set owner_user_id = $2 where id = $1`, c, owner)
-		require.NoError(t, err)
-		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(owner), Version: 2, State: true, Extra: object{"successor": 0}})
-		s.Settle()
-		s.Eventually(func() bool {
-			var owned bool
-			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select owner_user_id is not null from contact where id = $1`, c).Scan(&owned))
-			return owned == still
-		})
-	}
+		leaves(t, s, admin.UserID, 0)
+		require.Nil(t, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
+		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, c))
+	})
+	t.Run("history takes nothing from somebody who is back on the team", func(t *testing.T) {
+		afresh(t, s)
+		admin, back, gone := s.As("svc_admin"), s.As("staff"), s.As("nobody")
+		for owner, still := range map[int64]bool{back.UserID: true, gone.UserID: false} {
+			c := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
+			_, err := s.Kit.DB.Pool.Exec(t.Context(), `update contact set owner_user_id = $2 where id = $1`, c, owner)
+			require.NoError(t, err)
+			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(owner), Version: 2, State: true, Extra: object{"successor": 0}})
+			s.Settle()
+			s.Eventually(func() bool {
+				var owned bool
+				require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select owner_user_id is not null from contact where id = $1`, c).Scan(&owned))
+				return owned == still
+			})
+		}
+	})
 }
 
 func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin, leaver, next := s.As("svc_admin"), s.As("staff"), s.As("staff")
 	const many = 3*handOverSlice + 1
@@ -94,51 +98,52 @@ func refusing(t *testing.T, s *apptest.Service, table, operation, id string) (he
 	return func() { execute(t, s.Kit.DB.Pool, `drop trigger refuse on `+table) }
 }
 
-func TestAContactThatCannotBeHandedOverDoesNotKeepTheOthersFromIt(t *testing.T) {
+func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin, leaver, other := s.As("svc_admin"), s.As("staff"), s.As("staff")
-	var ids []string
-	for range 5 {
-		ids = append(ids, leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id"))
-	}
-	theirs := other.Post("/contacts", object{"first_name": "B"}).Is(201).Text("id")
-	owner := func(id string) any { return admin.Get("/contacts/" + id).Is(200).Field("owner_user_id") }
-	heal := refusing(t, s, "contact", "update", ids[1])
-	for _, user := range []int64{leaver.UserID, other.UserID} {
-		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": admin.UserID}})
-	}
-	mine := float64(admin.UserID)
-	s.Eventually(func() bool {
-		return owner(ids[0]) == mine && owner(ids[2]) == mine && owner(ids[3]) == mine && owner(ids[4]) == mine && owner(theirs) == mine
+	t.Run("a contact that cannot be handed over does not keep the others from it", func(t *testing.T) {
+		afresh(t, s)
+		admin, leaver, other := s.As("svc_admin"), s.As("staff"), s.As("staff")
+		var ids []string
+		for range 5 {
+			ids = append(ids, leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id"))
+		}
+		theirs := other.Post("/contacts", object{"first_name": "B"}).Is(201).Text("id")
+		owner := func(id string) any { return admin.Get("/contacts/" + id).Is(200).Field("owner_user_id") }
+		heal := refusing(t, s, "contact", "update", ids[1])
+		for _, user := range []int64{leaver.UserID, other.UserID} {
+			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": admin.UserID}})
+		}
+		mine := float64(admin.UserID)
+		s.Eventually(func() bool {
+			return owner(ids[0]) == mine && owner(ids[2]) == mine && owner(ids[3]) == mine && owner(ids[4]) == mine && owner(theirs) == mine
+		})
+		require.EqualValues(t, leaver.UserID, owner(ids[1]))
+		heal()
+		s.Eventually(func() bool { return owner(ids[1]) == mine })
 	})
-	require.EqualValues(t, leaver.UserID, owner(ids[1]))
-	heal()
-	s.Eventually(func() bool { return owner(ids[1]) == mine })
-}
-
-func TestAPersonWhoCannotBePublishedDoesNotKeepAnOrganizationsOthersFromIt(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	o := admin.Post("/organizations", object{"name": "Before"}).Is(201).Text("id")
-	const people = peopleSlice + 30
-	execute(t, s.Kit.DB.Pool, `with made as (
-			insert into contact (id, first_name, created_at, updated_at) select gen_random_uuid(), 'N' || n, now(), now() from generate_series(1, $2) n returning id
-		) insert into contact_organization (contact_id, organization_id, is_primary, created_at) select id, $1, true, now() from made`, o, people)
-	var bad string
-	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select id from contact order by id offset $1`, peopleSlice+10).Scan(&bad))
-	refusing(t, s, "contact", "update", bad)
-	admin.Patch("/organizations/"+o, object{"name": "After", "mode": "overwrite"}).Is(200)
-	s.Eventually(func() bool {
-		var published int
-		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 2`).Scan(&published))
-		return published == people-1
-	})
-	s.Eventually(func() bool {
-		var left int
-		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from organization_news`).Scan(&left))
-		return left == 0
+	t.Run("a person who cannot be published does not keep an organizations others from it", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		o := admin.Post("/organizations", object{"name": "Before"}).Is(201).Text("id")
+		const people = peopleSlice + 30
+		execute(t, s.Kit.DB.Pool, `with made as (
+				insert into contact (id, first_name, created_at, updated_at) select gen_random_uuid(), 'N' || n, now(), now() from generate_series(1, $2) n returning id
+			) insert into contact_organization (contact_id, organization_id, is_primary, created_at) select id, $1, true, now() from made`, o, people)
+		var bad string
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select id from contact order by id offset $1`, peopleSlice+10).Scan(&bad))
+		defer refusing(t, s, "contact", "update", bad)()
+		admin.Patch("/organizations/"+o, object{"name": "After", "mode": "overwrite"}).Is(200)
+		s.Eventually(func() bool {
+			var published int
+			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 2`).Scan(&published))
+			return published == people-1
+		})
+		s.Eventually(func() bool {
+			var left int
+			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from organization_news`).Scan(&left))
+			return left == 0
+		})
 	})
 }
 

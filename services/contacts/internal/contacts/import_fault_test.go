@@ -58,6 +58,8 @@ func ended(s *apptest.Service, c *apptest.Client, id, status string) (a *apptest
 
 func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 	t.Parallel()
+	s := apptest.Start(t, Service)
+	pool := s.Kit.DB.Pool
 	for _, c := range []struct{ name, code, trigger string }{
 		{"for a deadlock in the middle", "40P01", `create trigger hiccup before insert on contact for each row when (new.first_name = 'N1500') execute function hiccup()`},
 		{"for a deadlock at the commit", "40P01", `create constraint trigger hiccup after insert on contact deferrable initially deferred for each row
@@ -68,10 +70,8 @@ func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 			when (new.first_name = 'N10') execute function hiccup()`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := apptest.Start(t, Service)
+			afresh(t, s)
 			admin := s.As("svc_admin")
-			pool := s.Kit.DB.Pool
 			// A sequence is not rolled back, so the trigger raises the error once.
 			execute(t, pool, `create sequence hiccups`)
 			execute(t, pool, `create function hiccup() returns trigger language plpgsql as $$ begin
@@ -87,40 +87,126 @@ func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 				Scan(&contacts, &names, &raised))
 			require.True(t, raised)
 			require.Equal(t, []int{rows, rows}, []int{contacts, names})
+			execute(t, pool, `drop function hiccup cascade`)
+			execute(t, pool, `drop sequence hiccups`)
 		})
 	}
 }
 
-func TestAFileThatCannotBeTakenEndsAsFailedAndTheNextOneGoesOn(t *testing.T) {
+func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	pool := s.Kit.DB.Pool
-	for _, c := range []struct {
-		name, spoil, reason string
-		details             object
-	}{
-		{"its text is gone", `csv = ''`, "The file cannot be read: it must have a row with the names of the columns.", object{"code": "csv_empty"}},
-		{"its separator is not allowed", `options = options || '{"separator": "|"}'`,
-			"The file cannot be read: it must be auto, a comma, a semicolon or a tab.", object{"code": "csv_separator"}},
-		{"a line is endless", `csv = csv || repeat(',', 20000)`, "The file cannot be read: it must have at most 500 columns.", object{"code": "csv_too_wide", "max": 500.0}},
-		{"its mapping fits no column", `mapping = array['', '', '', '', 'phone', 'first_name'], headers = array['first name']`, "", nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			bad := admin.Post("/imports", object{"file_name": "x", "csv": numbered(3)}).Is(201).Text("id")
-			execute(t, pool, `update import set status = 'queued', `+c.spoil+` where id = $1`, bad)
-			next := begin(t, s, admin, numbered(3), nil, nil)
-			require.EqualValues(t, 3, ended(s, admin, next, importCompleted).Field("totals.created"))
-			if c.reason == "" {
-				require.EqualValues(t, 3, ended(s, admin, bad, importCompleted).Field("totals.failed"))
-				return
+	t.Run("a file that cannot be taken ends as failed and the next one goes on", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		pool := s.Kit.DB.Pool
+		for _, c := range []struct {
+			name, spoil, reason string
+			details             object
+		}{
+			{"its text is gone", `csv = ''`, "The file cannot be read: it must have a row with the names of the columns.", object{"code": "csv_empty"}},
+			{"its separator is not allowed", `options = options || '{"separator": "|"}'`,
+				"The file cannot be read: it must be auto, a comma, a semicolon or a tab.", object{"code": "csv_separator"}},
+			{"a line is endless", `csv = csv || repeat(',', 20000)`, "The file cannot be read: it must have at most 500 columns.", object{"code": "csv_too_wide", "max": 500.0}},
+			{"its mapping fits no column", `mapping = array['', '', '', '', 'phone', 'first_name'], headers = array['first name']`, "", nil},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				bad := admin.Post("/imports", object{"file_name": "x", "csv": numbered(3)}).Is(201).Text("id")
+				execute(t, pool, `update import set status = 'queued', `+c.spoil+` where id = $1`, bad)
+				next := begin(t, s, admin, numbered(3), nil, nil)
+				require.EqualValues(t, 3, ended(s, admin, next, importCompleted).Field("totals.created"))
+				if c.reason == "" {
+					require.EqualValues(t, 3, ended(s, admin, bad, importCompleted).Field("totals.failed"))
+					return
+				}
+				a := ended(s, admin, bad, importFailed)
+				require.Equal(t, object{"row": 0.0, "column": "", "code": "svc_invalid_param", "message": c.reason, "details": c.details}, a.Field("errors.0"))
+				require.NotNil(t, a.Field("finished_at"))
+				require.Contains(t, admin.Get("/imports/"+bad+"/errors.csv").Is(200).Body, c.reason)
+			})
+		}
+	})
+	t.Run("a row that fails says why by a code and the values of its sentence", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		options := make([]string, 12)
+		for i := range options {
+			options[i] = fmt.Sprint("Size ", i)
+		}
+		for _, f := range []object{{"type": "number", "label": "Shoe"}, {"type": "checkbox", "label": "Member"}, {"type": "url", "label": "Site"},
+			{"type": "dropdown", "label": "Size", "options": options}} {
+			f["entity"] = "contact"
+			admin.Post("/fields", f).Is(201)
+		}
+		ten := []any{}
+		for _, o := range options[:10] {
+			ten = append(ten, o)
+		}
+		rows := []struct {
+			name, cells string
+			details     object
+		}{
+			{"no address", "A,nowhere,,,,,", object{"code": "email", "example": "name@example.com"}},
+			{"a name that is too long", strings.Repeat("n", 101) + ",,,,,,", object{"code": "too_long", "max": 100.0}},
+			{"a status of nobody", "A,,friend,,,,", object{"code": "not_one_of", "allowed": []any{"lead", "customer", "inactive"}}},
+			{"no number", "A,,,forty,,,", object{"code": "number"}},
+			{"neither yes nor no", "A,,,,perhaps,,", object{"code": "type", "type": "true or false"}},
+			{"no web address", "A,,,,,http://,", object{"code": "url"}},
+			{"none of many options, of which the first ten are named", "A,,,,,,Huge", object{"code": "not_one_of", "allowed": ten}},
+			{"nobody at all", ",,lead,,,,", object{"code": "nameless"}},
+		}
+		text := "first name,email,status,shoe,member,site,size\n"
+		for _, r := range rows {
+			text += r.cells + "\n"
+		}
+		a := finished(s, admin, begin(t, s, admin, text, nil, nil))
+		for i, r := range rows {
+			t.Run(r.name, func(t *testing.T) {
+				require.Equal(t, r.details, a.Field(fmt.Sprint("errors.", i, ".details")))
+				require.NotEmpty(t, a.Text(fmt.Sprint("errors.", i, ".message")))
+			})
+		}
+	})
+	t.Run("a contact gets at most a hundred tags", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		tags := func(prefix string, n int) string {
+			list := make([]string, n)
+			for i := range list {
+				list[i] = fmt.Sprint(prefix, i)
 			}
-			a := ended(s, admin, bad, importFailed)
-			require.Equal(t, object{"row": 0.0, "column": "", "code": "svc_invalid_param", "message": c.reason, "details": c.details}, a.Field("errors.0"))
-			require.NotNil(t, a.Field("finished_at"))
-			require.Contains(t, admin.Get("/imports/"+bad+"/errors.csv").Is(200).Body, c.reason)
-		})
-	}
+			return `"` + strings.Join(list, ",") + `"`
+		}
+		admin.Post("/contacts", object{"email": "has@example.com", "tags": strings.Split(strings.Trim(tags("old", 60), `"`), ",")}).Is(201)
+		text := "email,labels\n" +
+			"99@example.com," + tags("t", 99) + "\n" +
+			"100@example.com," + tags("t", 100) + "\n" +
+			"101@example.com," + tags("never", 101) + "\n" +
+			"has@example.com," + tags("t", 40) + "\n" +
+			"has@example.com," + tags("t", 39) + "\n"
+		id := begin(t, s, admin, text, object{"options": object{"tag": "Imported"}}, nil)
+		a := finished(s, admin, id)
+		require.Equal(t, object{"rows": 5.0, "created": 1.0, "updated": 1.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
+		for i, row := range []float64{3, 4, 5} {
+			require.Equal(t, object{"row": row, "column": "labels", "code": "svc_invalid_param", "message": "tags must have at most 100 items",
+				"details": object{"code": "too_many", "max": 100.0}}, a.Field(fmt.Sprint("errors.", i)))
+		}
+		require.Len(t, admin.Get("/contacts?search=99%40example.com").Field("items.0.tags"), 100)
+		require.Len(t, admin.Get("/contacts?search=has%40example.com").Field("items.0.tags"), 100)
+		require.NotContains(t, admin.Get("/tags").Body, "never", "a row that is refused makes no tags")
+	})
+	t.Run("the row behind one that was struck out is imported", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		admin.Post("/contacts", object{"email": "zeb@quist.example"}).Is(201)
+		id := admin.Post("/imports", object{"file_name": "x", "csv": "email\na@example.com\nzeb@quist.example\nbehind@example.com\nlast@example.com\n"}).Is(201).Text("id")
+		// The import was cut off behind the person's row, and goes on after the person was erased.
+		execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
+		admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
+		admin.Post("/imports/"+id+"/start", nil).Is(200)
+		require.EqualValues(t, 2, finished(s, admin, id).Field("totals.created"))
+		require.EqualValues(t, 1, admin.Get("/contacts?search=behind%40example.com").Is(200).Field("total"))
+	})
 }
 
 func TestARowThatCannotBeStoredIsNotedAndTheOthersAreImported(t *testing.T) {
@@ -150,93 +236,6 @@ func TestAnImportWhoseOutcomeCannotBeStoredIsSetAside(t *testing.T) {
 	require.NotEqual(t, importFailed, admin.Get("/imports/"+bad).Text("status"))
 	execute(t, pool, `drop trigger refuse on import_error`)
 	require.Equal(t, "The rows that follow could not be imported.", ended(s, admin, bad, importFailed).Text("errors.0.message"))
-}
-
-func TestARowThatFailsSaysWhyByACodeAndTheValuesOfItsSentence(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	options := make([]string, 12)
-	for i := range options {
-		options[i] = fmt.Sprint("Size ", i)
-	}
-	for _, f := range []object{{"type": "number", "label": "Shoe"}, {"type": "checkbox", "label": "Member"}, {"type": "url", "label": "Site"},
-		{"type": "dropdown", "label": "Size", "options": options}} {
-		f["entity"] = "contact"
-		admin.Post("/fields", f).Is(201)
-	}
-	ten := []any{}
-	for _, o := range options[:10] {
-		ten = append(ten, o)
-	}
-	rows := []struct {
-		name, cells string
-		details     object
-	}{
-		{"no address", "A,nowhere,,,,,", object{"code": "email", "example": "name@example.com"}},
-		{"a name that is too long", strings.Repeat("n", 101) + ",,,,,,", object{"code": "too_long", "max": 100.0}},
-		{"a status of nobody", "A,,friend,,,,", object{"code": "not_one_of", "allowed": []any{"lead", "customer", "inactive"}}},
-		{"no number", "A,,,forty,,,", object{"code": "number"}},
-		{"neither yes nor no", "A,,,,perhaps,,", object{"code": "type", "type": "true or false"}},
-		{"no web address", "A,,,,,http://,", object{"code": "url"}},
-		{"none of many options, of which the first ten are named", "A,,,,,,Huge", object{"code": "not_one_of", "allowed": ten}},
-		{"nobody at all", ",,lead,,,,", object{"code": "nameless"}},
-	}
-	text := "first name,email,status,shoe,member,site,size\n"
-	for _, r := range rows {
-		text += r.cells + "\n"
-	}
-	a := finished(s, admin, begin(t, s, admin, text, nil, nil))
-	for i, r := range rows {
-		t.Run(r.name, func(t *testing.T) {
-			require.Equal(t, r.details, a.Field(fmt.Sprint("errors.", i, ".details")))
-			require.NotEmpty(t, a.Text(fmt.Sprint("errors.", i, ".message")))
-		})
-	}
-}
-
-func TestAContactGetsAtMostAHundredTags(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	tags := func(prefix string, n int) string {
-		list := make([]string, n)
-		for i := range list {
-			list[i] = fmt.Sprint(prefix, i)
-		}
-		return `"` + strings.Join(list, ",") + `"`
-	}
-	admin.Post("/contacts", object{"email": "has@example.com", "tags": strings.Split(strings.Trim(tags("old", 60), `"`), ",")}).Is(201)
-	text := "email,labels\n" +
-		"99@example.com," + tags("t", 99) + "\n" +
-		"100@example.com," + tags("t", 100) + "\n" +
-		"101@example.com," + tags("never", 101) + "\n" +
-		"has@example.com," + tags("t", 40) + "\n" +
-		"has@example.com," + tags("t", 39) + "\n"
-	id := begin(t, s, admin, text, object{"options": object{"tag": "Imported"}}, nil)
-	a := finished(s, admin, id)
-	require.Equal(t, object{"rows": 5.0, "created": 1.0, "updated": 1.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
-	for i, row := range []float64{3, 4, 5} {
-		require.Equal(t, object{"row": row, "column": "labels", "code": "svc_invalid_param", "message": "tags must have at most 100 items",
-			"details": object{"code": "too_many", "max": 100.0}}, a.Field(fmt.Sprint("errors.", i)))
-	}
-	require.Len(t, admin.Get("/contacts?search=99%40example.com").Field("items.0.tags"), 100)
-	require.Len(t, admin.Get("/contacts?search=has%40example.com").Field("items.0.tags"), 100)
-	require.NotContains(t, admin.Get("/tags").Body, "never", "a row that is refused makes no tags")
-}
-
-func TestTheRowBehindOneThatWasStruckOutIsImported(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	admin.Post("/contacts", object{"email": "zeb@quist.example"}).Is(201)
-	id := admin.Post("/imports", object{"file_name": "x", "csv": "email\na@example.com\nzeb@quist.example\nbehind@example.com\nlast@example.com\n"}).Is(201).Text("id")
-	// The import was cut off behind the person's row, and goes on after the person was erased.
-	execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
-	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
-	admin.Post("/imports/"+id+"/start", nil).Is(200)
-	require.EqualValues(t, 2, finished(s, admin, id).Field("totals.created"))
-	require.EqualValues(t, 1, admin.Get("/contacts?search=behind%40example.com").Is(200).Field("total"))
 }
 
 func TestAnImportAsksForThePermissionOfItsStarterAgain(t *testing.T) {

@@ -37,71 +37,73 @@ func tokenIn(t *testing.T, m *proto.Mail, page string) string {
 	return found[1]
 }
 
-func TestOnlyAConfirmationSubscribes(t *testing.T) {
+func TestHowAnAddressSubscribes(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin, visitor := s.As("svc_admin"), s.Visitor()
-	id := admin.Post("/contacts", object{"first_name": "Ann", "email": "ann@example.com"}).Is(201).Text("id")
-	a := admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
-	require.Equal(t, "pending", a.Text("marketing"))
-	again := admin.Post("/contacts/"+id+"/marketing/request", nil).Fails(429, "svc_rate_limited")
-	require.NotEmpty(t, again.Header.Get("Retry-After"))
-	sent := mails(t, s, "ann@example.com", "marketing.confirm")
-	require.Len(t, sent, 1)
-	token := tokenIn(t, sent[0], "/marketing/confirm")
-	visitor.Post("/marketing/confirm", object{"token": "x" + token}).Fails(400, "svc_invalid_token")
-	visitor.Post("/marketing/unsubscribe", object{"token": token}).Fails(400, "svc_invalid_token")
-	visitor.Post("/marketing/confirm", object{"token": token}).Is(200)
-	visitor.Post("/marketing/confirm", object{"token": token}).Fails(410, "svc_token_expired")
-	require.Equal(t, "subscribed", admin.Get("/contacts/"+id).Is(200).Text("marketing"))
-	admin.Post("/contacts/"+id+"/marketing/request", nil).Fails(409, "svc_invalid_status")
-	consent := admin.Get("/contacts/" + id + "/consents").Is(200).Items()[0]
-	require.Equal(t, true, consent["verified"])
-	entry := admin.Get("/contacts/" + id + "/activities").Is(200).Items()[0]
-	require.Equal(t, "email", entry["channel"])
-	require.Equal(t, "Ann", entry["actor_label"])
+	t.Run("only a confirmation subscribes", func(t *testing.T) {
+		afresh(t, s)
+		admin, visitor := s.As("svc_admin"), s.Visitor()
+		id := admin.Post("/contacts", object{"first_name": "Ann", "email": "ann@example.com"}).Is(201).Text("id")
+		a := admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
+		require.Equal(t, "pending", a.Text("marketing"))
+		again := admin.Post("/contacts/"+id+"/marketing/request", nil).Fails(429, "svc_rate_limited")
+		require.NotEmpty(t, again.Header.Get("Retry-After"))
+		sent := mails(t, s, "ann@example.com", "marketing.confirm")
+		require.Len(t, sent, 1)
+		token := tokenIn(t, sent[0], "/marketing/confirm")
+		visitor.Post("/marketing/confirm", object{"token": "x" + token}).Fails(400, "svc_invalid_token")
+		visitor.Post("/marketing/unsubscribe", object{"token": token}).Fails(400, "svc_invalid_token")
+		visitor.Post("/marketing/confirm", object{"token": token}).Is(200)
+		visitor.Post("/marketing/confirm", object{"token": token}).Fails(410, "svc_token_expired")
+		require.Equal(t, "subscribed", admin.Get("/contacts/"+id).Is(200).Text("marketing"))
+		admin.Post("/contacts/"+id+"/marketing/request", nil).Fails(409, "svc_invalid_status")
+		consent := admin.Get("/contacts/" + id + "/consents").Is(200).Items()[0]
+		require.Equal(t, true, consent["verified"])
+		entry := admin.Get("/contacts/" + id + "/activities").Is(200).Items()[0]
+		require.Equal(t, "email", entry["channel"])
+		require.Equal(t, "Ann", entry["actor_label"])
 
-	sent = mails(t, s, "ann@example.com", "marketing.confirmed")
-	require.Len(t, sent, 1)
-	leave := tokenIn(t, sent[0], "/marketing/unsubscribe")
-	for range 2 {
-		visitor.Post("/marketing/unsubscribe", object{"token": leave}).Is(200)
-	}
-	require.Equal(t, "unsubscribed", admin.Get("/contacts/"+id).Is(200).Text("marketing"))
-	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated, proto.KindMarketingSubscribed, proto.KindContactUpdated, proto.KindMarketingUnsubscribed},
-		s.Kinds(proto.ContactTopic, id))
+		sent = mails(t, s, "ann@example.com", "marketing.confirmed")
+		require.Len(t, sent, 1)
+		leave := tokenIn(t, sent[0], "/marketing/unsubscribe")
+		for range 2 {
+			visitor.Post("/marketing/unsubscribe", object{"token": leave}).Is(200)
+		}
+		require.Equal(t, "unsubscribed", admin.Get("/contacts/"+id).Is(200).Text("marketing"))
+		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated, proto.KindMarketingSubscribed, proto.KindContactUpdated, proto.KindMarketingUnsubscribed},
+			s.Kinds(proto.ContactTopic, id))
 
-	s.Travel(25 * time.Hour)
-	admin.Post("/contacts/"+id+"/marketing/request", nil).Fails(400, "svc_invalid_param")
-	admin.Post("/contacts/"+id+"/marketing/request", object{"reason": "asked on the phone"}).Is(200)
-	old := tokenIn(t, mails(t, s, "ann@example.com", "marketing.confirm")[1], "/marketing/confirm")
-	admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
-	visitor.Post("/marketing/confirm", object{"token": old}).Fails(410, "svc_token_expired")
-	admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
-}
-
-func TestAnAddressThatLeftStaysAway(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	id := admin.Post("/contacts", object{"email": "Ann@example.com"}).Is(201).Text("id")
-	none := admin.Post("/contacts", object{"first_name": "None"}).Is(201).Text("id")
-	admin.Post("/contacts/"+none+"/marketing/request", nil).Fails(400, "svc_invalid_param")
-	require.Equal(t, "unsubscribed", admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200).Text("marketing"))
-	require.Equal(t, "none", admin.Patch("/contacts/"+id, object{"mode": "overwrite", "email": "new@example.com"}).Is(200).Text("marketing"))
-	require.Equal(t, "unsubscribed", admin.Patch("/contacts/"+none, object{"email": "ANN@example.com"}).Is(200).Text("marketing"))
-	require.Equal(t, object{"erased": 1.0}, admin.Post("/privacy/erase", object{"email": "ann@example.com"}).Is(200).Map())
-	require.Equal(t, "unsubscribed", admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("marketing"))
-}
-
-func TestAFormAsksOnceADay(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	yes := []*proto.Consent{{Purpose: "newsletter", Text: "Send me news.", Marketing: true}}
-	m := &proto.EnsureContact{Email: "ann@example.com", Create: true, Consents: yes}
-	ensure(s, m)
-	ensure(s, &proto.EnsureContact{Email: "ann@example.com", Create: true, Consents: yes})
-	require.Equal(t, "pending", admin.Get("/contacts/"+m.ContactId).Is(200).Text("marketing"))
-	require.Len(t, mails(t, s, "ann@example.com", "marketing.confirm"), 1)
-	consents := admin.Get("/contacts/" + m.ContactId + "/consents").Is(200).Items()
-	require.Len(t, consents, 2)
-	require.Equal(t, false, consents[0]["verified"])
+		s.Travel(25 * time.Hour)
+		admin.Post("/contacts/"+id+"/marketing/request", nil).Fails(400, "svc_invalid_param")
+		admin.Post("/contacts/"+id+"/marketing/request", object{"reason": "asked on the phone"}).Is(200)
+		old := tokenIn(t, mails(t, s, "ann@example.com", "marketing.confirm")[1], "/marketing/confirm")
+		admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
+		visitor.Post("/marketing/confirm", object{"token": old}).Fails(410, "svc_token_expired")
+		admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
+	})
+	t.Run("an address that left stays away", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		id := admin.Post("/contacts", object{"email": "Ann@example.com"}).Is(201).Text("id")
+		none := admin.Post("/contacts", object{"first_name": "None"}).Is(201).Text("id")
+		admin.Post("/contacts/"+none+"/marketing/request", nil).Fails(400, "svc_invalid_param")
+		require.Equal(t, "unsubscribed", admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200).Text("marketing"))
+		require.Equal(t, "none", admin.Patch("/contacts/"+id, object{"mode": "overwrite", "email": "new@example.com"}).Is(200).Text("marketing"))
+		require.Equal(t, "unsubscribed", admin.Patch("/contacts/"+none, object{"email": "ANN@example.com"}).Is(200).Text("marketing"))
+		require.Equal(t, object{"erased": 1.0}, admin.Post("/privacy/erase", object{"email": "ann@example.com"}).Is(200).Map())
+		require.Equal(t, "unsubscribed", admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("marketing"))
+	})
+	t.Run("a form asks once a day", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		yes := []*proto.Consent{{Purpose: "newsletter", Text: "Send me news.", Marketing: true}}
+		m := &proto.EnsureContact{Email: "bob@example.com", Create: true, Consents: yes}
+		ensure(s, m)
+		ensure(s, &proto.EnsureContact{Email: "bob@example.com", Create: true, Consents: yes})
+		require.Equal(t, "pending", admin.Get("/contacts/"+m.ContactId).Is(200).Text("marketing"))
+		require.Len(t, mails(t, s, "bob@example.com", "marketing.confirm"), 1)
+		consents := admin.Get("/contacts/" + m.ContactId + "/consents").Is(200).Items()
+		require.Len(t, consents, 2)
+		require.Equal(t, false, consents[0]["verified"])
+	})
 }

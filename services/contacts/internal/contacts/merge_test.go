@@ -15,72 +15,119 @@ import (
 	"frontdesk/proto"
 )
 
-func TestContactsMerge(t *testing.T) {
+func TestWhatAContactTakesAlong(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin, own := s.As("svc_admin"), s.As("staff")
-	field := admin.Post("/fields", object{"entity": "contact", "type": "number", "label": "Size"}).Is(201).Text("key")
-	one := admin.Post("/contacts", object{"first_name": "Ann", "tags": []string{"a"}, "fields": object{field: 1}}).Is(201).Text("id")
-	two := admin.Post("/contacts", object{"first_name": "Anna", "last_name": "Bee", "email": "ann@example.com", "tags": []string{"b", "a"},
-		"fields": object{field: 2}}).Is(201).Text("id")
-	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
-	admin.Put("/organizations/"+o+"/contacts/"+two, object{"role": "CEO", "is_primary": true}).Is(204)
-	admin.Post("/contacts/"+two+"/notes", object{"body": "kept"}).Is(201)
-	at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	id := appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at)
-	s.Settle()
-	admin.Post("/contacts/"+two+"/marketing/unsubscribe", nil).Is(200)
-	admin.Post("/contacts/"+one+"/merge", object{"other_id": one}).Fails(400, "svc_invalid_param")
-	admin.Post("/contacts/"+one+"/merge", object{"other_id": uuid.NewString()}).Fails(404, "svc_not_found")
-	own.Post("/contacts/"+one+"/merge", object{"other_id": two}).Fails(403, "svc_forbidden")
+	t.Run("contacts merge", func(t *testing.T) {
+		afresh(t, s)
+		admin, own := s.As("svc_admin"), s.As("staff")
+		field := admin.Post("/fields", object{"entity": "contact", "type": "number", "label": "Size"}).Is(201).Text("key")
+		one := admin.Post("/contacts", object{"first_name": "Ann", "tags": []string{"a"}, "fields": object{field: 1}}).Is(201).Text("id")
+		two := admin.Post("/contacts", object{"first_name": "Anna", "last_name": "Bee", "email": "ann@example.com", "tags": []string{"b", "a"},
+			"fields": object{field: 2}}).Is(201).Text("id")
+		o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
+		admin.Put("/organizations/"+o+"/contacts/"+two, object{"role": "CEO", "is_primary": true}).Is(204)
+		admin.Post("/contacts/"+two+"/notes", object{"body": "kept"}).Is(201)
+		at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		id := appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at)
+		s.Settle()
+		admin.Post("/contacts/"+two+"/marketing/unsubscribe", nil).Is(200)
+		admin.Post("/contacts/"+one+"/merge", object{"other_id": one}).Fails(400, "svc_invalid_param")
+		admin.Post("/contacts/"+one+"/merge", object{"other_id": uuid.NewString()}).Fails(404, "svc_not_found")
+		own.Post("/contacts/"+one+"/merge", object{"other_id": two}).Fails(403, "svc_forbidden")
 
-	c := admin.Post("/contacts/"+one+"/merge", object{"other_id": two}).Is(200)
-	require.Equal(t, "Ann", c.Text("first_name"))
-	require.Equal(t, "Bee", c.Text("last_name"))
-	require.Equal(t, "ann@example.com", c.Text("email"))
-	require.Equal(t, "unsubscribed", c.Text("marketing"))
-	require.Equal(t, []any{"a", "b"}, c.Field("tags"))
-	require.EqualValues(t, 1, c.Field("fields."+field))
-	require.Equal(t, "CEO", c.Text("organization.role"))
-	admin.Get("/contacts/"+two).Fails(404, "svc_not_found")
-	items := admin.Get("/contacts/" + one + "/activities").Is(200).Items()
-	require.Equal(t, "merged", items[0]["type"])
-	require.Equal(t, object{"first_name": "Anna", "fields.size": 2.0}, items[0]["data"].(object)["values"])
-	bodies := []any{}
-	for _, e := range items {
-		bodies = append(bodies, e["body"], e["subject"])
-	}
-	require.Contains(t, bodies, "kept")
-	require.Contains(t, bodies, "Appointment booked: Haircut")
-
-	// What still arrives for the other belongs to this one.
-	appointment(s, proto.KindAppointmentCancelled, 2, two, "cancelled", at, id)
-	s.Settle()
-	require.Equal(t, "Appointment cancelled: Haircut", admin.Get("/contacts/"+one+"/activities").Is(200).Text("items.0.subject"))
-	kinds := s.Kinds(proto.ContactTopic, one)
-	require.Equal(t, proto.KindContactMerged, kinds[len(kinds)-1])
-	for _, e := range s.Events(proto.ContactTopic) {
-		if e.GetKind() == proto.KindContactMerged {
-			require.JSONEq(t, `{"merged_id": "`+two+`"}`, string(e.GetExtra()))
+		c := admin.Post("/contacts/"+one+"/merge", object{"other_id": two}).Is(200)
+		require.Equal(t, "Ann", c.Text("first_name"))
+		require.Equal(t, "Bee", c.Text("last_name"))
+		require.Equal(t, "ann@example.com", c.Text("email"))
+		require.Equal(t, "unsubscribed", c.Text("marketing"))
+		require.Equal(t, []any{"a", "b"}, c.Field("tags"))
+		require.EqualValues(t, 1, c.Field("fields."+field))
+		require.Equal(t, "CEO", c.Text("organization.role"))
+		admin.Get("/contacts/"+two).Fails(404, "svc_not_found")
+		items := admin.Get("/contacts/" + one + "/activities").Is(200).Items()
+		require.Equal(t, "merged", items[0]["type"])
+		require.Equal(t, object{"first_name": "Anna", "fields.size": 2.0}, items[0]["data"].(object)["values"])
+		bodies := []any{}
+		for _, e := range items {
+			bodies = append(bodies, e["body"], e["subject"])
 		}
-	}
-	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+		require.Contains(t, bodies, "kept")
+		require.Contains(t, bodies, "Appointment booked: Haircut")
 
-	require.Equal(t, one, mergedInto(t, s, two))
-	// Whoever sees only the last event of each key finds the survivor in one step.
-	three := admin.Post("/contacts", object{"first_name": "Third"}).Is(201).Text("id")
-	admin.Post("/contacts/"+three+"/merge", object{"other_id": one}).Is(200)
-	require.Equal(t, three, mergedInto(t, s, one))
-	require.Equal(t, three, mergedInto(t, s, two))
+		// What still arrives for the other belongs to this one.
+		appointment(s, proto.KindAppointmentCancelled, 2, two, "cancelled", at, id)
+		s.Settle()
+		require.Equal(t, "Appointment cancelled: Haircut", admin.Get("/contacts/"+one+"/activities").Is(200).Text("items.0.subject"))
+		kinds := s.Kinds(proto.ContactTopic, one)
+		require.Equal(t, proto.KindContactMerged, kinds[len(kinds)-1])
+		for _, e := range s.Events(proto.ContactTopic) {
+			if e.GetKind() == proto.KindContactMerged {
+				require.JSONEq(t, `{"merged_id": "`+two+`"}`, string(e.GetExtra()))
+			}
+		}
+		require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
 
-	// Erased, all of its ids say so.
-	admin.Patch("/contacts/"+three, object{"mode": "overwrite", "email": "three@example.com"}).Is(200)
-	admin.Post("/privacy/erase", object{"email": "three@example.com"}).Is(200)
-	for id, state := range map[string]bool{one: true, two: true, three: false} {
-		e := lastEvent(t, s, id)
-		require.Equal(t, proto.KindContactErased, e.GetKind())
-		require.Equal(t, state, e.GetState(), "it was one person, who left once")
-		require.JSONEq(t, `{"id": "`+id+`"}`, string(e.GetData()))
-	}
+		require.Equal(t, one, mergedInto(t, s, two))
+		// Whoever sees only the last event of each key finds the survivor in one step.
+		three := admin.Post("/contacts", object{"first_name": "Third"}).Is(201).Text("id")
+		admin.Post("/contacts/"+three+"/merge", object{"other_id": one}).Is(200)
+		require.Equal(t, three, mergedInto(t, s, one))
+		require.Equal(t, three, mergedInto(t, s, two))
+
+		// Erased, all of its ids say so.
+		admin.Patch("/contacts/"+three, object{"mode": "overwrite", "email": "three@example.com"}).Is(200)
+		admin.Post("/privacy/erase", object{"email": "three@example.com"}).Is(200)
+		for id, state := range map[string]bool{one: true, two: true, three: false} {
+			e := lastEvent(t, s, id)
+			require.Equal(t, proto.KindContactErased, e.GetKind())
+			require.Equal(t, state, e.GetState(), "it was one person, who left once")
+			require.JSONEq(t, `{"id": "`+id+`"}`, string(e.GetData()))
+		}
+	})
+	t.Run("an event makes one entry at its time and state makes none", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
+		s.Travel(time.Hour)
+		at := s.Now().UTC().Truncate(time.Second)
+		booked := apptest.Event{ID: uuid.NewString(), Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: uuid.NewString(), Version: 1}
+		booked.Data = object{"id": booked.Key, "status": "confirmed", "contact": object{"id": c}, "starts_at": at, "ends_at": at}
+		s.Send(booked)
+		s.Settle()
+		// A lost log was read again after the inbox had dropped the event.
+		_, err := s.Kit.DB.Pool.Exec(t.Context(), `delete from inbox`)
+		require.NoError(t, err)
+		s.Send(booked)
+		state := booked
+		state.ID, state.State, state.Kind = "", true, proto.KindAppointmentCancelled
+		state.Data = object{"id": booked.Key, "status": "cancelled", "contact": object{"id": c}, "starts_at": at, "ends_at": at}
+		s.Send(state)
+		s.Settle()
+		items := admin.Get("/contacts/" + c + "/activities").Is(200).Items()
+		require.Len(t, items, 2)
+		require.Equal(t, "Appointment booked", items[0]["subject"])
+		var status string
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select status from appointment`).Scan(&status))
+		require.Equal(t, "cancelled", status)
+	})
+	t.Run("a new copy of a full topic has a timeline of its times", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
+		at := s.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Second)
+		id := uuid.NewString()
+		for i, kind := range []string{proto.KindAppointmentBooked, proto.KindAppointmentCancelled} {
+			s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: kind, Key: id, Version: int64(i + 1), At: at.Add(time.Duration(i) * time.Hour),
+				Data: object{"id": id, "status": "cancelled", "contact": object{"id": c}, "starts_at": at, "ends_at": at}})
+		}
+		s.Settle()
+		items := admin.Get("/contacts/" + c + "/activities").Is(200).Items()
+		require.Len(t, items, 3)
+		require.Equal(t, []any{entryCreated, "Appointment cancelled", "Appointment booked"}, []any{items[0]["type"], items[1]["subject"], items[2]["subject"]})
+		require.Equal(t, at.Add(time.Hour).Format(time.RFC3339), items[1]["created_at"])
+		require.Equal(t, items[0]["created_at"], admin.Get("/contacts/"+c).Is(200).Text("last_activity"), "history is older than what is there")
+	})
 }
 
 // lastEvent is the last event of a contact, which must not be a tombstone.
@@ -108,34 +155,8 @@ func mergedInto(t *testing.T, s *apptest.Service, id string) string {
 	return x.GetInto()
 }
 
-func TestAnEventMakesOneEntryAtItsTimeAndStateMakesNone(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
-	s.Travel(time.Hour)
-	at := s.Now().UTC().Truncate(time.Second)
-	booked := apptest.Event{ID: uuid.NewString(), Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: uuid.NewString(), Version: 1}
-	booked.Data = object{"id": booked.Key, "status": "confirmed", "contact": object{"id": c}, "starts_at": at, "ends_at": at}
-	s.Send(booked)
-	s.Settle()
-	// A lost log was read again after the inbox had dropped the event.
-	_, err := s.Kit.DB.Pool.Exec(t.Context(), `delete from inbox`)
-	require.NoError(t, err)
-	s.Send(booked)
-	state := booked
-	state.ID, state.State, state.Kind = "", true, proto.KindAppointmentCancelled
-	state.Data = object{"id": booked.Key, "status": "cancelled", "contact": object{"id": c}, "starts_at": at, "ends_at": at}
-	s.Send(state)
-	s.Settle()
-	items := admin.Get("/contacts/" + c + "/activities").Is(200).Items()
-	require.Len(t, items, 2)
-	require.Equal(t, "Appointment booked", items[0]["subject"])
-	var status string
-	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select status from appointment`).Scan(&status))
-	require.Equal(t, "cancelled", status)
-}
-
 func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	c := s.As("svc_admin").Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 	booked := appointment(s, proto.KindAppointmentBooked, 1, c, "confirmed", s.Now().UTC().Truncate(time.Second))
@@ -152,25 +173,8 @@ func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
 	require.Equal(t, map[string][]string{proto.AppointmentTopic: {booked}, proto.SubmissionTopic: {sent}}, s.Absent())
 }
 
-func TestANewCopyOfAFullTopicHasATimelineOfItsTimes(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
-	at := s.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Second)
-	id := uuid.NewString()
-	for i, kind := range []string{proto.KindAppointmentBooked, proto.KindAppointmentCancelled} {
-		s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: kind, Key: id, Version: int64(i + 1), At: at.Add(time.Duration(i) * time.Hour),
-			Data: object{"id": id, "status": "cancelled", "contact": object{"id": c}, "starts_at": at, "ends_at": at}})
-	}
-	s.Settle()
-	items := admin.Get("/contacts/" + c + "/activities").Is(200).Items()
-	require.Len(t, items, 3)
-	require.Equal(t, []any{entryCreated, "Appointment cancelled", "Appointment booked"}, []any{items[0]["type"], items[1]["subject"], items[2]["subject"]})
-	require.Equal(t, at.Add(time.Hour).Format(time.RFC3339), items[1]["created_at"])
-	require.Equal(t, items[0]["created_at"], admin.Get("/contacts/"+c).Is(200).Text("last_activity"), "history is older than what is there")
-}
-
 func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	id := admin.With("Idempotency-Key", "k1").Post("/contacts", object{"first_name": "Zebulon", "last_name": "Quist", "email": "Zeb@Quist.example"}).Is(201).Text("id")
@@ -249,6 +253,7 @@ func tablesWith(t *testing.T, s *apptest.Service, word string) (found []string) 
 }
 
 func TestTheTrashIsEmptiedInTime(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	s.SetSite("privacy", object{"retention": object{"deleted_contacts": 30}})
 	admin := s.As("svc_admin")

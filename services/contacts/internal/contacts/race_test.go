@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,108 +15,130 @@ import (
 	"frontdesk/proto"
 )
 
-// together calls all functions at once and waits for them.
-func together(calls ...func()) {
+// together calls all functions at once and waits for them. It ends the test if one of them did not come to its end: what failed in
+// it has said why.
+func together(t *testing.T, calls ...func()) {
+	t.Helper()
 	var all sync.WaitGroup
+	var ended atomic.Int64
 	start := make(chan struct{})
 	for _, f := range calls {
-		all.Go(func() { <-start; f() })
+		all.Go(func() { <-start; f(); ended.Add(1) })
 	}
 	close(start)
 	all.Wait()
+	require.EqualValues(t, len(calls), ended.Load(), "a call has failed")
 }
 
-func TestOfAHundredCreatesOfOneAddressOneWins(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	answers := make([]*apptest.Answer, 100)
-	var calls []func()
-	for i := range answers {
-		calls = append(calls, func() {
-			answers[i] = admin.Post("/contacts", object{"email": "One@example.com", "tags": []string{"a", "b"}})
-		})
-	}
-	together(calls...)
-	id := ""
-	for _, a := range answers {
-		if a.Status == 201 {
-			require.Empty(t, id, "a second one was created")
-			id = a.Text("id")
-		}
-	}
-	require.NotEmpty(t, id)
-	for _, a := range answers {
-		if a.Status != 201 {
-			a.Fails(409, "svc_duplicate")
-			require.Equal(t, id, a.Text("data.id"))
-		}
-	}
-	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
-	require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
-}
-
-func TestRestoringMeetsANewContactWithTheAddress(t *testing.T) {
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	for i := range 10 {
-		email := fmt.Sprintf("n%d@example.com", i)
-		id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
-		admin.Delete("/contacts/"+id, nil).Is(204)
-		var restored, created *apptest.Answer
-		together(func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
-			func() { created = admin.Post("/contacts", object{"email": email}) })
-		statuses := fmt.Sprint(restored.Status, " ", created.Status)
-		require.Contains(t, []string{"200 409", "409 201"}, statuses, restored.Body+created.Body)
-		require.Len(t, admin.Get("/contacts?search="+email[:len(email)-4]).Is(200).Items(), 1)
+// aside makes a call beside the test. What it returns waits for the answer.
+func aside(t *testing.T, call func() *apptest.Answer) func() *apptest.Answer {
+	done := make(chan *apptest.Answer, 1)
+	go func() {
+		defer close(done)
+		done <- call()
+	}()
+	return func() *apptest.Answer {
+		t.Helper()
+		a := <-done
+		require.NotNil(t, a, "the call has failed")
+		return a
 	}
 }
 
-func TestAMergeMeetsEverythingElse(t *testing.T) {
+func TestOfChangesAtOnceOneWins(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	const rounds = 6
-	for i := range rounds {
-		email := fmt.Sprintf("loser%d@example.com", i)
-		winner := admin.Post("/contacts", object{"first_name": "Winner"}).Is(201).Text("id")
-		loser := admin.Post("/contacts", object{"email": email, "last_name": "Loser"}).Is(201).Text("id")
-		file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\n"}).Is(201).Text("id")
-		at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
-		var merged, updated, noted *apptest.Answer
-		together(
-			func() { merged = admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) },
-			func() { updated = admin.Patch("/contacts/"+loser, object{"phone": "99999"}) },
-			func() { noted = admin.Post("/contacts/"+loser+"/notes", object{"body": "noted"}) },
-			func() { admin.Post("/imports/"+file+"/start", nil).Is(200) },
-			func() { appointment(s, proto.KindAppointmentBooked, 1, loser, "confirmed", at) },
-			func() {
-				ensureAt(s, &proto.EnsureContact{ContactId: uuid.NewString(), Email: email, FirstName: "Visitor", Create: true})
-			},
-		)
-		merged.Is(200)
-		require.Contains(t, []int{200, 404}, updated.Status)
-		require.Contains(t, []int{201, 404}, noted.Status)
-		finished(s, admin, file)
-		s.Settle()
-		list := admin.Get("/contacts?search=loser" + fmt.Sprint(i) + "%40").Is(200)
-		require.Len(t, list.Items(), 1)
-		require.Equal(t, winner, list.Text("items.0.id"), "the import and the visitor found the winner")
-		require.NotEmpty(t, list.Text("items.0.phone"))
-		items := admin.Get("/contacts/" + winner + "/activities?per_page=100").Is(200).Items()
-		types := map[any]int{}
-		for _, e := range items {
-			types[e["type"]]++
+	t.Run("of a hundred creates of one address one wins", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		answers := make([]*apptest.Answer, 100)
+		var calls []func()
+		for i := range answers {
+			calls = append(calls, func() {
+				answers[i] = admin.Post("/contacts", object{"email": "One@example.com", "tags": []string{"a", "b"}})
+			})
 		}
-		require.Equal(t, 1, types["appointment"])
-		require.Equal(t, 1, types["merged"])
-		require.Equal(t, map[int]int{201: 1}[noted.Status], types["note"])
-	}
-	var stray int
-	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from activity a where contact_id is not null
-		and not exists (select from contact c where c.id = a.contact_id)`).Scan(&stray))
-	require.Zero(t, stray, "entries of contacts that are gone")
+		together(t, calls...)
+		id := ""
+		for _, a := range answers {
+			if a.Status == 201 {
+				require.Empty(t, id, "a second one was created")
+				id = a.Text("id")
+			}
+		}
+		require.NotEmpty(t, id)
+		for _, a := range answers {
+			if a.Status != 201 {
+				a.Fails(409, "svc_duplicate")
+				require.Equal(t, id, a.Text("data.id"))
+			}
+		}
+		require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+		require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
+	})
+	t.Run("restoring meets a new contact with the address", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		for i := range 10 {
+			email := fmt.Sprintf("n%d@example.com", i)
+			id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
+			admin.Delete("/contacts/"+id, nil).Is(204)
+			var restored, created *apptest.Answer
+			together(t, func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
+				func() { created = admin.Post("/contacts", object{"email": email}) })
+			statuses := fmt.Sprint(restored.Status, " ", created.Status)
+			require.Contains(t, []string{"200 409", "409 201"}, statuses, restored.Body+created.Body)
+			require.Len(t, admin.Get("/contacts?search="+email[:len(email)-4]).Is(200).Items(), 1)
+		}
+	})
+	t.Run("a merge meets everything else", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		const rounds = 6
+		for i := range rounds {
+			email := fmt.Sprintf("loser%d@example.com", i)
+			winner := admin.Post("/contacts", object{"first_name": "Winner"}).Is(201).Text("id")
+			loser := admin.Post("/contacts", object{"email": email, "last_name": "Loser"}).Is(201).Text("id")
+			file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\n"}).Is(201).Text("id")
+			at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
+			var merged, updated, noted *apptest.Answer
+			together(t,
+				func() { merged = admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) },
+				func() { updated = admin.Patch("/contacts/"+loser, object{"phone": "99999"}) },
+				func() { noted = admin.Post("/contacts/"+loser+"/notes", object{"body": "noted"}) },
+				func() { admin.Post("/imports/"+file+"/start", nil).Is(200) },
+				func() { appointment(s, proto.KindAppointmentBooked, 1, loser, "confirmed", at) },
+				func() {
+					ensureAt(s, &proto.EnsureContact{ContactId: uuid.NewString(), Email: email, FirstName: "Visitor", Create: true})
+				},
+			)
+			merged.Is(200)
+			require.Contains(t, []int{200, 404}, updated.Status)
+			require.Contains(t, []int{201, 404}, noted.Status)
+			finished(s, admin, file)
+			s.Settle()
+			list := admin.Get("/contacts?search=loser" + fmt.Sprint(i) + "%40").Is(200)
+			require.Len(t, list.Items(), 1)
+			require.Equal(t, winner, list.Text("items.0.id"), "the import and the visitor found the winner")
+			require.NotEmpty(t, list.Text("items.0.phone"))
+			items := admin.Get("/contacts/" + winner + "/activities?per_page=100").Is(200).Items()
+			types := map[any]int{}
+			for _, e := range items {
+				types[e["type"]]++
+			}
+			require.Equal(t, 1, types["appointment"])
+			require.Equal(t, 1, types["merged"])
+			require.Equal(t, map[int]int{201: 1}[noted.Status], types["note"])
+		}
+		var stray int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from activity a where contact_id is not null
+			and not exists (select from contact c where c.id = a.contact_id)`).Scan(&stray))
+		require.Zero(t, stray, "entries of contacts that are gone")
+	})
 }
 
 func TestAnEraseMeetsEverythingElse(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	for i := range 6 {
@@ -125,7 +148,7 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\nkeep" + fmt.Sprint(i) + "@example.com,1\n"}).Is(201).Text("id")
 		admin.Post("/imports/"+file+"/start", nil).Is(200)
 		var erased, merged *apptest.Answer
-		together(
+		together(t,
 			func() { erased = admin.Post("/privacy/erase", object{"email": email}) },
 			func() { merged = admin.Post("/contacts/"+other+"/merge", object{"other_id": id}) },
 			func() { admin.Patch("/contacts/"+id, object{"phone": "99999"}) },

@@ -12,6 +12,7 @@ import (
 )
 
 func TestWhatContactsSendsIsWhatTheSamplesSay(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin, visitor := s.As("svc_admin"), s.Visitor()
 	field := admin.Post("/fields", object{"entity": "contact", "type": "text", "label": "Shoe size"}).Is(201)
@@ -46,6 +47,7 @@ func TestWhatContactsSendsIsWhatTheSamplesSay(t *testing.T) {
 }
 
 func TestWhatOtherServicesSendIsUnderstood(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	s.SendSample("contacts.command/ensure_contact", nil)

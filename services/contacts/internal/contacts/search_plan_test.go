@@ -10,6 +10,7 @@ import (
 )
 
 func TestASearchIsPlannedForItsWordsHoweverOftenItIsMade(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	admin.Post("/organizations", object{"name": "Bakery Peeters"}).Is(201)

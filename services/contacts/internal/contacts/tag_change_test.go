@@ -33,113 +33,148 @@ func tagNamesOf(a *apptest.Answer) []string {
 	return names
 }
 
-func TestATagIsRenamedOnEveryContact(t *testing.T) {
+func TestHowATagChanges(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"new", "VIP"}}).Is(201).Text("id")
-	gone := admin.Post("/contacts", object{"first_name": "Gone", "tags": []string{"VIP"}}).Is(201).Text("id")
-	admin.Delete("/contacts/"+gone, nil).Is(204)
-	other := admin.Post("/contacts", object{"first_name": "Other", "tags": []string{"new"}}).Is(201).Text("id")
+	t.Run("a tag is renamed on every contact", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"new", "VIP"}}).Is(201).Text("id")
+		gone := admin.Post("/contacts", object{"first_name": "Gone", "tags": []string{"VIP"}}).Is(201).Text("id")
+		admin.Delete("/contacts/"+gone, nil).Is(204)
+		other := admin.Post("/contacts", object{"first_name": "Other", "tags": []string{"new"}}).Is(201).Text("id")
 
-	renamed := admin.Patch("/tags/vip", object{"name": " Gold  client "}).Is(200)
-	require.Equal(t, []any{"Gold client", "vip"}, []any{renamed.Field("name"), renamed.Field("slug")})
-	require.EqualValues(t, 2, renamed.Field("changing.contacts_left"))
-	tagsSettle(t, s)
-	require.Nil(t, admin.Get("/tags").Is(200).Field("items.0.changing"))
-
-	require.Equal(t, []any{"new", "Gold client"}, admin.Get("/contacts/"+one).Is(200).Field("tags"))
-	require.Equal(t, []any{"Gold client"}, admin.Get("/contacts/"+gone).Is(200).Field("tags"))
-	entry := admin.Get("/contacts/" + one + "/activities").Is(200).Items()[0]
-	require.Equal(t, "updated", entry["type"])
-	require.Equal(t, object{"old": []any{"new", "VIP"}, "new": []any{"new", "Gold client"}}, entry["data"].(object)["tags"])
-	require.EqualValues(t, admin.UserID, entry["user_id"])
-	s.Settle()
-	require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, one))
-	require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, other))
-	for _, e := range s.Events(proto.ContactTopic) {
-		if e.GetKind() == proto.KindContactUpdated {
-			require.Equal(t, []string{"tags"}, e.GetChanged())
-		}
-	}
-
-	t.Run("the former name still means it", func(t *testing.T) {
-		late := admin.Post("/contacts", object{"first_name": "Late", "tags": []string{"vip"}}).Is(201)
-		require.Equal(t, []any{"Gold client"}, late.Field("tags"))
-		require.EqualValues(t, 2, admin.Get("/contacts?tag=VIP").Is(200).Field("total"))
-	})
-	t.Run("the same name changes nothing", func(t *testing.T) {
-		require.Nil(t, admin.Patch("/tags/vip", object{"name": "Gold client"}).Is(200).Field("changing"))
-	})
-	t.Run("its case changes", func(t *testing.T) {
-		admin.Patch("/tags/vip", object{"name": "GOLD client"}).Is(200)
+		renamed := admin.Patch("/tags/vip", object{"name": " Gold  client "}).Is(200)
+		require.Equal(t, []any{"Gold client", "vip"}, []any{renamed.Field("name"), renamed.Field("slug")})
+		require.EqualValues(t, 2, renamed.Field("changing.contacts_left"))
 		tagsSettle(t, s)
-		require.Equal(t, []any{"new", "GOLD client"}, admin.Get("/contacts/"+one).Is(200).Field("tags"))
-	})
-	t.Run("made anew, the name before is a tag of its own", func(t *testing.T) {
-		made := admin.Post("/tags", object{"name": "VIP"}).Is(201)
-		require.Equal(t, "vip-2", made.Text("slug"))
-		require.Equal(t, []any{"VIP"}, admin.Post("/contacts", object{"first_name": "B", "tags": []string{"vip"}}).Is(201).Field("tags"))
-		require.Equal(t, "vip-2", admin.Patch("/tags/vip", object{"name": "vip"}).Fails(409, "svc_duplicate").Text("data.id"))
-	})
-	admin.Patch("/tags/vip", object{"name": " "}).Fails(400, "svc_invalid_param")
-	admin.Patch("/tags/nothing", object{"name": "x"}).Fails(404, "svc_not_found")
-}
+		require.Nil(t, admin.Get("/tags").Is(200).Field("items.0.changing"))
 
-func TestTwoRenamesInARowAndOneBackLeaveTheLastName(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	for _, names := range [][]string{{"B", "C"}, {"D", "C"}, {"A", "C", "A"}} {
-		id := admin.Post("/contacts", object{"first_name": "N", "tags": []string{"A"}}).Is(201).Text("id")
-		slug := admin.Get("/tags").Is(200).Text("items.0.slug")
-		for _, name := range names {
-			admin.Patch("/tags/"+slug, object{"name": name}).Is(200)
+		require.Equal(t, []any{"new", "Gold client"}, admin.Get("/contacts/"+one).Is(200).Field("tags"))
+		require.Equal(t, []any{"Gold client"}, admin.Get("/contacts/"+gone).Is(200).Field("tags"))
+		entry := admin.Get("/contacts/" + one + "/activities").Is(200).Items()[0]
+		require.Equal(t, "updated", entry["type"])
+		require.Equal(t, object{"old": []any{"new", "VIP"}, "new": []any{"new", "Gold client"}}, entry["data"].(object)["tags"])
+		require.EqualValues(t, admin.UserID, entry["user_id"])
+		s.Settle()
+		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, one))
+		require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, other))
+		for _, e := range s.Events(proto.ContactTopic) {
+			if e.GetKind() == proto.KindContactUpdated {
+				require.Equal(t, []string{"tags"}, e.GetChanged())
+			}
 		}
+
+		t.Run("the former name still means it", func(t *testing.T) {
+			late := admin.Post("/contacts", object{"first_name": "Late", "tags": []string{"vip"}}).Is(201)
+			require.Equal(t, []any{"Gold client"}, late.Field("tags"))
+			require.EqualValues(t, 2, admin.Get("/contacts?tag=VIP").Is(200).Field("total"))
+		})
+		t.Run("the same name changes nothing", func(t *testing.T) {
+			require.Nil(t, admin.Patch("/tags/vip", object{"name": "Gold client"}).Is(200).Field("changing"))
+		})
+		t.Run("its case changes", func(t *testing.T) {
+			admin.Patch("/tags/vip", object{"name": "GOLD client"}).Is(200)
+			tagsSettle(t, s)
+			require.Equal(t, []any{"new", "GOLD client"}, admin.Get("/contacts/"+one).Is(200).Field("tags"))
+		})
+		t.Run("made anew, the name before is a tag of its own", func(t *testing.T) {
+			made := admin.Post("/tags", object{"name": "VIP"}).Is(201)
+			require.Equal(t, "vip-2", made.Text("slug"))
+			require.Equal(t, []any{"VIP"}, admin.Post("/contacts", object{"first_name": "B", "tags": []string{"vip"}}).Is(201).Field("tags"))
+			require.Equal(t, "vip-2", admin.Patch("/tags/vip", object{"name": "vip"}).Fails(409, "svc_duplicate").Text("data.id"))
+		})
+		admin.Patch("/tags/vip", object{"name": " "}).Fails(400, "svc_invalid_param")
+		admin.Patch("/tags/nothing", object{"name": "x"}).Fails(404, "svc_not_found")
+	})
+	t.Run("two renames in a row and one back leave the last name", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		for _, names := range [][]string{{"B", "C"}, {"D", "C"}, {"A", "C", "A"}} {
+			id := admin.Post("/contacts", object{"first_name": "N", "tags": []string{"A"}}).Is(201).Text("id")
+			slug := admin.Get("/tags").Is(200).Text("items.0.slug")
+			for _, name := range names {
+				admin.Patch("/tags/"+slug, object{"name": name}).Is(200)
+			}
+			tagsSettle(t, s)
+			require.Equal(t, []any{names[len(names)-1]}, admin.Get("/contacts/"+id).Is(200).Field("tags"))
+		}
+		require.Equal(t, []string{"A"}, tagNamesOf(admin.Get("/tags")))
+	})
+	t.Run("two tags become one", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		both := admin.Post("/contacts", object{"first_name": "Both", "tags": []string{"Client", "x", "Customer"}}).Is(201).Text("id")
+		one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"Client"}}).Is(201).Text("id")
+		require.Equal(t, "Customer", admin.Post("/tags/customer/merge", object{"other_slug": "client"}).Is(200).Text("name"))
+		require.Equal(t, []string{"Customer", "x"}, tagNamesOf(admin.Get("/tags")))
 		tagsSettle(t, s)
-		require.Equal(t, []any{names[len(names)-1]}, admin.Get("/contacts/"+id).Is(200).Field("tags"))
-	}
-	require.Equal(t, []string{"A"}, tagNamesOf(admin.Get("/tags")))
-}
-
-func TestTwoTagsBecomeOne(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	both := admin.Post("/contacts", object{"first_name": "Both", "tags": []string{"Client", "x", "Customer"}}).Is(201).Text("id")
-	one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"Client"}}).Is(201).Text("id")
-	require.Equal(t, "Customer", admin.Post("/tags/customer/merge", object{"other_slug": "client"}).Is(200).Text("name"))
-	require.Equal(t, []string{"Customer", "x"}, tagNamesOf(admin.Get("/tags")))
-	tagsSettle(t, s)
-	require.Equal(t, []any{"Customer", "x"}, admin.Get("/contacts/"+both).Is(200).Field("tags"))
-	require.Equal(t, []any{"Customer"}, admin.Get("/contacts/"+one).Is(200).Field("tags"))
-	require.Equal(t, []any{"Customer"}, admin.Patch("/contacts/"+one, object{"tags": []string{"CLIENT"}}).Is(200).Field("tags"), "its name means the other")
-	admin.Post("/tags/customer/merge", object{"other_slug": "client"}).Fails(404, "svc_not_found")
-	admin.Post("/tags/customer/merge", object{"other_slug": "customer"}).Fails(400, "svc_invalid_param")
-}
-
-func TestADeletedTagIsTakenOffEveryContact(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"a", "Old"}}).Is(201).Text("id")
-	// While somebody edits the contact the deletion is under way.
-	held := s.Begin()
-	_, err := held.Exec(t.Context(), `select from contact where id = $1 for update`, id)
-	require.NoError(t, err)
-	admin.Delete("/tags/old", nil).Is(204)
-	admin.Delete("/tags/old", nil).Is(204)
-	require.Equal(t, object{"deleting": true, "contacts_left": float64(1)}, admin.Get("/tags").Is(200).Field("items.1.changing"))
-	require.Equal(t, []any{"b"}, admin.Post("/contacts", object{"first_name": "B", "tags": []string{"old", "b"}}).Is(201).Field("tags"))
-	require.Equal(t, "deleting", admin.Post("/tags", object{"name": "old"}).Fails(409, "svc_conflict").Text("data.reason"))
-	admin.Patch("/tags/old", object{"name": "New"}).Fails(409, "svc_conflict")
-	admin.Post("/tags/a/merge", object{"other_slug": "old"}).Fails(409, "svc_conflict")
-	require.NoError(t, held.Rollback(t.Context()))
-	s.Eventually(func() bool { return slices.Equal(tagNamesOf(admin.Get("/tags")), []string{"a", "b"}) })
-	require.Equal(t, []any{"a"}, admin.Get("/contacts/"+id).Is(200).Field("tags"))
-	// The name is free again.
-	admin.Post("/tags", object{"name": "Old"}).Is(201)
-	require.Equal(t, []any{"Old"}, admin.Post("/contacts", object{"first_name": "C", "tags": []string{"old"}}).Is(201).Field("tags"))
+		require.Equal(t, []any{"Customer", "x"}, admin.Get("/contacts/"+both).Is(200).Field("tags"))
+		require.Equal(t, []any{"Customer"}, admin.Get("/contacts/"+one).Is(200).Field("tags"))
+		require.Equal(t, []any{"Customer"}, admin.Patch("/contacts/"+one, object{"tags": []string{"CLIENT"}}).Is(200).Field("tags"), "its name means the other")
+		admin.Post("/tags/customer/merge", object{"other_slug": "client"}).Fails(404, "svc_not_found")
+		admin.Post("/tags/customer/merge", object{"other_slug": "customer"}).Fails(400, "svc_invalid_param")
+	})
+	t.Run("a deleted tag is taken off every contact", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"a", "Old"}}).Is(201).Text("id")
+		// While somebody edits the contact the deletion is under way.
+		held := s.Begin()
+		_, err := held.Exec(t.Context(), `select from contact where id = $1 for update`, id)
+		require.NoError(t, err)
+		admin.Delete("/tags/old", nil).Is(204)
+		admin.Delete("/tags/old", nil).Is(204)
+		require.Equal(t, object{"deleting": true, "contacts_left": float64(1)}, admin.Get("/tags").Is(200).Field("items.1.changing"))
+		require.Equal(t, []any{"b"}, admin.Post("/contacts", object{"first_name": "B", "tags": []string{"old", "b"}}).Is(201).Field("tags"))
+		require.Equal(t, "deleting", admin.Post("/tags", object{"name": "old"}).Fails(409, "svc_conflict").Text("data.reason"))
+		admin.Patch("/tags/old", object{"name": "New"}).Fails(409, "svc_conflict")
+		admin.Post("/tags/a/merge", object{"other_slug": "old"}).Fails(409, "svc_conflict")
+		require.NoError(t, held.Rollback(t.Context()))
+		s.Eventually(func() bool { return slices.Equal(tagNamesOf(admin.Get("/tags")), []string{"a", "b"}) })
+		require.Equal(t, []any{"a"}, admin.Get("/contacts/"+id).Is(200).Field("tags"))
+		// The name is free again.
+		admin.Post("/tags", object{"name": "Old"}).Is(201)
+		require.Equal(t, []any{"Old"}, admin.Post("/contacts", object{"first_name": "C", "tags": []string{"old"}}).Is(201).Field("tags"))
+	})
+	t.Run("a contact that is tagged while the tag changes gets its new name", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		for round := range 8 {
+			name, next := fmt.Sprint("tag ", round), fmt.Sprint("name ", round)
+			slug := admin.Post("/tags", object{"name": name}).Is(201).Text("slug")
+			var calls []func()
+			for range 6 {
+				calls = append(calls, func() {
+					admin.Post("/contacts", object{"first_name": "A", "tags": []string{name}}).Is(201)
+				})
+			}
+			change := func() { admin.Patch("/tags/"+slug, object{"name": next}).Is(200) }
+			if round%2 == 1 {
+				other := admin.Post("/tags", object{"name": next}).Is(201).Text("slug")
+				change = func() { admin.Post("/tags/"+other+"/merge", object{"other_slug": slug}).Is(200) }
+			}
+			together(t, append(calls, change)...)
+			tagsSettle(t, s)
+			require.Zero(t, count(t, s, `select count(*) from contact where tags @> array[$1]`, name))
+			require.Equal(t, 6, count(t, s, `select count(*) from contact where tags = array[$1]`, next))
+			require.Zero(t, count(t, s, `select count(*) from tag where name = $1`, name))
+		}
+	})
+	t.Run("a contact whose tags cannot be changed does not keep the others from it", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		var ids []string
+		for range 5 {
+			ids = append(ids, admin.Post("/contacts", object{"first_name": "A", "tags": []string{"Old"}}).Is(201).Text("id"))
+		}
+		heal := refusing(t, s, "contact", "update", ids[1])
+		admin.Delete("/tags/old", nil).Is(204)
+		tagged := func() int { return count(t, s, `select count(*) from contact where tags <> '{}'`) }
+		s.Eventually(func() bool { return tagged() == 1 })
+		heal()
+		s.Eventually(func() bool { return tagged() == 0 && len(tagNamesOf(admin.Get("/tags"))) == 0 })
+	})
 }
 
 func TestWhoSeesOnlyTheirOwnContactsChangesNoTag(t *testing.T) {
@@ -198,46 +233,4 @@ func TestATagOfManyContactsIsRenamedOnceEachByTwoReplicasWhoseConnectionsBreak(t
 		}
 	}
 	require.Len(t, events, many)
-}
-
-func TestAContactThatIsTaggedWhileTheTagChangesGetsItsNewName(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	for round := range 8 {
-		name, next := fmt.Sprint("tag ", round), fmt.Sprint("name ", round)
-		slug := admin.Post("/tags", object{"name": name}).Is(201).Text("slug")
-		var calls []func()
-		for range 6 {
-			calls = append(calls, func() {
-				admin.Post("/contacts", object{"first_name": "A", "tags": []string{name}}).Is(201)
-			})
-		}
-		change := func() { admin.Patch("/tags/"+slug, object{"name": next}).Is(200) }
-		if round%2 == 1 {
-			other := admin.Post("/tags", object{"name": next}).Is(201).Text("slug")
-			change = func() { admin.Post("/tags/"+other+"/merge", object{"other_slug": slug}).Is(200) }
-		}
-		together(append(calls, change)...)
-		tagsSettle(t, s)
-		require.Zero(t, count(t, s, `select count(*) from contact where tags @> array[$1]`, name))
-		require.Equal(t, 6, count(t, s, `select count(*) from contact where tags = array[$1]`, next))
-		require.Zero(t, count(t, s, `select count(*) from tag where name = $1`, name))
-	}
-}
-
-func TestAContactWhoseTagsCannotBeChangedDoesNotKeepTheOthersFromIt(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	var ids []string
-	for range 5 {
-		ids = append(ids, admin.Post("/contacts", object{"first_name": "A", "tags": []string{"Old"}}).Is(201).Text("id"))
-	}
-	heal := refusing(t, s, "contact", "update", ids[1])
-	admin.Delete("/tags/old", nil).Is(204)
-	tagged := func() int { return count(t, s, `select count(*) from contact where tags <> '{}'`) }
-	s.Eventually(func() bool { return tagged() == 1 })
-	heal()
-	s.Eventually(func() bool { return tagged() == 0 && len(tagNamesOf(admin.Get("/tags"))) == 0 })
 }

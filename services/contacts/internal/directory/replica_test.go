@@ -3,6 +3,7 @@ package directory_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,12 +160,14 @@ func TestOneReadsForAllWhoWait(t *testing.T) {
 	d, r := setup(t)
 	for round := range 5 {
 		insert(t, d, fmt.Sprint("Round ", round))
-		results := make(chan int64, 64)
-		for range cap(results) {
-			go func() { results <- found(t, d, r, directory.Query{}) }()
+		results := make([]int64, 64)
+		var all sync.WaitGroup
+		for i := range results {
+			all.Go(func() { results[i] = found(t, d, r, directory.Query{}) })
 		}
-		for range cap(results) {
-			require.EqualValues(t, round+1, <-results)
+		all.Wait()
+		for _, n := range results {
+			require.EqualValues(t, round+1, n)
 		}
 	}
 	require.EqualValues(t, 5, r.Applied())

@@ -7,9 +7,11 @@ import (
 )
 
 func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+	t.Parallel()
 	apptest.Start(t, Service).CheckAccess()
 }
 
 func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	t.Parallel()
 	apptest.Start(t, Service).CheckNulls(t)
 }

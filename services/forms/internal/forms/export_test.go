@@ -24,6 +24,7 @@ func (d *desk) export(query string, separator rune) [][]string {
 }
 
 func TestAnExportHasAColumnForEachAnswerOverAllVersions(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	d.addField("submission", "colour", "Colour", "choices", "Red", "Blue")
 	consent := m{"id": "terms", "type": "consent", "text": "I agree."}
@@ -51,6 +52,7 @@ func TestAnExportHasAColumnForEachAnswerOverAllVersions(t *testing.T) {
 
 // A sort would keep the first row back until the last one is read, and fill the server's disk with all of them.
 func TestAnExportReadsInTheOrderOfAnIndexHoweverMuchThereIs(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("site_admin")
 	form := admin.Post("/forms", `{"name":"Contact","template":"contact"}`).Is(201).Field("id")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheEventsAreThoseOfTheSamples(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	d.admin.Patch("/forms/"+d.form, m{"name": "Contact us"}).Is(200)
 	d.admin.Post("/forms", m{"name": "Quote", "template": "quote_request"}).Is(201)
@@ -41,6 +42,7 @@ func TestTheEventsAreThoseOfTheSamples(t *testing.T) {
 const samples = "../../../../proto/samples/"
 
 func TestWhatTheNeighboursSendIsUnderstood(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	for _, topic := range []string{proto.ContactTopic, proto.OrganizationTopic, proto.FieldTopic, proto.PageTopic} {
 		files, err := filepath.Glob(samples + topic + "/*.json")

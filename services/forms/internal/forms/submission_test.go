@@ -20,38 +20,141 @@ import (
 	"frontdesk/proto"
 )
 
-func TestASubmissionIsCompletedByWhatContactsMadeOfIt(t *testing.T) {
+func TestWhatBecomesOfASubmission(t *testing.T) {
+	t.Parallel()
 	d := open(t)
-	sent := d.send(d.form, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}).Is(200)
-	require.Equal(t, "message", sent.Text("after_submit.type"))
+	t.Run("a submission is completed by what contacts made of it", func(t *testing.T) {
+		d := d.again(t)
+		sent := d.send(d.form, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}).Is(200)
+		require.Equal(t, "message", sent.Text("after_submit.type"))
 
-	s := d.only()
-	require.Equal(t, m{"contact": "pending"}, s["result"])
-	require.Nil(t, s["contact"])
-	require.Equal(t, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}, s["values"])
-	require.Equal(t, "https://example.com/contact", s["page"])
+		s := d.only()
+		require.Equal(t, m{"contact": "pending"}, s["result"])
+		require.Nil(t, s["contact"])
+		require.Equal(t, m{"first": "Grace", "contact.email": "Grace@Example.com", "message": "Good morning"}, s["values"])
+		require.Equal(t, "https://example.com/contact", s["page"])
 
-	commands := d.commands()
-	require.Len(t, commands, 1)
-	c := commands[0]
-	require.Equal(t, []any{"Grace", "Grace@example.com", "lead", "Contact form", "submission", s["id"], true},
-		[]any{c.GetFirstName(), c.GetEmail(), c.GetStatus(), c.GetSource(), c.GetOrigin(), c.GetOriginId(), c.GetCreate()})
-	e := d.Events(proto.ContactsCommandTopic)[0]
-	require.Equal(t, "grace@example.com", e.GetRecordId())
-	require.Equal(t, []string{"Grace", "form"}, []string{e.GetActor().GetLabel(), e.GetActor().GetChannel()})
-	require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+		commands := d.commands()
+		require.Len(t, commands, 1)
+		c := commands[0]
+		require.Equal(t, []any{"Grace", "Grace@example.com", "lead", "Contact form", "submission", s["id"], true},
+			[]any{c.GetFirstName(), c.GetEmail(), c.GetStatus(), c.GetSource(), c.GetOrigin(), c.GetOriginId(), c.GetCreate()})
+		e := d.Events(proto.ContactsCommandTopic)[0]
+		require.Equal(t, "grace@example.com", e.GetRecordId())
+		require.Equal(t, []string{"Grace", "form"}, []string{e.GetActor().GetLabel(), e.GetActor().GetChannel()})
+		require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
 
-	d.contacts(nil)
-	s = d.only()
-	require.Equal(t, m{"contact": "created"}, s["result"])
-	require.Equal(t, m{"id": c.GetContactId(), "name": "Grace"}, s["contact"])
-	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
-	require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
-	require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
-	d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
+		d.contacts(nil)
+		s = d.only()
+		require.Equal(t, m{"contact": "created"}, s["result"])
+		require.Equal(t, m{"id": c.GetContactId(), "name": "Grace"}, s["contact"])
+		require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+		require.Equal(t, "Grace", d.admin.Get("/submissions/"+s["id"].(string)).Is(200).Text("contact.name"))
+		require.EqualValues(t, 1, d.admin.Get("/forms/"+d.form).Is(200).Field("submissions_30d"))
+		d.admin.Get("/submissions/"+uuid.NewString()).Fails(404, "svc_not_found")
+	})
+	t.Run("a submission goes to the contact that had the address first", func(t *testing.T) {
+		d := d.again(t)
+		d.send(d.form, m{"email": "grace@example.com"}).Is(200)
+		real := db.NewID().String()
+		d.contacts(func(_ *proto.EnsureContact, data, extra m) {
+			data["id"], data["first_name"] = real, "Grace Hopper"
+			extra["contact_id"], extra["result"] = real, "updated"
+		})
+		s := d.only()
+		require.Equal(t, m{"contact": "updated"}, s["result"])
+		require.Equal(t, m{"id": real, "name": "Grace Hopper"}, s["contact"])
+	})
+	t.Run("a contact that cannot be made leaves the submission complete", func(t *testing.T) {
+		d := d.again(t)
+		plain := d.publish(field("message", "submission.fields.message"))
+		d.send(plain, m{"message": "Nobody"}).Is(200)
+		s := d.only()
+		require.Equal(t, m{"contact": "none"}, s["result"])
+		require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+
+		existing := d.publishWith(m{"elements": []any{field("email", "contact.email"), field("first", "contact.first_name")}, "new_contacts": m{"create": false}})
+		d.send(existing, m{"first": "Ann"}).Is(200)
+		require.Empty(t, d.commands())
+		d.send(existing, m{"email": "a@example.com"}).Is(200)
+		require.False(t, d.commands()[0].GetCreate())
+		c := d.commands()[0]
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: c.GetContactId(),
+			Extra: m{"origin": "submission", "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": "", "result": "none"}})
+		d.Settle()
+		s = d.admin.Get("/submissions/" + c.GetOriginId()).Is(200).Map()
+		require.Equal(t, []any{m{"contact": "none"}, nil}, []any{s["result"], s["contact"]})
+	})
+	t.Run("the command carries what the form says of new contacts", func(t *testing.T) {
+		d := d.again(t)
+		owner := d.As("svc_admin")
+		form := d.publishWith(m{"elements": []any{
+			field("first", "contact.first_name"), field("email", "contact.email"), field("company", "organization.name"), field("city", "organization.city"),
+			m{"id": "news", "type": "consent", "text": "Send me the newsletter.", "marketing": true},
+			m{"id": "terms", "type": "consent", "text": "I agree.", "purpose": "privacy"},
+		}, "new_contacts": m{"status": "customer", "source": "Website", "tags": []string{"web", "new"}, "owner_user_id": owner.UserID}})
+		d.send(form, m{"first": "Ann", "email": "ann@example.com", "company": "Acme", "city": "Ghent", "news": true, "terms": false}).Is(200)
+		c := d.commands()[0]
+		require.Equal(t, []any{"customer", "Website", []string{"web", "new"}, owner.UserID, "Acme", true},
+			[]any{c.GetStatus(), c.GetSource(), c.GetTags(), c.GetOwnerUserId(), c.GetOrganizationName(), c.GetCreate()})
+		require.JSONEq(t, `{"city":"Ghent"}`, string(c.GetOrganization()))
+		require.Len(t, c.GetConsents(), 1)
+		require.Equal(t, []any{"newsletter", "Send me the newsletter.", true}, []any{c.GetConsents()[0].GetPurpose(), c.GetConsents()[0].GetText(), c.GetConsents()[0].GetMarketing()})
+	})
+	t.Run("a repeated submission is stored once", func(t *testing.T) {
+		d := d.again(t)
+		body := m{"values": m{"email": "a@example.com"}, "token": d.token(d.form)}
+		v := d.Visitor().With("Idempotency-Key", "the key of this visit")
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() { v.Post("/forms/"+d.form+"/submit", body).Is(200) })
+		}
+		wg.Wait()
+		d.only()
+		require.Len(t, d.commands(), 1)
+	})
+	t.Run("a deleted submission is gone everywhere", func(t *testing.T) {
+		d := d.again(t)
+		d.send(d.form, m{"email": "ann@example.com"}).Is(200)
+		d.contacts(nil)
+		id := d.only()["id"].(string)
+		d.admin.Delete("/submissions/"+id, nil).Is(204)
+		d.admin.Get("/submissions/"+id).Fails(404, "svc_not_found")
+		d.admin.Delete("/submissions/"+id, nil).Fails(404, "svc_not_found")
+		require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
+	})
+	t.Run("the details of a booking are a submission", func(t *testing.T) {
+		d := d.again(t)
+		contact, id := db.NewID().String(), db.NewID().String()
+		record := func(id, values string) {
+			var form int64
+			_, err := fmt.Sscan(d.form, &form)
+			require.NoError(t, err)
+			for range 2 {
+				d.Send(apptest.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: id, Actor: &proto.Actor{Label: "Ann", Channel: "booking"},
+					Data: &proto.RecordSubmission{SubmissionId: id, FormId: form, ContactId: contact, AppointmentId: db.NewID().String(), Values: []byte(values), Page: "/book"}})
+			}
+			d.Settle()
+		}
+		record(id, `{"first":"Ann","email":"ann@example.com"}`)
+		require.Len(t, d.commands(), 1)
+		require.Equal(t, contact, d.commands()[0].GetContactId())
+		d.contacts(func(_ *proto.EnsureContact, _, extra m) { extra["result"] = "unchanged" })
+		s := d.only()
+		require.Equal(t, []any{id, m{"contact": "unchanged"}, contact}, []any{s["id"], s["result"], s["contact"].(m)["id"]})
+		require.Equal(t, "booking", d.Events(proto.SubmissionTopic)[0].GetActor().GetChannel())
+
+		broken := db.NewID().String()
+		record(broken, `{"first":"Ann","email":"nonsense"}`)
+		b := d.admin.Get("/submissions/" + broken).Is(200)
+		require.Contains(t, b.Text("error"), "email")
+		require.Equal(t, "none", b.Text("result.contact"))
+		require.Contains(t, d.admin.Get("/exports/submissions.csv").Is(200).Body, "nonsense")
+	})
 }
 
 func TestContactsIsAskedAgainAboutASubmissionThatIsUnansweredForADay(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	ask := func() int {
 		d.t.Helper()
@@ -73,162 +176,153 @@ func TestContactsIsAskedAgainAboutASubmissionThatIsUnansweredForADay(t *testing.
 	require.Equal(t, 2, ask())
 }
 
-func TestASubmissionGoesToTheContactThatHadTheAddressFirst(t *testing.T) {
+func TestWhatASubmissionMaySay(t *testing.T) {
+	t.Parallel()
 	d := open(t)
-	d.send(d.form, m{"email": "grace@example.com"}).Is(200)
-	real := db.NewID().String()
-	d.contacts(func(_ *proto.EnsureContact, data, extra m) {
-		data["id"], data["first_name"] = real, "Grace Hopper"
-		extra["contact_id"], extra["result"] = real, "updated"
+	t.Run("what a visitor may not send is refused", func(t *testing.T) {
+		d := d.again(t)
+		token := d.token(d.form)
+		v := d.Visitor()
+		body := func(change func(b m)) m {
+			b := m{"values": m{"email": "a@example.com"}, "token": token, "hp_url": "", "page": "https://example.com/"}
+			change(b)
+			return b
+		}
+		path := "/forms/" + d.form + "/submit"
+		v.Post(path, body(func(b m) { b["token"] = "forged" })).Fails(400, "svc_invalid_token")
+		v.Post(path, body(func(b m) { delete(b, "token") })).Fails(400, "svc_invalid_token")
+		v.Post(path, body(func(b m) { b["hp_url"] = "https://example.com" })).Fails(400, "svc_invalid_token")
+		v.Post(path, body(func(b m) { b["token"] = d.token(d.publish(field("email", "contact.email"))) })).Fails(400, "svc_invalid_token")
+		v.Post(path, body(func(b m) { b["token"] = v.Get("/forms/" + d.form + "/token").Text("token") })).Fails(400, "svc_invalid_token")
+		v.Post("/forms/999/submit", body(func(m) {})).Fails(404, "svc_not_found")
+		for param, values := range map[string]any{
+			"values": 7, "values.contact.email": m{}, "values.email": m{"email": "nonsense"}, "values.other": m{"email": "a@example.com", "other": 1},
+		} {
+			params, _ := v.Post(path, body(func(b m) { b["values"] = values })).Fails(400, "svc_invalid_param").Field("data.params").(m)
+			require.Contains(t, params, param)
+		}
+		for _, page := range []string{"javascript:alert(1)", "/contact", "file:///home/ann/form.html"} {
+			refused := v.Post(path, body(func(b m) { b["page"] = page })).Fails(400, "svc_invalid_param")
+			require.Equal(t, m{"page": m{"code": "url", "example": "https://example.com"}}, refused.Field("data.details"), page)
+		}
+		v.Post(path, body(func(b m) { b["values"] = nil })).Fails(400, "svc_invalid_param")
+		v.Post(path, body(func(b m) { b["values"] = m{"email": "a@example.com", "message": strings.Repeat("x", 200<<10)} })).Fails(413, "svc_too_large")
+		v.Post(path, body(func(m) {})).Is(200)
+		d.Travel(13 * time.Hour)
+		v.Post(path, body(func(m) {})).Fails(400, "svc_invalid_token")
+		require.EqualValues(t, 1, d.admin.Get("/submissions").Field("total"))
 	})
-	s := d.only()
-	require.Equal(t, m{"contact": "updated"}, s["result"])
-	require.Equal(t, m{"id": real, "name": "Grace Hopper"}, s["contact"])
-}
+	t.Run("consent is given to the words that the visitor saw", func(t *testing.T) {
+		d := d.again(t)
+		agree := func(text, label string) []any {
+			return []any{field("email", "contact.email", "label", label), m{"id": "ok", "type": "consent", "text": text}}
+		}
+		form := d.publish(agree("You may call me.", "Email")...)
+		submit := func(token string) *apptest.Answer {
+			return d.Visitor().Post("/forms/"+form+"/submit", m{"values": m{"email": "a@example.com", "ok": true}, "token": token, "hp_url": "", "page": ""})
+		}
+		change := func(text, label string) {
+			d.admin.Patch("/forms/"+form, m{"definition": m{"elements": agree(text, label)}}).Is(200)
+		}
+		token := d.token(form)
+		submit(token).Is(200)
+		change("You may call me.", "Your address")
+		submit(token).Is(200) // other words may change
 
-func TestAContactThatCannotBeMadeLeavesTheSubmissionComplete(t *testing.T) {
-	d := open(t)
-	plain := d.publish(field("message", "submission.fields.message"))
-	d.send(plain, m{"message": "Nobody"}).Is(200)
-	s := d.only()
-	require.Equal(t, m{"contact": "none"}, s["result"])
-	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+		change("You may call me day and night.", "Your address")
+		submit(token).Fails(400, "svc_invalid_token")
+		require.Len(t, d.commands(), 2)
+		fresh := d.token(form)
+		words := func(token string) string { before, _, _ := strings.Cut(token, "."); return before }
+		require.NotEqual(t, words(token), words(fresh), "who shows other words can tell")
+		submit(fresh).Is(200)
+		require.Equal(t, "You may call me day and night.", d.commands()[2].GetConsents()[0].GetText())
 
-	existing := d.publishWith(m{"elements": []any{field("email", "contact.email"), field("first", "contact.first_name")}, "new_contacts": m{"create": false}})
-	d.send(existing, m{"first": "Ann"}).Is(200)
-	require.Empty(t, d.commands())
-	d.send(existing, m{"email": "a@example.com"}).Is(200)
-	require.False(t, d.commands()[0].GetCreate())
-	c := d.commands()[0]
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: c.GetContactId(),
-		Extra: m{"origin": "submission", "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": "", "result": "none"}})
-	d.Settle()
-	s = d.admin.Get("/submissions/" + c.GetOriginId()).Is(200).Map()
-	require.Equal(t, []any{m{"contact": "none"}, nil}, []any{s["result"], s["contact"]})
-}
+		_, rest, _ := strings.Cut(token, ".")
+		submit(words(fresh)+"."+rest).Fails(400, "svc_invalid_token")
+	})
+	t.Run("a submission that says nothing is refused", func(t *testing.T) {
+		d := d.again(t)
+		form := d.publish(field("first", "contact.first_name"), m{"id": "ok", "type": "consent", "text": "I agree."})
+		for name, values := range map[string]m{"nothing": {}, "blanks": {"first": " "}, "null": {"first": nil}, "a consent alone": {"ok": true}} {
+			t.Run(name, func(t *testing.T) {
+				refused := d.send(form, values).Fails(400, "svc_invalid_param")
+				require.Equal(t, m{"values": m{"code": "empty"}}, refused.Field("data.details"))
+			})
+		}
+		require.Empty(t, d.admin.Get("/submissions").Items())
+	})
+	t.Run("characters and numbers that the database cannot keep lose no submission", func(t *testing.T) {
+		d := d.again(t)
+		send := func(values string) *apptest.Answer {
+			return d.Visitor().Post("/forms/"+d.form+"/submit", m{"values": json.RawMessage(values), "token": d.token(d.form), "hp_url": "", "page": ""})
+		}
+		send(`{"email":"a@example.com","message":"a lone \ud800 surrogate"}`).Is(200)
+		require.Equal(t, "a lone \ufffd surrogate", d.only()["values"].(m)["message"])
 
-func TestTheCommandCarriesWhatTheFormSaysOfNewContacts(t *testing.T) {
-	d := open(t)
-	owner := d.As("svc_admin")
-	form := d.publishWith(m{"elements": []any{
-		field("first", "contact.first_name"), field("email", "contact.email"), field("company", "organization.name"), field("city", "organization.city"),
-		m{"id": "news", "type": "consent", "text": "Send me the newsletter.", "marketing": true},
-		m{"id": "terms", "type": "consent", "text": "I agree.", "purpose": "privacy"},
-	}, "new_contacts": m{"status": "customer", "source": "Website", "tags": []string{"web", "new"}, "owner_user_id": owner.UserID}})
-	d.send(form, m{"first": "Ann", "email": "ann@example.com", "company": "Acme", "city": "Ghent", "news": true, "terms": false}).Is(200)
-	c := d.commands()[0]
-	require.Equal(t, []any{"customer", "Website", []string{"web", "new"}, owner.UserID, "Acme", true},
-		[]any{c.GetStatus(), c.GetSource(), c.GetTags(), c.GetOwnerUserId(), c.GetOrganizationName(), c.GetCreate()})
-	require.JSONEq(t, `{"city":"Ghent"}`, string(c.GetOrganization()))
-	require.Len(t, c.GetConsents(), 1)
-	require.Equal(t, []any{"newsletter", "Send me the newsletter.", true}, []any{c.GetConsents()[0].GetPurpose(), c.GetConsents()[0].GetText(), c.GetConsents()[0].GetMarketing()})
-}
-
-func TestWhatAVisitorMayNotSendIsRefused(t *testing.T) {
-	d := open(t)
-	token := d.token(d.form)
-	v := d.Visitor()
-	body := func(change func(b m)) m {
-		b := m{"values": m{"email": "a@example.com"}, "token": token, "hp_url": "", "page": "https://example.com/"}
-		change(b)
-		return b
-	}
-	path := "/forms/" + d.form + "/submit"
-	v.Post(path, body(func(b m) { b["token"] = "forged" })).Fails(400, "svc_invalid_token")
-	v.Post(path, body(func(b m) { delete(b, "token") })).Fails(400, "svc_invalid_token")
-	v.Post(path, body(func(b m) { b["hp_url"] = "https://example.com" })).Fails(400, "svc_invalid_token")
-	v.Post(path, body(func(b m) { b["token"] = d.token(d.publish(field("email", "contact.email"))) })).Fails(400, "svc_invalid_token")
-	v.Post(path, body(func(b m) { b["token"] = v.Get("/forms/" + d.form + "/token").Text("token") })).Fails(400, "svc_invalid_token")
-	v.Post("/forms/999/submit", body(func(m) {})).Fails(404, "svc_not_found")
-	for param, values := range map[string]any{
-		"values": 7, "values.contact.email": m{}, "values.email": m{"email": "nonsense"}, "values.other": m{"email": "a@example.com", "other": 1},
-	} {
-		params, _ := v.Post(path, body(func(b m) { b["values"] = values })).Fails(400, "svc_invalid_param").Field("data.params").(m)
-		require.Contains(t, params, param)
-	}
-	for _, page := range []string{"javascript:alert(1)", "/contact", "file:///home/ann/form.html"} {
-		refused := v.Post(path, body(func(b m) { b["page"] = page })).Fails(400, "svc_invalid_param")
-		require.Equal(t, m{"page": m{"code": "url", "example": "https://example.com"}}, refused.Field("data.details"), page)
-	}
-	v.Post(path, body(func(b m) { b["values"] = nil })).Fails(400, "svc_invalid_param")
-	v.Post(path, body(func(b m) { b["values"] = m{"email": "a@example.com", "message": strings.Repeat("x", 200<<10)} })).Fails(413, "svc_too_large")
-	v.Post(path, body(func(m) {})).Is(200)
-	d.Travel(13 * time.Hour)
-	v.Post(path, body(func(m) {})).Fails(400, "svc_invalid_token")
-	require.EqualValues(t, 1, d.admin.Get("/submissions").Field("total"))
-}
-
-func TestConsentIsGivenToTheWordsThatTheVisitorSaw(t *testing.T) {
-	d := open(t)
-	agree := func(text, label string) []any {
-		return []any{field("email", "contact.email", "label", label), m{"id": "ok", "type": "consent", "text": text}}
-	}
-	form := d.publish(agree("You may call me.", "Email")...)
-	submit := func(token string) *apptest.Answer {
-		return d.Visitor().Post("/forms/"+form+"/submit", m{"values": m{"email": "a@example.com", "ok": true}, "token": token, "hp_url": "", "page": ""})
-	}
-	change := func(text, label string) {
-		d.admin.Patch("/forms/"+form, m{"definition": m{"elements": agree(text, label)}}).Is(200)
-	}
-	token := d.token(form)
-	submit(token).Is(200)
-	change("You may call me.", "Your address")
-	submit(token).Is(200) // other words may change
-
-	change("You may call me day and night.", "Your address")
-	submit(token).Fails(400, "svc_invalid_token")
-	require.Len(t, d.commands(), 2)
-	fresh := d.token(form)
-	words := func(token string) string { before, _, _ := strings.Cut(token, "."); return before }
-	require.NotEqual(t, words(token), words(fresh), "who shows other words can tell")
-	submit(fresh).Is(200)
-	require.Equal(t, "You may call me day and night.", d.commands()[2].GetConsents()[0].GetText())
-
-	_, rest, _ := strings.Cut(token, ".")
-	submit(words(fresh)+"."+rest).Fails(400, "svc_invalid_token")
-}
-
-func TestASubmissionThatSaysNothingIsRefused(t *testing.T) {
-	d := open(t)
-	form := d.publish(field("first", "contact.first_name"), m{"id": "ok", "type": "consent", "text": "I agree."})
-	for name, values := range map[string]m{"nothing": {}, "blanks": {"first": " "}, "null": {"first": nil}, "a consent alone": {"ok": true}} {
-		t.Run(name, func(t *testing.T) {
-			refused := d.send(form, values).Fails(400, "svc_invalid_param")
-			require.Equal(t, m{"values": m{"code": "empty"}}, refused.Field("data.details"))
-		})
-	}
-	require.Empty(t, d.admin.Get("/submissions").Items())
-}
-
-func TestCharactersAndNumbersThatTheDatabaseCannotKeepLoseNoSubmission(t *testing.T) {
-	d := open(t)
-	send := func(values string) *apptest.Answer {
-		return d.Visitor().Post("/forms/"+d.form+"/submit", m{"values": json.RawMessage(values), "token": d.token(d.form), "hp_url": "", "page": ""})
-	}
-	send(`{"email":"a@example.com","message":"a lone \ud800 surrogate"}`).Is(200)
-	require.Equal(t, "a lone \ufffd surrogate", d.only()["values"].(m)["message"])
-
-	d.addField("contact", "age", "Age", "number")
-	d.form = d.publish(field("email", "contact.email"), field("age", "contact.fields.age"))
-	for _, number := range []string{"1e999999", "1e-99999", "-1E+400"} {
-		send(`{"email":"a@example.com","age":`+number+`}`).Fails(400, "svc_invalid_param")
-	}
-}
-
-func TestARepeatedSubmissionIsStoredOnce(t *testing.T) {
-	d := open(t)
-	body := m{"values": m{"email": "a@example.com"}, "token": d.token(d.form)}
-	v := d.Visitor().With("Idempotency-Key", "the key of this visit")
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() { v.Post("/forms/"+d.form+"/submit", body).Is(200) })
-	}
-	wg.Wait()
-	d.only()
-	require.Len(t, d.commands(), 1)
+		d.addField("contact", "age", "Age", "number")
+		d.form = d.publish(field("email", "contact.email"), field("age", "contact.fields.age"))
+		for _, number := range []string{"1e999999", "1e-99999", "-1E+400"} {
+			send(`{"email":"a@example.com","age":`+number+`}`).Fails(400, "svc_invalid_param")
+		}
+	})
+	t.Run("an answer to an archived field is looked at for spam", func(t *testing.T) {
+		d := d.again(t)
+		d.addField("contact", "size", "Size", "text")
+		d.form = d.publish(field("email", "contact.email"), field("size", "contact.fields.size"))
+		d.archiveField("contact", "size", "Size", "text")
+		d.send(d.form, m{"email": "a@example.com", "size": "M"}).Is(200)
+		d.send(d.form, m{"email": "b@example.com", "size": "pills.example casino.example win.example"}).Is(200)
+		require.Equal(t, []any{"links", nil}, []any{d.admin.Get("/submissions").Field("items.0.spam_reason"), d.admin.Get("/submissions").Field("items.1.spam_reason")})
+	})
+	t.Run("the largest form and submission fit into their messages", func(t *testing.T) {
+		d := d.again(t)
+		elements := []any{}
+		values := m{}
+		for i := range 12 {
+			id := fmt.Sprintf("e%d", i)
+			elements = append(elements, field(id, "submission.fields."+id, "help", strings.Repeat("<", 50)))
+			values[id] = strings.Repeat("<", 10000)
+		}
+		for range 8 {
+			elements = append(elements, m{"type": "paragraph", "text": strings.Repeat("&", 5000)})
+		}
+		definition := m{"elements": elements, "notify": m{"emails": []string{"team@example.com"}}}
+		made := d.AsSession("site_admin").Post("/forms", literal(t, m{"name": "Large", "status": "publish", "definition": definition})).Is(201)
+		form := fmt.Sprint(made.Field("id"))
+		d.Visitor().Post("/forms/"+form+"/submit", literal(t, m{"values": values, "token": d.token(form)})).Is(200)
+		require.Len(t, d.mails(), 1)
+		require.Len(t, d.Kinds(proto.FormTopic, form), 1)
+		require.Len(t, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)), 1)
+	})
+	t.Run("a form that was changed takes what it asks for now", func(t *testing.T) {
+		d := d.again(t)
+		form := d.publish(field("email", "contact.email"))
+		path, token := "/forms/"+form, d.token(form)
+		send := func(values m) *apptest.Answer {
+			return d.Visitor().Post(path+"/submit", m{"values": values, "token": token, "hp_url": "", "page": ""})
+		}
+		send(m{"email": "a@example.com"}).Is(200)
+		// Neither the version that was read for the first visitor nor its state counts from here on.
+		d.admin.Patch(path, m{"definition": m{"elements": []any{field("email", "contact.email"), field("phone", "contact.phone", "required", true)}}}).Is(200)
+		send(m{"email": "b@example.com"}).Fails(400, "svc_invalid_param")
+		d.admin.Patch(path, m{"definition": m{"elements": []any{field("phone", "contact.phone", "required", true)}}}).Is(200)
+		send(m{"phone": "+32470123456"}).Is(200)
+		d.admin.Patch(path, m{"definition": m{"elements": []any{field("email", "contact.email")}}}).Is(200)
+		send(m{"email": "c@example.com"}).Is(200)
+		d.admin.Patch(path, m{"status": "draft"}).Is(200)
+		send(m{"email": "d@example.com"}).Fails(404, "svc_not_found")
+		send(m{"email": "not an address"}).Fails(404, "svc_not_found")
+		d.admin.Patch(path, m{"status": "publish"}).Is(200)
+		send(m{"email": "d@example.com"}).Is(200)
+		d.admin.Delete(path, nil).Is(204)
+		send(m{"email": "e@example.com"}).Fails(404, "svc_not_found")
+		require.Len(t, d.commands(), 4)
+	})
 }
 
 func TestVisitorsAreLimitedByTheirAddress(t *testing.T) {
+	t.Parallel()
 	d := open(t, func(c *app.Config) { c.RateFactor, c.Proxies = 1, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	body := m{"values": m{"email": "a@example.com"}, "token": d.token(d.form)}
 	v := d.Visitor().With("X-Forwarded-For", "192.0.2.1")
@@ -244,6 +338,7 @@ func TestVisitorsAreLimitedByTheirAddress(t *testing.T) {
 }
 
 func TestSpamIsKeptWithItsReasonAndGoesNoFurther(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	person := d.AsSession("site_admin")
 	f := d.admin.Get("/forms/" + d.form).Map()["definition"].(m)
@@ -275,17 +370,8 @@ func TestSpamIsKeptWithItsReasonAndGoesNoFurther(t *testing.T) {
 	require.Len(t, d.commands(), 2)
 }
 
-func TestAnAnswerToAnArchivedFieldIsLookedAtForSpam(t *testing.T) {
-	d := open(t)
-	d.addField("contact", "size", "Size", "text")
-	d.form = d.publish(field("email", "contact.email"), field("size", "contact.fields.size"))
-	d.archiveField("contact", "size", "Size", "text")
-	d.send(d.form, m{"email": "a@example.com", "size": "M"}).Is(200)
-	d.send(d.form, m{"email": "b@example.com", "size": "pills.example casino.example win.example"}).Is(200)
-	require.Equal(t, []any{"links", nil}, []any{d.admin.Get("/submissions").Field("items.0.spam_reason"), d.admin.Get("/submissions").Field("items.1.spam_reason")})
-}
-
 func TestSpamGoesWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	spam := m{"email": "bob@example.com", "message": "[url=https://x.example]x[/url]"}
 	d.send(d.form, spam).Is(200)
@@ -301,60 +387,145 @@ func TestSpamGoesWhenItsTimeIsOver(t *testing.T) {
 	require.EqualValues(t, 1, d.admin.Get("/submissions?status=received").Field("total"))
 }
 
-func TestADeletedSubmissionIsGoneEverywhere(t *testing.T) {
+func TestASubmissionFollowsItsContact(t *testing.T) {
+	t.Parallel()
 	d := open(t)
-	d.send(d.form, m{"email": "ann@example.com"}).Is(200)
-	d.contacts(nil)
-	id := d.only()["id"].(string)
-	d.admin.Delete("/submissions/"+id, nil).Is(204)
-	d.admin.Get("/submissions/"+id).Fails(404, "svc_not_found")
-	d.admin.Delete("/submissions/"+id, nil).Fails(404, "svc_not_found")
-	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
-}
+	t.Run("submissions follow their contact through merge and erasure", func(t *testing.T) {
+		d := d.again(t)
+		winner, loser := db.NewID().String(), ""
+		d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+		d.send(d.form, m{"first": "Spam", "email": "ANN@example.com", "message": "https://a https://b https://c"}).Is(200)
+		d.contacts(func(c *proto.EnsureContact, _, _ m) { loser = c.GetContactId() })
+		d.contact(proto.KindContactMerged, person(winner, "Ann Winner", "ann@example.com", 0), m{"merged_id": loser})
+		s := d.admin.Get("/submissions?contact=" + winner).Is(200).Items()
+		require.Len(t, s, 1)
+		require.Equal(t, m{"id": winner, "name": "Ann Winner"}, s[0]["contact"])
+		require.Empty(t, d.admin.Get("/submissions?contact="+loser).Is(200).Items())
+		id := s[0]["id"].(string)
+		require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated}, d.Kinds(proto.SubmissionTopic, id))
 
-func TestSubmissionsFollowTheirContactThroughMergeAndErasure(t *testing.T) {
-	d := open(t)
-	winner, loser := db.NewID().String(), ""
-	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
-	d.send(d.form, m{"first": "Spam", "email": "ANN@example.com", "message": "https://a https://b https://c"}).Is(200)
-	d.contacts(func(c *proto.EnsureContact, _, _ m) { loser = c.GetContactId() })
-	d.contact(proto.KindContactMerged, person(winner, "Ann Winner", "ann@example.com", 0), m{"merged_id": loser})
-	s := d.admin.Get("/submissions?contact=" + winner).Is(200).Items()
-	require.Len(t, s, 1)
-	require.Equal(t, m{"id": winner, "name": "Ann Winner"}, s[0]["contact"])
-	require.Empty(t, d.admin.Get("/submissions?contact="+loser).Is(200).Items())
-	id := s[0]["id"].(string)
-	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated}, d.Kinds(proto.SubmissionTopic, id))
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: winner, Version: 9, Data: m{"id": winner}})
+		d.forget([]string{winner}, "ann@example.com")
+		require.EqualValues(t, 0, d.admin.Get("/submissions").Field("total"))
+		require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
+	})
+	t.Run("the end of a contact says whether it was merged erased or is gone", func(t *testing.T) {
+		d := d.again(t)
+		ids := map[string]string{} // contacts by first name
+		for _, name := range []string{"merged", "gone", "erased"} {
+			d.send(d.form, m{"first": name, "email": name + "@example.com"}).Is(200)
+			d.contacts(func(c *proto.EnsureContact, _, _ m) { ids[name] = c.GetContactId() })
+		}
+		survivor := db.NewID().String()
+		d.contact(proto.KindContactCreated, person(survivor, "Survivor", "s@example.com", 0), nil)
+		// A consumer that was away for long sees nothing but the last message of each.
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactMergedAway, Key: ids["merged"], Data: m{"id": ids["merged"]}, Extra: m{"into": survivor}})
+		require.NoError(t, d.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: ids["gone"]}}))
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: ids["erased"], State: true, Data: m{"id": ids["erased"]}})
+		d.Settle()
+		of := func(contact string) []m { return d.admin.Get("/submissions?contact=" + contact).Is(200).Items() }
+		require.Len(t, of(survivor), 1)
+		require.Len(t, of(ids["gone"]), 1, "the submission is forms' own")
+		require.Empty(t, of(ids["merged"]))
+		require.Empty(t, of(ids["erased"]))
+		require.EqualValues(t, 2, d.admin.Get("/submissions").Is(200).Field("total"))
+	})
+	t.Run("an answer that is history completes the submission and mails nobody", func(t *testing.T) {
+		d := d.again(t)
+		owner := d.As("site_admin")
+		form := d.publishWith(m{"elements": []any{field("first", "contact.first_name"), field("email", "contact.email", "required", true)}, "notify": m{"owner": true}})
+		d.send(form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+		c := d.commands()[0]
+		mails := len(d.Events(proto.MailTopic))
+		d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: c.GetContactId(), Version: 1, State: true,
+			Data:  person(c.GetContactId(), "Ann", "ann@example.com", owner.UserID),
+			Extra: m{"origin": c.GetOrigin(), "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": c.GetContactId(), "result": "created"}})
+		d.Settle()
+		s := d.only()
+		require.Equal(t, m{"contact": "created"}, s["result"])
+		require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
+		require.Len(t, d.Events(proto.MailTopic), mails)
+	})
+	t.Run("an answer that comes after the merge goes to the winner", func(t *testing.T) {
+		d := d.again(t)
+		d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+		winner, loser := db.NewID().String(), d.commands()[0].GetContactId()
+		d.contact(proto.KindContactMerged, person(winner, "Ann", "ann@example.com", 0), m{"merged_id": loser})
+		d.contacts(nil)
+		require.Equal(t, winner, d.only()["contact"].(m)["id"])
+	})
+	t.Run("a submission names the organization of its contact", func(t *testing.T) {
+		d := d.again(t)
+		d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
+		org, other := db.NewID().String(), db.NewID().String()
+		d.contacts(func(_ *proto.EnsureContact, data, _ m) {
+			data["organization"] = m{"id": org, "name": "Acme", "role": ""}
+		})
+		require.Equal(t, m{"id": org, "name": "Acme"}, d.only()["organization"])
+		d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, Key: org, Version: 2, Data: m{"id": org, "name": "Acme Ltd"}})
+		d.Settle()
+		require.Equal(t, m{"id": org, "name": "Acme Ltd"}, d.only()["organization"])
+		d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
+		d.Settle()
+		require.Equal(t, m{"id": other, "name": "Big"}, d.only()["organization"])
+	})
+	t.Run("who sees own contacts sees own submissions", func(t *testing.T) {
+		d := d.again(t)
+		d.Role("custom", "own", auth.ViewContacts, auth.ManageForms)
+		agent := d.As("custom")
+		d.send(d.form, m{"first": "Mine", "email": "mine@example.com"}).Is(200)
+		d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = agent.UserID })
+		d.send(d.form, m{"first": "Other", "email": "other@example.com"}).Is(200)
+		d.contacts(nil)
+		d.send(d.form, m{"first": "Pending", "email": "pending@example.com"}).Is(200)
+		d.send(d.form, m{"first": "Spam", "email": "spam@example.com", "message": "https://a https://b https://c"}).Is(200)
 
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: winner, Version: 9, Data: m{"id": winner}})
-	d.forget([]string{winner}, "ann@example.com")
-	require.EqualValues(t, 0, d.admin.Get("/submissions").Field("total"))
-	require.Equal(t, []string{proto.KindFormSubmitted, proto.KindSubmissionUpdated, proto.KindSubmissionDeleted, "tombstone"}, d.Kinds(proto.SubmissionTopic, id))
-}
-
-func TestTheEndOfAContactSaysWhetherItWasMergedErasedOrIsGone(t *testing.T) {
-	d := open(t)
-	ids := map[string]string{} // contacts by first name
-	for _, name := range []string{"merged", "gone", "erased"} {
-		d.send(d.form, m{"first": name, "email": name + "@example.com"}).Is(200)
-		d.contacts(func(c *proto.EnsureContact, _, _ m) { ids[name] = c.GetContactId() })
-	}
-	survivor := db.NewID().String()
-	d.contact(proto.KindContactCreated, person(survivor, "Survivor", "s@example.com", 0), nil)
-	// A consumer that was away for long sees nothing but the last message of each.
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactMergedAway, Key: ids["merged"], Data: m{"id": ids["merged"]}, Extra: m{"into": survivor}})
-	require.NoError(t, d.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.ContactTopic, Key: ids["gone"]}}))
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: ids["erased"], State: true, Data: m{"id": ids["erased"]}})
-	d.Settle()
-	of := func(contact string) []m { return d.admin.Get("/submissions?contact=" + contact).Is(200).Items() }
-	require.Len(t, of(survivor), 1)
-	require.Len(t, of(ids["gone"]), 1, "the submission is forms' own")
-	require.Empty(t, of(ids["merged"]))
-	require.Empty(t, of(ids["erased"]))
-	require.EqualValues(t, 2, d.admin.Get("/submissions").Is(200).Field("total"))
+		list := agent.Get("/submissions").Is(200)
+		require.EqualValues(t, 1, list.Field("total"))
+		require.Equal(t, "Mine", list.Text("items.0.contact.name"))
+		require.EqualValues(t, 4, d.admin.Get("/submissions").Field("total"))
+		for _, s := range d.admin.Get("/submissions").Items() {
+			if s["id"] == list.Text("items.0.id") {
+				continue
+			}
+			path := "/submissions/" + s["id"].(string)
+			agent.Get(path).Fails(404, "svc_not_found")
+			agent.Delete(path, nil).Fails(404, "svc_not_found")
+			agent.Post(path+"/not-spam", nil).Fails(404, "svc_not_found")
+		}
+		require.Equal(t, []any{1.0, 0.0}, []any{agent.Get("/forms/" + d.form).Field("submissions_30d"), agent.Get("/forms").Field("items.0.spam_30d")})
+		require.Equal(t, 2, strings.Count(agent.Get("/exports/submissions.csv").Is(200).Body, "\n"))
+		agent.Get("/submissions/" + list.Text("items.0.id")).Is(200)
+	})
+	t.Run("submissions are listed newest first by page", func(t *testing.T) {
+		d := d.again(t)
+		other := d.publish(field("email", "contact.email"))
+		for i := range 5 {
+			d.send(d.form, m{"email": fmt.Sprintf("a%d@example.com", i)}).Is(200)
+		}
+		d.send(other, m{"email": "b@example.com"}).Is(200)
+		var seen []any
+		for cursor := ""; ; {
+			page := d.admin.Get("/submissions?per_page=2&form=" + d.form + "&cursor=" + cursor).Is(200)
+			require.EqualValues(t, 5, page.Field("total"))
+			for _, s := range page.Items() {
+				seen = append(seen, s["values"].(m)["email"])
+			}
+			if cursor = page.Text("next_cursor"); cursor == "" {
+				break
+			}
+		}
+		require.Equal(t, []any{"a4@example.com", "a3@example.com", "a2@example.com", "a1@example.com", "a0@example.com"}, seen)
+		since := d.admin.Get("/submissions").Is(200).Text("items.0.created_at")
+		require.Len(t, d.admin.Get("/submissions?created_since="+url.QueryEscape(since)).Is(200).Items(), 1)
+		require.Len(t, d.admin.Get("/submissions?created_until="+url.QueryEscape(since)).Is(200).Items(), 5)
+		d.admin.Get("/submissions?created_since=yesterday").Fails(400, "svc_invalid_param")
+		d.admin.Get("/submissions?form=0").Fails(400, "svc_invalid_param")
+	})
 }
 
 func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
 	organization, named, ann := db.NewID().String(), db.NewID().String(), ""
@@ -373,133 +544,8 @@ func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
 	require.Equal(t, m{"id": named, "name": "Acme"}, d.only()["organization"], "its own event may still come")
 }
 
-func TestAnAnswerThatIsHistoryCompletesTheSubmissionAndMailsNobody(t *testing.T) {
-	d := open(t)
-	owner := d.As("site_admin")
-	form := d.publishWith(m{"elements": []any{field("first", "contact.first_name"), field("email", "contact.email", "required", true)}, "notify": m{"owner": true}})
-	d.send(form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
-	c := d.commands()[0]
-	mails := len(d.Events(proto.MailTopic))
-	d.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: c.GetContactId(), Version: 1, State: true,
-		Data:  person(c.GetContactId(), "Ann", "ann@example.com", owner.UserID),
-		Extra: m{"origin": c.GetOrigin(), "origin_id": c.GetOriginId(), "requested_id": c.GetContactId(), "contact_id": c.GetContactId(), "result": "created"}})
-	d.Settle()
-	s := d.only()
-	require.Equal(t, m{"contact": "created"}, s["result"])
-	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, s["id"].(string)))
-	require.Len(t, d.Events(proto.MailTopic), mails)
-}
-
-func TestAnAnswerThatComesAfterTheMergeGoesToTheWinner(t *testing.T) {
-	d := open(t)
-	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
-	winner, loser := db.NewID().String(), d.commands()[0].GetContactId()
-	d.contact(proto.KindContactMerged, person(winner, "Ann", "ann@example.com", 0), m{"merged_id": loser})
-	d.contacts(nil)
-	require.Equal(t, winner, d.only()["contact"].(m)["id"])
-}
-
-func TestASubmissionNamesTheOrganizationOfItsContact(t *testing.T) {
-	d := open(t)
-	d.send(d.form, m{"first": "Ann", "email": "ann@example.com"}).Is(200)
-	org, other := db.NewID().String(), db.NewID().String()
-	d.contacts(func(_ *proto.EnsureContact, data, _ m) {
-		data["organization"] = m{"id": org, "name": "Acme", "role": ""}
-	})
-	require.Equal(t, m{"id": org, "name": "Acme"}, d.only()["organization"])
-	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, Key: org, Version: 2, Data: m{"id": org, "name": "Acme Ltd"}})
-	d.Settle()
-	require.Equal(t, m{"id": org, "name": "Acme Ltd"}, d.only()["organization"])
-	d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
-	d.Settle()
-	require.Equal(t, m{"id": other, "name": "Big"}, d.only()["organization"])
-}
-
-func TestWhoSeesOwnContactsSeesOwnSubmissions(t *testing.T) {
-	d := open(t)
-	d.Role("custom", "own", auth.ViewContacts, auth.ManageForms)
-	agent := d.As("custom")
-	d.send(d.form, m{"first": "Mine", "email": "mine@example.com"}).Is(200)
-	d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = agent.UserID })
-	d.send(d.form, m{"first": "Other", "email": "other@example.com"}).Is(200)
-	d.contacts(nil)
-	d.send(d.form, m{"first": "Pending", "email": "pending@example.com"}).Is(200)
-	d.send(d.form, m{"first": "Spam", "email": "spam@example.com", "message": "https://a https://b https://c"}).Is(200)
-
-	list := agent.Get("/submissions").Is(200)
-	require.EqualValues(t, 1, list.Field("total"))
-	require.Equal(t, "Mine", list.Text("items.0.contact.name"))
-	require.EqualValues(t, 4, d.admin.Get("/submissions").Field("total"))
-	for _, s := range d.admin.Get("/submissions").Items() {
-		if s["id"] == list.Text("items.0.id") {
-			continue
-		}
-		path := "/submissions/" + s["id"].(string)
-		agent.Get(path).Fails(404, "svc_not_found")
-		agent.Delete(path, nil).Fails(404, "svc_not_found")
-		agent.Post(path+"/not-spam", nil).Fails(404, "svc_not_found")
-	}
-	require.Equal(t, []any{1.0, 0.0}, []any{agent.Get("/forms/" + d.form).Field("submissions_30d"), agent.Get("/forms").Field("items.0.spam_30d")})
-	require.Equal(t, 2, strings.Count(agent.Get("/exports/submissions.csv").Is(200).Body, "\n"))
-	agent.Get("/submissions/" + list.Text("items.0.id")).Is(200)
-}
-
-func TestSubmissionsAreListedNewestFirstByPage(t *testing.T) {
-	d := open(t)
-	other := d.publish(field("email", "contact.email"))
-	for i := range 5 {
-		d.send(d.form, m{"email": fmt.Sprintf("a%d@example.com", i)}).Is(200)
-	}
-	d.send(other, m{"email": "b@example.com"}).Is(200)
-	var seen []any
-	for cursor := ""; ; {
-		page := d.admin.Get("/submissions?per_page=2&form=" + d.form + "&cursor=" + cursor).Is(200)
-		require.EqualValues(t, 5, page.Field("total"))
-		for _, s := range page.Items() {
-			seen = append(seen, s["values"].(m)["email"])
-		}
-		if cursor = page.Text("next_cursor"); cursor == "" {
-			break
-		}
-	}
-	require.Equal(t, []any{"a4@example.com", "a3@example.com", "a2@example.com", "a1@example.com", "a0@example.com"}, seen)
-	since := d.admin.Get("/submissions").Is(200).Text("items.0.created_at")
-	require.Len(t, d.admin.Get("/submissions?created_since="+url.QueryEscape(since)).Is(200).Items(), 1)
-	require.Len(t, d.admin.Get("/submissions?created_until="+url.QueryEscape(since)).Is(200).Items(), 5)
-	d.admin.Get("/submissions?created_since=yesterday").Fails(400, "svc_invalid_param")
-	d.admin.Get("/submissions?form=0").Fails(400, "svc_invalid_param")
-}
-
-func TestTheDetailsOfABookingAreASubmission(t *testing.T) {
-	d := open(t)
-	contact, id := db.NewID().String(), db.NewID().String()
-	record := func(id, values string) {
-		var form int64
-		_, err := fmt.Sscan(d.form, &form)
-		require.NoError(t, err)
-		for range 2 {
-			d.Send(apptest.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: id, Actor: &proto.Actor{Label: "Ann", Channel: "booking"},
-				Data: &proto.RecordSubmission{SubmissionId: id, FormId: form, ContactId: contact, AppointmentId: db.NewID().String(), Values: []byte(values), Page: "/book"}})
-		}
-		d.Settle()
-	}
-	record(id, `{"first":"Ann","email":"ann@example.com"}`)
-	require.Len(t, d.commands(), 1)
-	require.Equal(t, contact, d.commands()[0].GetContactId())
-	d.contacts(func(_ *proto.EnsureContact, _, extra m) { extra["result"] = "unchanged" })
-	s := d.only()
-	require.Equal(t, []any{id, m{"contact": "unchanged"}, contact}, []any{s["id"], s["result"], s["contact"].(m)["id"]})
-	require.Equal(t, "booking", d.Events(proto.SubmissionTopic)[0].GetActor().GetChannel())
-
-	broken := db.NewID().String()
-	record(broken, `{"first":"Ann","email":"nonsense"}`)
-	b := d.admin.Get("/submissions/" + broken).Is(200)
-	require.Contains(t, b.Text("error"), "email")
-	require.Equal(t, "none", b.Text("result.contact"))
-	require.Contains(t, d.admin.Get("/exports/submissions.csv").Is(200).Body, "nonsense")
-}
-
 func TestNothingIsThereWhileTheAppIsOff(t *testing.T) {
+	t.Parallel()
 	d := open(t)
 	d.SetApp("forms", false)
 	d.admin.Get("/forms").Fails(404, "svc_no_route")
@@ -516,50 +562,4 @@ func literal(t *testing.T, v any) string {
 	e.SetEscapeHTML(false)
 	require.NoError(t, e.Encode(v))
 	return b.String()
-}
-
-func TestTheLargestFormAndSubmissionFitIntoTheirMessages(t *testing.T) {
-	d := open(t)
-	elements := []any{}
-	values := m{}
-	for i := range 12 {
-		id := fmt.Sprintf("e%d", i)
-		elements = append(elements, field(id, "submission.fields."+id, "help", strings.Repeat("<", 50)))
-		values[id] = strings.Repeat("<", 10000)
-	}
-	for range 8 {
-		elements = append(elements, m{"type": "paragraph", "text": strings.Repeat("&", 5000)})
-	}
-	definition := m{"elements": elements, "notify": m{"emails": []string{"team@example.com"}}}
-	made := d.AsSession("site_admin").Post("/forms", literal(t, m{"name": "Large", "status": "publish", "definition": definition})).Is(201)
-	form := fmt.Sprint(made.Field("id"))
-	d.Visitor().Post("/forms/"+form+"/submit", literal(t, m{"values": values, "token": d.token(form)})).Is(200)
-	require.Len(t, d.mails(), 1)
-	require.Len(t, d.Kinds(proto.FormTopic, form), 1)
-	require.Len(t, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)), 1)
-}
-
-func TestAFormThatWasChangedTakesWhatItAsksForNow(t *testing.T) {
-	d := open(t)
-	form := d.publish(field("email", "contact.email"))
-	path, token := "/forms/"+form, d.token(form)
-	send := func(values m) *apptest.Answer {
-		return d.Visitor().Post(path+"/submit", m{"values": values, "token": token, "hp_url": "", "page": ""})
-	}
-	send(m{"email": "a@example.com"}).Is(200)
-	// Neither the version that was read for the first visitor nor its state counts from here on.
-	d.admin.Patch(path, m{"definition": m{"elements": []any{field("email", "contact.email"), field("phone", "contact.phone", "required", true)}}}).Is(200)
-	send(m{"email": "b@example.com"}).Fails(400, "svc_invalid_param")
-	d.admin.Patch(path, m{"definition": m{"elements": []any{field("phone", "contact.phone", "required", true)}}}).Is(200)
-	send(m{"phone": "+32470123456"}).Is(200)
-	d.admin.Patch(path, m{"definition": m{"elements": []any{field("email", "contact.email")}}}).Is(200)
-	send(m{"email": "c@example.com"}).Is(200)
-	d.admin.Patch(path, m{"status": "draft"}).Is(200)
-	send(m{"email": "d@example.com"}).Fails(404, "svc_not_found")
-	send(m{"email": "not an address"}).Fails(404, "svc_not_found")
-	d.admin.Patch(path, m{"status": "publish"}).Is(200)
-	send(m{"email": "d@example.com"}).Is(200)
-	d.admin.Delete(path, nil).Is(204)
-	send(m{"email": "e@example.com"}).Fails(404, "svc_not_found")
-	require.Len(t, d.commands(), 4)
 }

@@ -42,12 +42,26 @@ const elements = `[
 func start(t *testing.T, configure ...func(*app.Config)) site {
 	t.Helper()
 	s := apptest.Start(t, forms.Service, configure...)
-	team := s.As("site_admin")
-	made := team.Post("/forms", map[string]any{"name": "Ask us", "status": "publish", "definition": json.RawMessage(
+	return site{t: t, Service: s, team: s.As("site_admin")}.publish()
+}
+
+// again is the site as start makes it, with a form of its own and without submissions, for one more case of a test.
+func (s site) again(t *testing.T) site {
+	t.Helper()
+	s.t = t
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `delete from submission`)
+	require.NoError(t, err)
+	return s.publish()
+}
+
+func (s site) publish() site {
+	s.t.Helper()
+	made := s.team.Post("/forms", map[string]any{"name": "Ask us", "status": "publish", "definition": json.RawMessage(
 		`{"elements": ` + elements + `, "submit_label": "Send it", "after_submit": {"type": "message", "message": "We will <call>."}}`)}).Is(201)
 	id, ok := made.Field("id").(float64)
-	require.True(t, ok)
-	return site{s, t, "/f/" + jsonText(t, id), team}
+	require.True(s.t, ok)
+	s.path = "/f/" + jsonText(s.t, id)
+	return s
 }
 
 func jsonText(t *testing.T, v any) string {
@@ -104,69 +118,170 @@ func (s site) filled(change ...string) url.Values {
 	return v
 }
 
-func TestAFormIsSentWithoutScript(t *testing.T) {
+func TestAFormOnItsPage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
-	shown := s.do("GET", s.path, nil)
-	require.Equal(t, 200, shown.status)
-	for _, part := range []string{"<h1 class=\"title\">About &lt;you&gt;</h1>", "Your &#34;email&#34;", "We answer here.", "Send it", "You may keep this.", "<option>Evening</option>"} {
-		require.Contains(t, shown.body, part)
-	}
-	require.Equal(t, "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-		shown.header.Get("Content-Security-Policy"))
-	require.NotRegexp(t, `(?i)<[^>]+\s(style|on[a-z]+)=|<style|<script>`, shown.body, "nothing that the policy refuses")
+	t.Run("a form is sent without script", func(t *testing.T) {
+		s := s.again(t)
+		shown := s.do("GET", s.path, nil)
+		require.Equal(t, 200, shown.status)
+		for _, part := range []string{"<h1 class=\"title\">About &lt;you&gt;</h1>", "Your &#34;email&#34;", "We answer here.", "Send it", "You may keep this.", "<option>Evening</option>"} {
+			require.Contains(t, shown.body, part)
+		}
+		require.Equal(t, "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+			shown.header.Get("Content-Security-Policy"))
+		require.NotRegexp(t, `(?i)<[^>]+\s(style|on[a-z]+)=|<style|<script>`, shown.body, "nothing that the policy refuses")
 
-	sent := s.do("POST", s.path, s.filled("values.news", "true"))
-	require.Equal(t, 303, sent.status)
-	require.Equal(t, s.path+"?sent=1", sent.header.Get("Location"))
-	require.Contains(t, s.do("GET", s.path+"?sent=1", nil).body, "We will &lt;call&gt;.")
+		sent := s.do("POST", s.path, s.filled("values.news", "true"))
+		require.Equal(t, 303, sent.status)
+		require.Equal(t, s.path+"?sent=1", sent.header.Get("Location"))
+		require.Contains(t, s.do("GET", s.path+"?sent=1", nil).body, "We will &lt;call&gt;.")
 
-	items := s.team.Get("/submissions").Is(200).Items()
-	require.Len(t, items, 1)
-	require.Equal(t, "http://localhost:8080"+s.path, items[0]["page"])
-	require.Equal(t, map[string]any{"first": "Ann", "email": "ann@example.com", "when": "Evening", "message": "Hello & <b>goodbye</b>", "privacy": true, "news": true}, items[0]["values"])
-}
+		items := s.team.Get("/submissions").Is(200).Items()
+		require.Len(t, items, 1)
+		require.Equal(t, "http://localhost:8080"+s.path, items[0]["page"])
+		require.Equal(t, map[string]any{"first": "Ann", "email": "ann@example.com", "when": "Evening", "message": "Hello & <b>goodbye</b>", "privacy": true, "news": true}, items[0]["values"])
+	})
+	t.Run("what was typed survives every error", func(t *testing.T) {
+		s := s.again(t)
+		kept := func(p page) {
+			t.Helper()
+			require.Contains(t, p.body, `value="Ann"`)
+			require.Contains(t, p.body, `<option selected>Evening</option>`)
+			require.Contains(t, p.body, `Hello &amp; &lt;b&gt;goodbye&lt;/b&gt;</textarea>`)
+			require.Equal(t, 1, strings.Count(p.body, "autofocus"), "one thing is gone to")
+			require.NotEqual(t, "", tokenInput.FindString(p.body))
+		}
+		one := s.do("POST", s.path, s.filled("values.email", "ann@"))
+		require.Equal(t, 422, one.status)
+		kept(one)
+		require.Regexp(t, `id="svc-email"[^>]+value="ann@"[^>]+aria-invalid="true" autofocus`, one.body)
+		require.Contains(t, one.body, "Enter an email address such as name@example.com.")
 
-func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
-	s := start(t)
-	kept := func(p page) {
-		t.Helper()
-		require.Contains(t, p.body, `value="Ann"`)
-		require.Contains(t, p.body, `<option selected>Evening</option>`)
-		require.Contains(t, p.body, `Hello &amp; &lt;b&gt;goodbye&lt;/b&gt;</textarea>`)
-		require.Equal(t, 1, strings.Count(p.body, "autofocus"), "one thing is gone to")
-		require.NotEqual(t, "", tokenInput.FindString(p.body))
-	}
-	one := s.do("POST", s.path, s.filled("values.email", "ann@"))
-	require.Equal(t, 422, one.status)
-	kept(one)
-	require.Regexp(t, `id="svc-email"[^>]+value="ann@"[^>]+aria-invalid="true" autofocus`, one.body)
-	require.Contains(t, one.body, "Enter an email address such as name@example.com.")
+		two := s.do("POST", s.path, s.filled("values.email", "", "values.privacy", ""))
+		require.Equal(t, 422, two.status)
+		kept(two)
+		require.Contains(t, two.body, `<a href="#svc-email">Your &#34;email&#34;: Please fill this in.</a>`)
+		require.Contains(t, two.body, `<a href="#svc-privacy">You may keep this. Please tick this box to go on.</a>`)
 
-	two := s.do("POST", s.path, s.filled("values.email", "", "values.privacy", ""))
-	require.Equal(t, 422, two.status)
-	kept(two)
-	require.Contains(t, two.body, `<a href="#svc-email">Your &#34;email&#34;: Please fill this in.</a>`)
-	require.Contains(t, two.body, `<a href="#svc-privacy">You may keep this. Please tick this box to go on.</a>`)
+		old := s.filled()
+		s.Travel(13 * time.Hour)
+		stale := s.do("POST", s.path, old)
+		require.Equal(t, 422, stale.status)
+		kept(stale)
+		require.Contains(t, stale.body, "Your answers are still here")
+		fresh := tokenInput.FindStringSubmatch(stale.body)[1]
+		require.NotEqual(t, old.Get("token"), fresh)
 
-	old := s.filled()
-	s.Travel(13 * time.Hour)
-	stale := s.do("POST", s.path, old)
-	require.Equal(t, 422, stale.status)
-	kept(stale)
-	require.Contains(t, stale.body, "Your answers are still here")
-	fresh := tokenInput.FindStringSubmatch(stale.body)[1]
-	require.NotEqual(t, old.Get("token"), fresh)
+		trapped := s.do("POST", s.path, s.filled("hp_url", "http://spam.example"))
+		require.Equal(t, 422, trapped.status)
+		kept(trapped)
+		large := s.do("POST", s.path, s.filled("values.when", strings.Repeat("x", 300<<10)))
+		require.Equal(t, 413, large.status)
+		require.Empty(t, s.team.Get("/submissions").Is(200).Items())
 
-	trapped := s.do("POST", s.path, s.filled("hp_url", "http://spam.example"))
-	require.Equal(t, 422, trapped.status)
-	kept(trapped)
-	large := s.do("POST", s.path, s.filled("values.when", strings.Repeat("x", 300<<10)))
-	require.Equal(t, 413, large.status)
-	require.Empty(t, s.team.Get("/submissions").Is(200).Items())
+		old.Set("token", fresh)
+		s.Travel(4 * time.Second)
+		require.Equal(t, 303, s.do("POST", s.path, old).status, "the same answers go through with the new token")
+	})
+	t.Run("new words of a consent are shown first", func(t *testing.T) {
+		s := s.again(t)
+		for i, language := range lang.Languages {
+			t.Run(language, func(t *testing.T) {
+				posted := s.filled("values.news", "true")
+				words := "You may keep this, version " + strconv.Itoa(i) + "."
+				s.change(regexp.MustCompile(`You may keep this[^"]*`).ReplaceAllString(elements, words))
+				shown := s.do("POST", s.path+"?lang="+language, posted)
+				require.Equal(t, 422, shown.status)
+				require.Contains(t, html.UnescapeString(shown.body), text(t, "page", language, "form_changed"))
+				require.Contains(t, shown.body, words)
+				require.Contains(t, shown.body, `value="Ann"`)
+				require.Contains(t, shown.body, `<option selected>Evening</option>`)
+				require.NotContains(t, shown.body, " checked", "a consent is given anew")
 
-	old.Set("token", fresh)
-	s.Travel(4 * time.Second)
-	require.Equal(t, 303, s.do("POST", s.path, old).status, "the same answers go through with the new token")
+				posted.Set("token", tokenInput.FindStringSubmatch(shown.body)[1])
+				s.Travel(4 * time.Second)
+				require.Equal(t, 303, s.do("POST", s.path+"?lang="+language, posted).status)
+			})
+		}
+	})
+	t.Run("a page says how to put each answer right in every language", func(t *testing.T) {
+		s := s.again(t)
+		s.change(`[{"id": "email", "type": "field", "target": "contact.email"}, {"id": "phone", "type": "field", "target": "contact.phone"},
+			{"id": "site", "type": "field", "target": "organization.website"}, {"id": "org", "type": "field", "target": "organization.name"},
+			{"id": "when", "type": "field", "target": "submission.fields.when", "options": ["Morning"]}, {"id": "first", "type": "field", "target": "contact.first_name"},
+			{"id": "news", "type": "consent", "text": "Mail me.", "marketing": true}]`)
+		const libs = "../../../../../libs/web"
+		for _, language := range lang.Languages {
+			for _, c := range []struct{ field, value, folder, key string }{
+				{"email", "ann@", libs, "error_email"},
+				{"phone", "call me", libs, "error_phone"},
+				{"site", "javascript:alert(1)", libs, "error_url"},
+				{"when", "Never", libs, "error_not_one_of"},
+				{"first", strings.Repeat("x", 101), libs, "error_too_long"},
+				{"first", "a\nb", libs, "error_other"},
+				{"news", "true", libs + "/page", "error_address_needed"},
+				{"news", "", libs + "/page", "error_empty"},
+			} {
+				t.Run(language+" "+c.key, func(t *testing.T) {
+					m := tokenInput.FindStringSubmatch(s.do("GET", s.path, nil).body)
+					s.Travel(4 * time.Second)
+					v := url.Values{"token": {m[1]}, "hp_url": {""}, "page": {""}, "values." + c.field: {c.value}}
+					if c.key != "error_empty" {
+						v.Set("values.org", "Acme & Sons")
+					}
+					refused := s.do("POST", s.path+"?lang="+language, v)
+					require.Equal(t, 422, refused.status)
+					body := html.UnescapeString(refused.body)
+					require.Contains(t, body, strings.ReplaceAll(text(t, c.folder, language, c.key), "{max}", "100"))
+					require.Contains(t, body, text(t, libs, language, "label_contact_phone"), "the questions are in the visitor's language")
+					if c.key != "error_empty" {
+						require.Contains(t, refused.body, `value="Acme &amp; Sons"`)
+					}
+				})
+			}
+		}
+	})
+	t.Run("a form speaks the visitor's language", func(t *testing.T) {
+		s := s.again(t)
+		french := s.do("GET", s.path, nil, "Accept-Language", "fr-BE,fr;q=0.9")
+		require.Contains(t, french.body, `<html lang="fr">`)
+		require.Contains(t, french.body, "facultatif")
+		require.Contains(t, s.do("GET", s.path+"?lang=de", nil, "Accept-Language", "fr").body, "freiwillig")
+		sent := s.do("POST", s.path+"?lang=nl", s.filled())
+		require.Equal(t, s.path+"?lang=nl&sent=1", sent.header.Get("Location"))
+		wrong := s.do("POST", s.path+"?lang=nl", s.filled("values.email", "ann@"))
+		require.Contains(t, wrong.body, "Geef een e-mailadres in")
+	})
+	t.Run("a form that leads on says where", func(t *testing.T) {
+		s := s.again(t)
+		s.team.Patch("/forms"+strings.TrimPrefix(s.path, "/f"), map[string]any{"definition": json.RawMessage(
+			`{"elements": ` + elements + `, "after_submit": {"type": "redirect", "url": "https://thanks.example.com/a?b=c"}}`)}).Is(200)
+		require.Equal(t, 303, s.do("POST", s.path, s.filled()).status)
+		sent := s.do("GET", s.path+"?sent=1", nil)
+		require.Equal(t, "1; url=https://thanks.example.com/a?b=c", sent.header.Get("Refresh"))
+		require.Contains(t, sent.body, `href="https://thanks.example.com/a?b=c"`)
+		require.Contains(t, sent.body, "Continue to thanks.example.com")
+	})
+	t.Run("the widget gets the form as the page shows it", func(t *testing.T) {
+		s := s.again(t)
+		s.team.Patch("/forms"+strings.TrimPrefix(s.path, "/f"), map[string]any{"definition": json.RawMessage(
+			`{"elements": ` + elements + `, "style": {"button_background": "#123456", "button_icon": "heart"}}`)}).Is(200)
+		got := s.do("GET", "/_ui/forms/form"+strings.TrimPrefix(s.path, "/f")+"?lang=nl", nil)
+		require.Equal(t, 200, got.status)
+		var fragment struct {
+			HTML string
+			Site struct {
+				Look struct{ Vars map[string]string }
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.body), &fragment))
+		require.Equal(t, "#123456", fragment.Site.Look.Vars["--svc-button-background"])
+		require.Contains(t, fragment.HTML, `lang="nl"`)
+		require.Contains(t, fragment.HTML, `data-field="email"`)
+		require.Contains(t, fragment.HTML, "optioneel")
+		require.Regexp(t, `<button[^>]+><svg`, fragment.HTML, "the icon of the style")
+	})
 }
 
 // change replaces the elements of the site's form.
@@ -186,67 +301,8 @@ func text(t *testing.T, folder, language, key string) string {
 	return words[key]
 }
 
-func TestNewWordsOfAConsentAreShownFirst(t *testing.T) {
-	s := start(t)
-	for i, language := range lang.Languages {
-		t.Run(language, func(t *testing.T) {
-			posted := s.filled("values.news", "true")
-			words := "You may keep this, version " + strconv.Itoa(i) + "."
-			s.change(regexp.MustCompile(`You may keep this[^"]*`).ReplaceAllString(elements, words))
-			shown := s.do("POST", s.path+"?lang="+language, posted)
-			require.Equal(t, 422, shown.status)
-			require.Contains(t, html.UnescapeString(shown.body), text(t, "page", language, "form_changed"))
-			require.Contains(t, shown.body, words)
-			require.Contains(t, shown.body, `value="Ann"`)
-			require.Contains(t, shown.body, `<option selected>Evening</option>`)
-			require.NotContains(t, shown.body, " checked", "a consent is given anew")
-
-			posted.Set("token", tokenInput.FindStringSubmatch(shown.body)[1])
-			s.Travel(4 * time.Second)
-			require.Equal(t, 303, s.do("POST", s.path+"?lang="+language, posted).status)
-		})
-	}
-}
-
-func TestAPageSaysHowToPutEachAnswerRightInEveryLanguage(t *testing.T) {
-	s := start(t)
-	s.change(`[{"id": "email", "type": "field", "target": "contact.email"}, {"id": "phone", "type": "field", "target": "contact.phone"},
-		{"id": "site", "type": "field", "target": "organization.website"}, {"id": "org", "type": "field", "target": "organization.name"},
-		{"id": "when", "type": "field", "target": "submission.fields.when", "options": ["Morning"]}, {"id": "first", "type": "field", "target": "contact.first_name"},
-		{"id": "news", "type": "consent", "text": "Mail me.", "marketing": true}]`)
-	const libs = "../../../../../libs/web"
-	for _, language := range lang.Languages {
-		for _, c := range []struct{ field, value, folder, key string }{
-			{"email", "ann@", libs, "error_email"},
-			{"phone", "call me", libs, "error_phone"},
-			{"site", "javascript:alert(1)", libs, "error_url"},
-			{"when", "Never", libs, "error_not_one_of"},
-			{"first", strings.Repeat("x", 101), libs, "error_too_long"},
-			{"first", "a\nb", libs, "error_other"},
-			{"news", "true", libs + "/page", "error_address_needed"},
-			{"news", "", libs + "/page", "error_empty"},
-		} {
-			t.Run(language+" "+c.key, func(t *testing.T) {
-				m := tokenInput.FindStringSubmatch(s.do("GET", s.path, nil).body)
-				s.Travel(4 * time.Second)
-				v := url.Values{"token": {m[1]}, "hp_url": {""}, "page": {""}, "values." + c.field: {c.value}}
-				if c.key != "error_empty" {
-					v.Set("values.org", "Acme & Sons")
-				}
-				refused := s.do("POST", s.path+"?lang="+language, v)
-				require.Equal(t, 422, refused.status)
-				body := html.UnescapeString(refused.body)
-				require.Contains(t, body, strings.ReplaceAll(text(t, c.folder, language, c.key), "{max}", "100"))
-				require.Contains(t, body, text(t, libs, language, "label_contact_phone"), "the questions are in the visitor's language")
-				if c.key != "error_empty" {
-					require.Contains(t, refused.body, `value="Acme &amp; Sons"`)
-				}
-			})
-		}
-	}
-}
-
 func TestTooManyTriesAreToldHowLongToWait(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(c *app.Config) { c.RateFactor = 1 })
 	var last page
 	for range 7 {
@@ -258,50 +314,8 @@ func TestTooManyTriesAreToldHowLongToWait(t *testing.T) {
 	require.Contains(t, last.body, `value="ann@"`)
 }
 
-func TestAFormSpeaksTheVisitorsLanguage(t *testing.T) {
-	s := start(t)
-	french := s.do("GET", s.path, nil, "Accept-Language", "fr-BE,fr;q=0.9")
-	require.Contains(t, french.body, `<html lang="fr">`)
-	require.Contains(t, french.body, "facultatif")
-	require.Contains(t, s.do("GET", s.path+"?lang=de", nil, "Accept-Language", "fr").body, "freiwillig")
-	sent := s.do("POST", s.path+"?lang=nl", s.filled())
-	require.Equal(t, s.path+"?lang=nl&sent=1", sent.header.Get("Location"))
-	wrong := s.do("POST", s.path+"?lang=nl", s.filled("values.email", "ann@"))
-	require.Contains(t, wrong.body, "Geef een e-mailadres in")
-}
-
-func TestAFormThatLeadsOnSaysWhere(t *testing.T) {
-	s := start(t)
-	s.team.Patch("/forms"+strings.TrimPrefix(s.path, "/f"), map[string]any{"definition": json.RawMessage(
-		`{"elements": ` + elements + `, "after_submit": {"type": "redirect", "url": "https://thanks.example.com/a?b=c"}}`)}).Is(200)
-	require.Equal(t, 303, s.do("POST", s.path, s.filled()).status)
-	sent := s.do("GET", s.path+"?sent=1", nil)
-	require.Equal(t, "1; url=https://thanks.example.com/a?b=c", sent.header.Get("Refresh"))
-	require.Contains(t, sent.body, `href="https://thanks.example.com/a?b=c"`)
-	require.Contains(t, sent.body, "Continue to thanks.example.com")
-}
-
-func TestTheWidgetGetsTheFormAsThePageShowsIt(t *testing.T) {
-	s := start(t)
-	s.team.Patch("/forms"+strings.TrimPrefix(s.path, "/f"), map[string]any{"definition": json.RawMessage(
-		`{"elements": ` + elements + `, "style": {"button_background": "#123456", "button_icon": "heart"}}`)}).Is(200)
-	got := s.do("GET", "/_ui/forms/form"+strings.TrimPrefix(s.path, "/f")+"?lang=nl", nil)
-	require.Equal(t, 200, got.status)
-	var fragment struct {
-		HTML string
-		Site struct {
-			Look struct{ Vars map[string]string }
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(got.body), &fragment))
-	require.Equal(t, "#123456", fragment.Site.Look.Vars["--svc-button-background"])
-	require.Contains(t, fragment.HTML, `lang="nl"`)
-	require.Contains(t, fragment.HTML, `data-field="email"`)
-	require.Contains(t, fragment.HTML, "optioneel")
-	require.Regexp(t, `<button[^>]+><svg`, fragment.HTML, "the icon of the style")
-}
-
 func TestNothingIsThereThatVisitorsShouldNotSee(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	id := strings.TrimPrefix(s.path, "/f")
 	gone := func() {
