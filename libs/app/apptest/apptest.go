@@ -143,6 +143,8 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}}}
 	t.Cleanup(func() {
 		_ = out.Neighbours.Close()
+		out.mu.Lock()
+		defer out.mu.Unlock()
 		for _, b := range out.senders {
 			_ = b.Close()
 		}

@@ -66,6 +66,17 @@ func TestATestFailsAtOnceWithTheErrorOfItsService(t *testing.T) {
 	}
 }
 
+func TestACaseFailsByItselfOnAServiceOfAnother(t *testing.T) {
+	t.Parallel()
+	library := app.Service{Name: "library", Migrations: shelves, Build: func(_ context.Context, k *app.Kit) (*app.Parts, error) {
+		return &app.Parts{Ops: k.NewSet(), Personal: app.Personal{Holds: map[string]app.Holds{"shelf": app.Nobody}}}, nil
+	}}
+	s := apptest.Start(t, library)
+	require.Contains(t, record(t, func(t testing.TB) { s.Visitor().For(t).Get("/books").Is(200) }), "404")
+	require.Contains(t, record(t, func(t testing.TB) { s.For(t).Visitor().Get("/books").Is(200) }), "404")
+	s.Visitor().Get("/books").Is(404)
+}
+
 func TestAnAnswerIsHeldAgainstItsDescription(t *testing.T) {
 	t.Parallel()
 	type book struct {
