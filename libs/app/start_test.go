@@ -20,6 +20,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/op"
 	"frontdesk/libs/trust"
 	"frontdesk/libs/until"
@@ -54,10 +55,7 @@ func startService(t *testing.T, database, brokers string) *started {
 	}}
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", DatabaseURL: database, Brokers: brokers, PublicURL: "http://localhost:8080",
 		MasterKey: masterOfTests, Zone: time.UTC}
-	free, err := net.Listen("tcp", cfg.Listen)
-	require.NoError(t, err)
-	cfg.Listen = free.Addr().String()
-	require.NoError(t, free.Close())
+	cfg.Listen = freeport.Address()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- app.Run(ctx, cfg, service) }()

@@ -19,6 +19,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -300,21 +301,8 @@ func TestATableHoldsTheNewestValueOfEachKey(t *testing.T) {
 
 func TestABrokerThatGoesAndComesBackLosesNothing(t *testing.T) {
 	dir := t.TempDir()
-	start := func(port int) *kfake.Cluster {
-		options := []kfake.Opt{kfake.NumBrokers(1), kfake.DataDir(dir), kfake.SyncWrites()}
-		if port > 0 {
-			options = append(options, kfake.Ports(port))
-		}
-		cluster, err := kfake.NewCluster(options...)
-		require.NoError(t, err)
-		return cluster
-	}
-	cluster := start(0)
-	addr := cluster.ListenAddrs()[0]
-	var port int
-	_, err := fmt.Sscanf(addr[strings.LastIndex(addr, ":")+1:], "%d", &port)
-	require.NoError(t, err)
-	b, d := bus.New(addr, bus.Login{}), notes(t)
+	cluster, port := startBroker(t, dir, 0)
+	b, d := bus.New(freeport.At(port), bus.Login{}), notes(t)
 	defer b.Close()
 	name := topic(t, b, 1)
 	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(error) {}) })
@@ -325,8 +313,7 @@ func TestABrokerThatGoesAndComesBackLosesNothing(t *testing.T) {
 	cluster.Close()
 	emit(t, d, name, "a", "during")
 	time.Sleep(300 * time.Millisecond)
-	cluster = start(port)
-	defer func() { cluster.Close() }()
+	startBroker(t, dir, port)
 	emit(t, d, name, "a", "after")
 	until.Holds(t, func() bool { return len(seen(t, d)) == 3 }, 20*time.Second, 10*time.Millisecond)
 	require.Equal(t, []string{"a/before", "a/during", "a/after"}, seen(t, d))

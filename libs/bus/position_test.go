@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,23 +13,21 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
-// startBroker runs a broker with its data in dir, at a port that it picks when port is 0. It returns its port.
+// startBroker runs a broker with its data in dir, at a free port when port is 0. It returns its port, which no other process takes
+// while the broker is away.
 func startBroker(t *testing.T, dir string, port int) (*kfake.Cluster, int) {
 	t.Helper()
-	options := []kfake.Opt{kfake.NumBrokers(1), kfake.DataDir(dir), kfake.SyncWrites()}
-	if port > 0 {
-		options = append(options, kfake.Ports(port))
+	if port == 0 {
+		port = freeport.Port()
 	}
-	cluster, err := kfake.NewCluster(options...)
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(dir), kfake.SyncWrites(), kfake.Ports(port))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
-	addr := cluster.ListenAddrs()[0]
-	_, err = fmt.Sscanf(addr[strings.LastIndex(addr, ":")+1:], "%d", &port)
-	require.NoError(t, err)
 	return cluster, port
 }
 

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -41,7 +42,12 @@ type Service struct {
 	// Neighbours publishes in the name of all other processes.
 	Neighbours *bus.Bus
 
-	t        testing.TB
+	t testing.TB
+	*state
+}
+
+// state is what a service and those that For returns have in common.
+type state struct {
 	contract *contract
 	broker   *kafka.Client
 	stopped  chan struct{} // closed when the service has returned err
@@ -49,6 +55,14 @@ type Service struct {
 	mu       sync.Mutex
 	users    int64
 	offset   time.Duration
+	senders  map[string]*bus.Bus // by the service in whose name they send
+}
+
+// For is the same running service with failures reported to another test: one that is a case of the test that started it.
+func (s *Service) For(t testing.TB) *Service {
+	of := *s
+	of.t = t
+	return &of
 }
 
 // MasterKey is the key of all services in tests.
@@ -62,9 +76,15 @@ var ring = sync.OnceValue(func() trust.Ring {
 // Trust returns the keys with which a service signs and opens its messages in tests.
 func Trust(service string) *trust.Keys { return trust.New(service, []string{MasterKey}, ring()) }
 
-// narrow gives every service a pool of one connection: whatever holds it while it needs another one, or while it waits, then
-// fails. `make narrow` runs all tests of the services so.
-var narrow = os.Getenv("TEST_NARROW") != ""
+// connections is the size of a service's pool. Each connection is a process of the server that plans every statement anew, so there
+// are few. With TEST_NARROW there is one: whatever holds it while it needs another one, or while it waits, then fails. `make narrow`
+// runs all tests of the services so.
+func connections() int {
+	if os.Getenv("TEST_NARROW") != "" {
+		return 1
+	}
+	return 4
+}
 
 // clock is the time in Brussels at which every service's clock begins, instead of the real one: `make clocks` runs the services'
 // tests shortly before midnight and around the changes of summer time.
@@ -94,12 +114,19 @@ func brokerFor(service string) []kfake.Opt {
 // Connect returns a connection to the broker of a service under test, in the name of all other processes.
 func Connect(brokers string) *bus.Bus { return bus.New(brokers, loginOf(tester)) }
 
+// logins keeps the login of each user, since a login derives its key once for each broker: 2 ms, which every connection took.
+var logins sync.Map
+
 func loginOf(user string) bus.Login {
+	if l, ok := logins.Load(user); ok {
+		return l.(bus.Login)
+	}
 	l, err := bus.NewLogin(bus.LoginOptions{User: user, Password: user + "'s password"})
 	if err != nil {
 		panic(err) // names and passwords are our own
 	}
-	return l
+	kept, _ := logins.LoadOrStore(user, l)
+	return kept.(bus.Login)
 }
 
 // Start runs s with its own database and broker until the test ends. configure may change the knobs.
@@ -112,8 +139,16 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	login := loginOf(tester)
 	transport := login.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
-	out := &Service{t: t, Neighbours: bus.New(brokers, login), broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport}, stopped: make(chan struct{}), users: 100}
-	t.Cleanup(func() { _ = out.Neighbours.Close() })
+	out := &Service{t: t, Neighbours: bus.New(brokers, login), state: &state{broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport},
+		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}}}
+	t.Cleanup(func() {
+		_ = out.Neighbours.Close()
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		for _, b := range out.senders {
+			_ = b.Close()
+		}
+	})
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
 		Brokers: brokers, Kafka: loginOf(s.Name), MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
@@ -124,9 +159,7 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 		require.NoError(t, err)
 		out.Travel(time.Until(begin))
 	}
-	if narrow {
-		cfg.DatabaseURL = dbtest.PoolOf(t, cfg.DatabaseURL, 1)
-	}
+	cfg.DatabaseURL = dbtest.PoolOf(t, cfg.DatabaseURL, connections())
 	for _, f := range configure {
 		f(&cfg)
 	}
@@ -150,6 +183,8 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 		close(out.stopped)
 	}()
 	t.Cleanup(func() {
+		// The service waits for connections on which no request came, and clients keep such.
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		cancel()
 		select {
 		case <-out.stopped:
@@ -294,10 +329,20 @@ func (s *Service) SendMessage(topic, key string, m protobuf.Message) {
 	}
 	value, err := protobuf.Marshal(m)
 	require.NoError(s.t, err)
-	neighbour := Connect(s.Kit.Config.Brokers)
-	defer neighbour.Close()
-	neighbour.Trust = Trust(by.SignerOf(key))
-	require.NoError(s.t, neighbour.Send(s.t.Context(), []db.Message{{Topic: topic, Key: key, Value: value}}))
+	require.NoError(s.t, s.sender(by.SignerOf(key)).Send(s.t.Context(), []db.Message{{Topic: topic, Key: key, Value: value}}))
+}
+
+// sender is the connection on which messages are sent that this service signs. It is kept, so that not each message makes one.
+func (s *Service) sender(service string) *bus.Bus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.senders[service]
+	if !ok {
+		b = Connect(s.Kit.Config.Brokers)
+		b.Trust = Trust(service)
+		s.senders[service] = b
+	}
+	return b
 }
 
 // Event is a change as a neighbour would send it.

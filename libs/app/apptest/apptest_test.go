@@ -13,8 +13,10 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
 // recorder is a test whose failure is looked at.
@@ -63,6 +65,35 @@ func TestATestFailsAtOnceWithTheErrorOfItsService(t *testing.T) {
 			require.Contains(t, record(t, func(t testing.TB) { apptest.Start(t, s) }), c.want)
 			require.Less(t, time.Since(begin), 10*time.Second)
 		})
+	}
+}
+
+func TestACaseFailsByItselfOnAServiceOfAnother(t *testing.T) {
+	t.Parallel()
+	library := app.Service{Name: "library", Migrations: shelves, Build: func(_ context.Context, k *app.Kit) (*app.Parts, error) {
+		return &app.Parts{Ops: k.NewSet(), Personal: app.Personal{Holds: map[string]app.Holds{"shelf": app.Nobody}}}, nil
+	}}
+	s := apptest.Start(t, library)
+	require.Contains(t, record(t, func(t testing.TB) { s.Visitor().For(t).Get("/books").Is(200) }), "404")
+	require.Contains(t, record(t, func(t testing.TB) { s.For(t).Visitor().Get("/books").Is(200) }), "404")
+	s.Visitor().Get("/books").Is(404)
+}
+
+func TestSettleWaitsForWhatFollowsFromAnEvent(t *testing.T) {
+	t.Parallel()
+	library := app.Service{Name: "library", Migrations: shelves, Build: func(_ context.Context, k *app.Kit) (*app.Parts, error) {
+		return &app.Parts{Ops: k.NewSet(), Personal: app.Personal{Holds: map[string]app.Holds{"shelf": app.Nobody}},
+			Follows: []bus.Follow{{Topic: proto.AppointmentTopic, Handle: func(ctx context.Context, tx *db.Tx, e bus.Event) error {
+				return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: "shelf.moved", Key: e.Key, Version: 1, Data: map[string]any{}})
+			}}}}, nil
+	}}
+	s := apptest.Start(t, library)
+	for range 150 {
+		s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: "appointment.created", Key: uuid.NewString(), Version: 1, Data: map[string]any{}})
+		s.Settle()
+		var waiting int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from outbox where sent_at is null`).Scan(&waiting))
+		require.Zero(t, waiting)
 	}
 }
 

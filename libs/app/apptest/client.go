@@ -44,6 +44,13 @@ func (c *Client) With(name, value string) *Client {
 	return &d
 }
 
+// For is the client with failures reported to another test, see Service.For.
+func (c *Client) For(t testing.TB) *Client {
+	d := *c
+	d.s, d.t = c.s.For(t), t
+	return &d
+}
+
 // Basic is the header Authorization with which the client calls, for calls beside it; only of one with an application password.
 func (c *Client) Basic() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Login+":"+c.password))

@@ -54,9 +54,7 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		conn, err := pgx.Connect(ctx, server)
-		if err != nil {
-			return
-		}
+		require.NoError(t, err)
 		defer conn.Close(ctx)
 		var deadlocks int
 		require.NoError(t, conn.QueryRow(ctx, `select deadlocks from pg_stat_database where datname = $1`, name).Scan(&deadlocks))
