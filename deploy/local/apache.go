@@ -162,7 +162,7 @@ func grantApache(ctx context.Context, dir string, ports apachePorts) error {
 	password, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		password = []byte(rand.Text())
-		err = os.WriteFile(path, password, 0o600)
+		err = writeDurably(path, password)
 	}
 	if err != nil {
 		return err

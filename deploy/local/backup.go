@@ -119,10 +119,17 @@ func backup(ctx context.Context, args []string) error {
 		}
 		b.Services[name] = f
 	}
-	if err := writeJSON(filepath.Join(part, "backup.json"), b); err != nil {
+	listed, err := inJSON(b)
+	if err != nil {
+		return err
+	}
+	if err := writeDurably(filepath.Join(part, "backup.json"), listed); err != nil {
 		return err
 	}
 	if err := os.Rename(part, dir); err != nil {
+		return err
+	}
+	if err := syncFolder(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	l.say("%s: %s. Keep %s apart from it: without the keys in there, the backup opens nothing",

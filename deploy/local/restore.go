@@ -116,33 +116,41 @@ func (l *launch) restoreRunning(ctx context.Context, dir string, names []string)
 
 // hold stops all replicas of a service, and keeps each from being started while its file is there.
 func (l *launch) hold(ctx context.Context, service string) (files []string, err error) {
-	var s state
-	raw, err := os.ReadFile(filepath.Join(l.DataDir, "run.json"))
-	if err == nil {
-		err = json.Unmarshal(raw, &s)
-	}
+	folder := filepath.Join(l.DataDir, "hold")
+	lock, err := lockHolds(folder)
 	if err != nil {
 		return nil, err
 	}
+	defer lock.Close()
+	raw, err := os.ReadFile(filepath.Join(l.DataDir, "run.json"))
+	if err != nil {
+		return nil, err
+	}
+	var s state
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, err
+	}
+	var running []int
 	for name, p := range s.Processes {
 		if name != service && !strings.HasPrefix(name, service+"-") {
 			continue
 		}
-		file := filepath.Join(l.DataDir, "hold", name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return nil, err
-		}
+		file := filepath.Join(folder, name)
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			return nil, err
 		}
 		files = append(files, file)
-		if p.PID == 0 {
-			continue
+		if p.PID != 0 {
+			running = append(running, p.PID)
 		}
-		_ = syscall.Kill(p.PID, syscall.SIGTERM) // it may have ended by itself
-		for until := time.Now().Add(grace); syscall.Kill(p.PID, 0) == nil; time.Sleep(20 * time.Millisecond) {
+	}
+	for _, pid := range running {
+		_ = syscall.Kill(pid, syscall.SIGTERM) // it may have ended by itself
+	}
+	for _, pid := range running {
+		for until := time.Now().Add(grace); syscall.Kill(pid, 0) == nil; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(until) || ctx.Err() != nil {
-				_ = syscall.Kill(p.PID, syscall.SIGKILL)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
 	}
@@ -180,6 +188,18 @@ func restoreStopped(ctx context.Context, k knobs, b backupFile, dir string, name
 	}
 	if err := l.restoreSchemas(ctx, dir, names); err != nil {
 		return err
+	}
+	// A restore before this one may have left services held down.
+	for _, name := range names {
+		held, err := filepath.Glob(filepath.Join(k.DataDir, "hold", name+"*"))
+		if err != nil {
+			return err
+		}
+		for _, file := range held {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
 	}
 	l.say("done; 'make run' starts the system")
 	return nil

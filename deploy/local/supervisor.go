@@ -34,7 +34,7 @@ type process struct {
 type supervisor struct {
 	logs     string
 	keepLogs time.Duration // after a file was closed
-	holds    string        // a process with a file of its name in this folder is not started again until the file is gone
+	holds    string        // a process with a file of its name in this folder is not started until the file is gone, see lockHolds
 	say      func(format string, args ...any)
 	changed  func() // called after each start
 
@@ -92,6 +92,9 @@ func (s *supervisor) keep(r *running) {
 	defer close(r.ended)
 	pause := firstPause
 	for {
+		if s.awaitRelease(r) {
+			pause = firstPause
+		}
 		select {
 		case <-r.end:
 			return
@@ -104,8 +107,7 @@ func (s *supervisor) keep(r *running) {
 			return
 		default:
 		}
-		if s.held(r) {
-			pause = firstPause
+		if s.held(r.name) {
 			continue
 		}
 		if time.Since(started) > steady {
@@ -121,11 +123,16 @@ func (s *supervisor) keep(r *running) {
 	}
 }
 
-// held waits until nobody holds the process down, and reports whether somebody did.
-func (s *supervisor) held(r *running) bool {
-	file := filepath.Join(s.holds, r.name)
+// held reports whether somebody holds a process down.
+func (s *supervisor) held(name string) bool {
+	_, err := os.Stat(filepath.Join(s.holds, name))
+	return err == nil
+}
+
+// awaitRelease waits until nobody holds the process down, and reports whether somebody did.
+func (s *supervisor) awaitRelease(r *running) bool {
 	for waited := false; ; waited = true {
-		if _, err := os.Stat(file); err != nil {
+		if !s.held(r.name) {
 			return waited
 		}
 		select {
@@ -136,11 +143,32 @@ func (s *supervisor) held(r *running) bool {
 	}
 }
 
-// once runs the process until it ends, and stops it when r.end is closed. It answers why the process ended.
-func (s *supervisor) once(r *running) error {
-	cmd := r.command()
-	cmd.Stdout, cmd.Stderr = r.log, r.log
-	cmd.WaitDelay = time.Second // descendants may hold the pipe
+// lockHolds locks the folder of holds until the returned file is closed: who holds a process down either comes before its start, which then
+// waits, or finds its PID in run.json.
+func lockHolds(folder string) (*os.File, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// begin starts a command, unless somebody holds the process down meanwhile, and makes its PID known.
+func (s *supervisor) begin(r *running, cmd *exec.Cmd) error {
+	holds, err := lockHolds(s.holds)
+	if err != nil {
+		return fmt.Errorf("look whether %s is held down: %w", r.name, err)
+	}
+	defer holds.Close()
+	if s.held(r.name) {
+		return errHeld
+	}
 	if err := tether.Start(cmd, r.onDeath); err != nil {
 		return err
 	}
@@ -151,6 +179,19 @@ func (s *supervisor) once(r *running) error {
 	r.pid = cmd.Process.Pid
 	s.mu.Unlock()
 	s.changed()
+	return nil
+}
+
+var errHeld = errors.New("it is held down")
+
+// once runs the process until it ends, and stops it when r.end is closed. It answers why the process ended.
+func (s *supervisor) once(r *running) error {
+	cmd := r.command()
+	cmd.Stdout, cmd.Stderr = r.log, r.log
+	cmd.WaitDelay = time.Second // descendants may hold the pipe
+	if err := s.begin(r, cmd); err != nil {
+		return err
+	}
 	result := make(chan error, 1)
 	go func() { result <- cmd.Wait() }()
 	select {
@@ -208,9 +249,13 @@ func (s *supervisor) isStopping() bool {
 	return s.stopping
 }
 
-// waitReady returns when every named process is ready.
+// waitReady returns when every named process is ready, but for those that are held down.
 func (s *supervisor) waitReady(ctx context.Context, names ...string) error {
 	for _, name := range names {
+		if s.held(name) {
+			s.say("%s stays stopped, because a restore of it has not ended well: restore it again, or delete %s to start it as it is", name, filepath.Join(s.holds, name))
+			continue
+		}
 		s.mu.Lock()
 		ready := s.running[name].ready
 		s.mu.Unlock()
