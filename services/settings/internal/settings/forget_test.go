@@ -12,6 +12,7 @@ import (
 )
 
 func TestAPersonWhoIsErasedIsForgottenAlsoWhereNewsOfThemComesLate(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	visits := func(name string) {
 		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "booking", Label: name},
@@ -63,6 +64,7 @@ func TestAPersonWhoIsErasedIsForgottenAlsoWhereNewsOfThemComesLate(t *testing.T)
 }
 
 func TestChangedValuesOfAPersonWhoIsErasedGoFromTheAuditLog(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	ann, company, bob := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	changes := func(kind, id, old, next string) {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
 	// The description is no example of itself, a stream has no end, and the others are called at addresses that the description does not have.
@@ -17,6 +18,7 @@ func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 }
 
 func TestEventsLookLikeTheirSamples(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	page := c.Post("/pages", map[string]any{"title": "Opening hours"}).Is(201)
@@ -35,9 +37,11 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 }
 
 func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+	t.Parallel()
 	start(t).CheckAccess()
 }
 
 func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
+	t.Parallel()
 	start(t).CheckNulls(t)
 }
