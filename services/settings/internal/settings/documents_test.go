@@ -319,6 +319,7 @@ func TestASwitchWaitsForThoseWhoAreAliveAndNoLonger(t *testing.T) {
 	version := s.Kit.Apps.State().Version
 	alive := func(v int64) { present(t, s, "contacts-1", v) }
 	alive(version)
+	s.Eventually(func() bool { _, known := inside.presence.Get("contacts-1"); return known })
 	var done time.Time
 	var answer *apptest.Answer
 	var both sync.WaitGroup

@@ -87,7 +87,7 @@ func TestASessionCountsOnceTheSignInIsAnsweredHoweverSlowTheRelayIs(t *testing.T
 	require.NoError(t, err)
 	_, err = relay.Exec(t.Context(), `select from relay for update`)
 	require.NoError(t, err)
-	time.AfterFunc(time.Second, func() { _ = relay.Rollback(context.Background()) })
+	time.AfterFunc(300*time.Millisecond, func() { _ = relay.Rollback(context.Background()) })
 	admin(t, s).Get("/auth/session").Is(200)
 }
 
