@@ -36,12 +36,9 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 	}
 }
 
-func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 	t.Parallel()
-	start(t).CheckAccess()
-}
-
-func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
-	t.Parallel()
-	start(t).CheckNulls(t)
+	s := start(t)
+	s.CheckAccess()
+	s.CheckNulls(t)
 }

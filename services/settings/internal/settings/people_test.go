@@ -115,35 +115,52 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 	})
 }
 
-func TestNobodyGivesWhatTheyDoNotHold(t *testing.T) {
+func TestNobodyGivesMoreThanTheyHoldAndAnAdministratorStays(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	site := admin(t, s)
-	manager := join(t, s, site, "manager@example.com", "svc_admin")
-	staff := join(t, s, site, "staff@example.com", "staff")
-	adminID, managerID, staffID := userID(site), userID(manager), userID(staff)
-	role := func(c *apptest.Client, user int64, role string) *apptest.Answer {
-		return c.Put(fmt.Sprintf("/staff/%d/role", user), map[string]any{"role": role})
-	}
+	t.Run("nobody gives what they do not hold", func(t *testing.T) {
+		site := admin(t, s)
+		manager := join(t, s, site, "manager@example.com", "svc_admin")
+		staff := join(t, s, site, "staff@example.com", "staff")
+		adminID, managerID, staffID := userID(site), userID(manager), userID(staff)
+		role := func(c *apptest.Client, user int64, role string) *apptest.Answer {
+			return c.Put(fmt.Sprintf("/staff/%d/role", user), map[string]any{"role": role})
+		}
 
-	staff.Post("/staff", map[string]any{"email": "x@example.com"}).Fails(403, "svc_forbidden")
-	manager.Post("/staff", map[string]any{"email": "x@example.com", "role": "site_admin"}).Fails(403, "svc_forbidden")
-	role(manager, staffID, "site_admin").Fails(403, "svc_forbidden")
-	role(manager, adminID, "staff").Fails(403, "svc_forbidden")
-	role(manager, managerID, "staff").Fails(409, "svc_conflict")
-	role(site, adminID, "staff").Fails(409, "svc_conflict")
-	role(site, 99999, "staff").Fails(404, "svc_not_found")
-	member := role(manager, staffID, "svc_admin").Is(200)
-	require.Equal(t, "svc_admin", member.Text("role"))
-	require.Equal(t, "all", member.Text("sees"))
-	require.Len(t, member.Field("hours"), 7)
-	require.Equal(t, true, member.Field("can_remove"))
+		staff.Post("/staff", map[string]any{"email": "x@example.com"}).Fails(403, "svc_forbidden")
+		manager.Post("/staff", map[string]any{"email": "x@example.com", "role": "site_admin"}).Fails(403, "svc_forbidden")
+		role(manager, staffID, "site_admin").Fails(403, "svc_forbidden")
+		role(manager, adminID, "staff").Fails(403, "svc_forbidden")
+		role(manager, managerID, "staff").Fails(409, "svc_conflict")
+		role(site, adminID, "staff").Fails(409, "svc_conflict")
+		role(site, 99999, "staff").Fails(404, "svc_not_found")
+		member := role(manager, staffID, "svc_admin").Is(200)
+		require.Equal(t, "svc_admin", member.Text("role"))
+		require.Equal(t, "all", member.Text("sees"))
+		require.Len(t, member.Field("hours"), 7)
+		require.Equal(t, true, member.Field("can_remove"))
 
-	// A role shaped by the site can hold more than a manager does.
-	site.Patch("/settings/roles/svc_admin", map[string]any{"capabilities": []string{"svc_view_contacts", "svc_manage_crm"}}).Is(200)
-	site.Patch("/settings/roles/staff", map[string]any{"capabilities": []string{"svc_view_contacts", "svc_manage_forms"}}).Is(200)
-	s.Eventually(func() bool {
-		return manager.Post("/staff", map[string]any{"email": "y@example.com", "role": "staff"}).Status == 403
+		// A role shaped by the site can hold more than a manager does.
+		site.Patch("/settings/roles/svc_admin", map[string]any{"capabilities": []string{"svc_view_contacts", "svc_manage_crm"}}).Is(200)
+		site.Patch("/settings/roles/staff", map[string]any{"capabilities": []string{"svc_view_contacts", "svc_manage_forms"}}).Is(200)
+		s.Eventually(func() bool {
+			return manager.Post("/staff", map[string]any{"email": "y@example.com", "role": "staff"}).Status == 403
+		})
+	})
+	t.Run("of two administrators demoting each other one stays", func(t *testing.T) {
+		one := admin(t, s)
+		two := join(t, s, one, "two@example.com", "site_admin")
+		ids := []int64{userID(two), userID(one)}
+		var answers [2]*apptest.Answer
+		var both sync.WaitGroup
+		for i, c := range []*apptest.Client{one, two} {
+			both.Go(func() { answers[i] = c.Put(fmt.Sprintf("/staff/%d/role", ids[i]), map[string]any{"role": "staff"}) })
+		}
+		both.Wait()
+		require.ElementsMatch(t, []int{200, 403}, []int{answers[0].Status, answers[1].Status})
+		var admins int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from person where 'site_admin' = any(roles)`).Scan(&admins))
+		require.Equal(t, 1, admins)
 	})
 }
 
@@ -179,24 +196,6 @@ func TestRolesAreShapedAndGivenWithinTheirRules(t *testing.T) {
 		require.Equal(t, []any{"svc_admin"}, gives(manager), "staff may edit contacts")
 		manager.Post("/staff", map[string]any{"email": "new@example.com", "role": "staff"}).Fails(403, "svc_forbidden")
 	})
-}
-
-func TestOfTwoAdministratorsDemotingEachOtherOneStays(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	one := admin(t, s)
-	two := join(t, s, one, "two@example.com", "site_admin")
-	ids := []int64{userID(two), userID(one)}
-	var answers [2]*apptest.Answer
-	var both sync.WaitGroup
-	for i, c := range []*apptest.Client{one, two} {
-		both.Go(func() { answers[i] = c.Put(fmt.Sprintf("/staff/%d/role", ids[i]), map[string]any{"role": "staff"}) })
-	}
-	both.Wait()
-	require.ElementsMatch(t, []int{200, 403}, []int{answers[0].Status, answers[1].Status})
-	var admins int
-	require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from person where 'site_admin' = any(roles)`).Scan(&admins))
-	require.Equal(t, 1, admins)
 }
 
 func TestWhatIsTakenAwayEndsAtOnce(t *testing.T) {
