@@ -117,148 +117,147 @@ func (d *desk) call(s *sdk.ClientSession, name string, input any) (result *sdk.C
 	return result, content
 }
 
-func TestAnAssistantFindsReadsAndRunsAbilities(t *testing.T) {
+func TestAnAssistantFindsAndRunsWhatItMay(t *testing.T) {
+	t.Parallel()
 	d := start(t)
-	s := d.connect("", d.key, nil)
-	tools := d.tools(s)
-	require.Len(t, tools, 3)
-	require.True(t, tools["discover-abilities"].Annotations.ReadOnlyHint)
-	require.False(t, tools["execute-ability"].Annotations.ReadOnlyHint)
+	t.Run("there is a tool for each ability that the caller may use", func(t *testing.T) {
+		all := d.tools(d.connect("?tools=all", d.key, nil))
+		require.Contains(t, all, "svc-list-apps")
+		require.NotContains(t, all, "svc-update-app", "hidden by default")
+		for name, tool := range all {
+			require.Regexp(t, `^svc-[a-z-]{1,60}$`, name)
+			require.NotEmpty(t, tool.Description)
+			schema, err := json.Marshal([]any{tool.InputSchema, tool.OutputSchema})
+			require.NoError(t, err)
+			require.NotContains(t, string(schema), "$ref")
+			if tool.OutputSchema != nil {
+				either := tool.OutputSchema.(map[string]any)["anyOf"].([]any)
+				require.Contains(t, either[1].(map[string]any)["required"], "code", "%s: a refusal fits the schema too", name)
+			}
+		}
+		require.True(t, all["svc-list-apps"].Annotations.ReadOnlyHint)
+		require.True(t, *all["svc-revoke-invitation"].Annotations.DestructiveHint)
+		require.True(t, all["svc-update-form-style"].Annotations.IdempotentHint)
 
-	_, found := d.call(s, "discover-abilities", map[string]any{"search": "form style", "group": "settings"})
-	require.EqualValues(t, 2, found["total"])
-	_, info := d.call(s, "get-ability-info", map[string]any{"name": "svc/update-form-style"})
-	require.Contains(t, info["input_schema"].(map[string]any)["properties"], "size")
-	done, style := d.call(s, "execute-ability", map[string]any{"name": "svc/update-form-style", "input": map[string]any{"size": 15}})
-	require.False(t, done.IsError)
-	require.EqualValues(t, 15, style["size"])
-	_, style = d.call(s, "execute-ability", map[string]any{"name": "get-form-style"})
-	require.EqualValues(t, 15, style["size"])
-	d.Eventually(func() bool {
-		entry := d.admin.Get("/audit-log?action=update-form-style").Is(200)
-		return entry.Text("items.0.channel") == "ability" && entry.Text("items.0.actor_label") == "assistant"
+		few := d.tools(d.connect("?tools=settings", d.newKey([]string{"svc_view_contacts"}), nil))
+		require.Contains(t, few, "svc-list-apps")
+		require.NotContains(t, few, "svc-update-form-style", "it needs svc_manage_crm")
+		res, body := d.send("?tools=settings,kitchen", initialize)
+		require.Equal(t, 400, res.StatusCode)
+		require.Contains(t, body, "svc_invalid_param")
+		require.NotEmpty(t, res.Header.Get("X-Request-Id"))
+		require.Contains(t, body, res.Header.Get("X-Request-Id"), "the refusal names its request")
+	})
+	t.Run("an assistant finds reads and runs abilities", func(t *testing.T) {
+		s := d.connect("", d.key, nil)
+		tools := d.tools(s)
+		require.Len(t, tools, 3)
+		require.True(t, tools["discover-abilities"].Annotations.ReadOnlyHint)
+		require.False(t, tools["execute-ability"].Annotations.ReadOnlyHint)
+
+		_, found := d.call(s, "discover-abilities", map[string]any{"search": "form style", "group": "settings"})
+		require.EqualValues(t, 2, found["total"])
+		_, info := d.call(s, "get-ability-info", map[string]any{"name": "svc/update-form-style"})
+		require.Contains(t, info["input_schema"].(map[string]any)["properties"], "size")
+		done, style := d.call(s, "execute-ability", map[string]any{"name": "svc/update-form-style", "input": map[string]any{"size": 15}})
+		require.False(t, done.IsError)
+		require.EqualValues(t, 15, style["size"])
+		_, style = d.call(s, "execute-ability", map[string]any{"name": "get-form-style"})
+		require.EqualValues(t, 15, style["size"])
+		d.Eventually(func() bool {
+			entry := d.admin.Get("/audit-log?action=update-form-style").Is(200)
+			return entry.Text("items.0.channel") == "ability" && entry.Text("items.0.actor_label") == "assistant"
+		})
+	})
+	t.Run("a refusal is an error with our code message and data", func(t *testing.T) {
+		s := d.connect("?tools=settings", d.key, nil)
+		for name, c := range map[string]struct {
+			tool, code string
+			input      map[string]any
+		}{
+			"a wrong value":        {"svc-update-form-style", "svc_invalid_param", map[string]any{"size": 99}},
+			"an unknown key":       {"svc-update-form-style", "svc_invalid_param", map[string]any{"nonsense": 1}},
+			"an unknown record":    {"svc-revoke-invitation", "svc_not_found", map[string]any{"id": "0198c5e0-0000-7000-8000-000000000000"}},
+			"a name as in the API": {"svc/update-form-style", "svc_invalid_param", map[string]any{"size": 99}},
+			"too long an input":    {"svc-find-audit-entries", "svc_too_large", map[string]any{"action": strings.Repeat("x", 40<<10)}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				r, refused := d.call(s, c.tool, c.input)
+				require.True(t, r.IsError)
+				require.Equal(t, c.code, refused["code"])
+				require.NotEmpty(t, refused["message"])
+				require.NotEmpty(t, refused["data"].(map[string]any)["status"])
+			})
+		}
+		_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "svc-make-coffee"})
+		require.ErrorContains(t, err, "svc-make-coffee")
 	})
 }
 
-func TestARefusalIsAnErrorWithOurCodeMessageAndData(t *testing.T) {
+func TestWhoMayNotComeInIsRefused(t *testing.T) {
+	t.Parallel()
 	d := start(t)
-	s := d.connect("?tools=settings", d.key, nil)
-	for name, c := range map[string]struct {
-		tool, code string
-		input      map[string]any
-	}{
-		"a wrong value":        {"svc-update-form-style", "svc_invalid_param", map[string]any{"size": 99}},
-		"an unknown key":       {"svc-update-form-style", "svc_invalid_param", map[string]any{"nonsense": 1}},
-		"an unknown record":    {"svc-revoke-invitation", "svc_not_found", map[string]any{"id": "0198c5e0-0000-7000-8000-000000000000"}},
-		"a name as in the API": {"svc/update-form-style", "svc_invalid_param", map[string]any{"size": 99}},
-		"too long an input":    {"svc-find-audit-entries", "svc_too_large", map[string]any{"action": strings.Repeat("x", 40<<10)}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, refused := d.call(s, c.tool, c.input)
-			require.True(t, r.IsError)
-			require.Equal(t, c.code, refused["code"])
-			require.NotEmpty(t, refused["message"])
-			require.NotEmpty(t, refused["data"].(map[string]any)["status"])
-		})
-	}
-	_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "svc-make-coffee"})
-	require.ErrorContains(t, err, "svc-make-coffee")
-}
-
-func TestThereIsAToolForEachAbilityThatTheCallerMayUse(t *testing.T) {
-	d := start(t)
-	all := d.tools(d.connect("?tools=all", d.key, nil))
-	require.Contains(t, all, "svc-list-apps")
-	require.NotContains(t, all, "svc-update-app", "hidden by default")
-	for name, tool := range all {
-		require.Regexp(t, `^svc-[a-z-]{1,60}$`, name)
-		require.NotEmpty(t, tool.Description)
-		schema, err := json.Marshal([]any{tool.InputSchema, tool.OutputSchema})
-		require.NoError(t, err)
-		require.NotContains(t, string(schema), "$ref")
-		if tool.OutputSchema != nil {
-			either := tool.OutputSchema.(map[string]any)["anyOf"].([]any)
-			require.Contains(t, either[1].(map[string]any)["required"], "code", "%s: a refusal fits the schema too", name)
+	t.Run("who comes without a credential is told where to get one", func(t *testing.T) {
+		cookie := d.admin.Get("/auth/session").Is(200)
+		require.NotEmpty(t, cookie.Body)
+		for name, headers := range map[string][]string{
+			"none":             {"Authorization", ""},
+			"a wrong password": {"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:nonsense"))},
+			"a wrong token":    {"Authorization", "Bearer nonsense"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				res, body := d.send("", initialize, headers...)
+				require.Equal(t, 401, res.StatusCode, body)
+				require.Contains(t, res.Header.Get("WWW-Authenticate"), `Bearer resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp"`)
+				require.Contains(t, body, "svc_unauthorized")
+			})
 		}
-	}
-	require.True(t, all["svc-list-apps"].Annotations.ReadOnlyHint)
-	require.True(t, *all["svc-revoke-invitation"].Annotations.DestructiveHint)
-	require.True(t, all["svc-update-form-style"].Annotations.IdempotentHint)
-
-	few := d.tools(d.connect("?tools=settings", d.newKey([]string{"svc_view_contacts"}), nil))
-	require.Contains(t, few, "svc-list-apps")
-	require.NotContains(t, few, "svc-update-form-style", "it needs svc_manage_crm")
-	res, body := d.send("?tools=settings,kitchen", initialize)
-	require.Equal(t, 400, res.StatusCode)
-	require.Contains(t, body, "svc_invalid_param")
-	require.NotEmpty(t, res.Header.Get("X-Request-Id"))
-	require.Contains(t, body, res.Header.Get("X-Request-Id"), "the refusal names its request")
-}
-
-func TestWhoComesWithoutACredentialIsToldWhereToGetOne(t *testing.T) {
-	d := start(t)
-	cookie := d.admin.Get("/auth/session").Is(200)
-	require.NotEmpty(t, cookie.Body)
-	for name, headers := range map[string][]string{
-		"none":             {"Authorization", ""},
-		"a wrong password": {"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:nonsense"))},
-		"a wrong token":    {"Authorization", "Bearer nonsense"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			res, body := d.send("", initialize, headers...)
-			require.Equal(t, 401, res.StatusCode, body)
-			require.Contains(t, res.Header.Get("WWW-Authenticate"), `Bearer resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp"`)
-			require.Contains(t, body, "svc_unauthorized")
-		})
-	}
-}
-
-func TestPagesOfOtherSitesAndLargeBodiesAreRefused(t *testing.T) {
-	d := start(t)
-	for name, headers := range map[string][]string{
-		"another origin": {"Origin", "https://evil.example"},
-		"no origin":      {"Origin", "null"},
-		"a name that leads here by another's DNS": {"Origin", "http://evil.example:8080", "Host", "evil.example:8080"},
-		"a page of another site":                  {"Sec-Fetch-Site", "cross-site"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			res, body := d.send("", initialize, headers...)
-			require.Equal(t, 403, res.StatusCode)
-			require.Contains(t, body, "cross_origin")
-		})
-	}
-	res, _ := d.send("", initialize, "Origin", "http://localhost:8080")
-	require.Equal(t, 200, res.StatusCode)
-	res, body := d.send("", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute-ability","arguments":{"name":"`+strings.Repeat("x", 10<<20)+`"}}}`)
-	require.Equal(t, 413, res.StatusCode)
-	require.Contains(t, body, "svc_too_large")
-	for _, nonsense := range []string{"", "{", "[]", "null", `"text"`, `{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute-ability","arguments":[1]}}`} {
-		res, body := d.send("", nonsense)
-		require.Less(t, res.StatusCode, 500, "%s: %s", nonsense, body)
-	}
-}
-
-func TestASessionBelongsToTheCredentialThatBeganIt(t *testing.T) {
-	d := start(t)
-	res, _ := d.send("", initialize)
-	id := res.Header.Get("Mcp-Session-Id")
-	require.NotEmpty(t, id)
-	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
-	res, body := d.send("", list, "Mcp-Session-Id", id, "Mcp-Protocol-Version", "2025-11-25")
-	require.Equal(t, 200, res.StatusCode)
-	require.Contains(t, body, "discover-abilities")
-	res, body = d.send("", list, "Mcp-Protocol-Version", "2025-11-25")
-	require.Equal(t, 200, res.StatusCode, "nor is a session needed")
-	require.Contains(t, body, "discover-abilities")
-	for _, headers := range [][]string{{"Mcp-Session-Id", id, "Authorization", d.newKey(nil)}, {"Mcp-Session-Id", id[1:]}, {"Mcp-Session-Id", "A" + id}} {
-		res, body := d.send("", list, headers...)
-		require.Equal(t, 404, res.StatusCode)
-		require.Contains(t, body, "svc_not_found")
-	}
+	})
+	t.Run("pages of other sites and large bodies are refused", func(t *testing.T) {
+		for name, headers := range map[string][]string{
+			"another origin": {"Origin", "https://evil.example"},
+			"no origin":      {"Origin", "null"},
+			"a name that leads here by another's DNS": {"Origin", "http://evil.example:8080", "Host", "evil.example:8080"},
+			"a page of another site":                  {"Sec-Fetch-Site", "cross-site"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				res, body := d.send("", initialize, headers...)
+				require.Equal(t, 403, res.StatusCode)
+				require.Contains(t, body, "cross_origin")
+			})
+		}
+		res, _ := d.send("", initialize, "Origin", "http://localhost:8080")
+		require.Equal(t, 200, res.StatusCode)
+		res, body := d.send("", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute-ability","arguments":{"name":"`+strings.Repeat("x", 10<<20)+`"}}}`)
+		require.Equal(t, 413, res.StatusCode)
+		require.Contains(t, body, "svc_too_large")
+		for _, nonsense := range []string{"", "{", "[]", "null", `"text"`, `{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute-ability","arguments":[1]}}`} {
+			res, body := d.send("", nonsense)
+			require.Less(t, res.StatusCode, 500, "%s: %s", nonsense, body)
+		}
+	})
+	t.Run("a session belongs to the credential that began it", func(t *testing.T) {
+		res, _ := d.send("", initialize)
+		id := res.Header.Get("Mcp-Session-Id")
+		require.NotEmpty(t, id)
+		const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+		res, body := d.send("", list, "Mcp-Session-Id", id, "Mcp-Protocol-Version", "2025-11-25")
+		require.Equal(t, 200, res.StatusCode)
+		require.Contains(t, body, "discover-abilities")
+		res, body = d.send("", list, "Mcp-Protocol-Version", "2025-11-25")
+		require.Equal(t, 200, res.StatusCode, "nor is a session needed")
+		require.Contains(t, body, "discover-abilities")
+		for _, headers := range [][]string{{"Mcp-Session-Id", id, "Authorization", d.newKey(nil)}, {"Mcp-Session-Id", id[1:]}, {"Mcp-Session-Id", "A" + id}} {
+			res, body := d.send("", list, headers...)
+			require.Equal(t, 404, res.StatusCode)
+			require.Contains(t, body, "svc_not_found")
+		}
+	})
 }
 
 func TestAPersonDecidesWhatAssistantsMayUse(t *testing.T) {
+	t.Parallel()
 	d := start(t)
 	bearer := d.Visitor().With("Authorization", d.key)
 	status := func(name string) map[string]any {
@@ -290,105 +289,104 @@ func TestAPersonDecidesWhatAssistantsMayUse(t *testing.T) {
 	require.Equal(t, "assistant", bearer.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": true}}).Fails(403, "svc_forbidden").Text("data.reason"))
 }
 
-func TestAClientIsToldThatTheToolsHaveChanged(t *testing.T) {
+func TestAClientIsToldOfChangesUntilItsCredentialEnds(t *testing.T) {
+	t.Parallel()
 	d := start(t)
-	changed := make(chan bool, 10)
-	s := d.connect("?tools=settings", d.key, func() { changed <- true })
-	require.NotContains(t, d.tools(s), "svc-update-app")
-	tell := func(exposed bool) {
-		d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/update-app": exposed}}).Is(200)
-	}
-	// The subscription may begin after the first change.
-	exposed := false
-	d.Eventually(func() bool {
-		exposed = !exposed
-		tell(exposed)
-		select {
-		case <-changed:
-			return true
-		case <-time.After(time.Second):
-			return false
+	t.Run("a client is told that the tools have changed", func(t *testing.T) {
+		changed := make(chan bool, 10)
+		s := d.connect("?tools=settings", d.key, func() { changed <- true })
+		require.NotContains(t, d.tools(s), "svc-update-app")
+		tell := func(exposed bool) {
+			d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/update-app": exposed}}).Is(200)
 		}
-	})
-	_, there := d.tools(s)["svc-update-app"]
-	require.Equal(t, exposed, there)
-}
-
-func TestAClientIsToldThatARoleHasChanged(t *testing.T) {
-	d := start(t)
-	changed := make(chan bool, 10)
-	told := func() bool {
-		select {
-		case <-changed:
-			return true
-		case <-time.After(time.Second):
-			return false
-		}
-	}
-	who := d.AsAssistant("staff")
-	s := d.connect("?tools=settings", who.Basic(), func() { changed <- true })
-	require.NotContains(t, d.tools(s), "svc-get-roles")
-	// The subscription may begin after the first change.
-	more := false
-	d.Eventually(func() bool {
-		more = !more
-		held := []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}
-		if more {
-			held = append(held, auth.ManageCRM)
-		}
-		d.admin.Patch("/settings/roles/staff", map[string]any{"capabilities": held}).Is(200)
-		return told()
-	})
-	_, there := d.tools(s)["svc-get-roles"]
-	require.Equal(t, more, there)
-
-	// Another role of the person, too.
-	d.Role("nobody", "own", auth.ViewContacts, auth.ManageIntegrations)
-	d.SetRoles(who, "nobody")
-	d.Eventually(told)
-	d.Eventually(func() bool { _, there := d.tools(s)["svc-get-ai-status"]; return there })
-	require.NotContains(t, d.tools(s), "svc-get-roles")
-}
-
-func TestAStreamTellsOfChangesAndEndsWithTheCredential(t *testing.T) {
-	d := start(t)
-	made := d.admin.Post("/me/application-passwords", map[string]any{"name": "assistant", "assistant": true}).Is(201)
-	d.key = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+made.Text("password")))
-	res, _ := d.send("", initialize)
-	req, err := http.NewRequest(http.MethodGet, d.URL+"/mcp", nil)
-	require.NoError(t, err)
-	req.Header.Set("Authorization", d.key)
-	req.Header.Set("Accept", "text/event-stream")
-	req.Header.Set("Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
-	stream, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer stream.Body.Close()
-	require.Equal(t, 200, stream.StatusCode)
-	require.Equal(t, "text/event-stream", stream.Header.Get("Content-Type"))
-	lines := make(chan string, 100)
-	go func() {
-		defer close(lines)
-		for read := bufio.NewScanner(stream.Body); read.Scan(); {
-			lines <- read.Text()
-		}
-	}()
-	next := func(prefix string) (line string, open bool) {
-		for {
+		// The subscription may begin after the first change.
+		exposed := false
+		d.Eventually(func() bool {
+			exposed = !exposed
+			tell(exposed)
 			select {
-			case line, open = <-lines:
-				if !open || strings.HasPrefix(line, prefix) {
-					return line, open
-				}
-			case <-time.After(20 * time.Second):
-				require.Fail(t, "the stream says nothing")
+			case <-changed:
+				return true
+			case <-time.After(time.Second):
+				return false
+			}
+		})
+		_, there := d.tools(s)["svc-update-app"]
+		require.Equal(t, exposed, there)
+	})
+	t.Run("a client is told that a role has changed", func(t *testing.T) {
+		changed := make(chan bool, 10)
+		told := func() bool {
+			select {
+			case <-changed:
+				return true
+			case <-time.After(time.Second):
+				return false
 			}
 		}
-	}
-	next(":")
-	d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": false}}).Is(200)
-	line, _ := next("data:")
-	require.JSONEq(t, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, strings.TrimPrefix(line, "data: "))
-	d.admin.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
-	_, open := next("data:")
-	require.False(t, open, "the key is revoked")
+		who := d.AsAssistant("staff")
+		s := d.connect("?tools=settings", who.Basic(), func() { changed <- true })
+		require.NotContains(t, d.tools(s), "svc-get-roles")
+		// The subscription may begin after the first change.
+		more := false
+		d.Eventually(func() bool {
+			more = !more
+			held := []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}
+			if more {
+				held = append(held, auth.ManageCRM)
+			}
+			d.admin.Patch("/settings/roles/staff", map[string]any{"capabilities": held}).Is(200)
+			return told()
+		})
+		_, there := d.tools(s)["svc-get-roles"]
+		require.Equal(t, more, there)
+
+		// Another role of the person, too.
+		d.Role("nobody", "own", auth.ViewContacts, auth.ManageIntegrations)
+		d.SetRoles(who, "nobody")
+		d.Eventually(told)
+		d.Eventually(func() bool { _, there := d.tools(s)["svc-get-ai-status"]; return there })
+		require.NotContains(t, d.tools(s), "svc-get-roles")
+	})
+	t.Run("a stream tells of changes and ends with the credential", func(t *testing.T) {
+		made := d.admin.Post("/me/application-passwords", map[string]any{"name": "assistant", "assistant": true}).Is(201)
+		d.key = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+made.Text("password")))
+		res, _ := d.send("", initialize)
+		req, err := http.NewRequest(http.MethodGet, d.URL+"/mcp", nil)
+		require.NoError(t, err)
+		req.Header.Set("Authorization", d.key)
+		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set("Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
+		stream, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer stream.Body.Close()
+		require.Equal(t, 200, stream.StatusCode)
+		require.Equal(t, "text/event-stream", stream.Header.Get("Content-Type"))
+		lines := make(chan string, 100)
+		go func() {
+			defer close(lines)
+			for read := bufio.NewScanner(stream.Body); read.Scan(); {
+				lines <- read.Text()
+			}
+		}()
+		next := func(prefix string) (line string, open bool) {
+			for {
+				select {
+				case line, open = <-lines:
+					if !open || strings.HasPrefix(line, prefix) {
+						return line, open
+					}
+				case <-time.After(20 * time.Second):
+					require.Fail(t, "the stream says nothing")
+				}
+			}
+		}
+		next(":")
+		d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": false}}).Is(200)
+		line, _ := next("data:")
+		require.JSONEq(t, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, strings.TrimPrefix(line, "data: "))
+		d.admin.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
+		_, open := next("data:")
+		require.False(t, open, "the key is revoked")
+	})
 }

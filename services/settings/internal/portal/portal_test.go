@@ -50,113 +50,115 @@ func signInAs(t *testing.T, s *apptest.Service, login, password string, portal b
 	return cookie
 }
 
-func TestThePortalStandsAtItsPath(t *testing.T) {
+func TestThePortalStandsAtItsPathForStaff(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, settings.Service)
-	cookie := signIn(t, s, true)
-	admin := s.Visitor().With("Cookie", cookie)
-
-	for path, next := range map[string]string{"/team": "%2Fteam", "/team/contacts?status=lead": "%2Fteam%2Fcontacts%3Fstatus%3Dlead", "/admin": "%2Fadmin"} {
-		res, _ := get(t, s, path, "")
-		require.Equal(t, 303, res.StatusCode, path)
-		require.Equal(t, "/account/sign-in?next="+next, res.Header.Get("Location"))
-	}
-	for _, path := range []string{"/team", "/team/contacts", "/admin", "/admin/contacts"} {
-		res, _ := get(t, s, path, cookie)
-		require.Equal(t, 200, res.StatusCode, path)
-	}
-	res, _ := get(t, s, "/teams", cookie)
-	require.Equal(t, 404, res.StatusCode)
-
-	admin.Patch("/settings/portal", map[string]any{"path": "desk"}).Is(200)
-	s.Eventually(func() bool { res, _ := get(t, s, "/desk/contacts", cookie); return res.StatusCode == 200 })
-	res, _ = get(t, s, "/team", cookie)
-	require.Equal(t, 404, res.StatusCode)
-}
-
-func TestStaffIsSentFromTheAdministrationToThePortal(t *testing.T) {
-	s := apptest.Start(t, settings.Service)
-	adminCookie := signIn(t, s, false)
-	admin := s.Visitor().With("Cookie", adminCookie)
-	admin.Patch("/settings/portal", map[string]any{"staff_out": true}).Is(200)
-	admin.Post("/staff", map[string]any{"name": "Bea", "email": "bea@example.com", "role": "staff"})
-	token := ""
-	s.Eventually(func() bool {
-		for _, e := range s.Events(proto.MailTopic) {
-			var m proto.Mail
-			require.NoError(t, protobuf.Unmarshal(e.GetData(), &m))
-			if found := regexp.MustCompile(`/account/invitation#token=([A-Za-z0-9_-]+)`).FindStringSubmatch(m.GetText()); found != nil {
-				token = found[1]
+	t.Run("staff is sent from the administration to the portal", func(t *testing.T) {
+		adminCookie := signIn(t, s, false)
+		admin := s.Visitor().With("Cookie", adminCookie)
+		admin.Patch("/settings/portal", map[string]any{"staff_out": true}).Is(200)
+		admin.Post("/staff", map[string]any{"name": "Bea", "email": "bea@example.com", "role": "staff"})
+		token := ""
+		s.Eventually(func() bool {
+			for _, e := range s.Events(proto.MailTopic) {
+				var m proto.Mail
+				require.NoError(t, protobuf.Unmarshal(e.GetData(), &m))
+				if found := regexp.MustCompile(`/account/invitation#token=([A-Za-z0-9_-]+)`).FindStringSubmatch(m.GetText()); found != nil {
+					token = found[1]
+				}
 			}
-		}
-		return token != ""
-	})
-	s.Visitor().Post("/auth/invitation", map[string]any{"token": token, "password": "long enough 1"})
-	staff := signInAs(t, s, "bea@example.com", "long enough 1", false)
+			return token != ""
+		})
+		s.Visitor().Post("/auth/invitation", map[string]any{"token": token, "password": "long enough 1"})
+		staff := signInAs(t, s, "bea@example.com", "long enough 1", false)
 
-	s.Eventually(func() bool {
-		res, _ := get(t, s, "/admin/contacts?status=lead", staff)
-		return res.StatusCode == 303 && res.Header.Get("Location") == "/team/contacts?status=lead"
+		s.Eventually(func() bool {
+			res, _ := get(t, s, "/admin/contacts?status=lead", staff)
+			return res.StatusCode == 303 && res.Header.Get("Location") == "/team/contacts?status=lead"
+		})
+		res, _ := get(t, s, "/team/contacts", staff)
+		require.Equal(t, 200, res.StatusCode)
+		res, _ = get(t, s, "/admin/contacts", adminCookie)
+		require.Equal(t, 200, res.StatusCode, "an administrator stays")
 	})
-	res, _ := get(t, s, "/team/contacts", staff)
-	require.Equal(t, 200, res.StatusCode)
-	res, _ = get(t, s, "/admin/contacts", adminCookie)
-	require.Equal(t, 200, res.StatusCode, "an administrator stays")
+	t.Run("the portal stands at its path", func(t *testing.T) {
+		cookie := signIn(t, s, true)
+		admin := s.Visitor().With("Cookie", cookie)
+
+		for path, next := range map[string]string{"/team": "%2Fteam", "/team/contacts?status=lead": "%2Fteam%2Fcontacts%3Fstatus%3Dlead", "/admin": "%2Fadmin"} {
+			res, _ := get(t, s, path, "")
+			require.Equal(t, 303, res.StatusCode, path)
+			require.Equal(t, "/account/sign-in?next="+next, res.Header.Get("Location"))
+		}
+		for _, path := range []string{"/team", "/team/contacts", "/admin", "/admin/contacts"} {
+			res, _ := get(t, s, path, cookie)
+			require.Equal(t, 200, res.StatusCode, path)
+		}
+		res, _ := get(t, s, "/teams", cookie)
+		require.Equal(t, 404, res.StatusCode)
+
+		admin.Patch("/settings/portal", map[string]any{"path": "desk"}).Is(200)
+		s.Eventually(func() bool { res, _ := get(t, s, "/desk/contacts", cookie); return res.StatusCode == 200 })
+		res, _ = get(t, s, "/team", cookie)
+		require.Equal(t, 404, res.StatusCode)
+	})
 }
 
-func TestThePageAllowsNothingFromElsewhere(t *testing.T) {
+func TestThePageAllowsNothingFromElsewhereAndIsAsThePersonChose(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, settings.Service)
-	res, page := get(t, s, "/team", signIn(t, s, true))
-	policy := res.Header.Get("Content-Security-Policy")
-	require.Contains(t, policy, "default-src 'none'")
-	require.NotContains(t, policy, "unsafe")
-	require.NotContains(t, policy, "http")
-	require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
-	require.NotRegexp(t, `<style|style=|<script>`, page)
-	begin := regexp.MustCompile(`name="portal" content="([^"]*)"`).FindStringSubmatch(page)
-	if begin == nil {
-		require.Contains(t, page, "make ui", "without a build the page says how to make one")
-		return
-	}
-	var start struct {
-		Base, Zone string
-		Session    struct{ Login, Channel string }
-		Apps       struct{ Items []struct{ ID string } }
-	}
-	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(begin[1])), &start))
-	require.Equal(t, "/team", start.Base)
-	require.Equal(t, "Europe/Brussels", start.Zone)
-	require.Equal(t, "admin", start.Session.Login)
-	require.Equal(t, "portal", start.Session.Channel)
-	script := regexp.MustCompile(`src="(/_ui/portal/assets/[^"]+)"`).FindStringSubmatch(page)
-	require.NotNil(t, script)
-	res, _ = get(t, s, script[1], "")
-	require.Equal(t, 200, res.StatusCode)
-	require.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
-}
-
-func TestThePageIsInTheLanguageAndThemeThatThePersonChose(t *testing.T) {
-	s := apptest.Start(t, settings.Service)
-	cookie := signIn(t, s, true)
-	for choice, begin := range map[string]string{
-		"": `<html lang="en">`, "; svc_language=nl; svc_theme=dark": `<html lang="nl" data-theme="dark">`, "; svc_language=fr": `<html lang="fr">`, "; svc_language=xx; svc_theme=%22": `<html lang="en">`,
-	} {
-		res, page := get(t, s, "/team", cookie+choice)
-		if strings.Contains(page, "make ui") {
-			_, err := exec.LookPath("npm")
-			require.Error(t, err, "make ui builds the portal, where npm is there")
-			t.Skip("without npm there is no portal")
+	t.Run("the page allows nothing from elsewhere", func(t *testing.T) {
+		res, page := get(t, s, "/team", signIn(t, s, true))
+		policy := res.Header.Get("Content-Security-Policy")
+		require.Contains(t, policy, "default-src 'none'")
+		require.NotContains(t, policy, "unsafe")
+		require.NotContains(t, policy, "http")
+		require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+		require.NotRegexp(t, `<style|style=|<script>`, page)
+		begin := regexp.MustCompile(`name="portal" content="([^"]*)"`).FindStringSubmatch(page)
+		if begin == nil {
+			require.Contains(t, page, "make ui", "without a build the page says how to make one")
+			return
 		}
-		require.Contains(t, page, begin, choice)
-		require.Equal(t, strings.Split(begin, `"`)[1], res.Header.Get("Content-Language"))
-	}
+		var start struct {
+			Base, Zone string
+			Session    struct{ Login, Channel string }
+			Apps       struct{ Items []struct{ ID string } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(begin[1])), &start))
+		require.Equal(t, "/team", start.Base)
+		require.Equal(t, "Europe/Brussels", start.Zone)
+		require.Equal(t, "admin", start.Session.Login)
+		require.Equal(t, "portal", start.Session.Channel)
+		script := regexp.MustCompile(`src="(/_ui/portal/assets/[^"]+)"`).FindStringSubmatch(page)
+		require.NotNil(t, script)
+		res, _ = get(t, s, script[1], "")
+		require.Equal(t, 200, res.StatusCode)
+		require.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
+	})
+	t.Run("the page is in the language and theme that the person chose", func(t *testing.T) {
+		cookie := signIn(t, s, true)
+		for choice, begin := range map[string]string{
+			"": `<html lang="en">`, "; svc_language=nl; svc_theme=dark": `<html lang="nl" data-theme="dark">`, "; svc_language=fr": `<html lang="fr">`, "; svc_language=xx; svc_theme=%22": `<html lang="en">`,
+		} {
+			res, page := get(t, s, "/team", cookie+choice)
+			if strings.Contains(page, "make ui") {
+				_, err := exec.LookPath("npm")
+				require.Error(t, err, "make ui builds the portal, where npm is there")
+				t.Skip("without npm there is no portal")
+			}
+			require.Contains(t, page, begin, choice)
+			require.Equal(t, strings.Split(begin, `"`)[1], res.Header.Get("Content-Language"))
+		}
+	})
 }
 
 // The kind of session is the channel of what is done in it.
 func TestWhereAPersonSignsInToIsTheChannel(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, settings.Service)
 	for next, channel := range map[string]string{"/team": "portal", "/team/contacts": "portal", "/admin": "app", "/admin/contacts": "app", "/account": "app"} {
 		t.Run(next, func(t *testing.T) {
-			t.Parallel()
-			s := apptest.Start(t, settings.Service)
 			req, err := http.NewRequest(http.MethodPost, s.URL+"/account/sign-in", strings.NewReader("login=admin&password=correct+horse+battery&next="+next))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

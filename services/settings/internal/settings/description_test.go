@@ -26,6 +26,7 @@ func load(t testing.TB, body []byte) *openapi3.T {
 }
 
 func TestTheDescriptionIsValidAndHoldsWhatIsOn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	part := `{"paths": {"/stamps": {"get": {"operationId": "list-stamps", "x-app": "loyalty", "responses": {"200": {"description": "Done.",

@@ -3,8 +3,10 @@ package settings
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,73 +43,140 @@ func TestOnlyHeadersOfProxiesBeforeTheGatewayAreSeen(t *testing.T) {
 	}
 }
 
-func TestGeneralSettingsChangeOneByOne(t *testing.T) {
+func TestSettingsKeepWhatTheyAreTold(t *testing.T) {
+	t.Parallel()
 	s := start(t, func(c *app.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	c := admin(t, s)
-	first := c.Get("/settings/general").Is(200)
-	require.Equal(t, "Europe/Brussels", first.Text("timezone"))
-	require.Equal(t, "admin@example.com", first.Text("reply_to"))
+	t.Run("general settings change one by one", func(t *testing.T) {
+		first := c.Get("/settings/general").Is(200)
+		require.Equal(t, "Europe/Brussels", first.Text("timezone"))
+		require.Equal(t, "admin@example.com", first.Text("reply_to"))
 
-	c.Patch("/settings/general", map[string]any{"business": map[string]any{"name": " Salon Lux ", "city": "Gent"}}).Is(200)
-	now := c.Patch("/settings/general", map[string]any{"currency": "GBP", "country": "", "ip_header": "cf-connecting-ip"}).Is(200)
-	require.Equal(t, "Salon Lux", now.Text("business.name"))
-	require.Equal(t, "Gent", now.Text("business.city"))
-	require.Equal(t, "CF-Connecting-IP", now.Text("ip_header"))
-	seen := c.With("CF-Connecting-IP", "203.0.113.7").With("X-Forwarded-For", "203.0.113.7, 10.0.0.1").Get("/settings/general").Is(200)
-	require.Equal(t, []any{"X-Forwarded-For", "CF-Connecting-IP"}, seen.Field("ip_headers_seen"))
-	stranger := c.With("CF-Connecting-IP", "203.0.113.7").With("X-Forwarded-For", "203.0.113.7, 192.0.2.1").Get("/settings/general").Is(200)
-	require.Empty(t, stranger.Field("ip_headers_seen"))
+		c.Patch("/settings/general", map[string]any{"business": map[string]any{"name": " Salon Lux ", "city": "Gent"}}).Is(200)
+		now := c.Patch("/settings/general", map[string]any{"currency": "GBP", "country": "", "ip_header": "cf-connecting-ip"}).Is(200)
+		require.Equal(t, "Salon Lux", now.Text("business.name"))
+		require.Equal(t, "Gent", now.Text("business.city"))
+		require.Equal(t, "CF-Connecting-IP", now.Text("ip_header"))
+		seen := c.With("CF-Connecting-IP", "203.0.113.7").With("X-Forwarded-For", "203.0.113.7, 10.0.0.1").Get("/settings/general").Is(200)
+		require.Equal(t, []any{"X-Forwarded-For", "CF-Connecting-IP"}, seen.Field("ip_headers_seen"))
+		stranger := c.With("CF-Connecting-IP", "203.0.113.7").With("X-Forwarded-For", "203.0.113.7, 192.0.2.1").Get("/settings/general").Is(200)
+		require.Empty(t, stranger.Field("ip_headers_seen"))
 
-	// The other services hear of it.
-	s.Eventually(func() bool {
-		var g struct {
-			Currency string `json:"currency"`
-		}
-		s.Kit.Site.Read("general", &g)
-		return g.Currency == "GBP"
+		// The other services hear of it.
+		s.Eventually(func() bool {
+			var g struct {
+				Currency string `json:"currency"`
+			}
+			s.Kit.Site.Read("general", &g)
+			return g.Currency == "GBP"
+		})
 	})
-}
+	t.Run("form style takes what is allowed and returns to the theme", func(t *testing.T) {
+		for name, value := range map[string]any{
+			"font": "svc:inter", "size": 12, "label_size": 24, "heading_size": 40, "field_radius": 0, "button_radius": 40, "label_weight": 400, "button_weight": 700,
+			"label_style": "italic", "label_transform": "uppercase", "button_decoration": "underline", "button_width": "full", "button_icon": "gift",
+			"button_icon_position": "right", "container": "plain", "color": "#00ffAA",
+		} {
+			require.EqualValues(t, value, c.Patch("/settings/form-style", map[string]any{name: value}).Is(200).Field(name))
+		}
+		require.Equal(t, "theme:dark", c.Patch("/settings/form-style", map[string]any{"font": "theme:dark"}).Is(200).Text("font"))
+		back := c.Patch("/settings/form-style", map[string]any{"font": "", "size": nil, "color": nil, "label_size": ""}).Is(200)
+		for _, name := range []string{"font", "size", "color", "label_size"} {
+			require.Nil(t, back.Field(name), name)
+		}
+		require.EqualValues(t, 40, back.Field("heading_size"))
+	})
+	t.Run("the portal path is free or refused", func(t *testing.T) {
+		c.Post("/pages", map[string]any{"title": "About us"}).Is(201)
+		status := func(path string) any { return c.Get("/settings/portal/path?path=" + path).Is(200).Field("status") }
+		require.Nil(t, status("crew"))
+		for _, path := range []string{"v1", "mcp", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book"} {
+			require.Equal(t, "reserved", status(path), path)
+			c.Post("/pages", map[string]any{"title": path, "slug": path}).Fails(409, "svc_conflict")
+		}
+		require.Equal(t, "invalid", status("Our%20Team"))
+		require.Equal(t, "in_use", status("about-us"))
+		c.Get("/settings/portal/path").Fails(400, "svc_invalid_param")
 
-func TestFormStyleTakesWhatIsAllowedAndReturnsToTheTheme(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	for name, value := range map[string]any{
-		"font": "svc:inter", "size": 12, "label_size": 24, "heading_size": 40, "field_radius": 0, "button_radius": 40, "label_weight": 400, "button_weight": 700,
-		"label_style": "italic", "label_transform": "uppercase", "button_decoration": "underline", "button_width": "full", "button_icon": "gift",
-		"button_icon_position": "right", "container": "plain", "color": "#00ffAA",
-	} {
-		require.EqualValues(t, value, c.Patch("/settings/form-style", map[string]any{name: value}).Is(200).Field(name))
-	}
-	require.Equal(t, "theme:dark", c.Patch("/settings/form-style", map[string]any{"font": "theme:dark"}).Is(200).Text("font"))
-	back := c.Patch("/settings/form-style", map[string]any{"font": "", "size": nil, "color": nil, "label_size": ""}).Is(200)
-	for _, name := range []string{"font", "size", "color", "label_size"} {
-		require.Nil(t, back.Field(name), name)
-	}
-	require.EqualValues(t, 40, back.Field("heading_size"))
-}
+		patch := func(v map[string]any) *apptest.Answer { return c.Patch("/settings/portal", v) }
+		patch(map[string]any{"path": "about-us"}).Fails(409, "svc_conflict")
+		patch(map[string]any{"path": "account"}).Fails(409, "svc_conflict")
+		now := patch(map[string]any{"path": "crew", "booking_page": true, "idle_hours": 24}).Is(200)
+		require.Equal(t, "http://localhost:8080/crew", now.Text("url"))
+		require.Equal(t, "http://localhost:8080/crew/book", now.Text("booking_url"))
+		require.Nil(t, patch(map[string]any{"booking_page": false}).Is(200).Field("booking_url"))
+		c.Post("/pages", map[string]any{"title": "Crew", "slug": "crew"}).Fails(409, "svc_conflict")
+	})
+	t.Run("only a person agrees to telemetry", func(t *testing.T) {
+		key := withKey(t, s, c, "admin", false)
+		require.Equal(t, "person_only", key.Patch("/settings/telemetry", map[string]any{"stats": true}).Fails(403, "svc_forbidden").Text("data.reason"))
+		require.Equal(t, false, key.Get("/settings/telemetry").Is(200).Field("stats"))
+		now := c.Patch("/settings/telemetry", map[string]any{"stats": true}).Is(200)
+		require.Equal(t, true, now.Field("stats"))
+		require.Nil(t, now.Field("last_sent"))
+		require.NotEmpty(t, now.Field("payload.apps"))
 
-func TestThePortalPathIsFreeOrRefused(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	c.Post("/pages", map[string]any{"title": "About us"}).Is(201)
-	status := func(path string) any { return c.Get("/settings/portal/path?path=" + path).Is(200).Field("status") }
-	require.Nil(t, status("crew"))
-	for _, path := range []string{"v1", "mcp", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book"} {
-		require.Equal(t, "reserved", status(path), path)
-		c.Post("/pages", map[string]any{"title": path, "slug": path}).Fails(409, "svc_conflict")
-	}
-	require.Equal(t, "invalid", status("Our%20Team"))
-	require.Equal(t, "in_use", status("about-us"))
-	c.Get("/settings/portal/path").Fails(400, "svc_invalid_param")
+		c.Patch("/settings/telemetry", map[string]any{"profile": true}).Fails(400, "svc_invalid_param")
+		c.Patch("/settings/telemetry", map[string]any{"profile": true, "profile_data": map[string]any{"email": "boss@example.com", "company": "Lux"}}).Is(200)
+		first := token(t, mails(t, s, "boss@example.com")[0])
+		c.Patch("/settings/telemetry", map[string]any{"profile_data": map[string]any{"email": "new@example.com"}}).Is(200)
+		second := token(t, mails(t, s, "new@example.com")[0])
+		confirm := func(token string) *apptest.Answer {
+			return s.Visitor().Post("/settings/telemetry/confirm", map[string]any{"token": token})
+		}
+		confirm(first).Fails(410, "svc_token_expired")
+		confirm(second).Is(200)
+		confirm(second).Fails(410, "svc_token_expired")
+	})
+	t.Run("a link to confirm a company profile belongs to one address", func(t *testing.T) {
+		one := admin(t, s)
+		two := join(t, s, one, "two@example.com", "site_admin")
+		agree := func(c *apptest.Client, change map[string]any) { c.Patch("/settings/telemetry", change).Is(200) }
+		profile := func(email string) map[string]any {
+			return map[string]any{"profile": true, "profile_data": map[string]any{"email": email}}
+		}
+		confirm := func(token string) *apptest.Answer {
+			return s.Visitor().Post("/settings/telemetry/confirm", map[string]any{"token": token})
+		}
+		agree(one, profile("first@example.com"))
+		first := token(t, mails(t, s, "first@example.com")[0])
+		agree(two, profile("second@example.com"))
+		second := token(t, mails(t, s, "second@example.com")[0])
+		confirm(first).Fails(410, "svc_token_expired")
+		confirm(second).Is(200)
 
-	patch := func(v map[string]any) *apptest.Answer { return c.Patch("/settings/portal", v) }
-	patch(map[string]any{"path": "about-us"}).Fails(409, "svc_conflict")
-	patch(map[string]any{"path": "account"}).Fails(409, "svc_conflict")
-	now := patch(map[string]any{"path": "crew", "booking_page": true, "idle_hours": 24}).Is(200)
-	require.Equal(t, "http://localhost:8080/crew", now.Text("url"))
-	require.Equal(t, "http://localhost:8080/crew/book", now.Text("booking_url"))
-	require.Nil(t, patch(map[string]any{"booking_page": false}).Is(200).Field("booking_url"))
-	c.Post("/pages", map[string]any{"title": "Crew", "slug": "crew"}).Fails(409, "svc_conflict")
+		// An address that is given, taken back and given again is asked again, by a new link.
+		agree(one, profile("third@example.com"))
+		third := token(t, mails(t, s, "third@example.com")[0])
+		agree(two, map[string]any{"profile": false})
+		confirm(third).Fails(410, "svc_token_expired")
+		agree(two, map[string]any{"profile": true})
+		confirm(third).Fails(410, "svc_token_expired")
+		confirm(token(t, mails(t, s, "third@example.com")[0])).Is(200)
+	})
+	t.Run("support goes out in a persons name", func(t *testing.T) {
+		key := withKey(t, s, c, "admin", false)
+		ask := map[string]any{"type": "bug", "subject": "It hums", "message": "All day.\n\nAnd at night.", "include_environment": true}
+		key.Post("/support/requests", ask).Fails(403, "svc_forbidden")
+		c.Post("/support/requests", map[string]any{"type": "bug", "subject": "two\nlines", "message": "x"}).Fails(400, "svc_invalid_param")
+		c.Post("/support/requests", map[string]any{"type": "rant", "subject": "x", "message": "x"}).Fails(400, "svc_invalid_param")
+		c.Post("/support/requests", ask).Is(200)
+		m := mails(t, s, "admin@example.com")[0]
+		require.Equal(t, "It hums", m.GetSubject())
+		require.Contains(t, m.GetText(), "Postgres")
+		require.Equal(t, "admin@example.com", m.GetReplyTo())
+		require.NotEmpty(t, c.Get("/support").Is(200).Field("environment.postgres"))
+		c.Post("/feedback/deactivate", map[string]any{"reason": "too_hard", "text": "sorry"}).Is(200)
+		c.Post("/feedback/deactivate", map[string]any{"reason": "bored"}).Fails(400, "svc_invalid_param")
+	})
+	t.Run("setup and privacy keep what they are told", func(t *testing.T) {
+		require.Equal(t, false, c.Get("/setup").Is(200).Field("done"))
+		c.Patch("/setup", map[string]any{"done": true}).Is(200)
+		require.Equal(t, true, c.Patch("/setup", map[string]any{"dismissed": true}).Is(200).Field("done"))
+		privacy := c.Patch("/settings/privacy", map[string]any{"delete_on_uninstall": true}).Is(200)
+		require.EqualValues(t, 365, privacy.Field("retention.audit_log"))
+		require.Equal(t, true, c.Get("/settings/privacy").Is(200).Field("delete_on_uninstall"))
+	})
 }
 
 // answering is a client that reaches the service whatever host is asked for.
@@ -128,6 +197,7 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
+	t.Parallel()
 	s, inside := startInside(t)
 	inside.client = &http.Client{Transport: answering{s.URL}}
 	c := admin(t, s)
@@ -147,196 +217,120 @@ func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
 	require.Nil(t, c.Patch("/settings/portal", map[string]any{"host": ""}).Is(200).Field("host_reachable"))
 }
 
-func TestPagesStandAtTheirAddressOncePublished(t *testing.T) {
+func TestPagesAreWrittenByPeopleAndByOtherServices(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
-	made := c.Post("/pages", map[string]any{"title": "Über uns & <more>", "content": "Hello\n\n[svc-form id=\"3\"]\n\n<b>no</b> markup\n\n[svc-booking service=\"0198c0de-0000-7000-8000-000000000001\"]"}).Is(201)
-	require.Equal(t, "uber-uns-more", made.Text("slug"))
-	require.Equal(t, "uber-uns-more-2", c.Post("/pages", map[string]any{"title": "Über uns, more"}).Is(201).Text("slug"))
-	visit := func() (int, string) {
-		res, err := http.Get(s.URL + "/uber-uns-more")
-		require.NoError(t, err)
-		defer res.Body.Close()
-		body, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		return res.StatusCode, string(body)
-	}
-	status, _ := visit()
-	require.Equal(t, 404, status, "a draft is not there")
-	path := fmt.Sprintf("/pages/%v", made.Field("id"))
-	c.Patch(path, map[string]any{"status": "publish"}).Is(200)
-	require.Contains(t, s.Changes("update-page")[0], `"status":{"old":"draft","new":"publish"}`)
-	status, body := visit()
-	require.Equal(t, 200, status)
-	require.Contains(t, body, `<svc-form form="3" lang="en"><p><a class="button" href="/f/3">`)
-	require.Contains(t, body, `<svc-booking lang="en" service="0198c0de-0000-7000-8000-000000000001">`)
-	require.Contains(t, body, "&lt;b&gt;no&lt;/b&gt;")
-	require.Contains(t, body, "Über uns &amp; &lt;more&gt;")
-	c.Patch("/apps/forms", map[string]any{"enabled": false}).Is(200)
-	_, body = visit()
-	require.NotContains(t, body, `href="/f/3"`)
-	require.Contains(t, body, "not available")
-
-	c.Patch(path, map[string]any{"slug": "v1"}).Fails(409, "svc_conflict")
-	c.Patch(path, map[string]any{"slug": "uber-uns-more-2"}).Fails(409, "svc_conflict")
-	c.Patch(path, map[string]any{"slug": "No Way"}).Fails(400, "svc_invalid_param")
-	c.Patch(path, map[string]any{"title": " "}).Fails(400, "svc_invalid_param")
-	require.Len(t, c.Get("/pages?status=publish").Is(200).Items(), 1)
-	list := c.Get("/pages?per_page=1").Is(200)
-	require.EqualValues(t, 2, list.Field("total"))
-	require.Len(t, c.Get("/pages?per_page=1&cursor="+list.Text("next_cursor")).Is(200).Items(), 1)
-	c.Delete(path, nil).Is(204)
-	c.Get(path).Fails(404, "svc_not_found")
-	status, _ = visit()
-	require.Equal(t, 404, status)
-}
-
-func TestAWidgetIsPutIntoAPageForAnotherService(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	made := c.Post("/pages", map[string]any{"title": "Contact", "content": "Write to us\n"}).Is(201)
-	existing := int64(made.Field("id").(float64))
-	send := func(m *proto.EmbedInPage) {
-		s.Send(apptest.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindEmbedInPage, Key: "k", Data: m})
-	}
-	send(&proto.EmbedInPage{RequestId: "one", PageId: existing, Shortcode: `[svc-form id="3"]`})
-	send(&proto.EmbedInPage{RequestId: "two", NewPageTitle: "Book", Shortcode: `[svc-booking]`, Publish: true})
-	send(&proto.EmbedInPage{RequestId: "three", PageId: 999, Shortcode: `[svc-booking]`})
-	s.Settle()
-	require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+number(existing)).Is(200).Text("content"))
-	var answers []string
-	for _, e := range s.Events(proto.PageTopic) {
-		if len(e.GetExtra()) > 0 {
-			answers = append(answers, e.GetKind()+" "+string(e.GetExtra()))
+	t.Run("pages stand at their address once published", func(t *testing.T) {
+		made := c.Post("/pages", map[string]any{"title": "Über uns & <more>", "content": "Hello\n\n[svc-form id=\"3\"]\n\n<b>no</b> markup\n\n[svc-booking service=\"0198c0de-0000-7000-8000-000000000001\"]"}).Is(201)
+		require.Equal(t, "uber-uns-more", made.Text("slug"))
+		require.Equal(t, "uber-uns-more-2", c.Post("/pages", map[string]any{"title": "Über uns, more"}).Is(201).Text("slug"))
+		visit := func() (int, string) {
+			res, err := http.Get(s.URL + "/uber-uns-more")
+			require.NoError(t, err)
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			return res.StatusCode, string(body)
 		}
-	}
-	require.ElementsMatch(t, []string{proto.KindPageUpdated + ` {"request_id":"one","created":false}`, proto.KindPageCreated + ` {"request_id":"two","created":true}`}, answers)
+		status, _ := visit()
+		require.Equal(t, 404, status, "a draft is not there")
+		path := fmt.Sprintf("/pages/%v", made.Field("id"))
+		c.Patch(path, map[string]any{"status": "publish"}).Is(200)
+		require.Contains(t, s.Changes("update-page")[0], `"status":{"old":"draft","new":"publish"}`)
+		status, body := visit()
+		require.Equal(t, 200, status)
+		require.Contains(t, body, `<svc-form form="3" lang="en"><p><a class="button" href="/f/3">`)
+		require.Contains(t, body, `<svc-booking lang="en" service="0198c0de-0000-7000-8000-000000000001">`)
+		require.Contains(t, body, "&lt;b&gt;no&lt;/b&gt;")
+		require.Contains(t, body, "Über uns &amp; &lt;more&gt;")
+		c.Patch("/apps/forms", map[string]any{"enabled": false}).Is(200)
+		_, body = visit()
+		require.NotContains(t, body, `href="/f/3"`)
+		require.Contains(t, body, "not available")
+
+		c.Patch(path, map[string]any{"slug": "v1"}).Fails(409, "svc_conflict")
+		c.Patch(path, map[string]any{"slug": "uber-uns-more-2"}).Fails(409, "svc_conflict")
+		c.Patch(path, map[string]any{"slug": "No Way"}).Fails(400, "svc_invalid_param")
+		c.Patch(path, map[string]any{"title": " "}).Fails(400, "svc_invalid_param")
+		require.Len(t, c.Get("/pages?status=publish").Is(200).Items(), 1)
+		list := c.Get("/pages?per_page=1").Is(200)
+		require.EqualValues(t, 2, list.Field("total"))
+		require.Len(t, c.Get("/pages?per_page=1&cursor="+list.Text("next_cursor")).Is(200).Items(), 1)
+		c.Delete(path, nil).Is(204)
+		c.Get(path).Fails(404, "svc_not_found")
+		status, _ = visit()
+		require.Equal(t, 404, status)
+	})
+	t.Run("a widget is put into a page for another service", func(t *testing.T) {
+		made := c.Post("/pages", map[string]any{"title": "Contact", "content": "Write to us\n"}).Is(201)
+		existing := int64(made.Field("id").(float64))
+		send := func(m *proto.EmbedInPage) {
+			s.Send(apptest.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindEmbedInPage, Key: "k", Data: m})
+		}
+		send(&proto.EmbedInPage{RequestId: "one", PageId: existing, Shortcode: `[svc-form id="3"]`})
+		send(&proto.EmbedInPage{RequestId: "two", NewPageTitle: "Book", Shortcode: `[svc-booking]`, Publish: true})
+		send(&proto.EmbedInPage{RequestId: "three", PageId: 999, Shortcode: `[svc-booking]`})
+		s.Settle()
+		require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+number(existing)).Is(200).Text("content"))
+		var answers []string
+		for _, e := range s.Events(proto.PageTopic) {
+			if len(e.GetExtra()) > 0 {
+				answers = append(answers, e.GetKind()+" "+string(e.GetExtra()))
+			}
+		}
+		require.ElementsMatch(t, []string{proto.KindPageUpdated + ` {"request_id":"one","created":false}`, proto.KindPageCreated + ` {"request_id":"two","created":true}`}, answers)
+	})
 }
 
-func TestOnlyAPersonAgreesToTelemetry(t *testing.T) {
+func TestAnAppBelongsToTheServiceThatAnnouncesIt(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
-	key := withKey(t, s, c, "admin", false)
-	require.Equal(t, "person_only", key.Patch("/settings/telemetry", map[string]any{"stats": true}).Fails(403, "svc_forbidden").Text("data.reason"))
-	require.Equal(t, false, key.Get("/settings/telemetry").Is(200).Field("stats"))
-	now := c.Patch("/settings/telemetry", map[string]any{"stats": true}).Is(200)
-	require.Equal(t, true, now.Field("stats"))
-	require.Nil(t, now.Field("last_sent"))
-	require.NotEmpty(t, now.Field("payload.apps"))
-
-	c.Patch("/settings/telemetry", map[string]any{"profile": true}).Fails(400, "svc_invalid_param")
-	c.Patch("/settings/telemetry", map[string]any{"profile": true, "profile_data": map[string]any{"email": "boss@example.com", "company": "Lux"}}).Is(200)
-	first := token(t, mails(t, s, "boss@example.com")[0])
-	c.Patch("/settings/telemetry", map[string]any{"profile_data": map[string]any{"email": "new@example.com"}}).Is(200)
-	second := token(t, mails(t, s, "new@example.com")[0])
-	confirm := func(token string) *apptest.Answer {
-		return s.Visitor().Post("/settings/telemetry/confirm", map[string]any{"token": token})
-	}
-	confirm(first).Fails(410, "svc_token_expired")
-	confirm(second).Is(200)
-	confirm(second).Fails(410, "svc_token_expired")
-}
-
-func TestALinkToConfirmACompanyProfileBelongsToOneAddress(t *testing.T) {
-	s := start(t)
-	one := admin(t, s)
-	two := join(t, s, one, "two@example.com", "site_admin")
-	agree := func(c *apptest.Client, change map[string]any) { c.Patch("/settings/telemetry", change).Is(200) }
-	profile := func(email string) map[string]any {
-		return map[string]any{"profile": true, "profile_data": map[string]any{"email": email}}
-	}
-	confirm := func(token string) *apptest.Answer {
-		return s.Visitor().Post("/settings/telemetry/confirm", map[string]any{"token": token})
-	}
-	agree(one, profile("first@example.com"))
-	first := token(t, mails(t, s, "first@example.com")[0])
-	agree(two, profile("second@example.com"))
-	second := token(t, mails(t, s, "second@example.com")[0])
-	confirm(first).Fails(410, "svc_token_expired")
-	confirm(second).Is(200)
-
-	// An address that is given, taken back and given again is asked again, by a new link.
-	agree(one, profile("third@example.com"))
-	third := token(t, mails(t, s, "third@example.com")[0])
-	agree(two, map[string]any{"profile": false})
-	confirm(third).Fails(410, "svc_token_expired")
-	agree(two, map[string]any{"profile": true})
-	confirm(third).Fails(410, "svc_token_expired")
-	confirm(token(t, mails(t, s, "third@example.com")[0])).Is(200)
-}
-
-func TestSupportGoesOutInAPersonsName(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	key := withKey(t, s, c, "admin", false)
-	ask := map[string]any{"type": "bug", "subject": "It hums", "message": "All day.\n\nAnd at night.", "include_environment": true}
-	key.Post("/support/requests", ask).Fails(403, "svc_forbidden")
-	c.Post("/support/requests", map[string]any{"type": "bug", "subject": "two\nlines", "message": "x"}).Fails(400, "svc_invalid_param")
-	c.Post("/support/requests", map[string]any{"type": "rant", "subject": "x", "message": "x"}).Fails(400, "svc_invalid_param")
-	c.Post("/support/requests", ask).Is(200)
-	m := mails(t, s, "admin@example.com")[0]
-	require.Equal(t, "It hums", m.GetSubject())
-	require.Contains(t, m.GetText(), "Postgres")
-	require.Equal(t, "admin@example.com", m.GetReplyTo())
-	require.NotEmpty(t, c.Get("/support").Is(200).Field("environment.postgres"))
-	c.Post("/feedback/deactivate", map[string]any{"reason": "too_hard", "text": "sorry"}).Is(200)
-	c.Post("/feedback/deactivate", map[string]any{"reason": "bored"}).Fails(400, "svc_invalid_param")
-}
-
-func TestSetupAndPrivacyKeepWhatTheyAreTold(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	require.Equal(t, false, c.Get("/setup").Is(200).Field("done"))
-	c.Patch("/setup", map[string]any{"done": true}).Is(200)
-	require.Equal(t, true, c.Patch("/setup", map[string]any{"dismissed": true}).Is(200).Field("done"))
-	privacy := c.Patch("/settings/privacy", map[string]any{"delete_on_uninstall": true}).Is(200)
-	require.EqualValues(t, 365, privacy.Field("retention.audit_log"))
-	require.Equal(t, true, c.Get("/settings/privacy").Is(200).Field("delete_on_uninstall"))
-}
-
-func TestAServiceThatAnnouncesItselfIsAnApp(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	announce(t, s, &proto.Manifest{Service: "webhooks", BaseUrl: "http://127.0.0.1:1", App: &proto.App{Id: "loyalty", Name: "Loyalty"}})
-	s.Eventually(func() bool { return len(c.Get("/apps").Is(200).Items()) == 4 })
-	require.Equal(t, "Loyalty", c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200).Text("name"))
-}
-
-func TestWhatNeedsNoAppStaysWhileItsServiceIsOff(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	announce(t, s, &proto.Manifest{Service: "webhooks", BaseUrl: "http://127.0.0.1:1", App: &proto.App{Id: "loyalty", Name: "Loyalty"},
-		Abilities: []*proto.Ability{{Name: "svc/list-members", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")},
-			{Name: "svc/list-points", App: "loyalty", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")}}})
-	offered := func(name string) bool { return strings.Contains(c.Get("/abilities").Is(200).Body, name) }
-	s.Eventually(func() bool { return offered("svc/list-members") && offered("svc/list-points") })
-	s.Eventually(func() bool { return strings.Contains(c.Get("/apps").Is(200).Body, "loyalty") })
-	c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200)
-	s.Eventually(func() bool { return !offered("svc/list-points") })
-	require.True(t, offered("svc/list-members"))
+	t.Run("a service that announces itself is an app", func(t *testing.T) {
+		announce(t, s, &proto.Manifest{Service: "webhooks", BaseUrl: "http://127.0.0.1:1", App: &proto.App{Id: "loyalty", Name: "Loyalty"}})
+		s.Eventually(func() bool { return len(c.Get("/apps").Is(200).Items()) == 4 })
+		require.Equal(t, "Loyalty", c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200).Text("name"))
+		c.Patch("/apps/loyalty", map[string]any{"enabled": true}).Is(200)
+	})
+	t.Run("what needs no app stays while its service is off", func(t *testing.T) {
+		announce(t, s, &proto.Manifest{Service: "webhooks", BaseUrl: "http://127.0.0.1:1", App: &proto.App{Id: "loyalty", Name: "Loyalty"},
+			Abilities: []*proto.Ability{{Name: "svc/list-members", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")},
+				{Name: "svc/list-points", App: "loyalty", Exposed: true, InputSchema: []byte("{}"), OutputSchema: []byte("{}")}}})
+		offered := func(name string) bool { return strings.Contains(c.Get("/abilities").Is(200).Body, name) }
+		s.Eventually(func() bool { return offered("svc/list-members") && offered("svc/list-points") })
+		s.Eventually(func() bool { return strings.Contains(c.Get("/apps").Is(200).Body, "loyalty") })
+		c.Patch("/apps/loyalty", map[string]any{"enabled": false}).Is(200)
+		s.Eventually(func() bool { return !offered("svc/list-points") })
+		require.True(t, offered("svc/list-members"))
+	})
 }
 
 func TestASwitchWaitsForThoseWhoAreAliveAndNoLonger(t *testing.T) {
-	s := start(t)
+	t.Parallel()
+	s, inside := startInside(t)
 	c := admin(t, s)
-	begin := time.Now()
 	for i := range 20 {
 		c.Patch("/apps/forms", map[string]any{"enabled": i%2 == 1}).Is(200)
+		// A switch that is answered because nobody confirmed it in time has no presence with its version.
+		require.True(t, slices.ContainsFunc(slices.Collect(maps.Values(inside.presence.All())), func(p *proto.Presence) bool { return p.GetAppsVersion() == s.Kit.Apps.State().Version }))
 	}
-	require.Less(t, time.Since(begin), 10*time.Second)
 	// An instance that is behind is waited for until it says that it has followed.
 	version := s.Kit.Apps.State().Version
 	alive := func(v int64) { present(t, s, "contacts-1", v) }
 	alive(version)
+	s.Eventually(func() bool { _, known := inside.presence.Get("contacts-1"); return known })
 	var done time.Time
+	var answer *apptest.Answer
 	var both sync.WaitGroup
 	both.Go(func() {
-		c.Patch("/apps/forms", map[string]any{"enabled": false}).Is(200)
+		answer = c.Patch("/apps/forms", map[string]any{"enabled": false})
 		done = time.Now()
 	})
 	time.Sleep(300 * time.Millisecond)
 	followed := time.Now()
 	alive(version + 1)
 	both.Wait()
+	answer.Is(200)
 	require.False(t, done.Before(followed), "the switch was answered before everybody had followed")
 }

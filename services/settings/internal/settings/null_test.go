@@ -10,6 +10,7 @@ import (
 
 // CheckNulls holds that every other field refuses null by its name.
 func TestNullClearsWhatMayBeEmpty(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	page := "/pages/" + number(int64(c.Post("/pages", map[string]any{"title": "Visit", "content": "Hello"}).Is(201).Field("id").(float64)))

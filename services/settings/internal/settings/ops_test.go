@@ -10,6 +10,7 @@ import (
 )
 
 func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
 	// The description is no example of itself, a stream has no end, and the others are called at addresses that the description does not have.
@@ -17,6 +18,7 @@ func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 }
 
 func TestEventsLookLikeTheirSamples(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	page := c.Post("/pages", map[string]any{"title": "Opening hours"}).Is(201)
@@ -34,10 +36,9 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 	}
 }
 
-func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
-	start(t).CheckAccess()
-}
-
-func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
-	start(t).CheckNulls(t)
+func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.CheckAccess()
+	s.CheckNulls(t)
 }

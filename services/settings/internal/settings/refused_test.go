@@ -9,6 +9,7 @@ import (
 
 // Each value that a setting does not take is refused by the setting's name and a code.
 func TestWhatASettingDoesNotTakeIsRefusedByName(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	for _, x := range []struct {

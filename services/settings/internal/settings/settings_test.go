@@ -4,15 +4,45 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 )
+
+// costs are those of a password's hash outside of tests, where most of the time would go there.
+var costs = *argon
+
+func TestMain(m *testing.M) {
+	argon = &argon2id.Params{Memory: 1024, Iterations: 1, Parallelism: 1, SaltLength: costs.SaltLength, KeyLength: costs.KeyLength}
+	os.Exit(m.Run())
+}
+
+func TestAPasswordIsHashedAtTheCostsThatOWASPGives(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}, costs)
+	of, _, _, err := argon2id.DecodeHash(nobodys)
+	require.NoError(t, err)
+	require.Equal(t, costs, *of, "a login that does not exist takes as long")
+	hash, err := argon2id.CreateHash(adminPassword, &costs)
+	require.NoError(t, err)
+	for password, right := range map[string]bool{adminPassword: true, adminPassword + "x": false} {
+		matches, err := newHasher().matches(t.Context(), password, hash)
+		require.NoError(t, err)
+		require.Equal(t, right, matches)
+	}
+	cheap, err := newHasher().hash(t.Context(), adminPassword)
+	require.NoError(t, err)
+	of, _, _, err = argon2id.DecodeHash(cheap)
+	require.NoError(t, err)
+	require.Equal(t, argon, of)
+}
 
 const adminPassword = "correct horse battery"
 
@@ -50,67 +80,68 @@ func basic(s *apptest.Service, login, password string) *apptest.Client {
 	return s.Visitor().With("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(login+":"+password)))
 }
 
-func TestASessionCountsOnceTheSignInIsAnsweredHoweverSlowTheRelayIs(t *testing.T) {
+func TestASessionOrKeyWorksFromItsFirstAnswerUntilItEnds(t *testing.T) {
+	t.Parallel()
 	s := start(t)
-	relay, err := s.Kit.DB.Pool.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = relay.Exec(t.Context(), `select from relay for update`)
-	require.NoError(t, err)
-	time.AfterFunc(time.Second, func() { _ = relay.Rollback(context.Background()) })
-	admin(t, s).Get("/auth/session").Is(200)
-}
+	t.Run("a session counts once the sign in is answered however slow the relay is", func(t *testing.T) {
+		relay, err := s.Kit.DB.Pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = relay.Exec(t.Context(), `select from relay for update`)
+		require.NoError(t, err)
+		time.AfterFunc(300*time.Millisecond, func() { _ = relay.Rollback(context.Background()) })
+		admin(t, s).Get("/auth/session").Is(200)
+	})
+	t.Run("the first administrator signs in and out", func(t *testing.T) {
+		a := s.Visitor().Post("/auth/login", map[string]any{"login": "ADMIN@example.com", "password": adminPassword}).Is(200)
+		require.Equal(t, "site_admin", a.Text("role"))
+		require.Len(t, a.Field("capabilities"), 9)
+		cookie, err := http.ParseSetCookie(a.Header.Get("Set-Cookie"))
+		require.NoError(t, err)
+		require.True(t, cookie.HttpOnly)
+		require.Equal(t, http.SameSiteLaxMode, cookie.SameSite)
 
-func TestTheFirstAdministratorSignsInAndOut(t *testing.T) {
-	s := start(t)
-	a := s.Visitor().Post("/auth/login", map[string]any{"login": "ADMIN@example.com", "password": adminPassword}).Is(200)
-	require.Equal(t, "site_admin", a.Text("role"))
-	require.Len(t, a.Field("capabilities"), 9)
-	cookie, err := http.ParseSetCookie(a.Header.Get("Set-Cookie"))
-	require.NoError(t, err)
-	require.True(t, cookie.HttpOnly)
-	require.Equal(t, http.SameSiteLaxMode, cookie.SameSite)
+		c := withCookie(s, a)
+		require.Equal(t, "admin", c.Get("/me").Is(200).Text("login"))
+		require.Equal(t, "app", c.Get("/auth/session").Is(200).Text("channel"))
+		out := c.Post("/auth/logout", nil).Is(204)
+		require.Contains(t, out.Header.Get("Set-Cookie"), "Max-Age=0")
+		s.Eventually(func() bool { return c.Get("/me").Status == 401 })
+		s.Visitor().Get("/me").Fails(401, "svc_unauthorized")
+		s.Visitor().Post("/auth/logout", nil).Fails(401, "svc_unauthorized")
+	})
+	t.Run("signing in twice under one key is two sessions", func(t *testing.T) {
+		once := s.Visitor().With("Idempotency-Key", "a key of the client's")
+		var cookies []string
+		for range 2 {
+			a := once.Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword}).Is(200)
+			require.Empty(t, a.Header.Get("Idempotent-Replayed"))
+			withCookie(s, a).Get("/me").Is(200)
+			cookies = append(cookies, a.Header.Get("Set-Cookie"))
+		}
+		require.NotEqual(t, cookies[0], cookies[1])
+	})
+	t.Run("an application password works until it is revoked", func(t *testing.T) {
+		c := admin(t, s)
+		made := c.Post("/me/application-passwords", map[string]any{"name": "shop"}).Is(201)
+		require.Len(t, strings.ReplaceAll(made.Text("password"), " ", ""), 24)
+		key := basic(s, "admin", made.Text("password"))
+		require.Equal(t, "admin", key.Get("/me").Is(200).Text("login"))
+		key.Get("/auth/session").Fails(401, "svc_unauthorized")
 
-	c := withCookie(s, a)
-	require.Equal(t, "admin", c.Get("/me").Is(200).Text("login"))
-	require.Equal(t, "app", c.Get("/auth/session").Is(200).Text("channel"))
-	out := c.Post("/auth/logout", nil).Is(204)
-	require.Contains(t, out.Header.Get("Set-Cookie"), "Max-Age=0")
-	s.Eventually(func() bool { return c.Get("/me").Status == 401 })
-	s.Visitor().Get("/me").Fails(401, "svc_unauthorized")
-	s.Visitor().Post("/auth/logout", nil).Fails(401, "svc_unauthorized")
-}
-
-func TestSigningInTwiceUnderOneKeyIsTwoSessions(t *testing.T) {
-	s := start(t)
-	once := s.Visitor().With("Idempotency-Key", "a key of the client's")
-	var cookies []string
-	for range 2 {
-		a := once.Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword}).Is(200)
-		require.Empty(t, a.Header.Get("Idempotent-Replayed"))
-		withCookie(s, a).Get("/me").Is(200)
-		cookies = append(cookies, a.Header.Get("Set-Cookie"))
-	}
-	require.NotEqual(t, cookies[0], cookies[1])
-}
-
-func TestAnApplicationPasswordWorksUntilItIsRevoked(t *testing.T) {
-	s := start(t)
-	c := admin(t, s)
-	made := c.Post("/me/application-passwords", map[string]any{"name": "shop"}).Is(201)
-	require.Len(t, strings.ReplaceAll(made.Text("password"), " ", ""), 24)
-	key := basic(s, "admin", made.Text("password"))
-	require.Equal(t, "admin", key.Get("/me").Is(200).Text("login"))
-	key.Get("/auth/session").Fails(401, "svc_unauthorized")
-
-	listed := c.Get("/me/application-passwords").Is(200)
-	require.Equal(t, "shop", listed.Text("items.0.name"))
-	require.NotContains(t, listed.Body, "password\"")
-	c.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
-	s.Eventually(func() bool { return key.Get("/me").Status == 401 })
-	c.Delete("/me/application-passwords/"+made.Text("id"), nil).Fails(404, "svc_not_found")
+		listed := c.Get("/me/application-passwords").Is(200)
+		require.Equal(t, "shop", listed.Text("items.0.name"))
+		require.NotContains(t, listed.Body, "password\"")
+		c.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
+		s.Eventually(func() bool { return key.Get("/me").Status == 401 })
+		c.Delete("/me/application-passwords/"+made.Text("id"), nil).Fails(404, "svc_not_found")
+	})
+	t.Run("the description is open API", func(t *testing.T) {
+		s.Eventually(func() bool { return strings.Contains(s.Visitor().Get("/openapi.json").Is(200).Body, "/audit-log") })
+	})
 }
 
 func TestAppsAreSwitchedOnceEverybodyHasConfirmed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	require.Len(t, c.Get("/apps").Is(200).Items(), 3)
@@ -121,9 +152,4 @@ func TestAppsAreSwitchedOnceEverybodyHasConfirmed(t *testing.T) {
 	require.Equal(t, "always_on", c.Patch("/apps/contacts", map[string]any{"enabled": false}).Fails(409, "svc_conflict").Text("data.reason"))
 	c.Patch("/apps/nothing", map[string]any{"enabled": true}).Fails(404, "svc_not_found")
 	c.Patch("/apps/booking", map[string]any{}).Fails(400, "svc_invalid_param")
-}
-
-func TestTheDescriptionIsOpenAPI(t *testing.T) {
-	s := start(t)
-	s.Eventually(func() bool { return strings.Contains(s.Visitor().Get("/openapi.json").Is(200).Body, "/audit-log") })
 }

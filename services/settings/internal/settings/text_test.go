@@ -7,6 +7,7 @@ import (
 )
 
 func TestNamesTakeNoControlCharacters(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := admin(t, s)
 	page := "/pages/" + number(int64(c.Post("/pages", map[string]any{"title": "Visit"}).Is(201).Field("id").(float64)))

@@ -6,11 +6,9 @@ import (
 	"frontdesk/libs/app/apptest"
 )
 
-func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
+func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 	t.Parallel()
-	apptest.Start(t, Service).CheckAccess()
-}
-
-func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
-	apptest.Start(t, Service).CheckNulls(t)
+	s := apptest.Start(t, Service)
+	s.CheckAccess()
+	s.CheckNulls(t)
 }

@@ -31,40 +31,165 @@ func every() []string {
 	return all
 }
 
-func TestTheRequestIsAsTheInterfaceDescribesIt(t *testing.T) {
+func TestAnEventReachesItsSubscribers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	_, secret := s.subscribe(admin, r.URL, proto.KindContactUpdated)
-	id := uuid.NewString()
-	event := s.contact(proto.KindContactUpdated, id, 4, func(e *apptest.Event) { e.Changed = []string{"email", "phone"} })
-	s.Eventually(func() bool { return len(r.all()) == 1 })
+	t.Run("the request is as the interface describes it", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		_, secret := s.subscribe(admin, r.URL, proto.KindContactUpdated)
+		id := uuid.NewString()
+		event := s.contact(proto.KindContactUpdated, id, 4, func(e *apptest.Event) { e.Changed = []string{"email", "phone"} })
+		s.Eventually(func() bool { return len(r.all()) == 1 })
 
-	got := r.all()[0]
-	require.Equal(t, "application/json", got.header.Get("Content-Type"))
-	require.Equal(t, proto.KindContactUpdated, got.header.Get("X-Svc-Event"))
-	_, err := uuid.Parse(got.header.Get("X-Svc-Delivery"))
-	require.NoError(t, err)
-	var at int64
-	_, err = fmt.Sscanf(got.header.Get("X-Svc-Signature"), "t=%d,", &at)
-	require.NoError(t, err)
-	require.Equal(t, signature.Svc(secret, time.Unix(at, 0), []byte(got.body)), got.header.Get("X-Svc-Signature"))
-	require.Equal(t, "evt_"+event, got.header.Get("webhook-id"))
-	verifier, err := standardwebhooks.NewWebhook(secret)
-	require.NoError(t, err)
-	require.NoError(t, verifier.VerifyIgnoringTimestamp([]byte(got.body), got.header))
-	require.InDelta(t, s.Now().Unix(), at, 60)
+		got := r.all()[0]
+		require.Equal(t, "application/json", got.header.Get("Content-Type"))
+		require.Equal(t, proto.KindContactUpdated, got.header.Get("X-Svc-Event"))
+		_, err := uuid.Parse(got.header.Get("X-Svc-Delivery"))
+		require.NoError(t, err)
+		var at int64
+		_, err = fmt.Sscanf(got.header.Get("X-Svc-Signature"), "t=%d,", &at)
+		require.NoError(t, err)
+		require.Equal(t, signature.Svc(secret, time.Unix(at, 0), []byte(got.body)), got.header.Get("X-Svc-Signature"))
+		require.Equal(t, "evt_"+event, got.header.Get("webhook-id"))
+		verifier, err := standardwebhooks.NewWebhook(secret)
+		require.NoError(t, err)
+		require.NoError(t, verifier.VerifyIgnoringTimestamp([]byte(got.body), got.header))
+		require.InDelta(t, s.Now().Unix(), at, 60)
 
-	var whole map[string]any
-	require.NoError(t, json.Unmarshal([]byte(got.body), &whole))
-	require.ElementsMatch(t, []string{"event", "id", "occurred_at", "data"}, keysOf(whole))
-	require.Equal(t, "evt_"+event, whole["id"])
-	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, whole["occurred_at"])
-	data := whole["data"].(map[string]any)
-	require.ElementsMatch(t, []string{"contact", "changed"}, keysOf(data))
-	require.Equal(t, []any{"email", "phone"}, data["changed"])
-	require.Equal(t, "ann@example.com", data["contact"].(map[string]any)["email"])
+		var whole map[string]any
+		require.NoError(t, json.Unmarshal([]byte(got.body), &whole))
+		require.ElementsMatch(t, []string{"event", "id", "occurred_at", "data"}, keysOf(whole))
+		require.Equal(t, "evt_"+event, whole["id"])
+		require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, whole["occurred_at"])
+		data := whole["data"].(map[string]any)
+		require.ElementsMatch(t, []string{"contact", "changed"}, keysOf(data))
+		require.Equal(t, []any{"email", "phone"}, data["changed"])
+		require.Equal(t, "ann@example.com", data["contact"].(map[string]any)["email"])
+	})
+	t.Run("each record stands under its own key", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
+		person, merged := uuid.NewString(), uuid.NewString()
+		send := func(topic, kind string, data map[string]any, extra any) {
+			s.Send(apptest.Event{Topic: topic, Kind: kind, Key: data["id"].(string), Version: 1, Data: data, Extra: extra})
+		}
+		record := func() map[string]any {
+			return map[string]any{"id": uuid.NewString(), "contact": map[string]any{"id": person}}
+		}
+		send(proto.SubmissionTopic, proto.KindFormSubmitted, record(), nil)
+		send(proto.AppointmentTopic, proto.KindAppointmentBooked, record(), nil)
+		send(proto.OrganizationTopic, proto.KindOrganizationCreated, map[string]any{"id": uuid.NewString(), "name": "Acme"}, nil)
+		send(proto.OrganizationTopic, proto.KindOrganizationMerged, map[string]any{"id": uuid.NewString(), "name": "Acme"}, map[string]any{"merged_id": merged})
+		send(proto.ContactTopic, proto.KindMarketingSubscribed, map[string]any{"id": person, "marketing": "subscribed"}, nil)
+		send(proto.ContactTopic, proto.KindContactMerged, map[string]any{"id": uuid.NewString()}, map[string]any{"merged_id": merged})
+		send(proto.ContactTopic, proto.KindContactErased, map[string]any{"id": uuid.NewString(), "email": "must not be seen"}, nil)
+		// Not subscribable, however often they come.
+		send(proto.ContactTopic, proto.KindContactEnsured, map[string]any{"id": person}, map[string]any{"origin": "submission"})
+		send(proto.AppointmentTopic, proto.KindAppointmentUpdated, record(), nil)
+		send(proto.SubmissionTopic, proto.KindSubmissionUpdated, record(), nil)
+		s.Eventually(func() bool { return len(r.all()) == 7 })
+		s.Settle()
+
+		shape := map[string][]string{}
+		for _, got := range r.all() {
+			shape[got.json().Event] = keysOf(got.json().Data)
+			if got.json().Event == proto.KindContactErased {
+				require.Equal(t, []string{"id"}, keysOf(got.json().Data["contact"].(map[string]any)))
+			}
+			if m, ok := got.json().Data["merged_id"]; ok {
+				require.Equal(t, merged, m)
+			}
+		}
+		for event, want := range map[string][]string{
+			proto.KindFormSubmitted: {"submission"}, proto.KindAppointmentBooked: {"appointment"}, proto.KindOrganizationCreated: {"organization"},
+			proto.KindOrganizationMerged: {"organization", "merged_id"}, proto.KindMarketingSubscribed: {"contact"},
+			proto.KindContactMerged: {"contact", "merged_id"}, proto.KindContactErased: {"contact"},
+		} {
+			require.ElementsMatch(t, want, shape[event], event)
+		}
+		require.Equal(t, 7, len(r.all()))
+	})
+	t.Run("each active subscriber gets an event once however often it arrives", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		first, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
+		second, _ := s.subscribe(admin, r.URL, proto.KindContactCreated, proto.KindContactUpdated)
+		other, _ := s.subscribe(admin, r.URL, proto.KindContactUpdated)
+		off, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
+		admin.Patch("/webhooks/"+off, map[string]any{"active": false}).Is(200)
+
+		id := uuid.NewString()
+		event := s.contact(proto.KindContactCreated, id, 1)
+		s.contact(proto.KindContactCreated, id, 1, func(e *apptest.Event) { e.ID = event })
+		s.Settle()
+		s.contact(proto.KindContactCreated, id, 1, func(e *apptest.Event) { e.ID = event })
+		s.Settle()
+		for _, w := range []string{first, second} {
+			s.Eventually(func() bool { return slices.Equal(s.statuses(admin, w), []string{"delivered"}) })
+		}
+		require.Empty(t, s.statuses(admin, other))
+		require.Empty(t, s.statuses(admin, off))
+		require.Equal(t, 2, len(r.all()))
+
+		// What happened while it was off never comes.
+		admin.Patch("/webhooks/"+off, map[string]any{"active": true}).Is(200)
+		require.Empty(t, s.statuses(admin, off))
+	})
+	t.Run("events of a record arrive in their order", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		// The earlier of two would be overtaken if both were on the way.
+		r.answers(func(n int, _ request) (int, string) {
+			time.Sleep(time.Duration(n%4) * 5 * time.Millisecond)
+			return 200, ""
+		})
+		s.subscribe(admin, r.URL, proto.KindContactUpdated)
+		people := []string{uuid.NewString(), uuid.NewString(), uuid.NewString()}
+		const rounds = 20
+		for v := range rounds {
+			for _, p := range people {
+				s.contact(proto.KindContactUpdated, p, int64(v))
+			}
+		}
+		s.Eventually(func() bool { return len(r.all()) >= rounds*len(people) })
+		seen := map[string][]int{}
+		for _, got := range r.all() {
+			c := got.json().Data["contact"].(map[string]any)
+			seen[c["id"].(string)] = append(seen[c["id"].(string)], int(c["version_in_test"].(float64)))
+		}
+		for _, p := range people {
+			require.Len(t, seen[p], rounds)
+			require.True(t, slices.IsSorted(seen[p]), "%v", seen[p])
+		}
+	})
+	t.Run("a delivery that waits for its retry holds nobody up", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated, proto.KindContactUpdated)
+		r.says(500)
+		key := uuid.NewString()
+		s.contact(proto.KindContactCreated, key, 1)
+		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"retrying"}) })
+		r.says(200)
+		s.contact(proto.KindContactUpdated, key, 2)
+		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered", "retrying"}) })
+	})
+	t.Run("a tombstone takes the record too", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		id, _ := s.subscribe(admin, r.URL, every()...)
+		data := map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}}
+		s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: data["id"].(string), Version: 1, Data: data})
+		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered"}) })
+		require.NoError(t, s.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.SubmissionTopic, Key: data["id"].(string)}}))
+		s.Settle()
+		d := admin.Get("/webhooks/" + id + "/deliveries").Is(200)
+		require.NotContains(t, d.Body, "gone@example.com")
+		require.Equal(t, map[string]any{"submission": map[string]any{"id": data["id"]}}, d.Field("items.0.payload.data"))
+	})
 }
 
 func keysOf(m map[string]any) []string {
@@ -75,83 +200,10 @@ func keysOf(m map[string]any) []string {
 	return all
 }
 
-func TestEachRecordStandsUnderItsOwnKey(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	r := listen(t)
-	s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
-	person, merged := uuid.NewString(), uuid.NewString()
-	send := func(topic, kind string, data map[string]any, extra any) {
-		s.Send(apptest.Event{Topic: topic, Kind: kind, Key: data["id"].(string), Version: 1, Data: data, Extra: extra})
-	}
-	record := func() map[string]any {
-		return map[string]any{"id": uuid.NewString(), "contact": map[string]any{"id": person}}
-	}
-	send(proto.SubmissionTopic, proto.KindFormSubmitted, record(), nil)
-	send(proto.AppointmentTopic, proto.KindAppointmentBooked, record(), nil)
-	send(proto.OrganizationTopic, proto.KindOrganizationCreated, map[string]any{"id": uuid.NewString(), "name": "Acme"}, nil)
-	send(proto.OrganizationTopic, proto.KindOrganizationMerged, map[string]any{"id": uuid.NewString(), "name": "Acme"}, map[string]any{"merged_id": merged})
-	send(proto.ContactTopic, proto.KindMarketingSubscribed, map[string]any{"id": person, "marketing": "subscribed"}, nil)
-	send(proto.ContactTopic, proto.KindContactMerged, map[string]any{"id": uuid.NewString()}, map[string]any{"merged_id": merged})
-	send(proto.ContactTopic, proto.KindContactErased, map[string]any{"id": uuid.NewString(), "email": "must not be seen"}, nil)
-	// Not subscribable, however often they come.
-	send(proto.ContactTopic, proto.KindContactEnsured, map[string]any{"id": person}, map[string]any{"origin": "submission"})
-	send(proto.AppointmentTopic, proto.KindAppointmentUpdated, record(), nil)
-	send(proto.SubmissionTopic, proto.KindSubmissionUpdated, record(), nil)
-	s.Eventually(func() bool { return len(r.all()) == 7 })
-	s.Settle()
-
-	shape := map[string][]string{}
-	for _, got := range r.all() {
-		shape[got.json().Event] = keysOf(got.json().Data)
-		if got.json().Event == proto.KindContactErased {
-			require.Equal(t, []string{"id"}, keysOf(got.json().Data["contact"].(map[string]any)))
-		}
-		if m, ok := got.json().Data["merged_id"]; ok {
-			require.Equal(t, merged, m)
-		}
-	}
-	for event, want := range map[string][]string{
-		proto.KindFormSubmitted: {"submission"}, proto.KindAppointmentBooked: {"appointment"}, proto.KindOrganizationCreated: {"organization"},
-		proto.KindOrganizationMerged: {"organization", "merged_id"}, proto.KindMarketingSubscribed: {"contact"},
-		proto.KindContactMerged: {"contact", "merged_id"}, proto.KindContactErased: {"contact"},
-	} {
-		require.ElementsMatch(t, want, shape[event], event)
-	}
-	require.Equal(t, 7, len(r.all()))
-}
-
-func TestEachActiveSubscriberGetsAnEventOnceHoweverOftenItArrives(t *testing.T) {
+func TestWhetherAnAppIsOnIsDecidedWhenTheEventHappens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	first, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
-	second, _ := s.subscribe(admin, r.URL, proto.KindContactCreated, proto.KindContactUpdated)
-	other, _ := s.subscribe(admin, r.URL, proto.KindContactUpdated)
-	off, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
-	admin.Patch("/webhooks/"+off, map[string]any{"active": false}).Is(200)
-
-	id := uuid.NewString()
-	event := s.contact(proto.KindContactCreated, id, 1)
-	s.contact(proto.KindContactCreated, id, 1, func(e *apptest.Event) { e.ID = event })
-	s.Settle()
-	s.contact(proto.KindContactCreated, id, 1, func(e *apptest.Event) { e.ID = event })
-	s.Settle()
-	for _, w := range []string{first, second} {
-		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, w), []string{"delivered"}) })
-	}
-	require.Empty(t, s.statuses(admin, other))
-	require.Empty(t, s.statuses(admin, off))
-	require.Equal(t, 2, len(r.all()))
-
-	// What happened while it was off never comes.
-	admin.Patch("/webhooks/"+off, map[string]any{"active": true}).Is(200)
-	require.Empty(t, s.statuses(admin, off))
-}
-
-func TestWhetherAnAppIsOnIsDecidedWhenTheEventHappens(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name              string
 		happened, arrives bool // whether the app was on
@@ -162,10 +214,10 @@ func TestWhetherAnAppIsOnIsDecidedWhenTheEventHappens(t *testing.T) {
 		{"off, and still off when the event arrives", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t)
+			s := s.in(t)
 			r := listen(t)
-			id, _ := s.subscribe(s.As(auth.SiteAdmin), r.URL, every()...)
+			s.SetApp("booking", true)
+			id, _ := s.subscribe(admin, r.URL, every()...)
 			s.SetApp("booking", c.arrives)
 			appointment := map[string]any{"id": uuid.NewString()}
 			s.Send(apptest.Event{Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentBooked, Key: appointment["id"].(string), Version: 1,
@@ -185,51 +237,6 @@ func TestWhetherAnAppIsOnIsDecidedWhenTheEventHappens(t *testing.T) {
 			require.Len(t, s.rows(id), len(want))
 		})
 	}
-}
-
-func TestEventsOfARecordArriveInTheirOrder(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	// The earlier of two would be overtaken if both were on the way.
-	r.answers(func(n int, _ request) (int, string) {
-		time.Sleep(time.Duration(n%4) * 5 * time.Millisecond)
-		return 200, ""
-	})
-	s.subscribe(admin, r.URL, proto.KindContactUpdated)
-	people := []string{uuid.NewString(), uuid.NewString(), uuid.NewString()}
-	const rounds = 20
-	for v := range rounds {
-		for _, p := range people {
-			s.contact(proto.KindContactUpdated, p, int64(v))
-		}
-	}
-	s.Eventually(func() bool { return len(r.all()) >= rounds*len(people) })
-	seen := map[string][]int{}
-	for _, got := range r.all() {
-		c := got.json().Data["contact"].(map[string]any)
-		seen[c["id"].(string)] = append(seen[c["id"].(string)], int(c["version_in_test"].(float64)))
-	}
-	for _, p := range people {
-		require.Len(t, seen[p], rounds)
-		require.True(t, slices.IsSorted(seen[p]), "%v", seen[p])
-	}
-}
-
-func TestADeliveryThatWaitsForItsRetryHoldsNobodyUp(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated, proto.KindContactUpdated)
-	r.says(500)
-	key := uuid.NewString()
-	s.contact(proto.KindContactCreated, key, 1)
-	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"retrying"}) })
-	r.says(200)
-	s.contact(proto.KindContactUpdated, key, 2)
-	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered", "retrying"}) })
 }
 
 func TestErasingAContactTakesItOutOfEveryStoredBody(t *testing.T) {
@@ -322,22 +329,6 @@ func TestStateAndHistoryAreNotDelivered(t *testing.T) {
 	var stored int
 	require.NoError(t, s.Service.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from message`).Scan(&stored))
 	require.Equal(t, 1, stored)
-}
-
-func TestATombstoneTakesTheRecordToo(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, every()...)
-	data := map[string]any{"id": uuid.NewString(), "values": map[string]any{"email": "gone@example.com"}}
-	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: data["id"].(string), Version: 1, Data: data})
-	s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{"delivered"}) })
-	require.NoError(t, s.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.SubmissionTopic, Key: data["id"].(string)}}))
-	s.Settle()
-	d := admin.Get("/webhooks/" + id + "/deliveries").Is(200)
-	require.NotContains(t, d.Body, "gone@example.com")
-	require.Equal(t, map[string]any{"submission": map[string]any{"id": data["id"]}}, d.Field("items.0.payload.data"))
 }
 
 func TestAnEventOfMoreWebhooksThanANotificationNamesReachesAll(t *testing.T) {

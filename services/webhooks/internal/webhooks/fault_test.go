@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -59,9 +57,8 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), master: "a master key that only tests know of", lease: leaseFor}
+	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), port: freeport.Port(), master: "a master key that only tests know of", lease: leaseFor}
 	s.startBroker()
-	s.port = portOf(t, s.cluster.ListenAddrs()[0])
 	t.Cleanup(func() { s.cluster.Close() })
 	s.bus = bus.New(s.cluster.ListenAddrs()[0], bus.Login{})
 	t.Cleanup(func() { _ = s.bus.Close() })
@@ -75,22 +72,9 @@ func newSite(t *testing.T) *site {
 
 func (s *site) startBroker() {
 	s.t.Helper()
-	options := []kfake.Opt{kfake.NumBrokers(1), kfake.DataDir(s.dir), kfake.SyncWrites()}
-	if s.port > 0 {
-		options = append(options, kfake.Ports(s.port))
-	}
 	var err error
-	s.cluster, err = kfake.NewCluster(options...)
+	s.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(s.port), kfake.DataDir(s.dir), kfake.SyncWrites())
 	require.NoError(s.t, err)
-}
-
-func portOf(t *testing.T, address string) (port int) {
-	t.Helper()
-	_, text, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	_, err = fmt.Sscan(text, &port)
-	require.NoError(t, err)
-	return port
 }
 
 // process starts the service as a process of its own and waits until it lives.
@@ -253,7 +237,10 @@ func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
 		var paused *string
 		return s.pool.Pool.QueryRow(t.Context(), `select paused from webhook where id = $1`, id).Scan(&paused) == nil && paused != nil
 	}, 30*time.Second, 5*time.Millisecond)
-	time.Sleep(300 * time.Millisecond)
+	until.Holds(t, func() bool {
+		var leases int
+		return s.pool.Pool.QueryRow(t.Context(), `select count(*) from lease`).Scan(&leases) == nil && leases == 0
+	}, 30*time.Second, 5*time.Millisecond, "nothing is in flight any more")
 	require.Equal(t, 20, len(r.all()))
 }
 

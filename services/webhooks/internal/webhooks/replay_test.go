@@ -93,101 +93,163 @@ func TestAPeriodIsSentAgainUnderItsIDsAndMarked(t *testing.T) {
 	require.Equal(t, 5, s.replay(admin, id, with(s.lastHour(), "events", []string{proto.KindContactCreated})))
 }
 
-func TestAFailedDeliveryThatIsReplayedHasItsWholeScheduleAgain(t *testing.T) {
+func TestAReplayAndANewSecretKeepWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	r.says(500)
-	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
-	s.contact(proto.KindContactCreated, uuid.NewString(), 1)
-	begin := s.Now()
-	fail := func(attempts int) {
-		for s.rows(id)[0].Status != statusFailed {
-			d := s.rows(id)[0]
-			if d.Next != nil {
-				s.reaches(*d.Next)
-			}
-			s.wakeAll()
-			s.Eventually(func() bool { return s.rows(id)[0].Attempts > d.Attempts })
-			s.idle()
+	t.Run("what a replay refuses", func(t *testing.T) {
+		s := s.in(t)
+		id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
+		path := "/webhooks/" + id + "/replay"
+		good := s.lastHour()
+		for name, body := range map[string]map[string]any{
+			"nothing": {}, "no end": {"from": good["from"]}, "no time": with(good, "from", "yesterday"), "backwards": {"from": good["to"], "to": good["from"]},
+			"an empty period": with(good, "to", good["from"]), "a status that waits": with(good, "status", "queued"), "an unknown event": with(good, "events", []string{"webhook.test"}),
+			"an unknown field": with(good, "all", true),
+		} {
+			t.Run(name, func(t *testing.T) { admin.Post(path, body).Fails(400, "svc_invalid_param") })
 		}
-		require.Equal(t, attempts, s.rows(id)[0].Attempts)
-	}
-	s.Eventually(func() bool { return len(s.rows(id)) == 1 })
-	fail(6)
-	require.Equal(t, 1, s.replay(admin, id, with(period(begin.Add(-time.Minute), begin.Add(time.Minute)), "status", "failed")))
-	s.Eventually(func() bool { return s.rows(id)[0].Attempts == 7 })
-	s.idle()
-	require.Equal(t, statusRetrying, s.rows(id)[0].Status)
-	fail(12)
-}
+		admin.Post("/webhooks/"+uuid.NewString()+"/replay", good).Fails(404, "svc_not_found")
 
-func TestWhatAReplayRefuses(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
-	path := "/webhooks/" + id + "/replay"
-	good := s.lastHour()
-	for name, body := range map[string]map[string]any{
-		"nothing": {}, "no end": {"from": good["from"]}, "no time": with(good, "from", "yesterday"), "backwards": {"from": good["to"], "to": good["from"]},
-		"an empty period": with(good, "to", good["from"]), "a status that waits": with(good, "status", "queued"), "an unknown event": with(good, "events", []string{"webhook.test"}),
-		"an unknown field": with(good, "all", true),
-	} {
-		t.Run(name, func(t *testing.T) { admin.Post(path, body).Fails(400, "svc_invalid_param") })
-	}
-	admin.Post("/webhooks/"+uuid.NewString()+"/replay", good).Fails(404, "svc_not_found")
-
-	fill := func(n int) {
-		_, err := s.DB.Pool.Exec(t.Context(), `
+		fill := func(n int) {
+			_, err := s.DB.Pool.Exec(t.Context(), `
 			with told as (
 				insert into message (id, event, record, payload, created_at)
 				select gen_random_uuid(), 'contact.created', gen_random_uuid(), '{}', $2 from generate_series(1, $3) returning id, record
 			), counted as (insert into tally values ($1, 'delivered', $3))
 			insert into delivery (id, webhook, message, record, status, created_at) select id, $1, id, record, 'delivered', $2 from told`, id, s.Now(), n)
+			require.NoError(t, err)
+		}
+		fill(replayMax + 1)
+		admin.Post(path, good).Fails(400, "svc_invalid_param")
+		require.Zero(t, s.count(`select count(*) from delivery where status = 'queued'`))
+
+		admin.Patch("/webhooks/"+id, map[string]any{"active": false}).Is(200)
+		require.Equal(t, "off", admin.Post(path, good).Fails(409, "svc_conflict").Text("data.reason"))
+		admin.Patch("/webhooks/"+id, map[string]any{"active": true}).Is(200)
+		for _, reason := range []string{pausedFailures, pausedSecret} {
+			s.pauses(id, reason)
+			require.Equal(t, "paused", admin.Post(path, good).Fails(409, "svc_conflict").Text("data.reason"))
+		}
+		require.Zero(t, s.count(`select count(*) from delivery where replayed_at is not null`))
+	})
+	t.Run("a replay under one key is one", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
+		for range 8 {
+			s.contact(proto.KindContactCreated, uuid.NewString(), 1)
+		}
+		s.Eventually(func() bool { return len(r.all()) == 8 })
+		s.idle()
+		keyed, body := admin.With("Idempotency-Key", "once"), s.lastHour()
+		answers := make([]apptest.Answer, 6)
+		var calls sync.WaitGroup
+		for i := range answers {
+			calls.Go(func() { answers[i] = *keyed.Post("/webhooks/"+id+"/replay", body) })
+		}
+		calls.Wait()
+		for _, a := range answers {
+			require.Equal(t, 202, a.Status, a.Body)
+			require.EqualValues(t, 8, a.Field("queued"))
+		}
+		s.Eventually(func() bool { return len(r.all()) == 16 })
+		s.idle()
+		require.Len(t, r.all(), 16)
+		require.Len(t, s.Audited("replay-webhook"), 1)
+	})
+	t.Run("a secret that cannot be read is not kept", func(t *testing.T) {
+		s := s.in(t)
+		id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
+		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set secret = $2 where id = $1`, id, app.NewKeys(app.Config{MasterKey: "another"}).Seal(purposeOf(id), []byte("x")))
 		require.NoError(t, err)
-	}
-	fill(replayMax + 1)
-	admin.Post(path, good).Fails(400, "svc_invalid_param")
-	require.Zero(t, s.count(`select count(*) from delivery where status = 'queued'`))
+		require.Nil(t, admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200).Field("webhook.old_secret_until"))
+	})
+	t.Run("the old secret is valid for a day if that is asked for", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		id, first := s.subscribe(admin, r.URL, proto.KindContactCreated)
+		accepted := func(secret string, q request) bool {
+			t.Helper()
+			receiver, err := standardwebhooks.NewWebhook(secret)
+			require.NoError(t, err)
+			return receiver.VerifyIgnoringTimestamp([]byte(q.body), q.header) == nil
+		}
+		next := func() request {
+			t.Helper()
+			before := len(r.all())
+			s.contact(proto.KindContactCreated, uuid.NewString(), 1)
+			s.Eventually(func() bool { return len(r.all()) == before+1 })
+			return r.all()[before]
+		}
+		made := admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200)
+		second, ends := made.Text("secret"), made.Text("webhook.old_secret_until")
+		until, err := time.Parse(time.RFC3339, ends)
+		require.NoError(t, err)
+		require.InDelta(t, 24*time.Hour, until.Sub(s.Now()), float64(time.Minute))
+		require.Equal(t, ends, admin.Get("/webhooks/"+id).Text("old_secret_until"))
+		require.Equal(t, ends, admin.Get("/webhooks").Text("items.0.old_secret_until"))
+		got := next()
+		require.True(t, accepted(first, got) && accepted(second, got))
+		var at int64
+		_, err = fmt.Sscanf(got.header.Get("X-Svc-Signature"), "t=%d,", &at)
+		require.NoError(t, err)
+		require.Equal(t, signature.Svc(second, time.Unix(at, 0), []byte(got.body)), got.header.Get("X-Svc-Signature"))
+		test := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
+		require.Equal(t, "delivered", test.Text("status"))
+		require.True(t, accepted(first, r.all()[len(r.all())-1]), "tests are signed with both too")
 
-	admin.Patch("/webhooks/"+id, map[string]any{"active": false}).Is(200)
-	require.Equal(t, "off", admin.Post(path, good).Fails(409, "svc_conflict").Text("data.reason"))
-	admin.Patch("/webhooks/"+id, map[string]any{"active": true}).Is(200)
-	for _, reason := range []string{pausedFailures, pausedSecret} {
-		s.pauses(id, reason)
-		require.Equal(t, "paused", admin.Post(path, good).Fails(409, "svc_conflict").Text("data.reason"))
-	}
-	require.Zero(t, s.count(`select count(*) from delivery where replayed_at is not null`))
-}
+		// A third one ends the first, and the second is the old one.
+		third := admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200).Text("secret")
+		got = next()
+		require.True(t, !accepted(first, got) && accepted(second, got) && accepted(third, got))
 
-func TestAReplayUnderOneKeyIsOne(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	r := listen(t)
-	admin := s.As(auth.SiteAdmin)
-	id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
-	for range 8 {
+		s.Travel(24*time.Hour + time.Second)
+		got = next()
+		if accepted(second, got) {
+			got = next() // the claim had read the clock before and waited for the last result
+		}
+		require.True(t, !accepted(second, got) && accepted(third, got))
+		require.Nil(t, admin.Get("/webhooks/"+id).Field("old_secret_until"))
+		require.Equal(t, 1, s.count(`select count(*) from webhook where old_secret is not null`))
+		require.NoError(t, s.expire(t.Context()))
+		require.Zero(t, s.count(`select count(*) from webhook where old_secret is not null`))
+
+		// Without keep_old the old one ends at once, also one that was kept before.
+		admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200)
+		last := admin.Post("/webhooks/"+id+"/secret", nil).Is(200)
+		require.Nil(t, last.Field("webhook.old_secret_until"))
+		got = next()
+		require.True(t, accepted(last.Text("secret"), got) && !accepted(third, got))
+		require.NotContains(t, got.header.Get("webhook-signature"), " ")
+	})
+	t.Run("a failed delivery that is replayed has its whole schedule again", func(t *testing.T) {
+		s := s.in(t)
+		r := listen(t)
+		r.says(500)
+		id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
 		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
-	}
-	s.Eventually(func() bool { return len(r.all()) == 8 })
-	s.idle()
-	keyed, body := admin.With("Idempotency-Key", "once"), s.lastHour()
-	answers := make([]apptest.Answer, 6)
-	var calls sync.WaitGroup
-	for i := range answers {
-		calls.Go(func() { answers[i] = *keyed.Post("/webhooks/"+id+"/replay", body) })
-	}
-	calls.Wait()
-	for _, a := range answers {
-		require.Equal(t, 202, a.Status, a.Body)
-		require.EqualValues(t, 8, a.Field("queued"))
-	}
-	s.Eventually(func() bool { return len(r.all()) == 16 })
-	s.idle()
-	require.Len(t, r.all(), 16)
-	require.Len(t, s.Audited("replay-webhook"), 1)
+		begin := s.Now()
+		fail := func(attempts int) {
+			for s.rows(id)[0].Status != statusFailed {
+				d := s.rows(id)[0]
+				if d.Next != nil {
+					s.reaches(*d.Next)
+				}
+				s.wakeAll()
+				s.Eventually(func() bool { return s.rows(id)[0].Attempts > d.Attempts })
+				s.idle()
+			}
+			require.Equal(t, attempts, s.rows(id)[0].Attempts)
+		}
+		s.Eventually(func() bool { return len(s.rows(id)) == 1 })
+		fail(6)
+		require.Equal(t, 1, s.replay(admin, id, with(period(begin.Add(-time.Minute), begin.Add(time.Minute)), "status", "failed")))
+		s.Eventually(func() bool { return s.rows(id)[0].Attempts == 7 })
+		s.idle()
+		require.Equal(t, statusRetrying, s.rows(id)[0].Status)
+		fail(12)
+	})
 }
 
 // In whatever order they run, the log's sums equal its rows, and every delivery ends as it was asked to.
@@ -260,75 +322,4 @@ func TestKilledInTheMiddleOfAReplayNothingIsLost(t *testing.T) {
 	var sum int
 	require.NoError(t, s.pool.Pool.QueryRow(t.Context(), `select sum(n) from tally where status = 'delivered'`).Scan(&sum))
 	require.Equal(t, events, sum)
-}
-
-func TestTheOldSecretIsValidForADayIfThatIsAskedFor(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	id, first := s.subscribe(admin, r.URL, proto.KindContactCreated)
-	accepted := func(secret string, q request) bool {
-		t.Helper()
-		receiver, err := standardwebhooks.NewWebhook(secret)
-		require.NoError(t, err)
-		return receiver.VerifyIgnoringTimestamp([]byte(q.body), q.header) == nil
-	}
-	next := func() request {
-		t.Helper()
-		before := len(r.all())
-		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
-		s.Eventually(func() bool { return len(r.all()) == before+1 })
-		return r.all()[before]
-	}
-	made := admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200)
-	second, ends := made.Text("secret"), made.Text("webhook.old_secret_until")
-	until, err := time.Parse(time.RFC3339, ends)
-	require.NoError(t, err)
-	require.InDelta(t, 24*time.Hour, until.Sub(s.Now()), float64(time.Minute))
-	require.Equal(t, ends, admin.Get("/webhooks/"+id).Text("old_secret_until"))
-	require.Equal(t, ends, admin.Get("/webhooks").Text("items.0.old_secret_until"))
-	got := next()
-	require.True(t, accepted(first, got) && accepted(second, got))
-	var at int64
-	_, err = fmt.Sscanf(got.header.Get("X-Svc-Signature"), "t=%d,", &at)
-	require.NoError(t, err)
-	require.Equal(t, signature.Svc(second, time.Unix(at, 0), []byte(got.body)), got.header.Get("X-Svc-Signature"))
-	test := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
-	require.Equal(t, "delivered", test.Text("status"))
-	require.True(t, accepted(first, r.all()[len(r.all())-1]), "tests are signed with both too")
-
-	// A third one ends the first, and the second is the old one.
-	third := admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200).Text("secret")
-	got = next()
-	require.True(t, !accepted(first, got) && accepted(second, got) && accepted(third, got))
-
-	s.Travel(24*time.Hour + time.Second)
-	got = next()
-	if accepted(second, got) {
-		got = next() // the claim had read the clock before and waited for the last result
-	}
-	require.True(t, !accepted(second, got) && accepted(third, got))
-	require.Nil(t, admin.Get("/webhooks/"+id).Field("old_secret_until"))
-	require.Equal(t, 1, s.count(`select count(*) from webhook where old_secret is not null`))
-	require.NoError(t, s.expire(t.Context()))
-	require.Zero(t, s.count(`select count(*) from webhook where old_secret is not null`))
-
-	// Without keep_old the old one ends at once, also one that was kept before.
-	admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200)
-	last := admin.Post("/webhooks/"+id+"/secret", nil).Is(200)
-	require.Nil(t, last.Field("webhook.old_secret_until"))
-	got = next()
-	require.True(t, accepted(last.Text("secret"), got) && !accepted(third, got))
-	require.NotContains(t, got.header.Get("webhook-signature"), " ")
-}
-
-func TestASecretThatCannotBeReadIsNotKept(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	admin := s.As(auth.SiteAdmin)
-	id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
-	_, err := s.DB.Pool.Exec(t.Context(), `update webhook set secret = $2 where id = $1`, id, app.NewKeys(app.Config{MasterKey: "another"}).Seal(purposeOf(id), []byte("x")))
-	require.NoError(t, err)
-	require.Nil(t, admin.Post("/webhooks/"+id+"/secret", map[string]any{"keep_old": true}).Is(200).Field("webhook.old_secret_until"))
 }

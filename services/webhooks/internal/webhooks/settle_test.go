@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -77,6 +76,6 @@ func TestADeliveryWithoutAResultIsNotSentEveryFewSeconds(t *testing.T) {
 		return held
 	})
 	s.wakeAll()
-	time.Sleep(300 * time.Millisecond)
+	s.idle()
 	require.Len(t, r.all(), 6)
 }

@@ -141,6 +141,18 @@ func start(t *testing.T, configure ...func(*app.Config)) *running {
 	return &running{out, inside, t}
 }
 
+// in is the service for one case of a test. The webhooks of the case are gone when it ends.
+func (r *running) in(t *testing.T) *running {
+	t.Helper()
+	t.Cleanup(func() {
+		admin := r.As(auth.SiteAdmin)
+		for _, w := range admin.Get("/webhooks?per_page=100").Is(200).Items() {
+			admin.Delete("/webhooks/"+w["id"].(string), nil).Is(204)
+		}
+	})
+	return &running{r.Service, r.service, t}
+}
+
 // subscribe adds a webhook and answers with its id and secret.
 func (r *running) subscribe(c *apptest.Client, url string, events ...string) (id, secret string) {
 	r.t.Helper()

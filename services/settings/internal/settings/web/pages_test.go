@@ -93,87 +93,105 @@ func hidden(t *testing.T, p page, name string) string {
 	return m[1]
 }
 
-func TestPeopleSignInWithoutScript(t *testing.T) {
+func TestPeopleSignInOnAPageWithoutScript(t *testing.T) {
+	t.Parallel()
 	s := start(t)
-	shown := do(t, s, "GET", "/account/sign-in", nil)
-	require.Equal(t, 200, shown.status)
-	require.Equal(t, "/account", hidden(t, shown, "next"))
-	require.Empty(t, shown.header.Get("Set-Cookie"))
+	t.Run("people sign in without script", func(t *testing.T) {
+		shown := do(t, s, "GET", "/account/sign-in", nil)
+		require.Equal(t, 200, shown.status)
+		require.Equal(t, "/account", hidden(t, shown, "next"))
+		require.Empty(t, shown.header.Get("Set-Cookie"))
 
-	wrong := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {"guess"}})
-	require.Equal(t, 422, wrong.status)
-	require.Contains(t, wrong.body, `value="admin"`)
-	require.NotContains(t, wrong.body, "guess")
-	require.Empty(t, wrong.header.Get("Set-Cookie"))
+		wrong := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {"guess"}})
+		require.Equal(t, 422, wrong.status)
+		require.Contains(t, wrong.body, `value="admin"`)
+		require.NotContains(t, wrong.body, "guess")
+		require.Empty(t, wrong.header.Get("Set-Cookie"))
 
-	in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}})
-	require.Equal(t, 303, in.status)
-	require.Equal(t, "/account", in.header.Get("Location"))
-	session(t, s, in).Get("/me").Is(200)
-	require.Equal(t, "/account?lang=nl", do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}, "lang": {"nl"}}).header.Get("Location"))
-}
+		in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}})
+		require.Equal(t, 303, in.status)
+		require.Equal(t, "/account", in.header.Get("Location"))
+		session(t, s, in).Get("/me").Is(200)
+		require.Equal(t, "/account?lang=nl", do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}, "lang": {"nl"}}).header.Get("Location"))
+	})
+	t.Run("signing in leads nowhere else", func(t *testing.T) {
+		for asked, leads := range map[string]string{
+			"/team/contacts?tag=a": "/team/contacts?tag=a", "https://evil.example/": "/account", "//evil.example": "/account", "/\\evil.example": "/account",
+			"javascript:alert(1)": "/account", "evil": "/account", "/a\r\nb": "/account", "/%09/evil.example": "/account", "/account/sign-in?next=/a": "/account",
+		} {
+			in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}, "next": {asked}})
+			require.Equal(t, 303, in.status, asked)
+			require.Equal(t, leads, in.header.Get("Location"), asked)
+		}
+	})
+	t.Run("another site cannot sign people in", func(t *testing.T) {
+		form := url.Values{"login": {"admin"}, "password": {password}}
+		for _, headers := range [][]string{{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}} {
+			p := do(t, s, "POST", "/account/sign-in", form, headers...)
+			require.Equal(t, 403, p.status, headers)
+			require.Empty(t, p.header.Get("Set-Cookie"))
+		}
+	})
+	t.Run("an invitation is accepted once", func(t *testing.T) {
+		c := session(t, s, do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}}))
+		c.Post("/staff", map[string]any{"name": "Bea", "email": "bea@example.com", "role": "staff"})
+		token := mailedToken(t, s, "bea@example.com", "/account/invitation")
 
-func TestSigningInLeadsNowhereElse(t *testing.T) {
-	s := start(t)
-	for asked, leads := range map[string]string{
-		"/team/contacts?tag=a": "/team/contacts?tag=a", "https://evil.example/": "/account", "//evil.example": "/account", "/\\evil.example": "/account",
-		"javascript:alert(1)": "/account", "evil": "/account", "/a\r\nb": "/account", "/%09/evil.example": "/account", "/account/sign-in?next=/a": "/account",
-	} {
-		in := do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}, "next": {asked}})
-		require.Equal(t, 303, in.status, asked)
-		require.Equal(t, leads, in.header.Get("Location"), asked)
-	}
-}
+		require.Contains(t, do(t, s, "GET", "/account/invitation", nil).body, `autocomplete="new-password"`)
+		short := do(t, s, "POST", "/account/invitation", url.Values{"token": {token}, "password": {"short"}})
+		require.Equal(t, 422, short.status)
+		require.Contains(t, short.body, "at least 8 characters.")
+		require.Equal(t, token, hidden(t, short, "token"), "the token stays")
+		wrong := do(t, s, "POST", "/account/invitation", url.Values{"token": {"nonsense"}, "password": {"long enough 1"}})
+		require.Equal(t, 422, wrong.status)
+		require.Contains(t, wrong.body, "This code is not right.")
 
-func TestAnotherSiteCannotSignPeopleIn(t *testing.T) {
-	s := start(t)
-	form := url.Values{"login": {"admin"}, "password": {password}}
-	for _, headers := range [][]string{{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}} {
-		p := do(t, s, "POST", "/account/sign-in", form, headers...)
-		require.Equal(t, 403, p.status, headers)
-		require.Empty(t, p.header.Get("Set-Cookie"))
-	}
-}
-
-func TestTheSecondFactorIsAskedForInASecondStep(t *testing.T) {
-	s := start(t)
-	first := url.Values{"login": {"admin"}, "password": {password}, "next": {"/team/calendar"}}
-	c := session(t, s, do(t, s, "POST", "/account/sign-in", first))
-	secret := c.Post("/auth/two-factor", nil).Is(200).Text("secret")
-	_, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
-	require.NoError(t, err)
-	code := func() string {
-		code, err := totp.GenerateCode(secret, s.Now())
+		done := do(t, s, "POST", "/account/invitation", url.Values{"token": {"http://localhost:8080/account/invitation#token=" + token}, "password": {"long enough 1"}})
+		require.Equal(t, 200, done.status, done.body)
+		require.Contains(t, done.body, "Sign in as bea@example.com")
+		require.Equal(t, 410, do(t, s, "POST", "/account/invitation", url.Values{"token": {token}, "password": {"long enough 2"}}).status)
+		require.Equal(t, 303, do(t, s, "POST", "/account/sign-in", url.Values{"login": {"bea@example.com"}, "password": {"long enough 1"}}).status)
+	})
+	t.Run("the second factor is asked for in a second step", func(t *testing.T) {
+		first := url.Values{"login": {"admin"}, "password": {password}, "next": {"/team/calendar"}}
+		c := session(t, s, do(t, s, "POST", "/account/sign-in", first))
+		secret := c.Post("/auth/two-factor", nil).Is(200).Text("secret")
+		_, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
 		require.NoError(t, err)
-		return code
-	}
-	c.Post("/auth/two-factor/confirm", map[string]any{"code": code()}).Is(200)
-	s.Travel(time.Minute)
+		code := func() string {
+			code, err := totp.GenerateCode(secret, s.Now())
+			require.NoError(t, err)
+			return code
+		}
+		c.Post("/auth/two-factor/confirm", map[string]any{"code": code()}).Is(200)
+		s.Travel(time.Minute)
 
-	asks := do(t, s, "POST", "/account/sign-in", first)
-	require.Equal(t, 200, asks.status)
-	require.Contains(t, asks.body, `autocomplete="one-time-code"`)
-	require.NotContains(t, asks.body, password)
-	ticket := hidden(t, asks, "ticket")
-	wrong := do(t, s, "POST", "/account/sign-in", url.Values{"ticket": {ticket}, "code": {"000000"}, "next": {"/team/calendar"}})
-	require.Equal(t, 422, wrong.status)
-	require.Contains(t, wrong.body, "This code is not right.")
-	require.Equal(t, ticket, hidden(t, wrong, "ticket"))
+		asks := do(t, s, "POST", "/account/sign-in", first)
+		require.Equal(t, 200, asks.status)
+		require.Contains(t, asks.body, `autocomplete="one-time-code"`)
+		require.NotContains(t, asks.body, password)
+		ticket := hidden(t, asks, "ticket")
+		wrong := do(t, s, "POST", "/account/sign-in", url.Values{"ticket": {ticket}, "code": {"000000"}, "next": {"/team/calendar"}})
+		require.Equal(t, 422, wrong.status)
+		require.Contains(t, wrong.body, "This code is not right.")
+		require.Equal(t, ticket, hidden(t, wrong, "ticket"))
 
-	in := do(t, s, "POST", "/account/sign-in", url.Values{"ticket": {ticket}, "code": {code()}, "next": {"/team/calendar"}})
-	require.Equal(t, 303, in.status)
-	require.Equal(t, "/team/calendar", in.header.Get("Location"))
-	session(t, s, in).Get("/me").Is(200)
+		in := do(t, s, "POST", "/account/sign-in", url.Values{"ticket": {ticket}, "code": {code()}, "next": {"/team/calendar"}})
+		require.Equal(t, 303, in.status)
+		require.Equal(t, "/team/calendar", in.header.Get("Location"))
+		session(t, s, in).Get("/me").Is(200)
 
-	forged := do(t, s, "POST", "/account/sign-in", url.Values{"ticket": {"AAAA" + ticket}, "code": {code()}})
-	require.Equal(t, 422, forged.status)
-	require.Contains(t, forged.body, "sign in once more")
+		forged := do(t, s, "POST", "/account/sign-in", url.Values{"ticket": {"AAAA" + ticket}, "code": {code()}})
+		require.Equal(t, 422, forged.status)
+		require.Contains(t, forged.body, "sign in once more")
+	})
 }
 
 func TestManyAttemptsToSignInHaveToWait(t *testing.T) {
-	s := start(t, func(c *app.Config) { c.RateFactor = 1 })
+	t.Parallel()
+	s := start(t, func(c *app.Config) { c.RateFactor = 0.2 }) // two attempts a minute
 	var last page
-	for range 12 {
+	for range 3 {
 		last = do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {"guess"}})
 	}
 	require.Equal(t, 429, last.status)
@@ -182,29 +200,8 @@ func TestManyAttemptsToSignInHaveToWait(t *testing.T) {
 	require.Contains(t, last.body, `value="admin"`)
 }
 
-func TestAnInvitationIsAcceptedOnce(t *testing.T) {
-	s := start(t)
-	c := session(t, s, do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}}))
-	c.Post("/staff", map[string]any{"name": "Bea", "email": "bea@example.com", "role": "staff"})
-	token := mailedToken(t, s, "bea@example.com", "/account/invitation")
-
-	require.Contains(t, do(t, s, "GET", "/account/invitation", nil).body, `autocomplete="new-password"`)
-	short := do(t, s, "POST", "/account/invitation", url.Values{"token": {token}, "password": {"short"}})
-	require.Equal(t, 422, short.status)
-	require.Contains(t, short.body, "at least 8 characters.")
-	require.Equal(t, token, hidden(t, short, "token"), "the token stays")
-	wrong := do(t, s, "POST", "/account/invitation", url.Values{"token": {"nonsense"}, "password": {"long enough 1"}})
-	require.Equal(t, 422, wrong.status)
-	require.Contains(t, wrong.body, "This code is not right.")
-
-	done := do(t, s, "POST", "/account/invitation", url.Values{"token": {"http://localhost:8080/account/invitation#token=" + token}, "password": {"long enough 1"}})
-	require.Equal(t, 200, done.status, done.body)
-	require.Contains(t, done.body, "Sign in as bea@example.com")
-	require.Equal(t, 410, do(t, s, "POST", "/account/invitation", url.Values{"token": {token}, "password": {"long enough 2"}}).status)
-	require.Equal(t, 303, do(t, s, "POST", "/account/sign-in", url.Values{"login": {"bea@example.com"}, "password": {"long enough 1"}}).status)
-}
-
 func TestAForgottenPasswordIsReplaced(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	nobody := do(t, s, "POST", "/account/password", url.Values{"step": {"forgot"}, "email": {"nobody@example.com"}})
 	somebody := do(t, s, "POST", "/account/password", url.Values{"step": {"forgot"}, "email": {"admin@example.com"}})
@@ -225,6 +222,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 }
 
 func TestPagesOfTheSiteShowWidgets(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := session(t, s, do(t, s, "POST", "/account/sign-in", url.Values{"login": {"admin"}, "password": {password}}))
 	c.Post("/pages", map[string]any{"title": "Visit", "slug": "visit", "status": "publish", "content": "One [svc-form id=3] two\n\n\n[svc-form]\n[svc-booking staff='7']<script>"}).Is(201)
