@@ -196,6 +196,8 @@ func TestWhichContactsAreFound(t *testing.T) {
 		appointment(s, proto.KindAppointmentCancelled, 1, one, "cancelled", at.Add(24*time.Hour))
 		s.Settle()
 		stamp := func(d time.Duration) string { return url.QueryEscape(at.Add(d).Format(time.RFC3339)) }
+		// Changes have the time of the database, which is the real one.
+		later, earlier := url.QueryEscape(time.Now().UTC().Add(time.Hour).Format(time.RFC3339)), url.QueryEscape(time.Now().UTC().Add(-time.Hour).Format(time.RFC3339))
 		for query, want := range map[string][]string{
 			"status=customer":                    {one},
 			"status=inactive":                    {},
@@ -209,8 +211,8 @@ func TestWhichContactsAreFound(t *testing.T) {
 			"source=fair&status=customer":        {one},
 			"created_since=" + stamp(-time.Hour): {two, one},
 			"created_since=" + stamp(time.Hour):  {},
-			"updated_since=" + stamp(time.Hour):  {},
-			"updated_since=" + stamp(-time.Hour): {two, one},
+			"updated_since=" + later:             {},
+			"updated_since=" + earlier:           {two, one},
 			"appointment_from=" + stamp(0):       {two},
 			"appointment_to=" + stamp(time.Hour): {},
 			"appointment_from=" + stamp(0) + "&appointment_to=" + stamp(48*time.Hour): {two},

@@ -103,11 +103,13 @@ func rowOfOrganization(o Organization, now time.Time) pgx.NamedArgs {
 func insertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organization, error) {
 	o = organizationFields.Fill(Organization{ID: o.ID}, o)
 	o.Version, o.CreatedAt, o.UpdatedAt, o.LastActivity = 1, tx.Now, tx.Now, &tx.Now
-	if _, err := tx.Exec(ctx, `
+	// The database stamps the change by its own clock.
+	if err := tx.QueryRow(ctx, `
 		insert into organization (id, version, name, vat_number, email, phone, website, address_line, postal_code, city, country, owner_user_id, fields,
 			name_key, vat_key, email_key, last_activity, created_at, updated_at)
 		values (@id, 1, @name, @vat_number, @email, @phone, @website, @address_line, @postal_code, @city, @country, @owner, @fields,
-			@name_key, @vat_key, @email_key, @now, @now, @now)`, rowOfOrganization(o, tx.Now)); err != nil {
+			@name_key, @vat_key, @email_key, @now, @now, @now)
+		returning updated_at`, rowOfOrganization(o, tx.Now)).Scan(&o.UpdatedAt); err != nil {
 		return o, err
 	}
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryCreated, subject: "Organization created",
