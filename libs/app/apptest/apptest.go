@@ -150,7 +150,7 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 		}
 	})
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
-		Brokers: brokers, Kafka: loginOf(s.Name), MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
+		Brokers: brokers, Kafka: loginOf(s.Name), Partitions: 2, MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
 	cfg.Zone, err = time.LoadLocation(cfg.Timezone)
 	require.NoError(t, err)

@@ -112,7 +112,7 @@ func errorOf(res *kafka.FetchResponse) error {
 func (s *Service) ends(ctx context.Context, topics ...string) (map[string][]int64, error) {
 	wanted := map[string][]kafka.OffsetRequest{}
 	ends := map[string][]int64{}
-	for _, t := range proto.Topics {
+	for _, t := range proto.TopicsOf(s.Kit.Config.Partitions) {
 		if !slices.Contains(topics, t.Name) {
 			continue
 		}
