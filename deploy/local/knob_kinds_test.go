@@ -1,12 +1,12 @@
 package main
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/libs/knob"
 	"frontdesk/proto"
 )
 
@@ -18,9 +18,9 @@ func TestNothingStartsWithNonsenseInAKnob(t *testing.T) {
 		names, free []string
 		read        func() error
 	}{
-		"run": {knob.Names[knobs](), []string{"SVC_DATA_DIR", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_TRAEFIK_BIN", "PG_BIN"},
+		"run": {names[knobs](), []string{"SVC_DATA_DIR", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_TRAEFIK_BIN", "PG_BIN"},
 			func() error { _, err := readKnobs(); return err }},
-		"provision-kafka": {knob.Names[kafkaKnobs](), []string{"SVC_KAFKA_CA", "SVC_KAFKA_CERT", "SVC_KAFKA_CERT_KEY", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD"},
+		"provision-kafka": {names[kafkaKnobs](), []string{"SVC_KAFKA_CA", "SVC_KAFKA_CERT", "SVC_KAFKA_CERT_KEY", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD"},
 			func() error { return provisionKafka(t.Context(), nil) }},
 	} {
 		for _, name := range of.names {
@@ -37,7 +37,7 @@ func TestNothingStartsWithNonsenseInAKnob(t *testing.T) {
 }
 
 func TestTheDefaultsOfTheLocalRunFit(t *testing.T) {
-	for _, name := range knob.Names[knobs]() {
+	for _, name := range names[knobs]() {
 		t.Setenv(name, "")
 	}
 	k, err := readKnobs()
@@ -53,4 +53,14 @@ func TestAllThatIsWrongInTheLocalRunIsToldAtOnce(t *testing.T) {
 	for _, name := range []string{"SVC_MAIL_FROM", "SVC_SMTP_URL", "SVC_REPLICAS"} {
 		require.ErrorContains(t, err, name+" ")
 	}
+}
+
+// names are the variables of a struct's fields.
+func names[T any]() (all []string) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		if name := f.Tag.Get("env"); name != "" && name != "-" {
+			all = append(all, name)
+		}
+	}
+	return all
 }

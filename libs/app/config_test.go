@@ -1,13 +1,12 @@
 package app
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/libs/knob"
 )
 
 // least is an environment with which a service starts.
@@ -26,7 +25,7 @@ func TestNoServiceStartsWithNonsenseInAKnob(t *testing.T) {
 	// A control character fits no knob. Words fit those that are free.
 	free := []string{"SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD"}
 	everything := least()
-	for _, name := range knob.Names[Config]() {
+	for _, name := range names[Config]() {
 		_, err := ReadConfig(least(name + "=\x01"))
 		require.ErrorContains(t, err, name+" ")
 		if !slices.Contains(free, name) {
@@ -36,7 +35,7 @@ func TestNoServiceStartsWithNonsenseInAKnob(t *testing.T) {
 		everything = append(everything, name+"=\x01")
 	}
 	_, err := ReadConfig(everything)
-	for _, name := range knob.Names[Config]() {
+	for _, name := range names[Config]() {
 		require.ErrorContains(t, err, name+" ", "all that is wrong is told at once")
 	}
 }
@@ -55,4 +54,14 @@ func TestAServiceRefusesWhatCannotWork(t *testing.T) {
 	}
 	_, err := ReadConfig(nil)
 	require.EqualError(t, err, "DATABASE_URL is required\nSVC_MASTER_KEY is required")
+}
+
+// names are the variables of a struct's fields.
+func names[T any]() (all []string) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		if name := f.Tag.Get("env"); name != "" && name != "-" {
+			all = append(all, name)
+		}
+	}
+	return all
 }

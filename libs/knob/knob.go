@@ -99,14 +99,6 @@ func Read[T any](variables map[string]string, more Kinds) (into T, err error) {
 	return into, errors.Join(wrong...)
 }
 
-// Names are the variables of a struct's fields.
-func Names[T any]() (all []string) {
-	for f := range fields[T]() {
-		all = append(all, f.Tag.Get("env"))
-	}
-	return all
-}
-
 // Print lists the variables of a struct's fields, a line each, with their help and defaults.
 func Print[T any](w io.Writer) {
 	for f := range fields[T]() {
