@@ -25,7 +25,7 @@ type knobs struct {
 	AdminPassword string  `env:"SVC_ADMIN_PASSWORD" secret:"true" takes:"text" help:"password of the first administrator; made and printed when empty"`
 	AdminEmail    string  `env:"SVC_ADMIN_EMAIL" envDefault:"admin@example.com" takes:"email" help:"address of the first administrator"`
 	SMTPURL       string  `env:"SVC_SMTP_URL" secret:"true" takes:"mail server" help:"smtp://host:port that sends real mail, instead of the mail page"`
-	MailFrom      string  `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails"`
+	MailFrom      string  `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails, as salon@example.com or Salon <salon@example.com>; the name of the business stands before one without a name"`
 	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" takes:"one of 0 1" help:"1 allows webhook receivers on http and on this machine"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	MasterKey     string  `env:"SVC_MASTER_KEY" secret:"true" takes:"key" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`

@@ -53,7 +53,7 @@ type Config struct {
 	AdminPassword string `env:"SVC_ADMIN_PASSWORD" secret:"true" takes:"text" help:"password of the first administrator (settings); needed once, at the first start"`
 	AdminEmail    string `env:"SVC_ADMIN_EMAIL" envDefault:"admin@example.com" takes:"email" help:"address of the first administrator (settings)"`
 	SMTPURL       string `env:"SVC_SMTP_URL" secret:"true" takes:"mail server" help:"smtp[s]://[user:password@]host:port that mail is handed to (settings)"`
-	MailFrom      string `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails (settings)"`
+	MailFrom      string `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails, as salon@example.com or Salon <salon@example.com>; the name of the business stands before one without a name (settings)"`
 
 	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" takes:"duration" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
 
