@@ -144,7 +144,7 @@ func TestEachKnobIsChecked(t *testing.T) {
 	t.Run("a word for a number", func(t *testing.T) {
 		t.Setenv("SVC_HTTP_PORT", "http")
 		_, err := readKnobs()
-		require.ErrorContains(t, err, "SVC_HTTP_PORT takes a number")
+		require.ErrorContains(t, err, "SVC_HTTP_PORT has to be a number")
 	})
 	for name, value := range map[string]string{
 		"SVC_HTTP_PORT":     "65530",

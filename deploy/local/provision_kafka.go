@@ -21,14 +21,14 @@ import (
 
 // kafkaKnobs are the environment of provision-kafka: an administrator's login.
 type kafkaKnobs struct {
-	Brokers    string `env:"KAFKA_BROKERS" help:"Kafka brokers, separated by commas"`
-	TLS        bool   `env:"SVC_KAFKA_TLS" envDefault:"false" help:"encrypt connections"`
-	CA         string `env:"SVC_KAFKA_CA" help:"PEM file of the authority that signs the brokers' certificates"`
-	Cert       string `env:"SVC_KAFKA_CERT" help:"PEM file of the administrator's certificate, where the brokers ask for one"`
-	CertKey    string `env:"SVC_KAFKA_CERT_KEY" help:"PEM file of its key, SVC_KAFKA_CERT when empty"`
-	User       string `env:"SVC_KAFKA_USER" help:"the administrator, by SCRAM-SHA-512"`
-	Password   string `env:"SVC_KAFKA_PASSWORD" secret:"true" help:"the administrator's password"`
-	Partitions int    `env:"SVC_KAFKA_PARTITIONS" help:"partitions of each topic that has more than one; empty for those of a cluster"`
+	Brokers    string `env:"KAFKA_BROKERS" takes:"brokers" required:"true" help:"Kafka brokers, separated by commas"`
+	TLS        bool   `env:"SVC_KAFKA_TLS" envDefault:"false" takes:"bool" help:"encrypt connections"`
+	CA         string `env:"SVC_KAFKA_CA" takes:"text" help:"PEM file of the authority that signs the brokers' certificates"`
+	Cert       string `env:"SVC_KAFKA_CERT" takes:"text" help:"PEM file of the administrator's certificate, where the brokers ask for one"`
+	CertKey    string `env:"SVC_KAFKA_CERT_KEY" takes:"text" help:"PEM file of its key, SVC_KAFKA_CERT when empty"`
+	User       string `env:"SVC_KAFKA_USER" takes:"text" help:"the administrator, by SCRAM-SHA-512"`
+	Password   string `env:"SVC_KAFKA_PASSWORD" secret:"true" takes:"text" help:"the administrator's password"`
+	Partitions int    `env:"SVC_KAFKA_PARTITIONS" takes:"number 0 1000" help:"partitions of each topic that has more than one; empty for those of a cluster"`
 }
 
 // provisionKafka makes the topics, and the users of the processes with their rights, in an existing Kafka. A second run sets the
@@ -46,12 +46,9 @@ func provisionKafka(ctx context.Context, args []string) error {
 		printRights(os.Stdout)
 		return nil
 	}
-	environ, err := knob.WithSecrets(env.ToMap(os.Environ()), append(knob.Secrets[kafkaKnobs](), named(kafkaPassword, proto.Users())...)...)
-	if err != nil {
-		return err
-	}
-	var k kafkaKnobs
-	if err := env.ParseWithOptions(&k, env.Options{Environment: environ}); err != nil {
+	environ, err := knob.WithSecrets(env.ToMap(os.Environ()), named(kafkaPassword, proto.Users())...)
+	k, wrong := knob.Read[kafkaKnobs](environ, nil)
+	if err = errors.Join(err, wrong); err != nil {
 		return err
 	}
 	passwords := map[string]string{}
@@ -63,9 +60,6 @@ func provisionKafka(ctx context.Context, args []string) error {
 	}
 	if len(missing) > 0 {
 		return errors.New(strings.Join(missing, ", ") + ": set a password for each user")
-	}
-	if k.Brokers == "" {
-		return errors.New("KAFKA_BROKERS takes host:port,… of the brokers")
 	}
 	login, err := bus.NewLogin(bus.LoginOptions{TLS: k.TLS, CA: k.CA, Cert: k.Cert, Key: cmp.Or(k.CertKey, k.Cert), User: k.User, Password: k.Password})
 	if err != nil {

@@ -256,6 +256,13 @@ var causes = []Alert{
 		Summary: "Mails wait for longer than ten minutes.",
 		Runbook: "Does the server of SVC_SMTP_URL take mails? GET /mails of the API shows the error of each; the log of settings too.",
 		test:    begins(`frontdesk_mail_age_seconds{service="settings"}`, "0", "700", "service", "settings")},
+	{Name: "FrontdeskMailsFail", severity: "ticket",
+		expr: `sum by (service) (increase(frontdesk_mail_ended_total{outcome="failed"}[6h])) > 2 and ` +
+			`sum by (service) (increase(frontdesk_mail_ended_total{outcome="failed"}[6h])) > 0.2 * sum by (service) (increase(frontdesk_mail_ended_total[6h]))`,
+		Summary: "Of the mails of six hours several failed for good, more than one in five. They are not sent again.",
+		Runbook: "GET /mails?status=failed of the API has the mail server's answer to each. Does it take SVC_MAIL_FROM, and mails to other domains? Mend that, then let people ask for their links again, and call those who had an appointment.",
+		test: unitTest{series: [][2]string{{`frontdesk_mail_ended_total{service="settings",outcome="sent"}`, "0+1x10 10x60"}, {`frontdesk_mail_ended_total{service="settings",outcome="failed"}`, "0x10 0+1x60"}},
+			quiet: "10m", fires: "40m", labels: map[string]string{"service": "settings"}}},
 	{Name: "FrontdeskMailsUnknown", severity: "ticket",
 		expr:    `max by (service) (frontdesk_mail_unknown) > 0`,
 		Summary: "The process ended while it handed mails over, so nobody can say whether they arrived.",

@@ -1,13 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
-	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // the image has no zone files
@@ -15,48 +14,50 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
 	"frontdesk/libs/knob"
+	"frontdesk/libs/mail"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
 // Config is the knobs of a process, read from the environment.
 type Config struct {
-	Listen      string   `env:"SVC_LISTEN" help:"host:port of the API; empty picks the service's own port"`
-	AdminListen string   `env:"SVC_ADMIN_LISTEN" help:"host:port of health, metrics and parked messages; empty picks one"`
-	AdminHosts  []string `env:"SVC_ADMIN_HOSTS" help:"names of hosts by which the admin port is called, besides addresses, localhost and the host of SVC_BASE_URL; separated by commas"`
-	AdminURL    string   `env:"SVC_ADMIN_URL" help:"how the gateway's page for operators reaches the admin port; empty is http:// and its listen address, on all interfaces that of this host on the way to the brokers"`
-	Pprof       bool     `env:"SVC_PPROF" envDefault:"false" help:"serve Go profiles on the admin port"`
-	ProxyList   string   `env:"SVC_TRUSTED_PROXIES" help:"addresses and networks of the proxies and load balancers before the gateway, separated by commas: the header chosen in the general settings counts in requests through them"`
-	BaseURL     string   `env:"SVC_BASE_URL" help:"how the gateway reaches the API; empty is http:// and the listen address"`
-	PublicURL   string   `env:"SVC_PUBLIC_URL" envDefault:"http://localhost:8080" help:"address of the gateway as people see it"`
-	GatewayURL  string   `env:"SVC_GATEWAY_URL" help:"how the gateway is reached from here, for the calls of assistants; empty is SVC_PUBLIC_URL (settings)"`
-	DatabaseURL string   `env:"DATABASE_URL" secret:"true" help:"Postgres, as the service's own role; required"`
-	Brokers     string   `env:"KAFKA_BROKERS" envDefault:"127.0.0.1:9092" help:"Kafka brokers, separated by commas"`
-	KafkaTLS    bool     `env:"SVC_KAFKA_TLS" envDefault:"false" help:"encrypt connections to the brokers and verify their certificates, by the authorities of the system unless SVC_KAFKA_CA is set"`
-	KafkaCA     string   `env:"SVC_KAFKA_CA" help:"PEM file of the authority that signs the brokers' certificates; turns SVC_KAFKA_TLS on"`
-	KafkaUser   string   `env:"SVC_KAFKA_USER" help:"user at the brokers, by SCRAM-SHA-512; empty does not sign in"`
-	KafkaSecret string   `env:"SVC_KAFKA_PASSWORD" secret:"true" help:"password of SVC_KAFKA_USER"`
-	Partitions  int      `env:"SVC_KAFKA_PARTITIONS" help:"partitions of each topic that has more than one; empty for those of a cluster"`
+	Listen      string   `env:"SVC_LISTEN" takes:"address" help:"host:port of the API; empty picks the service's own port"`
+	AdminListen string   `env:"SVC_ADMIN_LISTEN" takes:"address" help:"host:port of health, metrics and parked messages; empty picks one"`
+	AdminHosts  []string `env:"SVC_ADMIN_HOSTS" takes:"hosts" help:"names of hosts by which the admin port is called, besides addresses, localhost and the host of SVC_BASE_URL; separated by commas"`
+	AdminURL    string   `env:"SVC_ADMIN_URL" takes:"url http" help:"how the gateway's page for operators reaches the admin port; empty is http:// and its listen address, on all interfaces that of this host on the way to the brokers"`
+	Pprof       bool     `env:"SVC_PPROF" envDefault:"false" takes:"bool" help:"serve Go profiles on the admin port"`
+	ProxyList   string   `env:"SVC_TRUSTED_PROXIES" takes:"networks" help:"addresses and networks of the proxies and load balancers before the gateway, separated by commas: the header chosen in the general settings counts in requests through them"`
+	BaseURL     string   `env:"SVC_BASE_URL" takes:"url http https" help:"how the gateway reaches the API; empty is http:// and the listen address"`
+	PublicURL   string   `env:"SVC_PUBLIC_URL" envDefault:"http://localhost:8080" takes:"url http https" help:"address of the gateway as people see it"`
+	GatewayURL  string   `env:"SVC_GATEWAY_URL" takes:"url http https" help:"how the gateway is reached from here, for the calls of assistants; empty is SVC_PUBLIC_URL (settings)"`
+	DatabaseURL string   `env:"DATABASE_URL" secret:"true" takes:"postgres" required:"true" help:"Postgres, as the service's own role; required"`
+	Brokers     string   `env:"KAFKA_BROKERS" envDefault:"127.0.0.1:9092" takes:"brokers" help:"Kafka brokers, separated by commas"`
+	KafkaTLS    bool     `env:"SVC_KAFKA_TLS" envDefault:"false" takes:"bool" help:"encrypt connections to the brokers and verify their certificates, by the authorities of the system unless SVC_KAFKA_CA is set"`
+	KafkaCA     string   `env:"SVC_KAFKA_CA" takes:"text" help:"PEM file of the authority that signs the brokers' certificates; turns SVC_KAFKA_TLS on"`
+	KafkaUser   string   `env:"SVC_KAFKA_USER" takes:"text" help:"user at the brokers, by SCRAM-SHA-512; empty does not sign in"`
+	KafkaSecret string   `env:"SVC_KAFKA_PASSWORD" secret:"true" takes:"text" help:"password of SVC_KAFKA_USER"`
+	Partitions  int      `env:"SVC_KAFKA_PARTITIONS" takes:"number 0 1000" help:"partitions of each topic that has more than one; empty for those of a cluster"`
 
-	MasterKey  string   `env:"SVC_MASTER_KEY" secret:"true" help:"at least 32 characters, the service's own: encrypts secrets at rest, signs cursors and tokens; required. 'local keys' makes one for each service; one for all works too"`
-	SharedKey  string   `env:"SVC_SHARED_KEY" secret:"true" help:"at least 32 characters, the same in all services for good: hashes by which erased people are found; needed where each service has its own key"`
-	OldKeys    []string `env:"SVC_OLD_KEYS" secret:"true" help:"earlier values of SVC_MASTER_KEY, the newest first, separated by commas: what they sealed stays readable"`
-	PublicKeys []string `env:"SVC_PUBLIC_KEYS" help:"public keys of all services, which 'local keys' prints: what they sign is taken, and commands are sealed to them; needed where each service has its own key"`
-	Timezone   string   `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" help:"IANA zone of the business"`
+	MasterKey  string   `env:"SVC_MASTER_KEY" secret:"true" takes:"key" required:"true" help:"at least 32 characters, the service's own: encrypts secrets at rest, signs cursors and tokens; required. 'local keys' makes one for each service; one for all works too"`
+	SharedKey  string   `env:"SVC_SHARED_KEY" secret:"true" takes:"key" help:"at least 32 characters, the same in all services for good: hashes by which erased people are found; needed where each service has its own key"`
+	OldKeys    []string `env:"SVC_OLD_KEYS" secret:"true" takes:"keys" help:"earlier values of SVC_MASTER_KEY, the newest first, separated by commas: what they sealed stays readable"`
+	PublicKeys []string `env:"SVC_PUBLIC_KEYS" takes:"public keys" help:"public keys of all services, which 'local keys' prints: what they sign is taken, and commands are sealed to them; needed where each service has its own key"`
+	Timezone   string   `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" takes:"zone" help:"IANA zone of the business"`
 
-	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" help:"multiplies every rate limit; 0 is none"`
-	WebhookLocal bool    `env:"SVC_WEBHOOK_LOCAL" envDefault:"false" help:"allow webhook receivers on http and loopback"`
+	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 is none"`
+	WebhookLocal bool    `env:"SVC_WEBHOOK_LOCAL" envDefault:"false" takes:"bool" help:"allow webhook receivers on http and loopback"`
 
-	AdminLogin    string `env:"SVC_ADMIN_LOGIN" envDefault:"admin" help:"login of the first administrator (settings)"`
-	AdminPassword string `env:"SVC_ADMIN_PASSWORD" secret:"true" help:"password of the first administrator (settings); needed once, at the first start"`
-	AdminEmail    string `env:"SVC_ADMIN_EMAIL" envDefault:"admin@example.com" help:"address of the first administrator (settings)"`
-	SMTPURL       string `env:"SVC_SMTP_URL" secret:"true" help:"smtp[s]://[user:password@]host:port that mail is handed to (settings)"`
-	MailFrom      string `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" help:"sender of mails (settings)"`
+	AdminLogin    string `env:"SVC_ADMIN_LOGIN" envDefault:"admin" takes:"text" help:"login of the first administrator (settings)"`
+	AdminPassword string `env:"SVC_ADMIN_PASSWORD" secret:"true" takes:"text" help:"password of the first administrator (settings); needed once, at the first start"`
+	AdminEmail    string `env:"SVC_ADMIN_EMAIL" envDefault:"admin@example.com" takes:"email" help:"address of the first administrator (settings)"`
+	SMTPURL       string `env:"SVC_SMTP_URL" secret:"true" takes:"mail server" help:"smtp[s]://[user:password@]host:port that mail is handed to (settings)"`
+	MailFrom      string `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails, as salon@example.com or Salon <salon@example.com>; the name of the business stands before one without a name (settings)"`
 
-	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
+	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" takes:"duration" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
 
-	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"where traces are sent; empty is nowhere"`
+	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" takes:"url http https" help:"where traces are sent; empty is nowhere"`
 
 	Zone *time.Location `env:"-"`
 	// Proxies is made of ProxyList.
@@ -67,59 +68,35 @@ type Config struct {
 	Now func() time.Time `env:"-"`
 }
 
+// kinds are the knobs of services that libs/knob has no kind for.
+var kinds = knob.Kinds{
+	"postgres": knob.KindOf(func(url string) error {
+		_, err := db.PoolConfig(url)
+		return err
+	}),
+	"mail server": knob.KindOf(mail.CheckURL),
+	"sender":      mail.CheckSender,
+	"public keys": knob.KindOf(func(list string) error {
+		_, err := trust.Parse(strings.Split(list, ","))
+		return err
+	}),
+}
+
 // ReadConfig reads and checks an environment, as os.Environ gives it. A secret may stand in a file instead, which the knob
 // with _FILE behind it names. The error is for a person, a line for each knob that is wrong.
 func ReadConfig(environ []string) (Config, error) {
-	var c Config
-	var wrong []string
-	bad := func(name, why string) { wrong = append(wrong, name+" "+why) }
-	values, err := knob.WithSecrets(env.ToMap(environ), knob.Secrets[Config]()...)
-	if err != nil {
-		wrong = append(wrong, err.Error())
-	}
-	if err := env.ParseWithOptions(&c, env.Options{Environment: values}); err != nil {
+	c, err := knob.Read[Config](env.ToMap(environ), kinds)
+	var login error
+	c.Kafka, login = bus.NewLogin(bus.LoginOptions{TLS: c.KafkaTLS, CA: c.KafkaCA, User: c.KafkaUser, Password: c.KafkaSecret})
+	if err = errors.Join(err, login); err != nil {
 		return c, err
 	}
-	if c.DatabaseURL == "" {
-		bad("DATABASE_URL", "is required")
+	c.PublicURL, c.GatewayURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GatewayURL, "/")
+	c.GatewayURL = cmp.Or(c.GatewayURL, c.PublicURL)
+	if c.Proxies, err = knob.Networks(c.ProxyList); err == nil {
+		c.Zone, err = time.LoadLocation(c.Timezone)
 	}
-	for name, keys := range map[string][]string{"SVC_MASTER_KEY": {c.MasterKey}, "SVC_SHARED_KEY": {c.SharedKey}, "SVC_OLD_KEYS": c.OldKeys} {
-		for _, key := range keys {
-			if len(key) < 32 && (key != "" || name == "SVC_MASTER_KEY") {
-				bad(name, "needs at least 32 characters")
-			}
-		}
-	}
-	if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		bad("SVC_PUBLIC_URL", "is not an http address")
-	}
-	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	if u, err := url.Parse(c.GatewayURL); c.GatewayURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		bad("SVC_GATEWAY_URL", "is not an http address")
-	}
-	if c.GatewayURL = strings.TrimSuffix(c.GatewayURL, "/"); c.GatewayURL == "" {
-		c.GatewayURL = c.PublicURL
-	}
-	if u, err := url.Parse(c.AdminURL); c.AdminURL != "" && (err != nil || u.Host == "" || u.Scheme != "http") {
-		bad("SVC_ADMIN_URL", "is not an http address")
-	}
-	if c.RateFactor < 0 {
-		bad("SVC_RATE_FACTOR", "must not be negative")
-	}
-	if c.Proxies, err = knob.Networks(c.ProxyList); err != nil {
-		bad("SVC_TRUSTED_PROXIES", "does not fit: "+err.Error())
-	}
-	if c.Kafka, err = bus.NewLogin(bus.LoginOptions{TLS: c.KafkaTLS, CA: c.KafkaCA, User: c.KafkaUser, Password: c.KafkaSecret}); err != nil {
-		wrong = append(wrong, err.Error())
-	}
-	if c.Zone, err = time.LoadLocation(c.Timezone); err != nil || c.Timezone == "Local" {
-		bad("SVC_TIMEZONE", "is not a zone of the IANA database")
-	}
-	if len(wrong) > 0 {
-		slices.Sort(wrong)
-		return c, errors.New(strings.Join(wrong, "\n"))
-	}
-	return c, nil
+	return c, err
 }
 
 // trust returns the keys of a service for messages. The error is for a person, as that of ReadConfig.

@@ -23,12 +23,6 @@ func (tx *Tx) Lock(ctx context.Context, name string, key any) error {
 	return err
 }
 
-// LockShared is Lock for transactions that may hold the lock at the same time; Lock waits for all of them.
-func (tx *Tx) LockShared(ctx context.Context, name string, key any) error {
-	_, err := tx.Exec(ctx, lockSharedSQL, LockKey(name, key))
-	return err
-}
-
 const (
 	lockSQL       = `select pg_advisory_xact_lock($1)`
 	lockSharedSQL = `select pg_advisory_xact_lock_shared($1)`
@@ -37,5 +31,5 @@ const (
 // QueueLock is Lock as a part of a batch.
 func QueueLock(b *pgx.Batch, name string, key any) { b.Queue(lockSQL, LockKey(name, key)) }
 
-// QueueLockShared is LockShared as a part of a batch.
+// QueueLockShared is QueueLock for transactions that may hold the lock at the same time; Lock waits for all of them.
 func QueueLockShared(b *pgx.Batch, name string, key any) { b.Queue(lockSharedSQL, LockKey(name, key)) }

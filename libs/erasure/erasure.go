@@ -82,9 +82,6 @@ func (p *Person) Called() [][]byte {
 	return all
 }
 
-// HasID reports whether id is one of the person's.
-func (p *Person) HasID(id uuid.UUID) bool { return p.ids[id] }
-
 // HasAddress reports whether text is one of the person's addresses, whatever its spelling.
 func (p *Person) HasAddress(text string) bool {
 	return len(p.called) > 0 && strings.Contains(text, "@") && p.called[string(p.hash(address.Key(strings.TrimSpace(text))))]

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/netip"
 	"os"
 	"reflect"
 	"strings"
+
+	"github.com/caarlos0/env/v11"
 )
 
 // Secret returns the value of a variable, or what the file holds that the variable with _FILE behind its name names, without the end of
@@ -64,24 +67,42 @@ func Networks(list string) (all []netip.Prefix, err error) {
 	return all, nil
 }
 
-// Secrets are the variables of a struct's fields with the tag secret:"true".
-func Secrets[T any]() []string {
-	var all []string
-	for f := range reflect.TypeFor[T]().Fields() {
+// Read fills a struct from an environment by the tags env, envDefault and takes (see Check) of its fields; more are kinds of the program.
+// A secret may stand in a file, see Secret; a field with the tag required:"true" must not be empty. The error has a line for each
+// variable that is wrong, and its field has its default then, so that the caller can check more and tell all faults at once.
+func Read[T any](variables map[string]string, more Kinds) (into T, err error) {
+	values := maps.Clone(variables)
+	var wrong []error
+	for f := range fields[T]() {
+		name := f.Tag.Get("env")
+		err := error(nil)
 		if f.Tag.Get("secret") == "true" {
-			all = append(all, f.Tag.Get("env"))
+			values[name], err = Secret(func(name string) string { return variables[name] }, name)
+		}
+		switch {
+		case err != nil:
+		case values[name] == "" && f.Tag.Get("required") == "true":
+			err = fmt.Errorf("%s is required", name)
+		default:
+			if fault := Check(f.Tag.Get("takes"), values[name], more); fault != nil {
+				err = fmt.Errorf("%s %w", name, fault)
+			}
+		}
+		if err != nil {
+			wrong = append(wrong, err)
+			delete(values, name)
 		}
 	}
-	return all
+	if err := env.ParseWithOptions(&into, env.Options{Environment: values}); err != nil {
+		wrong = append(wrong, err) // a field whose kind does not belong to its type
+	}
+	return into, errors.Join(wrong...)
 }
 
 // Print lists the variables of a struct's fields, a line each, with their help and defaults.
 func Print[T any](w io.Writer) {
-	for f := range reflect.TypeFor[T]().Fields() {
+	for f := range fields[T]() {
 		name := f.Tag.Get("env")
-		if name == "" || name == "-" {
-			continue
-		}
 		fmt.Fprintf(w, "  %-28s %s", name, f.Tag.Get("help"))
 		if d := f.Tag.Get("envDefault"); d != "" {
 			fmt.Fprintf(w, " (default %s)", d)
@@ -90,5 +111,16 @@ func Print[T any](w io.Writer) {
 			fmt.Fprintf(w, " (or %s_FILE)", name)
 		}
 		fmt.Fprintln(w)
+	}
+}
+
+// fields are those of a struct that a variable fills.
+func fields[T any]() iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for f := range reflect.TypeFor[T]().Fields() {
+			if name := f.Tag.Get("env"); name != "" && name != "-" && !yield(f) {
+				return
+			}
+		}
 	}
 }

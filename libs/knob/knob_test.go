@@ -21,13 +21,12 @@ func TestNetworksAreAddressesAndPrefixes(t *testing.T) {
 }
 
 type sample struct {
-	Password string `env:"PASSWORD" secret:"true" help:"of the door"`
-	Name     string `env:"NAME" envDefault:"nobody" help:"on the door"`
+	Password string `env:"PASSWORD" takes:"text" secret:"true" help:"of the door"`
+	Name     string `env:"NAME" takes:"text" envDefault:"nobody" help:"on the door"`
 	Made     int    `env:"-"`
 }
 
 func TestASecretStandsInTheEnvironmentOrInAFile(t *testing.T) {
-	require.Equal(t, []string{"PASSWORD"}, knob.Secrets[sample]())
 	file := filepath.Join(t.TempDir(), "password")
 	require.NoError(t, os.WriteFile(file, []byte("from a file\r\n"), 0o600))
 	for name, c := range map[string]struct {
@@ -42,6 +41,9 @@ func TestASecretStandsInTheEnvironmentOrInAFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := knob.WithSecrets(c.given, "PASSWORD")
+			read, same := knob.Read[sample](c.given, nil)
+			require.Equal(t, err != nil, same != nil)
+			require.Equal(t, c.want, read.Password)
 			if c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong)
 				return

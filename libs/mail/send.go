@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/textproto"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -44,13 +45,35 @@ func CheckURL(smtpURL string) error {
 	return err
 }
 
-// Send hands a mail to the server, from an address with an optional name ("Salon <salon@example.com>"). It is one attempt.
+// CheckSender checks the address that mails come from, with an optional name: salon@example.com, or Salon <salon@example.com>.
+func CheckSender(from string) error {
+	a, err := mail.ParseAddress(from)
+	if err != nil || line(from) != from || bare(a.Address) != nil {
+		return fmt.Errorf("has to be one address such as salon@example.com or Salon <salon@example.com>, not %q", from)
+	}
+	return nil
+}
+
+// Sender is an address that CheckSender takes, with a name before it unless it has one.
+func Sender(from, name string) string {
+	a, err := mail.ParseAddress(from)
+	if err != nil || a.Name != "" {
+		return from
+	}
+	return (&mail.Address{Name: cut(line(name), 190), Address: a.Address}).String()
+}
+
+// Send hands a mail to the server, from an address that CheckSender takes. It is one attempt. A server that refuses the sender, or wants
+// a password, has not rejected the mail: that is for whoever runs the site to mend.
 //
 // It calls handOver right before the end of the message, with which the server may take it. An error of handOver ends the
 // attempt. Until then nothing was sent, and the end of ctx ends the attempt at once. From then on Send waits for the server's
 // answer, lastWait longer than ctx at most, and without an answer it returns ErrUnknown. A mail that the server has accepted is
 // never reported as failed, whatever happens to the connection afterwards.
 func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string, handOver func(context.Context) error) error {
+	if err := CheckSender(from); err != nil {
+		return fmt.Errorf("mail: the sender %w", err)
+	}
 	msg, err := message(m, from)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRejected, err)
@@ -155,18 +178,24 @@ func begin(conn *smtp.Client, msg *gomail.Msg) (io.Closer, error) {
 
 // rejected is err with ErrRejected where it is an answer that refuses the mail for good.
 func rejected(err error) error {
-	if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 {
+	if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 && answer.Code != authenticationRequired && !ofSender.MatchString(answer.Msg) {
 		return fmt.Errorf("%w: %w", ErrRejected, err)
 	}
 	return err
 }
 
+const authenticationRequired = 530
+
+// ofSender are answers that refuse the sender. Many servers give them to the recipient or to the message, as Postfix does. The codes are
+// those of RFC 3463 and RFC 7372: an address of the sender that is none, whose domain is not known, or that may not be used here.
+var ofSender = regexp.MustCompile(`(?i)^5\.(1\.[78]|7\.(2[0-9]|60))\b|\b(sender|send as)\b.*\b(rejected|refused|denied|not (owned|allowed|verified|permitted|authorized))`)
+
 // message writes the mail as MIME: text, HTML and calendar as alternatives, the calendar file once more
 // as an attachment for programs that look there.
 func message(m *proto.Mail, from string) (*gomail.Msg, error) {
 	sender, err := mail.ParseAddress(from)
-	if err != nil || line(from) != from {
-		return nil, fmt.Errorf("%w: sender", ErrContent)
+	if err != nil {
+		return nil, err
 	}
 	if err := bare(m.GetTo()); err != nil {
 		return nil, fmt.Errorf("recipient: %w", err)

@@ -20,9 +20,6 @@ type Value[T any] struct {
 // Of is a value that was given.
 func Of[T any](v T) Value[T] { return Value[T]{V: v, Set: true} }
 
-// Null is a key that was given as null.
-func Null[T any]() Value[T] { return Value[T]{Set: true, Null: true} }
-
 // Given reports whether there is a value other than null.
 func (o Value[T]) Given() bool { return o.Set && !o.Null }
 

@@ -35,9 +35,9 @@ func TestApplyChangesOnlyWhatWasGiven(t *testing.T) {
 	pointer := &name
 	Value[string]{}.Apply(&name)
 	require.Equal(t, "old", name)
-	Null[string]().ApplyPtr(&pointer)
+	Value[string]{Set: true, Null: true}.ApplyPtr(&pointer)
 	require.Nil(t, pointer)
 	Of("new").ApplyPtr(&pointer)
 	require.Equal(t, "new", *pointer)
-	require.Equal(t, "else", Null[string]().Or("else"))
+	require.Equal(t, "else", Value[string]{Set: true, Null: true}.Or("else"))
 }

@@ -220,6 +220,8 @@ func (w world) faults(t *testing.T) {
 		w.fires(t, "FrontdeskMailsWait")
 		w.exec(t, `update settings.mail set status = 'unknown' where id = (select id from settings.mail where status = 'retrying' limit 1)`)
 		w.fires(t, "FrontdeskMailsUnknown")
+		w.exec(t, `update settings.mail set created_at = created_at - interval '6 days', next_at = now() where status in ('queued', 'retrying')`)
+		w.fires(t, "FrontdeskMailsFail")
 	})
 	t.Run("an import that cannot store its rows", func(t *testing.T) {
 		defer w.locked(t, "contacts.import_error")()

@@ -16,7 +16,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"frontdesk/gateway/internal/panel"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/knob"
 	"frontdesk/libs/trust"
@@ -45,38 +44,38 @@ type Settings struct {
 	MeasureEvery time.Duration
 }
 
-// knobs in the order of -help. A default may use the port and an offset from it.
-var knobs = []struct{ name, fallback, doc string }{
-	{"SVC_HTTP_PORT", "8080", "port of the gateway; the defaults below count from it"},
-	{"SVC_HTTP_LISTEN", ":{port}", "host and port of Traefik's entry point"},
-	{"SVC_HTTPS_LISTEN", "", "host and port of an entry point with TLS; none when empty. That of SVC_HTTP_LISTEN is then for the inside only"},
-	{"SVC_REDIRECT_LISTEN", "", "host and port that leads visitors from http to SVC_PUBLIC_URL, and answers ACME's challenges; none when empty"},
-	{"SVC_TLS_CERT", "", "PEM file of the certificate with its chain; a new one is taken within seconds"},
-	{"SVC_TLS_KEY", "", "PEM file of its key"},
-	{"SVC_ACME_EMAIL", "", "address of the account that gets a certificate by ACME, instead of SVC_TLS_CERT"},
-	{"SVC_ACME_SERVER", "https://acme-v02.api.letsencrypt.org/directory", "directory of the ACME server"},
-	{"SVC_ACME_CA", "", "PEM file of the authority behind that server's own certificate; empty for those of the system"},
-	{"SVC_ACME_CHALLENGE", "tls", "tls (on port 443), or http (on port 80)"},
-	{"SVC_ACME_FILE", "", "file in which Traefik keeps account and certificates"},
-	{"SVC_TRUSTED_PROXIES", "", "addresses and networks of the proxies and load balancers before Traefik, separated by commas: what they say about a visitor counts, by headers or by the PROXY protocol"},
-	{"SVC_GATEWAY_URL", "http://127.0.0.1:{port}", "the entry point as the controller reaches it"},
-	{"SVC_TRAEFIK_API", "127.0.0.1:{port+5}", "Traefik's API, ping and metrics; keep it on loopback"},
-	{"SVC_LISTEN", "127.0.0.1:{port+6}", "answers for paths that no service takes"},
-	{"SVC_BASE_URL", "http://{listen}", "those answers as Traefik reaches them"},
-	{"SVC_ADMIN_LISTEN", "127.0.0.1:{port+7}", "page, /livez, /readyz, /metrics"},
-	{"SVC_ADMIN_HOSTS", "", "names of hosts by which the admin port is called, besides addresses, localhost and the host of SVC_BASE_URL; separated by commas"},
-	{"SVC_MEASURE_EVERY", "10s", "time between two measurements of the page, from 1s to 10s"},
-	{"SVC_DATA_DIR", ".run", "its folder gateway/ holds Traefik's two files"},
-	{"SVC_PUBLIC_URL", "http://localhost:{port}", "what visitors use; https turns HSTS on"},
-	{"KAFKA_BROKERS", "127.0.0.1:{port+4}", "comma-separated brokers"},
-	{"SVC_KAFKA_TLS", "false", "encrypt connections to the brokers and verify their certificates, by the authorities of the system unless SVC_KAFKA_CA is set"},
-	{"SVC_KAFKA_CA", "", "PEM file of the authority that signs the brokers' certificates; turns SVC_KAFKA_TLS on"},
-	{"SVC_KAFKA_USER", "", "user at the brokers, by SCRAM-SHA-512; empty does not sign in"},
-	{"SVC_KAFKA_PASSWORD", "", "password of SVC_KAFKA_USER; SVC_KAFKA_PASSWORD_FILE names a file that holds it instead"},
-	{"SVC_KAFKA_PARTITIONS", "0", "partitions of each topic that has more than one; 0 for those of a cluster"},
-	{"SVC_PUBLIC_KEYS", "", "public keys of the services, which 'local keys' prints: only what they sign is taken; required"},
-	{"SVC_GATEWAY_HOSTS", "", "where services may be, as service=host, service=host:port or service=*.domain, separated by commas; besides hosts named like the service (settings, settings-2) and, if SVC_GATEWAY_URL is on loopback, loopback"},
-	{"OTEL_EXPORTER_OTLP_ENDPOINT", "", "where Traefik sends traces, over HTTP; none when empty"},
+// knobs in the order of -help. A default may use the port and an offset from it. takes is for knob.Check.
+var knobs = []struct{ name, takes, fallback, doc string }{
+	{"SVC_HTTP_PORT", "number 1 65528", "8080", "port of the gateway; the defaults below count from it"},
+	{"SVC_HTTP_LISTEN", "address", ":{port}", "host and port of Traefik's entry point"},
+	{"SVC_HTTPS_LISTEN", "address", "", "host and port of an entry point with TLS; none when empty. That of SVC_HTTP_LISTEN is then for the inside only"},
+	{"SVC_REDIRECT_LISTEN", "address", "", "host and port that leads visitors from http to SVC_PUBLIC_URL, and answers ACME's challenges; none when empty"},
+	{"SVC_TLS_CERT", "text", "", "PEM file of the certificate with its chain; a new one is taken within seconds"},
+	{"SVC_TLS_KEY", "text", "", "PEM file of its key"},
+	{"SVC_ACME_EMAIL", "email", "", "address of the account that gets a certificate by ACME, instead of SVC_TLS_CERT"},
+	{"SVC_ACME_SERVER", "url https http", "https://acme-v02.api.letsencrypt.org/directory", "directory of the ACME server"},
+	{"SVC_ACME_CA", "text", "", "PEM file of the authority behind that server's own certificate; empty for those of the system"},
+	{"SVC_ACME_CHALLENGE", "one of tls http", "tls", "tls (on port 443), or http (on port 80)"},
+	{"SVC_ACME_FILE", "text", "", "file in which Traefik keeps account and certificates"},
+	{"SVC_TRUSTED_PROXIES", "networks", "", "addresses and networks of the proxies and load balancers before Traefik, separated by commas: what they say about a visitor counts, by headers or by the PROXY protocol"},
+	{"SVC_GATEWAY_URL", "url http https", "http://127.0.0.1:{port}", "the entry point as the controller reaches it"},
+	{"SVC_TRAEFIK_API", "address", "127.0.0.1:{port+5}", "Traefik's API, ping and metrics; keep it on loopback"},
+	{"SVC_LISTEN", "address", "127.0.0.1:{port+6}", "answers for paths that no service takes"},
+	{"SVC_BASE_URL", "url http https", "http://{listen}", "those answers as Traefik reaches them"},
+	{"SVC_ADMIN_LISTEN", "address", "127.0.0.1:{port+7}", "page, /livez, /readyz, /metrics"},
+	{"SVC_ADMIN_HOSTS", "hosts", "", "names of hosts by which the admin port is called, besides addresses, localhost and the host of SVC_BASE_URL; separated by commas"},
+	{"SVC_MEASURE_EVERY", "duration 1s 10s", "10s", "time between two measurements of the page, from 1s to 10s"},
+	{"SVC_DATA_DIR", "text", ".run", "its folder gateway/ holds Traefik's two files"},
+	{"SVC_PUBLIC_URL", "url http https", "http://localhost:{port}", "what visitors use; https turns HSTS on"},
+	{"KAFKA_BROKERS", "brokers", "127.0.0.1:{port+4}", "comma-separated brokers"},
+	{"SVC_KAFKA_TLS", "bool", "false", "encrypt connections to the brokers and verify their certificates, by the authorities of the system unless SVC_KAFKA_CA is set"},
+	{"SVC_KAFKA_CA", "text", "", "PEM file of the authority that signs the brokers' certificates; turns SVC_KAFKA_TLS on"},
+	{"SVC_KAFKA_USER", "text", "", "user at the brokers, by SCRAM-SHA-512; empty does not sign in"},
+	{"SVC_KAFKA_PASSWORD", "text", "", "password of SVC_KAFKA_USER; SVC_KAFKA_PASSWORD_FILE names a file that holds it instead"},
+	{"SVC_KAFKA_PARTITIONS", "number 0 1000", "0", "partitions of each topic that has more than one; 0 for those of a cluster"},
+	{"SVC_PUBLIC_KEYS", "public keys", "", "public keys of the services, which 'local keys' prints: only what they sign is taken; required"},
+	{"SVC_GATEWAY_HOSTS", "places", "", "where services may be, as service=host, service=host:port or service=*.domain, separated by commas; besides hosts named like the service (settings, settings-2) and, if SVC_GATEWAY_URL is on loopback, loopback"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT", "url http https", "", "where Traefik sends traces, over HTTP; none when empty"},
 }
 
 // Help lists the knobs with their defaults.
@@ -90,102 +89,98 @@ func Help(w io.Writer) {
 	fmt.Fprintln(w, "With -static it only writes Traefik's files and ends; with -version it prints number and commit.")
 }
 
-// SettingsFrom reads the environment. The error names every knob that cannot be used.
-func SettingsFrom(getenv func(string) string) (Settings, error) {
-	var bad []error
-	port, err := strconv.Atoi(cmp.Or(getenv("SVC_HTTP_PORT"), "8080"))
-	if err != nil || port < 1 || port > 65528 {
-		bad = append(bad, errors.New("SVC_HTTP_PORT has to be a port from 1 to 65528"))
-	}
-	value := func(name string) string {
-		if v := getenv(name); v != "" {
-			return v
-		}
-		for _, k := range knobs {
-			if k.name == name {
-				return expand(k.fallback, port)
+// kinds are the knobs of the controller that libs/knob has no kind for.
+var kinds = knob.Kinds{
+	"public keys": knob.KindOf(func(list string) error {
+		_, err := trust.Parse(strings.Split(list, ","))
+		return err
+	}),
+	"places": func(list string) error {
+		for _, place := range split(list) {
+			if service, host, _ := strings.Cut(place, "="); service == "" || host == "" {
+				return fmt.Errorf("has to be service=host, separated by commas; %q is not", place)
 			}
 		}
-		return ""
-	}
-	address := func(name string) string {
-		v := value(name)
-		if _, p, err := net.SplitHostPort(v); err != nil || p == "" {
-			bad = append(bad, fmt.Errorf("%s has to be host:port, not %q", name, v))
+		return nil
+	},
+}
+
+// split are the entries of a list with commas.
+func split(list string) (all []string) {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
 		}
-		return v
 	}
-	link := func(name, v string) *url.URL {
-		u, err := url.Parse(v)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			bad = append(bad, fmt.Errorf("%s has to be an http or https address, not %q", name, v))
-			return &url.URL{}
-		}
-		return u
-	}
+	return all
+}
+
+// SettingsFrom reads the environment. The error names every knob that cannot be used.
+func SettingsFrom(getenv func(string) string) (Settings, error) {
+	values, err := read(getenv)
+	value := func(name string) string { return values[name] }
+	bad := []error{err}
 	s := Settings{
-		HTTPListen:  address("SVC_HTTP_LISTEN"),
-		GatewayURL:  link("SVC_GATEWAY_URL", value("SVC_GATEWAY_URL")),
-		TraefikAPI:  address("SVC_TRAEFIK_API"),
-		Listen:      address("SVC_LISTEN"),
-		AdminListen: address("SVC_ADMIN_LISTEN"),
+		HTTPListen:  value("SVC_HTTP_LISTEN"),
+		GatewayURL:  link(value("SVC_GATEWAY_URL")),
+		TraefikAPI:  value("SVC_TRAEFIK_API"),
+		Listen:      value("SVC_LISTEN"),
+		BaseURL:     value("SVC_BASE_URL"),
+		AdminListen: value("SVC_ADMIN_LISTEN"),
 		DataDir:     value("SVC_DATA_DIR"),
-		PublicURL:   link("SVC_PUBLIC_URL", value("SVC_PUBLIC_URL")),
+		PublicURL:   link(value("SVC_PUBLIC_URL")),
 		Brokers:     value("KAFKA_BROKERS"),
+		Hosts:       split(value("SVC_GATEWAY_HOSTS")),
 		OTLP:        value("OTEL_EXPORTER_OTLP_ENDPOINT"),
 	}
-	if s.Proxies, err = knob.Networks(value("SVC_TRUSTED_PROXIES")); err != nil {
-		bad = append(bad, fmt.Errorf("SVC_TRUSTED_PROXIES: %w", err))
-	}
-	if getenv("SVC_HTTPS_LISTEN") != "" {
-		s.TLS.Listen = address("SVC_HTTPS_LISTEN")
-		if getenv("SVC_REDIRECT_LISTEN") != "" {
-			s.TLS.Redirect = address("SVC_REDIRECT_LISTEN")
-		}
-		s.TLS.Cert, s.TLS.Key = value("SVC_TLS_CERT"), value("SVC_TLS_KEY")
+	s.AdminHosts = append(split(value("SVC_ADMIN_HOSTS")), link(s.BaseURL).Hostname())
+	s.Proxies, _ = knob.Networks(value("SVC_TRUSTED_PROXIES")) // what read has checked
+	s.MeasureEvery, _ = time.ParseDuration(value("SVC_MEASURE_EVERY"))
+	s.Partitions, _ = strconv.Atoi(value("SVC_KAFKA_PARTITIONS"))
+	s.PublicKeys, _ = trust.Parse(split(value("SVC_PUBLIC_KEYS")))
+	if value("SVC_HTTPS_LISTEN") != "" {
+		s.TLS = TLS{Listen: value("SVC_HTTPS_LISTEN"), Redirect: value("SVC_REDIRECT_LISTEN"), Cert: value("SVC_TLS_CERT"), Key: value("SVC_TLS_KEY")}
 		if s.TLS.Email = value("SVC_ACME_EMAIL"); s.TLS.Email != "" {
-			s.TLS.Server, s.TLS.Challenge, s.TLS.File = link("SVC_ACME_SERVER", value("SVC_ACME_SERVER")).String(), value("SVC_ACME_CHALLENGE"), value("SVC_ACME_FILE")
-			s.TLS.CA = value("SVC_ACME_CA")
+			s.TLS.Server, s.TLS.Challenge, s.TLS.File, s.TLS.CA = value("SVC_ACME_SERVER"), value("SVC_ACME_CHALLENGE"), value("SVC_ACME_FILE"), value("SVC_ACME_CA")
 		}
 		bad = append(bad, s.TLS.check(s.PublicURL)...)
 	}
-	if s.MeasureEvery, err = time.ParseDuration(value("SVC_MEASURE_EVERY")); err != nil || s.MeasureEvery < time.Second || s.MeasureEvery > panel.Every {
-		bad = append(bad, fmt.Errorf("SVC_MEASURE_EVERY has to be a time from 1s to %s, not %q", panel.Every, value("SVC_MEASURE_EVERY")))
-	}
-	if s.Partitions, err = strconv.Atoi(value("SVC_KAFKA_PARTITIONS")); err != nil || s.Partitions < 0 {
-		bad = append(bad, errors.New("SVC_KAFKA_PARTITIONS has to be a number, 0 or more"))
-	}
-	encrypted, err := strconv.ParseBool(value("SVC_KAFKA_TLS"))
-	if err != nil {
-		bad = append(bad, errors.New("SVC_KAFKA_TLS has to be true or false"))
-	}
-	password, err := knob.Secret(getenv, "SVC_KAFKA_PASSWORD")
-	if err != nil {
-		bad = append(bad, err)
-	}
-	if s.Kafka, err = bus.NewLogin(bus.LoginOptions{TLS: encrypted, CA: value("SVC_KAFKA_CA"), User: value("SVC_KAFKA_USER"), Password: password}); err != nil {
-		bad = append(bad, err)
-	}
-	if s.PublicKeys, err = trust.Parse(strings.Split(value("SVC_PUBLIC_KEYS"), ",")); err != nil {
-		bad = append(bad, fmt.Errorf("SVC_PUBLIC_KEYS: %w", err))
-	} else if len(s.PublicKeys) == 0 {
-		bad = append(bad, errors.New("SVC_PUBLIC_KEYS is required; 'local keys' prints them"))
-	}
-	for _, h := range strings.Split(value("SVC_GATEWAY_HOSTS"), ",") {
-		if h = strings.TrimSpace(h); h == "" {
-			continue
+	encrypted, _ := strconv.ParseBool(value("SVC_KAFKA_TLS"))
+	s.Kafka, err = bus.NewLogin(bus.LoginOptions{TLS: encrypted, CA: value("SVC_KAFKA_CA"), User: value("SVC_KAFKA_USER"), Password: value("SVC_KAFKA_PASSWORD")})
+	return s, errors.Join(append(bad, err)...)
+}
+
+// read returns the knobs by name, with their defaults. A knob that the error names has its default too.
+func read(getenv func(string) string) (values map[string]string, err error) {
+	values = map[string]string{}
+	var bad []error
+	for _, k := range knobs {
+		given, err := getenv(k.name), error(nil)
+		if k.name == "SVC_KAFKA_PASSWORD" {
+			given, err = knob.Secret(getenv, k.name)
 		}
-		if service, host, _ := strings.Cut(h, "="); service == "" || host == "" {
-			bad = append(bad, fmt.Errorf("SVC_GATEWAY_HOSTS has to be service=host, not %q", h))
+		if fault := knob.Check(k.takes, given, kinds); err == nil && fault != nil {
+			err = fmt.Errorf("%s %w", k.name, fault)
 		}
-		s.Hosts = append(s.Hosts, h)
+		if err != nil {
+			bad, given = append(bad, err), ""
+		} else if k.name == "SVC_PUBLIC_KEYS" && len(split(given)) == 0 {
+			bad = append(bad, errors.New("SVC_PUBLIC_KEYS is required; 'local keys' prints them"))
+		}
+		// The port is the first knob, and the default of SVC_BASE_URL stands behind SVC_LISTEN.
+		port, _ := strconv.Atoi(values["SVC_HTTP_PORT"])
+		values[k.name] = cmp.Or(given, strings.ReplaceAll(expand(k.fallback, port), "{listen}", values["SVC_LISTEN"]))
 	}
-	s.BaseURL = cmp.Or(getenv("SVC_BASE_URL"), "http://"+s.Listen)
-	s.AdminHosts = append(strings.Split(value("SVC_ADMIN_HOSTS"), ","), link("SVC_BASE_URL", s.BaseURL).Hostname())
-	if s.OTLP != "" {
-		link("OTEL_EXPORTER_OTLP_ENDPOINT", s.OTLP)
+	return values, errors.Join(bad...)
+}
+
+// link is an address that read has checked.
+func link(address string) *url.URL {
+	u, err := url.Parse(address)
+	if err != nil {
+		return &url.URL{}
 	}
-	return s, errors.Join(bad...)
+	return u
 }
 
 // expand replaces {port} and {port+n} by numbers.

@@ -160,7 +160,7 @@ func when(t *web.Reader, start, end time.Time) string {
 func (s *service) calendarFile(now time.Time, t *web.Reader, a appointment, method ics.Method, manage mail.Link, site siteInfo) ([]byte, error) {
 	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
 		Summary: a.Service.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.Staff.Name,
-		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, s.Config.MailFrom)},
+		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
 		Attendee: ics.Person{Name: a.client.typed(), Email: address.Key(a.client.email)}}
 	if manage.URL != "" {
 		e.Description += "\n" + manage.Text + ": " + manage.URL

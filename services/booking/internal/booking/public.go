@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -69,6 +70,7 @@ type siteInfo struct {
 	Currency string `json:"currency"`
 	Country  string `json:"country"`
 	ReplyTo  string `json:"reply_to"`
+	MailFrom string `json:"mail_from"`
 }
 
 func (s *service) site() siteInfo {
@@ -77,6 +79,8 @@ func (s *service) site() siteInfo {
 	if site.Business.Name == "" {
 		site.Business.Name = "Frontdesk"
 	}
+	// A version of settings before 1.1 does not publish the sender.
+	site.MailFrom = cmp.Or(site.MailFrom, "frontdesk@localhost")
 	return site
 }
 

@@ -83,7 +83,8 @@ func (s *service) getOverview(ctx context.Context, tx *db.Tx, _ op.None) (Overvi
 			return o, err
 		}
 	}
-	return o, activity(ctx, tx, &o)
+	err := activity(ctx, tx, &o)
+	return o, err
 }
 
 func (s *service) appointments(ctx context.Context, tx *db.Tx, o *Overview) error {

@@ -41,5 +41,6 @@ func (o object) entries() (map[string]any, error) {
 	values := map[string]any{}
 	d := json.NewDecoder(bytes.NewReader(o.text()))
 	d.UseNumber()
-	return values, d.Decode(&values)
+	err := d.Decode(&values)
+	return values, err
 }

@@ -209,7 +209,10 @@ type about struct {
 	Tags []string `json:"tags"`
 }
 
-func read(operation json.RawMessage) (a about, err error) { return a, json.Unmarshal(operation, &a) }
+func read(operation json.RawMessage) (a about, err error) {
+	err = json.Unmarshal(operation, &a)
+	return a, err
+}
 
 // additive is the schema of an answer without its promise to have no other keys: within a version answers gain keys. The service's own tests
 // hold its answers against the strict schema.

@@ -78,13 +78,19 @@ func (s *service) general(doc generalDoc, version int64, seen []string) General 
 		IPHeader: doc.IPHeader, IPHeaders: ipHeaders, IPHeadersSeen: seen, Timezone: s.Config.Timezone, WeekStart: 1}
 }
 
+// publishedGeneral is the general settings as other services read them. Only settings knows the knobs of mail.
+type publishedGeneral struct {
+	General
+	MailFrom string `json:"mail_from"` // without a name
+}
+
 func (s *service) publishGeneral(ctx context.Context, tx *db.Tx, changed []string) error {
 	var doc generalDoc
 	version, err := readDocument(ctx, tx, docGeneral, &doc)
 	if err != nil {
 		return err
 	}
-	return publishSite(ctx, tx, docGeneral, version, changed, s.general(doc, version, []string{}))
+	return publishSite(ctx, tx, docGeneral, version, changed, publishedGeneral{s.general(doc, version, []string{}), s.mailFrom()})
 }
 
 func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (General, error) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	netmail "net/mail"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +14,7 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/address"
+	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
@@ -76,12 +79,21 @@ const (
 	longestWait = 15 * time.Minute
 )
 
+// outcomes are the statuses of mails that are not sent again.
+var outcomes = []string{statusSent, statusFailed, statusUnknown}
+
+// endedMails counts mails by what their last attempt came to.
+var endedMails = app.NewOutcomes("mail.ended", "{mail}", "mails that are not sent again, by outcome: sent, failed or unknown")
+
 // sendMails claims and sends due mails until ctx ends, and then waits for the attempts under way.
 func (s *service) sendMails(ctx context.Context) {
 	if s.Config.SMTPURL == "" {
 		slog.WarnContext(ctx, "no SVC_SMTP_URL: mails wait in the queue")
 		<-ctx.Done()
 		return
+	}
+	for _, status := range outcomes {
+		endedMails.Add(ctx, status, 0) // a count that begins with its first mail has no increase
 	}
 	free := make(chan struct{}, senders)
 	for range senders {
@@ -213,7 +225,17 @@ func (s *service) deliver(ctx context.Context, c *claimed) error {
 	if m.GetReplyTo() == "" {
 		m.ReplyTo = s.replyTo()
 	}
-	return mail.Send(ctx, s.Config.SMTPURL, &m, s.Config.MailFrom, func(ctx context.Context) error { return s.handOver(ctx, c) })
+	from := mail.Sender(s.Config.MailFrom, s.Site.Business().Name)
+	return mail.Send(ctx, s.Config.SMTPURL, &m, from, func(ctx context.Context) error { return s.handOver(ctx, c) })
+}
+
+// mailFrom is the address that mails come from, without its name.
+func (s *service) mailFrom() string {
+	a, err := netmail.ParseAddress(s.Config.MailFrom)
+	if err != nil {
+		return "" // the start of the process has checked it
+	}
+	return a.Address
 }
 
 // replyTo is the address for answers to mails that name none.
@@ -245,13 +267,19 @@ func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping b
 	}
 	// The body may hold links that work for whoever has them: it is deleted with the last attempt. An answer that comes after
 	// the mail was given up as unknown still counts, but a body that is gone cannot be sent again.
-	_, err := tx.Exec(ctx, `update mail set next_at = @next, error = @error, leased_until = '-infinity',
+	err := tx.QueryRow(ctx, `update mail set next_at = @next, error = @error, leased_until = '-infinity',
 			status = case when @status = 'retrying' and message is null then 'failed' else @status end,
 			message = case when @status = 'retrying' then message end, sent_at = case when @status = 'sent' then @now::timestamptz end
-		where id = @id and leased_by = @lease`,
-		pgx.NamedArgs{"id": c.ID, "lease": c.Lease, "status": status, "next": next, "error": reason, "now": tx.Now})
+		where id = @id and leased_by = @lease returning status`,
+		pgx.NamedArgs{"id": c.ID, "lease": c.Lease, "status": status, "next": next, "error": reason, "now": tx.Now}).Scan(&status)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("store the outcome of mail %s: %w", c.ID, err)
+	}
+	if slices.Contains(outcomes, status) {
+		tx.AfterCommit(func() { endedMails.Add(ctx, status, 1) })
 	}
 	return nil
 }

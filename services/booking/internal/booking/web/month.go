@@ -42,7 +42,8 @@ func (p *pages) slots(r *http.Request, service string, person int64, from, to ti
 		q.Set("staff", strconv.FormatInt(person, 10))
 	}
 	var found freeTimes
-	return found, p.Call(r, http.MethodGet, "/booking/slots", q, nil, "", &found)
+	err := p.Call(r, http.MethodGet, "/booking/slots", q, nil, "", &found)
+	return found, err
 }
 
 // horizon bounds how far ahead a month may be asked for.

@@ -35,7 +35,8 @@ func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) (who person, er
 	if len(r.Cookies()) == 0 {
 		return who, fault.Unauthorized("")
 	}
-	return who, p.CallAs(w, r, http.MethodGet, "/auth/session", nil, &who)
+	err = p.CallAs(w, r, http.MethodGet, "/auth/session", nil, &who)
+	return who, err
 }
 
 // withAccount reads the signed-in user. If there is no session, it redirects to the sign-in page and returns ok false.
