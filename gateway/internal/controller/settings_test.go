@@ -52,7 +52,7 @@ func TestThePageMeasuresEveryTenSecondsOrMoreOften(t *testing.T) {
 	}
 	for _, value := range []string{"1", "soon", "0s", "-1s", "999ms", "11s"} {
 		_, err := SettingsFrom(environment(map[string]string{"SVC_MEASURE_EVERY": value}))
-		require.ErrorContains(t, err, "SVC_MEASURE_EVERY has to be a time from 1s to 10s, not ")
+		require.ErrorContains(t, err, "SVC_MEASURE_EVERY has to be a time ")
 	}
 }
 
