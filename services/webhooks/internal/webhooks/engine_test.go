@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -342,15 +343,20 @@ func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
 	redirect := httptest.NewServer(http.RedirectHandler(behind.URL, http.StatusTemporaryRedirect))
 	defer redirect.Close()
 	stop := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(200)
-		_ = http.NewResponseController(w).Flush()
+	hangs := func(r *http.Request) {
 		select {
 		case <-stop:
 		case <-r.Context().Done():
 		}
-	}))
+	}
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hangs(r) }))
 	defer slow.Close()
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "taken")
+		_ = http.NewResponseController(w).Flush()
+		hangs(r)
+	}))
+	defer endless.Close()
 	defer close(stop)
 	for url, why := range map[string]string{
 		"http://" + freeport.Address(): "refused the connection", redirect.URL: "redirects are not followed",
@@ -364,6 +370,11 @@ func TestHowAReceiverFailsIsToldWithoutSayingMore(t *testing.T) {
 		require.LessOrEqual(t, d.Field("duration_ms").(float64), 5500.0)
 	}
 	require.False(t, followed.Load())
+
+	id, _ := s.subscribe(admin, endless.URL, proto.KindContactCreated)
+	d := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
+	require.Equal(t, "delivered", d.Text("status"), "the receiver has said yes, whatever follows")
+	require.EqualValues(t, 200, d.Field("response_code"))
 }
 
 func TestNoConnectionIsMadeToWhatIsNotPublic(t *testing.T) {
