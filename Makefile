@@ -109,7 +109,7 @@ narrow: launcher ## run the services' tests with one database connection each: w
 
 .PHONY: clocks
 clocks: launcher ## run the services' tests shortly before midnight and around the changes of summer time
-	@for at in "2026-11-23 12:00" "2027-03-27 22:30" "2027-03-28 00:30" "2026-10-24 22:30" "2026-10-25 01:30"; do \
+	@for at in "$$(date -d tomorrow +%F) 23:59" "2027-03-27 22:30" "2027-03-28 00:30" "2027-10-30 22:30" "2027-10-31 01:30"; do \
 		echo "== $$at"; TEST_CLOCK="$$at" $(BIN)/local env -- go test -count=1 ./services/... || exit 1; \
 	done
 

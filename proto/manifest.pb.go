@@ -289,8 +289,10 @@ func (x *Route) GetReplays() bool {
 type Page struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path ("/manage") or prefix ("/f/") as a Go ServeMux pattern without method.
-	Path          string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	App           string `protobuf:"bytes,2,opt,name=app,proto3" json:"app,omitempty"`
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	App  string `protobuf:"bytes,2,opt,name=app,proto3" json:"app,omitempty"`
+	// Its answers are passed on as they are written, to a reader who stays: the gateway neither keeps nor compresses them.
+	Stream        bool `protobuf:"varint,3,opt,name=stream,proto3" json:"stream,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -337,6 +339,13 @@ func (x *Page) GetApp() string {
 		return x.App
 	}
 	return ""
+}
+
+func (x *Page) GetStream() bool {
+	if x != nil {
+		return x.Stream
+	}
+	return false
 }
 
 type Ability struct {
@@ -607,10 +616,11 @@ const file_manifest_proto_rawDesc = "" +
 	"\x03app\x18\x04 \x01(\tR\x03app\x12\x16\n" +
 	"\x06public\x18\x05 \x01(\bR\x06public\x12\x16\n" +
 	"\x06stream\x18\x06 \x01(\bR\x06stream\x12\x18\n" +
-	"\areplays\x18\a \x01(\bR\areplays\",\n" +
+	"\areplays\x18\a \x01(\bR\areplays\"D\n" +
 	"\x04Page\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
-	"\x03app\x18\x02 \x01(\tR\x03app\"\x85\x03\n" +
+	"\x03app\x18\x02 \x01(\tR\x03app\x12\x16\n" +
+	"\x06stream\x18\x03 \x01(\bR\x06stream\"\x85\x03\n" +
 	"\aAbility\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12 \n" +

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
 // patience is how long a request waits for a process that has just begun. It is longer than the gateway needs to see that a
@@ -89,7 +90,7 @@ func (d *door) answerReady(w http.ResponseWriter) {
 }
 
 func (d *door) server() *http.Server {
-	return &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 60 * time.Second,
+	return &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: proto.BodyWithin,
 		// From the header on; a download has a deadline for each write instead.
-		WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		WriteTimeout: proto.BodyWithin + time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 }

@@ -173,6 +173,26 @@ func (i *Identity) Access() *proto.Access {
 	return i.access
 }
 
+// RolesNamed are roles with what they allow; one that is not known allows nothing.
+func (i *Identity) RolesNamed(names []string) []Role {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	roles := make([]Role, 0, len(names))
+	for _, name := range names {
+		r := i.role(name)
+		roles = append(roles, Role{name, Rights{r.GetCapabilities(), r.GetVisibility() == "all"}})
+	}
+	return roles
+}
+
+// role is a role as it is published; the site administrator's cannot be changed.
+func (i *Identity) role(name string) *proto.Role {
+	if name == SiteAdmin {
+		return &proto.Role{Name: name, Capabilities: Permissions, Visibility: "all"}
+	}
+	return i.roles[name]
+}
+
 // limitedTo are the permissions that remain to a key.
 func (r rights) limitedTo(key *proto.ApplicationPassword) map[string]bool {
 	if !key.GetLimited() {
@@ -202,10 +222,7 @@ func (i *Identity) rightsOf(id int64) rights {
 	}
 	r = rights{capabilities: map[string]bool{}, own: true}
 	for _, name := range u.GetRoles() {
-		role := i.roles[name]
-		if name == SiteAdmin {
-			role = &proto.Role{Capabilities: Permissions, Visibility: "all"}
-		}
+		role := i.role(name)
 		for _, c := range role.GetCapabilities() {
 			r.capabilities[c] = true
 		}

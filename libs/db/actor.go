@@ -23,6 +23,8 @@ type Actor struct {
 	Channel string
 	// Capabilities are the permissions held.
 	Capabilities map[string]bool
+	// Limit are the permissions to which the credential was limited, whatever the roles hold; nil for one without a limit.
+	Limit []string
 	// Own limits the actor to records of their own.
 	Own bool
 	// Roles of the user.

@@ -46,7 +46,7 @@ func client(o Options, look lookup) *http.Client {
 	if o.Keep <= 0 {
 		o.Keep = defaultKeep
 	}
-	d := dialer{local: o.Local, lookup: look}
+	d := dialer{local: o.Local, lookup: look, within: o.Timeout}
 	return &http.Client{
 		Timeout:       o.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -97,9 +97,15 @@ type limited struct {
 type dialer struct {
 	local  bool
 	lookup lookup
+	within time.Duration
 }
 
+// dial looks a name up and connects to the first of its addresses that answers, within the time of a request. The context of net/http has no
+// deadline and outlives the request, because another one may use the connection.
 func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.within)
+	defer cancel()
+	until, _ := ctx.Deadline()
 	host, portText, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -133,11 +139,8 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	}}
 	last := error(&net.DNSError{Err: "no address", Name: host, IsNotFound: true})
 	for i, target := range targets {
-		// Each address gets its share of the time that is left.
-		attempt, cancel := ctx, context.CancelFunc(func() {})
-		if until, ok := ctx.Deadline(); ok {
-			attempt, cancel = context.WithTimeout(ctx, time.Until(until)/time.Duration(len(targets)-i))
-		}
+		// Each address gets its share of the time that is left: one that is silent leaves some for the next.
+		attempt, cancel := context.WithTimeout(ctx, time.Until(until)/time.Duration(len(targets)-i))
 		conn, err := sockets.DialContext(attempt, "tcp", target.String())
 		cancel()
 		if err == nil {

@@ -13,10 +13,13 @@ import (
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/until"
 )
 
 // names is a resolver that knows these names.
@@ -222,6 +225,48 @@ func TestTheNextAddressIsTriedWhenOneDoesNotAnswer(t *testing.T) {
 	_, _, err = get(t, c, "http://unknown.test:"+port)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrRefused)
+}
+
+// An address that drops what it gets costs its share of the time, and the next one is reached.
+func TestTheNextAddressIsTriedWhenOneIsSilent(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "second") }))
+	defer srv.Close()
+	at := netip.MustParseAddrPort(srv.Listener.Addr().String())
+	silent, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	defer syscall.Close(silent)
+	require.NoError(t, syscall.Bind(silent, &syscall.SockaddrInet4{Port: int(at.Port()), Addr: [4]byte{127, 0, 0, 2}}))
+	require.NoError(t, syscall.Listen(silent, 0))
+	// The kernel drops what comes once the queue of a listener is full, as a silent address does.
+	full := func() bool {
+		c, err := net.DialTimeout("tcp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), at.Port()).String(), 100*time.Millisecond)
+		if err == nil {
+			t.Cleanup(func() { _ = c.Close() })
+		}
+		return err != nil
+	}
+	until.Holds(t, full, 10*time.Second, time.Millisecond, "the queue of the listener is not full")
+
+	c := client(Options{Local: true, Timeout: 2 * time.Second}, names(map[string][]string{"receiver.test": {"127.0.0.2", "127.0.0.1"}}))
+	_, body, err := get(t, c, fmt.Sprintf("http://receiver.test:%d", at.Port()))
+	require.NoError(t, err)
+	require.Equal(t, "second", body)
+}
+
+// A dial that nobody waits for any more ends, although net/http lets it outlive its request.
+func TestADialEndsWithTheTimeOfARequest(t *testing.T) {
+	looked := make(chan error, 1)
+	c := client(Options{Local: true, Timeout: 100 * time.Millisecond}, func(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Second):
+		}
+		looked <- ctx.Err()
+		return nil, ctx.Err()
+	})
+	_, _, err := get(t, c, "http://receiver.test")
+	require.Error(t, err)
+	require.ErrorIs(t, <-looked, context.DeadlineExceeded)
 }
 
 func TestACertificateHasToBeTrusted(t *testing.T) {

@@ -29,11 +29,7 @@ import (
 func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
 	e := newEntry[In, None](s, o)
 	e.csv = true
-	e.bindTo(func(ctx context.Context, r *request) (any, error) {
-		var in In
-		if err := e.bind(r, &in); err != nil {
-			return nil, err
-		}
+	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
 		leave, err := s.files.Enter(r.actor.Credential, true)
 		if err != nil {
 			return nil, err

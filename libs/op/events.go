@@ -31,10 +31,7 @@ func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) 
 	e := newEntry[None, None](s, o)
 	e.events = true
 	open, _ := otel.Meter("frontdesk").Int64UpDownCounter("frontdesk.streams.open", metric.WithUnit("{stream}"), metric.WithDescription("streams of server-sent events that are open"))
-	e.bindTo(func(ctx context.Context, r *request) (any, error) {
-		if err := e.bind(r, &None{}); err != nil {
-			return nil, err
-		}
+	bindTo(e, func(ctx context.Context, r *request, _ None) (any, error) {
 		leave, err := s.streams.Enter(strconv.FormatInt(r.actor.UserID, 10), s.RateFactor > 0)
 		if err != nil {
 			return nil, err

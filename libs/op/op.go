@@ -167,11 +167,7 @@ type entry struct {
 // else together with the audit entry and the stored answer of an Idempotency-Key.
 func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, error)) {
 	e := newEntry[In, Out](s, o)
-	e.bindTo(func(ctx context.Context, r *request) (any, error) {
-		var in In
-		if err := e.bind(r, &in); err != nil {
-			return nil, err
-		}
+	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
 		if e.reads() && !e.Audited {
 			var out Out
 			err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -210,11 +206,7 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 // s.DB. They write their own audit entry with Audit in the transaction of their change.
 func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (Out, error)) {
 	e := newEntry[In, Out](s, o)
-	e.bindTo(func(ctx context.Context, r *request) (any, error) {
-		var in In
-		if err := e.bind(r, &in); err != nil {
-			return nil, err
-		}
+	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
 		if r.key == "" {
 			return f(ctx, s.DB, in)
 		}
@@ -281,14 +273,23 @@ func newEntry[In, Out any](s *Set, o Op) *entry {
 	return e
 }
 
-func (e *entry) bindTo(run func(context.Context, *request) (any, error)) {
-	e.call = endpoint.Chain(e.observe(), e.admit())(func(ctx context.Context, r any) (any, error) {
+// within is how long an operation may take once its request is there, but for downloads and streams.
+const within = 20 * time.Second
+
+// bindTo makes the endpoint of e: it reads the request into an In, whatever time its body takes to arrive, and hands it to run.
+func bindTo[In any](e *entry, run func(context.Context, *request, In) (any, error)) {
+	e.call = endpoint.Chain(e.observe(), e.admit())(func(ctx context.Context, asked any) (any, error) {
+		r := asked.(*request)
+		var in In
+		if err := e.bind(r, &in); err != nil {
+			return nil, err
+		}
 		if !e.csv && !e.events {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, 20*time.Second)
+			ctx, cancel = context.WithTimeout(ctx, within)
 			defer cancel()
 		}
-		return run(ctx, r.(*request))
+		return run(ctx, r, in)
 	})
 }
 

@@ -82,8 +82,7 @@ const (
 	priorityMarker   = 100_001
 )
 
-// tooLargeRule matches requests that announce a body of 35 MB or more, so that such bodies do not reach a service. The services
-// enforce the exact limits of 1 MiB, and 32 MiB for imports.
+// tooLargeRule matches requests that announce a body of proto.MostBody or more, so that such bodies do not reach a service.
 const tooLargeRule = "HeaderRegexp(`Content-Length`, `^0*(?:[1-9][0-9]{8,}|[4-9][0-9]{7}|3[5-9][0-9]{6})$`)"
 
 var serviceName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -318,7 +317,7 @@ func middlewares(opts Options) map[string]Middleware {
 		// 504 if its machine is gone too. The request and its answer are buffered for that. Under load it may be given to the dead process again,
 		// over further connections that were kept, hence five times. A process that has come back before the next check refuses with 503 until it
 		// is ready. Once is enough for that, and a service that is overloaded gets twice its requests at most.
-		elsewhere:   {Buffering: &Buffering{RetryExpression: "ResponseCode() == 502 && Attempts() < 6 || ResponseCode() == 504 && Attempts() < 3 || ResponseCode() == 503 && Attempts() < 2"}},
+		elsewhere:   {Buffering: &Buffering{MaxRequestBodyBytes: proto.MostBody, RetryExpression: "ResponseCode() == 502 && Attempts() < 6 || ResponseCode() == 504 && Attempts() < 3 || ResponseCode() == 503 && Attempts() < 2"}},
 		unknown:     {AddPrefix: &AddPrefix{unknownPath}},
 		unavailable: {ReplacePath: &ReplacePath{unavailablePath}},
 		tooLarge:    {ReplacePath: &ReplacePath{tooLargePath}},

@@ -42,7 +42,7 @@ func manifest(service, baseURL string, lines ...string) *proto.Manifest {
 			}
 		}
 		if f[0] == "page" {
-			m.Pages = append(m.Pages, &proto.Page{Path: r.Path, App: r.App})
+			m.Pages = append(m.Pages, &proto.Page{Path: r.Path, App: r.App, Stream: r.Stream})
 		} else {
 			m.Routes = append(m.Routes, r)
 		}

@@ -156,9 +156,11 @@ type Retry struct {
 	InitialInterval string `json:"initialInterval"`
 }
 
-// Buffering keeps a whole answer, so that a request can be repeated while RetryExpression holds for its answer.
+// Buffering keeps a whole request and its answer, so that it can be repeated while RetryExpression holds for the answer. A longer body than
+// MaxRequestBodyBytes is refused with 413, also one that does not say its length.
 type Buffering struct {
-	RetryExpression string `json:"retryExpression"`
+	MaxRequestBodyBytes int64  `json:"maxRequestBodyBytes"`
+	RetryExpression     string `json:"retryExpression"`
 }
 
 // ServersTransport is how Traefik reaches servers.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"frontdesk/proto"
 )
 
 // static fills the addresses into the template of Traefik's static configuration.
@@ -30,7 +32,7 @@ func (s Settings) static(text string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{"Listen": s.HTTPListen, "API": s.TraefikAPI, "Dynamic": dynamic, "Traces": traces, "TLS": s.TLS,
-		"Host": s.PublicURL.Hostname(), "To": ":" + port, "Proxies": s.Proxies})
+		"Host": s.PublicURL.Hostname(), "To": ":" + port, "Proxies": s.Proxies, "BodyWithin": proto.BodyWithin})
 	return b.Bytes(), err
 }
 

@@ -79,7 +79,10 @@ func classOf(r *proto.Route) string {
 }
 
 func classOfPage(p *proto.Page) string {
-	if strings.HasPrefix(p.GetPath(), assetPrefix) {
+	switch {
+	case p.GetStream():
+		return classStream
+	case strings.HasPrefix(p.GetPath(), assetPrefix):
 		return classAsset
 	}
 	return classPage

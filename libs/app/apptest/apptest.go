@@ -157,6 +157,7 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	if clock != "" {
 		begin, err := time.ParseInLocation("2006-01-02 15:04", clock, cfg.Zone)
 		require.NoError(t, err)
+		require.Positive(t, time.Until(begin), "TEST_CLOCK lies in the past: an event from before a consumer began is history to it")
 		out.Travel(time.Until(begin))
 	}
 	cfg.DatabaseURL = dbtest.PoolOf(t, cfg.DatabaseURL, connections())

@@ -35,7 +35,7 @@ func (s *service) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (
 	switch {
 	case in.User == tx.Who.UserID:
 		return StaffRemoval{}, fault.Conflict("self", "You cannot remove yourself.")
-	case !s.mayDecideOver(tx, u.GetRoles()):
+	case s.giver(tx).MayChange(s.Identity.RolesNamed(u.GetRoles())...) != nil:
 		return StaffRemoval{}, fault.Refused("role", "You cannot remove somebody whose rights you do not hold.")
 	case s.lastAdministrator(in.User):
 		return StaffRemoval{}, fault.Conflict("last_administrator", "This is the last site administrator.")
@@ -89,7 +89,7 @@ func (s *service) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (
 	}
 	rest := slices.DeleteFunc(slices.Clone(u.GetRoles()), func(r string) bool { return slices.Contains(teamRoles, r) })
 	out := StaffRemoval{Deleted: len(rest) == 0}
-	out.AccessLeft = slices.ContainsFunc(rest, func(r string) bool { return slices.Contains(s.role(r).GetCapabilities(), auth.ViewContacts) })
+	out.AccessLeft = auth.Sum(s.Identity.RolesNamed(rest)...).Can(auth.ViewContacts)
 	p.Hours, p.Services = Hours{}, []uuid.UUID{}
 	return out, p.emit(ctx, tx, proto.KindStaffRemoved, &proto.StaffRemoved{Successor: in.Successor})
 }

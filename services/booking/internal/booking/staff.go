@@ -171,39 +171,21 @@ func (s *service) shown(tx *db.Tx, p profile) StaffMember {
 		m.Role = u.GetRoles()[0]
 	}
 	m.CanRename = tx.Who.Can(auth.ManageBookings) && (isManager(tx) || tx.Who.UserID == p.UserID)
-	if isManager(tx) && tx.Who.UserID != p.UserID && s.mayDecideOver(tx, u.GetRoles()) {
+	giver := s.giver(tx)
+	if isManager(tx) && tx.Who.UserID != p.UserID && giver.MayChange(s.Identity.RolesNamed(u.GetRoles())...) == nil {
 		m.CanRemove = !s.lastAdministrator(p.UserID)
-		for _, r := range teamRoles {
-			if s.mayDecideOver(tx, []string{r}) {
-				m.RolesYouCanGive = append(m.RolesYouCanGive, r)
+		for _, r := range s.Identity.RolesNamed(teamRoles) {
+			if giver.MayGive(r) == nil {
+				m.RolesYouCanGive = append(m.RolesYouCanGive, r.Name)
 			}
 		}
 	}
 	return m
 }
 
-// mayDecideOver reports whether the caller may give or take these roles: a caller cannot give rights that they do not hold,
-// and only a site administrator decides over another.
-func (s *service) mayDecideOver(tx *db.Tx, roles []string) bool {
-	if slices.Contains(tx.Who.Roles, auth.SiteAdmin) {
-		return true
-	}
-	for _, name := range roles {
-		if name == auth.SiteAdmin {
-			return false
-		}
-		for _, c := range s.role(name).GetCapabilities() {
-			if !tx.Who.Can(c) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func (s *service) role(name string) *proto.Role {
-	m, _ := s.Identity.Table.Get(auth.RoleKey(name))
-	return m.GetRole()
+// giver is the caller, who gives and takes the rights that their credential leaves them.
+func (s *service) giver(tx *db.Tx) auth.Giver {
+	return auth.GiverOf(tx.Who, s.Identity.RolesNamed(tx.Who.Roles)...)
 }
 
 func (s *service) lastAdministrator(user int64) bool {

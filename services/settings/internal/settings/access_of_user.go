@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 )
 
@@ -108,7 +109,7 @@ func (s *service) endUserConnection(ctx context.Context, tx *db.Tx, in AccessOfU
 }
 
 // resetTwoFactor takes the second factor and the passkeys of a user away who has lost the device, and signs them out
-// everywhere.
+// everywhere. It is 409 for the caller's own, which goes with a code (end-two-factor).
 func (s *service) resetTwoFactor(ctx context.Context, tx *db.Tx, in ByUser) (op.None, error) {
 	if err := recentPassword(ctx, tx); err != nil {
 		return op.None{}, err
@@ -116,6 +117,9 @@ func (s *service) resetTwoFactor(ctx context.Context, tx *db.Tx, in ByUser) (op.
 	p, err := manageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
+	}
+	if p.ID == tx.Who.UserID {
+		return op.None{}, fault.Conflict("own_factor", "Your own second factor goes with one of its codes, on the page of your account.")
 	}
 	if err := s.turnOffTwoFactor(ctx, tx, p); err != nil {
 		return op.None{}, err

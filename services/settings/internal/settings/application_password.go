@@ -74,9 +74,16 @@ func keysOf(ctx context.Context, tx *db.Tx, personID int64) ([]ApplicationPasswo
 	return keys, nil
 }
 
+// listApplicationPasswords lists the caller's keys; to a key that was limited, itself.
 func listApplicationPasswords(ctx context.Context, tx *db.Tx, _ op.None) (db.List[ApplicationPassword], error) {
 	keys, err := keysOf(ctx, tx, tx.Who.UserID)
+	keys = slices.DeleteFunc(keys, func(k ApplicationPassword) bool { return !mayEndKey(tx, k.ID) })
 	return db.All(keys), err
+}
+
+// mayEndKey reports whether the caller may see and end a key of their user. A credential that was limited may see and end itself only.
+func mayEndKey(tx *db.Tx, id uuid.UUID) bool {
+	return tx.Who.Limit == nil || tx.Who.Credential == auth.KeyKey(id.String())
 }
 
 // mostKeys is how many application passwords one user may have.
@@ -147,6 +154,9 @@ func (s *service) createApplicationPassword(ctx context.Context, tx *db.Tx, in s
 }
 
 func deleteApplicationPassword(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	if !mayEndKey(tx, in.ID) {
+		return op.None{}, fault.NotFound("application password")
+	}
 	return op.None{}, endKeyOf(ctx, tx, tx.Who.UserID, in.ID)
 }
 

@@ -38,14 +38,21 @@ const (
 	mostRedirectURIs, longestRedirectURI = 10, 500
 )
 
-// registerAssistant adds a program. The caller has checked its addresses. 503 while there are too many.
+// registerAssistant adds a program. The caller has checked its addresses. Where there are too many it takes the place of the oldest with which
+// nobody has ever connected, so that nobody who registers many keeps others out; 503 if people have connected with all of them.
 func registerAssistant(ctx context.Context, tx *db.Tx, name string, redirectURIs []string) (assistant, error) {
 	var have int
 	if err := tx.QueryRow(ctx, `select count(*) from assistant`).Scan(&have); err != nil {
 		return assistant{}, fmt.Errorf("count assistants: %w", err)
 	}
 	if have >= mostAssistants {
-		return assistant{}, fault.Unavailable()
+		left, err := tx.Exec(ctx, `delete from assistant where id = (select id from assistant where used_at is null order by created_at limit 1 for update skip locked)`)
+		if err != nil {
+			return assistant{}, fmt.Errorf("make room for an assistant: %w", err)
+		}
+		if left.RowsAffected() == 0 {
+			return assistant{}, fault.Unavailable()
+		}
 	}
 	a := assistant{ID: uuid.New(), Name: name, RedirectURIs: redirectURIs, CreatedAt: tx.Now}
 	_, err := tx.Exec(ctx, `insert into assistant (`+assistantColumns+`) values ($1, $2, $3, $4)`, a.ID, a.Name, a.RedirectURIs, a.CreatedAt)

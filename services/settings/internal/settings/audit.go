@@ -61,7 +61,7 @@ func (s *service) insertAuditEntry(ctx context.Context, tx *db.Tx, e bus.Event, 
 	}
 	_, err := tx.Exec(ctx, `insert into audit (`+auditColumns+`, person, people)
 		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
-			@record_type, @record_id, @outcome, @address, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[]
+			@record_type, @record_id, @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[]
 		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing`,
 		pgx.NamedArgs{"changes": textOrNull(changes), "people": people, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,

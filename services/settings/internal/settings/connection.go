@@ -136,7 +136,12 @@ func (s *service) abilitiesFor(permissions []string) []AskedAbility {
 
 var challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// check returns the assistant that asks. A problem with client_id or redirect_uri means that nobody may be led back there.
+// mayLeadBack marks the data of an error: the address is one that the assistant has registered, so a person may be led back there. Without
+// the mark nobody knows, for instance because a parameter was refused before the assistant was looked up.
+const mayLeadBack = "lead_back"
+
+// check returns the assistant that asks. A problem that is found once assistant and address are known to belong together has the mark
+// mayLeadBack.
 func (s *service) check(ctx context.Context, tx *db.Tx, in AskToConnect) (assistant, error) {
 	a, err := assistantByID(ctx, tx, in.ClientID)
 	if err != nil {
@@ -155,7 +160,12 @@ func (s *service) check(ctx context.Context, tx *db.Tx, in AskToConnect) (assist
 	if !s.isResource(in.Resource) {
 		problems.Add("resource", fault.NewProblem("unknown", "must be "+s.resource()))
 	}
-	return a, problems.Err()
+	if err := problems.Err(); err != nil {
+		f := fault.From(err)
+		f.Data[mayLeadBack] = true
+		return a, f
+	}
+	return a, nil
 }
 
 // resource is what tokens of assistants are for.

@@ -23,10 +23,10 @@ func (s *service) personal() app.Personal {
 	return app.Personal{Holds: holds, Forget: forgetPerson}
 }
 
-// forgetPerson takes a person's name, and changes that name them, out of the audit log, and deletes the mails to them and the waiting ones that name
+// forgetPerson takes a person's name and network address, and changes that name them, out of the audit log, and deletes the mails to them and the waiting ones that name
 // them. It answers with the ids of these mails.
 func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
-	if _, err := tx.Exec(ctx, `update audit set actor_label = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
+	if _, err := tx.Exec(ctx, `update audit set actor_label = '', address = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
 		return nil, err
 	}
 	// The values of changes to the person's own records, and values elsewhere that name them.

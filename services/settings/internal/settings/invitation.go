@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
@@ -95,6 +96,7 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if err := publishPerson(ctx, tx, p); err != nil {
 		return Invited{}, err
 	}
+	tx.Changed(change.Set{"roles": {Old: []string{}, New: p.Roles}})
 	if in.Role == roleSiteAdmin {
 		if err := s.noticeAdministrator(ctx, tx, p); err != nil {
 			return Invited{}, err
@@ -109,8 +111,10 @@ func (s *service) addRole(ctx context.Context, tx *db.Tx, giver giver, p person,
 		return Invited{}, err
 	}
 	if !slices.Contains(p.Roles, role) {
+		next := append(slices.Clone(p.Roles), role)
+		tx.Changed(change.Set{"roles": {Old: p.Roles, New: next}})
 		var err error
-		if p, err = setRoles(ctx, tx, p, append(slices.Clone(p.Roles), role)); err != nil {
+		if p, err = setRoles(ctx, tx, p, next); err != nil {
 			return Invited{}, err
 		}
 		if role == roleSiteAdmin {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 )
@@ -20,25 +21,35 @@ type Me struct {
 	TwoFactor    bool     `json:"two_factor" doc:"Signing in asks for a second factor."`
 }
 
-func getMe(ctx context.Context, tx *db.Tx, _ op.None) (Me, error) { return me(ctx, tx, tx.Who.UserID) }
-
-func me(ctx context.Context, tx *db.Tx, userID int64) (Me, error) {
-	g, err := readGiver(ctx, tx, userID)
-	return meOf(g), err
+func getMe(ctx context.Context, tx *db.Tx, _ op.None) (Me, error) {
+	g, err := readGiver(ctx, tx)
+	return meOf(g.person, g.Rights), err
 }
 
-func readGiver(ctx context.Context, tx *db.Tx, userID int64) (giver, error) {
+// me is somebody who signs in, with all rights of their roles.
+func me(ctx context.Context, tx *db.Tx, userID int64) (Me, error) {
+	p, all, err := personAndRoles(ctx, tx, userID)
+	return meOf(p, rightsOf(all, p.Roles)), err
+}
+
+// readGiver is the caller, with the rights that their credential leaves.
+func readGiver(ctx context.Context, tx *db.Tx) (giver, error) {
+	p, all, err := personAndRoles(ctx, tx, tx.Who.UserID)
+	return newGiver(tx.Who, p, all), err
+}
+
+func personAndRoles(ctx context.Context, tx *db.Tx, userID int64) (person, []role, error) {
 	p, err := personByID(ctx, tx, userID)
 	if err != nil {
-		return giver{}, err
+		return p, nil, err
 	}
 	all, err := readRoles(ctx, tx)
-	return newGiver(p, all), err
+	return p, all, err
 }
 
-func meOf(g giver) Me {
-	return Me{UserID: g.ID, Login: g.Login, Name: g.Name, Email: g.Email, Role: mainRole(g.Roles),
-		Capabilities: g.rights.capabilities, Visibility: g.rights.visibility, TwoFactor: g.TwoFactor}
+func meOf(p person, r auth.Rights) Me {
+	return Me{UserID: p.ID, Login: p.Login, Name: p.Name, Email: p.Email, Role: mainRole(p.Roles),
+		Capabilities: r.Capabilities, Visibility: r.Visibility(), TwoFactor: p.TwoFactor}
 }
 
 // Session is the browser's session and whose it is.
@@ -56,11 +67,11 @@ func (s *service) getSession(ctx context.Context, tx *db.Tx, _ op.None) (Session
 	if err != nil {
 		return Session{}, err
 	}
-	g, err := readGiver(ctx, tx, tx.Who.UserID)
+	g, err := readGiver(ctx, tx)
 	if err != nil {
 		return Session{}, err
 	}
-	out := Session{Me: meOf(g), TwoFactorMissing: tx.Who.TwoFactorMissing, RolesYouCanGive: g.gives()}
+	out := Session{Me: meOf(g.person, g.Rights), TwoFactorMissing: tx.Who.TwoFactorMissing, RolesYouCanGive: g.gives()}
 	var portal portalDoc
 	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
 		return out, err

@@ -72,10 +72,19 @@ func (s *service) noticeAdministrator(ctx context.Context, tx *db.Tx, p person) 
 	if err != nil {
 		return fmt.Errorf("read administrators: %w", err)
 	}
+	maker, err := personByID(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return fmt.Errorf("read who made an administrator: %w", err)
+	}
+	// The name of a key is whatever its maker called it.
+	by := maker.Name + " (" + maker.Email + ")"
+	if !tx.Who.Session {
+		by += ", by the key or assistant “" + tx.Who.Label + "”,"
+	}
 	for _, to := range others {
 		err := s.queueMail(ctx, tx, mail.Content{
 			Kind: "account.new_administrator", To: mail.Person{Name: to.Name, Address: to.Email}, Subject: "There is a new administrator", Greeting: "Hello " + to.Name + ",",
-			Paragraphs: []string{p.Name + " (" + p.Email + ") is an administrator now and may do everything. " + tx.Who.Label + " made it so on " +
+			Paragraphs: []string{p.Name + " (" + p.Email + ") is an administrator now and may do everything. " + by + " made it so on " +
 				tx.Now.In(s.Config.Zone).Format("Monday 2 January 2006 at 15:04") + origin(ctx, tx) + "."},
 			Closing: []string{"If that should not be, take the role away and end the keys and sessions of both."},
 		})

@@ -10,46 +10,23 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// rights are what several roles add up to.
-type rights struct {
-	capabilities []string // in the order of auth.Permissions
-	visibility   string
+// of is the role with what it allows.
+func (r role) of() auth.Role {
+	return auth.Role{Name: r.Name, Rights: auth.Rights{Capabilities: r.Capabilities, All: r.Visibility == visibilityAll}}
 }
 
-func (r rights) can(permission string) bool { return slices.Contains(r.capabilities, permission) }
-
-// covers reports whether a user with these rights holds all of o's.
-func (r rights) covers(o rights) bool {
-	for _, c := range o.capabilities {
-		if !r.can(c) {
-			return false
+// rolesNamed are the roles of all that names lists.
+func rolesNamed(all []role, names []string) (held []auth.Role) {
+	for _, r := range all {
+		if slices.Contains(names, r.Name) {
+			held = append(held, r.of())
 		}
 	}
-	return r.visibility == visibilityAll || o.visibility == visibilityOwn
+	return held
 }
 
-// rightsOf adds up the roles of all that names lists. A role without any capability gives no visibility either.
-func rightsOf(all []role, names []string) rights {
-	r := rights{capabilities: []string{}, visibility: visibilityOwn}
-	held := map[string]bool{}
-	for _, x := range all {
-		if !slices.Contains(names, x.Name) || len(x.Capabilities) == 0 {
-			continue
-		}
-		for _, c := range x.Capabilities {
-			held[c] = true
-		}
-		if x.Visibility == visibilityAll {
-			r.visibility = visibilityAll
-		}
-	}
-	for _, c := range auth.Permissions {
-		if held[c] {
-			r.capabilities = append(r.capabilities, c)
-		}
-	}
-	return r
-}
+// rightsOf adds up the roles of all that names lists.
+func rightsOf(all []role, names []string) auth.Rights { return auth.Sum(rolesNamed(all, names)...) }
 
 // mainRole is the role that a user is shown with: the strongest of firstRoles, else the first one held; empty for none.
 func mainRole(names []string) string {
@@ -64,11 +41,11 @@ func mainRole(names []string) string {
 	return ""
 }
 
-// giver is a user who gives and takes roles, with the rights they hold at this moment.
+// giver is a user who gives and takes roles, with the rights that their credential leaves at this moment.
 type giver struct {
 	person
-	all    []role
-	rights rights
+	auth.Giver
+	all []role
 }
 
 // currentGiver reads the caller's rights under the lock of lockRoles: the copy by which the call was admitted may be
@@ -81,50 +58,39 @@ func currentGiver(ctx context.Context, tx *db.Tx, all []role) (giver, error) {
 	if err != nil {
 		return giver{}, fault.Unauthorized("This user no longer exists.")
 	}
-	g := newGiver(p, all)
-	if !g.rights.can(auth.ManageCRM) {
+	g := newGiver(tx.Who, p, all)
+	if !g.Can(auth.ManageCRM) {
 		return g, fault.Forbidden(auth.ManageCRM)
 	}
 	return g, nil
 }
 
-func newGiver(p person, all []role) giver { return giver{p, all, rightsOf(all, p.Roles)} }
-
-func (g giver) isSiteAdmin() bool { return slices.Contains(g.Roles, roleSiteAdmin) }
+func newGiver(who db.Actor, p person, all []role) giver {
+	return giver{p, auth.GiverOf(who, rolesNamed(all, p.Roles)...), all}
+}
 
 // mayGive refuses a role with rights that the giver does not hold.
 func (g giver) mayGive(name string) error {
-	if name == roleSiteAdmin && !g.isSiteAdmin() {
-		return fault.Refused(roleSiteAdmin, "Only a site administrator may do this.")
+	i := slices.IndexFunc(g.all, func(r role) bool { return r.Name == name })
+	if i < 0 {
+		return g.MayGive(auth.Role{Name: name})
 	}
-	if !g.isSiteAdmin() && !g.rights.covers(rightsOf(g.all, []string{name})) {
-		return fault.Refused("rights", "You cannot give rights that you do not hold.")
-	}
-	return nil
+	return g.MayGive(g.all[i].of())
 }
 
 // mayChange refuses to change a user who holds more than the giver.
-func (g giver) mayChange(p person) error {
-	if g.isSiteAdmin() {
-		return nil
-	}
-	if slices.Contains(p.Roles, roleSiteAdmin) {
-		return fault.Refused(roleSiteAdmin, "Only a site administrator may do this.")
-	}
-	if !g.rights.covers(rightsOf(g.all, p.Roles)) {
-		return fault.Refused("rights", "This user holds rights that you do not hold.")
-	}
-	return nil
-}
+func (g giver) mayChange(p person) error { return g.MayChange(rolesNamed(g.all, p.Roles)...) }
 
 // mayShape refuses to give or take rights that the giver does not hold, and to lower the giver's own role.
 func (g giver) mayShape(before, next role) error {
 	for _, c := range auth.Permissions {
-		if slices.Contains(before.Capabilities, c) != slices.Contains(next.Capabilities, c) && !g.rights.can(c) {
+		if slices.Contains(before.Capabilities, c) != slices.Contains(next.Capabilities, c) && !g.Can(c) {
 			return fault.Forbidden(c)
 		}
 	}
-	if next.Visibility != before.Visibility && g.rights.visibility != visibilityAll {
+	// A role that holds nothing shows nothing, whatever its visibility says: that counts again once it is given a permission.
+	shows := auth.Sum(before.of()).All != auth.Sum(next.of()).All
+	if (shows || next.Visibility != before.Visibility) && !g.All {
 		return fault.Refused("rights", "You cannot let others see more than you see.")
 	}
 	if !slices.Contains(g.Roles, next.Name) {
@@ -136,7 +102,7 @@ func (g giver) mayShape(before, next role) error {
 			changed[i] = next
 		}
 	}
-	if !rightsOf(changed, g.Roles).covers(g.rights) {
+	if !rightsOf(changed, g.Roles).Covers(rightsOf(g.all, g.Roles)) {
 		return fault.Conflict("own_role", "You cannot lower your own role.")
 	}
 	return nil
@@ -146,7 +112,7 @@ func (g giver) mayShape(before, next role) error {
 func (g giver) gives() []string {
 	names := []string{}
 	for _, r := range serviceRoles {
-		if g.rights.can(auth.ManageCRM) && g.mayGive(r) == nil {
+		if g.Can(auth.ManageCRM) && g.mayGive(r) == nil {
 			names = append(names, r)
 		}
 	}

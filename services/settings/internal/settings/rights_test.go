@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
 
@@ -17,7 +18,7 @@ var shaped = append(slices.Clone(firstRoles),
 	role{Name: "forms", Capabilities: []string{auth.ViewContacts, auth.ManageForms}, Visibility: visibilityOwn})
 
 func giverWith(roles ...string) giver {
-	return giver{person: person{ID: 1, Roles: roles}, all: shaped, rights: rightsOf(shaped, roles)}
+	return newGiver(db.Actor{}, person{ID: 1, Roles: roles}, shaped)
 }
 
 // reason is why an error refuses: its reason or the permission that is missing; empty for none.

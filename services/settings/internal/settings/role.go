@@ -97,8 +97,8 @@ type AvailableRoles struct {
 	Capabilities []string `json:"capabilities" doc:"All permissions that a role can hold."`
 }
 
-func shownRoles(all []role, held rights) Roles {
-	out := Roles{Roles: []Role{}, Available: AvailableRoles{Roles: []string{}, Capabilities: held.capabilities}}
+func shownRoles(all []role, held auth.Rights) Roles {
+	out := Roles{Roles: []Role{}, Available: AvailableRoles{Roles: []string{}, Capabilities: held.Capabilities}}
 	for _, r := range all {
 		if len(r.Capabilities) > 0 {
 			out.Roles = append(out.Roles, Role{r.Name, r.Label, r.Capabilities, r.Visibility, r.Fixed})
@@ -112,7 +112,7 @@ func shownRoles(all []role, held rights) Roles {
 
 func getRoles(ctx context.Context, tx *db.Tx, _ op.None) (Roles, error) {
 	all, err := readRoles(ctx, tx)
-	return shownRoles(all, rightsOf(all, tx.Who.Roles)), err
+	return shownRoles(all, auth.Left(tx.Who, rolesNamed(all, tx.Who.Roles)...)), err
 }
 
 // updateRole changes what a role may do and see. Errors: 404 for an unknown role, 409 for the fixed one and for lowering
@@ -122,6 +122,13 @@ func updateRole(ctx context.Context, tx *db.Tx, in struct {
 	Capabilities opt.Value[[]string] `json:"capabilities,omitzero" maxItems:"20" doc:"The whole list is replaced; an empty one removes the role from the service."`
 	Visibility   opt.Value[string]   `json:"visibility,omitzero" enum:"all,own" doc:"all for the records of everybody, own for those of the person."`
 }) (Roles, error) {
+	var chosen []string
+	if in.Capabilities.Set {
+		var err error
+		if chosen, err = capabilities(in.Capabilities.V); err != nil {
+			return Roles{}, err
+		}
+	}
 	all, err := lockRoles(ctx, tx)
 	if err != nil {
 		return Roles{}, err
@@ -140,16 +147,14 @@ func updateRole(ctx context.Context, tx *db.Tx, in struct {
 	}
 	next := before
 	if in.Capabilities.Set {
-		if next.Capabilities, err = capabilities(in.Capabilities.V); err != nil {
-			return Roles{}, err
-		}
+		next.Capabilities = chosen
 	}
 	in.Visibility.Apply(&next.Visibility)
 	if err := giver.mayShape(before, next); err != nil {
 		return Roles{}, err
 	}
 	if slices.Equal(next.Capabilities, before.Capabilities) && next.Visibility == before.Visibility {
-		return shownRoles(all, giver.rights), nil
+		return shownRoles(all, giver.Rights), nil
 	}
 	err = tx.QueryRow(ctx, `update role set capabilities = $2, visibility = $3, version = version + 1 where name = $1 returning version`,
 		next.Name, next.Capabilities, next.Visibility).Scan(&next.Version)
@@ -161,7 +166,7 @@ func updateRole(ctx context.Context, tx *db.Tx, in struct {
 	diff.Note("capabilities", before.Capabilities, next.Capabilities)
 	diff.Note("visibility", before.Visibility, next.Visibility)
 	tx.Changed(diff)
-	return shownRoles(all, rightsOf(all, giver.Roles)), publishRole(ctx, tx, next)
+	return shownRoles(all, newGiver(tx.Who, giver.person, all).Rights), publishRole(ctx, tx, next)
 }
 
 // capabilities puts a list in the order of auth.Permissions. It refuses unknown ones, and any without ViewContacts.

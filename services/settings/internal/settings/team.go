@@ -56,7 +56,7 @@ func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMe
 		out.Hours, out.Services = nil, nil
 	}
 	r := rightsOf(all, p.Roles)
-	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, mainRole(p.Roles), r.visibility, p.Invited, r.capabilities
+	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, mainRole(p.Roles), r.Visibility(), p.Invited, r.Capabilities
 	out.NameIsLogin = strings.EqualFold(out.Name, p.Login)
 	out.RolesYouCanGive, out.CanRemove = []string{}, false
 	out.CanRename = tx.Who.Can(auth.ManageCRM) || tx.Who.UserID == p.ID
@@ -88,7 +88,7 @@ func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return StaffMember{}, fault.NotFound("member of the team")
 	}
-	onTeam := len(rightsOf(all, p.Roles).capabilities) > 0 || slices.ContainsFunc(p.Roles, func(r string) bool { return slices.Contains(serviceRoles, r) })
+	onTeam := len(rightsOf(all, p.Roles).Capabilities) > 0 || slices.ContainsFunc(p.Roles, func(r string) bool { return slices.Contains(serviceRoles, r) })
 	if !onTeam {
 		return StaffMember{}, fault.NotFound("member of the team")
 	}
@@ -107,7 +107,7 @@ func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	if slices.Equal(next, p.Roles) {
 		return s.staffMember(ctx, tx, p)
 	}
-	if p.ID == giver.ID && !rightsOf(all, next).covers(rightsOf(all, p.Roles)) || p.ID == giver.ID && mainRole(next) != mainRole(p.Roles) {
+	if p.ID == giver.ID && !rightsOf(all, next).Covers(rightsOf(all, p.Roles)) || p.ID == giver.ID && mainRole(next) != mainRole(p.Roles) {
 		return StaffMember{}, fault.Conflict("own_role", "You cannot change your own role.")
 	}
 	if err := keepsAdministrator(ctx, tx, p, next); err != nil {

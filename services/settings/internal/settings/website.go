@@ -19,7 +19,7 @@ import (
 const signingIn = "signing in"
 
 // paths are what settings serves outside /v1 beside its pages.
-var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path}}, oauthPaths)
+var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path, Stream: true}}, oauthPaths)
 
 // website is what settings serves outside /v1: the portal and the other pages for people in a browser, and what assistants
 // connect to.

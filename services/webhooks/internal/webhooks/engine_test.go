@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -191,15 +192,20 @@ func TestWhatAnAttemptSaysAndCounts(t *testing.T) {
 		redirect := httptest.NewServer(http.RedirectHandler(behind.URL, http.StatusTemporaryRedirect))
 		defer redirect.Close()
 		stop := make(chan struct{})
-		slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(200)
-			_ = http.NewResponseController(w).Flush()
+		hangs := func(r *http.Request) {
 			select {
 			case <-stop:
 			case <-r.Context().Done():
 			}
-		}))
+		}
+		slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hangs(r) }))
 		defer slow.Close()
+		endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "taken")
+			_ = http.NewResponseController(w).Flush()
+			hangs(r)
+		}))
+		defer endless.Close()
 		defer close(stop)
 		for url, why := range map[string]string{
 			"http://" + freeport.Address(): "refused the connection", redirect.URL: "redirects are not followed",
@@ -212,6 +218,11 @@ func TestWhatAnAttemptSaysAndCounts(t *testing.T) {
 			require.Contains(t, d.Text("error"), why)
 		}
 		require.False(t, followed.Load())
+
+		id, _ := s.subscribe(admin, endless.URL, proto.KindContactCreated)
+		d := admin.Post("/webhooks/"+id+"/test", nil).Is(200)
+		require.Equal(t, "delivered", d.Text("status"), "the receiver has said yes, whatever follows")
+		require.EqualValues(t, 200, d.Field("response_code"))
 	})
 	t.Run("a long answer is cut in the log", func(t *testing.T) {
 		s := s.in(t)

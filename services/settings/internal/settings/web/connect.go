@@ -193,16 +193,15 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, q url.Values, here
 	}
 	f := fault.From(err)
 	wrong := web.Problems(f)
-	_, unknown := wrong["client_id"]
-	_, elsewhere := wrong["redirect_uri"]
 	_, target := wrong["resource"]
+	checked, _ := f.Data["lead_back"].(bool)
 	switch {
 	case f.Status == http.StatusConflict:
 		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_role")})
 	case f.Status != http.StatusBadRequest:
 		problem, status, _ := p.refusal(w, r, err)
 		p.Message(w, r, status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: problem})
-	case unknown || elsewhere:
+	case !checked:
 		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_broken_text")})
 	case target:
 		p.leadBack(w, r, q, "invalid_target")
