@@ -36,6 +36,7 @@ func (s *service) pages(ops *op.Set) http.Handler {
 	site := web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()}
 	return portal.Handler(site, pages.Pages(pages.Options{
 		Site:     site,
+		Now:      s.DB.Now,
 		Page:     s.publishedPage,
 		Document: func() ([]byte, error) { return s.currentDescription() },
 		Seal:     func(secret []byte) []byte { return s.Keys.Seal(signingIn, secret) },

@@ -105,7 +105,7 @@ func (p *pages) makeKey(w http.ResponseWriter, r *http.Request, f *keyForm) (mad
 		ask["permissions"] = append(f.Chosen, auth.ViewContacts)
 	}
 	if f.Ends > 0 {
-		ask["expires_at"] = time.Now().AddDate(0, 0, f.Ends)
+		ask["expires_at"] = p.options.Now().AddDate(0, 0, f.Ends)
 	}
 	var err error
 	if f.AskPassword {

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"net/http"
 	"strconv"
+	"time"
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
@@ -24,6 +25,8 @@ var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path:
 // Options is everything that the pages use of the service.
 type Options struct {
 	web.Site
+	// Now is the service's clock.
+	Now func() time.Time
 	// Page finds a published page of the site; its error is a fault.
 	Page PageSource
 	// Document is the OpenAPI description of the installation.

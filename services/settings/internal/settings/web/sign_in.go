@@ -80,11 +80,11 @@ func query(u *url.URL) string {
 
 func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	typed := ticket{Login: strings.TrimSpace(r.FormValue("login")), Password: r.PostFormValue("password"), At: time.Now()}
+	typed := ticket{Login: strings.TrimSpace(r.FormValue("login")), Password: r.PostFormValue("password"), At: p.options.Now()}
 	sealed := r.PostFormValue("ticket")
 	code := strings.TrimSpace(r.PostFormValue("code"))
 	if sealed != "" {
-		if typed = (ticket{}); !p.unseal(sealed, &typed) || time.Since(typed.At) > ticketLife {
+		if typed = (ticket{}); !p.unseal(sealed, &typed) || p.options.Now().Sub(typed.At) > ticketLife {
 			p.firstStep(w, r, http.StatusUnprocessableEntity, step{Problem: p.Reader(r).T("account_late")})
 			return
 		}
