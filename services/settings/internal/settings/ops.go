@@ -161,7 +161,7 @@ func (s *service) ops() *op.Set {
 		Doc:   "End an assistant's connection of a member of the team. The member is mailed.",
 		Fails: op.Fails{"svc_forbidden rights": failRights, "svc_forbidden site_admin": failAdministrator}}, s.endUserConnection)
 	op.Add(set, op.Op{ID: "reset-two-factor", Route: "DELETE /staff/{user}/two-factor", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "user",
-		Doc:   "Take away the second factor of a member of the team who has lost it. The member is mailed and signed out everywhere.",
+		Doc: "Take away the second factor of a member of the team who has lost it. The member is mailed and signed out everywhere.",
 		Fails: op.Fails{"svc_password_required": failPassword, "svc_forbidden rights": failRights, "svc_forbidden site_admin": failAdministrator,
 			"svc_conflict own_factor": "The caller's own second factor goes with one of its codes (end-two-factor)."}}, s.resetTwoFactor)
 	op.Add(set, op.Op{ID: "list-team", Route: "GET /team", Perm: auth.ViewContacts, Doc: "List the people who can own contacts.",
