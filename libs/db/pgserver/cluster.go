@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,7 +62,14 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{dir: dir, options: o, port: o.Port}
-	if c.bin, err = find(ctx, o.Tools, o.Progress); err != nil {
+	made, err := madeBy(dir)
+	if err != nil {
+		return nil, err
+	}
+	if c.bin, err = find(ctx, o.Tools, made, o.Progress); err != nil {
+		if made != 0 {
+			err = fmt.Errorf("the database in %s cannot be opened: %w", dir, err)
+		}
 		return nil, err
 	}
 	if c.account, err = serverAccount(dir); err != nil {
@@ -70,21 +78,32 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 	if c.port == 0 {
 		c.port = freeport.Port()
 	}
-	made, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	if made == 0 {
 		return c, c.init(ctx)
-	case err != nil:
-		return nil, err
 	}
-	if major, _ := strconv.Atoi(string(made[:max(0, len(made)-1)])); major != c.bin.major {
+	if made != c.bin.major { // by PG_BIN
 		return nil, fmt.Errorf("the database in %s was made by PostgreSQL %d, and %s is PostgreSQL %d: set PG_BIN to the bin folder of %d, or move the folder away to start anew",
-			dir, major, c.bin.dir, c.bin.major, major)
+			dir, made, c.bin.dir, c.bin.major, made)
 	}
 	if ok, err := c.account.owns(dir); err != nil || !ok {
 		return nil, errors.Join(err, fmt.Errorf("the database in %s belongs to another user: start as the user who made it, or move the folder away to start anew", dir))
 	}
 	return c, nil
+}
+
+// madeBy is the major version of PostgreSQL that made the cluster in dir; 0 if there is none.
+func madeBy(dir string) (major int, err error) {
+	made, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if major, err = strconv.Atoi(strings.TrimSpace(string(made))); err != nil || major == 0 {
+		return 0, fmt.Errorf("%s says no version: %q", filepath.Join(dir, "PG_VERSION"), made)
+	}
+	return major, nil
 }
 
 // init makes the cluster beside its place and moves it there whole: one that was interrupted is never taken for one that works.
