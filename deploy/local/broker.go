@@ -95,60 +95,71 @@ func dropUsersWithoutAdministrator(dir string) error {
 }
 
 const (
-	// tidyEvery is how often the embedded broker drops messages that are too old.
-	tidyEvery = time.Hour
+	// The embedded broker drops messages that are too old, and compacts if that is due, a minute after its start and then every ten minutes:
+	// a machine that runs for less than an hour at a time keeps its promises too.
+	firstTidy, tidyEvery = time.Minute, 10 * time.Minute
 	// compactEvery is how often it compacts, and so for how long a replaced value stays, if every service keeps up.
 	compactEvery = 24 * time.Hour
+	// nearly is how many messages services may be behind for a compaction to wait for them, for as long as catchUp: they commit every two seconds.
+	nearly, catchUp = 1000, 5 * time.Second
 )
 
 // tidy drops what retention.ms lets go, and compacts once a day, until ctx ends. It does not know the age of a replaced value;
 // instead it compacts only when every service has consumed everything, so no reader misses a change. If a service is away,
 // nothing is compacted until it is back.
 func tidy(ctx context.Context, broker *kfake.Cluster) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
 	var compacted time.Time
-	for {
+	for wait := firstTidy; ; wait = tidyEvery {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(wait):
 		}
 		broker.ApplyRetention()
-		if time.Since(compacted) > compactEvery && compact(broker, services) {
+		if time.Since(compacted) > compactEvery && compact(ctx, broker, services) {
 			compacted = time.Now()
 		}
 	}
 }
 
-// compact compacts the topics if these groups have consumed all that they follow, and reports whether they have.
-func compact(broker *kfake.Cluster, groups []string) bool {
-	if !consumed(broker, groups) {
+// compact compacts the topics if these groups have consumed all that they follow, and reports whether they have. Under steady traffic they never
+// have at any one moment, so nothing may be published while it waits for the last commits. Producers try again.
+func compact(ctx context.Context, broker *kfake.Cluster, groups []string) bool {
+	if n, known := behind(broker, groups); !known || n > nearly {
 		return false
 	}
-	// Nothing may be published between the comparison and the compaction. Producers try again.
 	pause := broker.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
 	defer pause.Remove()
-	if !consumed(broker, groups) {
-		return false
+	for end := time.Now().Add(catchUp); ; {
+		if n, known := behind(broker, groups); known && n == 0 {
+			broker.Compact()
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
-	broker.Compact()
-	return true
 }
 
-func consumed(broker *kfake.Cluster, groups []string) bool {
+// behind is how many messages these groups have yet to consume of what they follow; it is not known while one has never committed.
+func behind(broker *kfake.Cluster, groups []string) (messages int64, known bool) {
 	for _, name := range groups {
 		group := broker.GroupInfo(name)
 		if group == nil || len(group.Commits) == 0 {
-			return false
+			return 0, false
 		}
 		for topic, partitions := range group.Commits {
 			for p, commit := range partitions {
-				if info := broker.PartitionInfo(topic, p); info != nil && commit.Offset < info.HighWatermark {
-					return false
+				if info := broker.PartitionInfo(topic, p); info != nil {
+					messages += max(0, info.HighWatermark-commit.Offset)
 				}
 			}
 		}
 	}
-	return true
+	return messages, true
 }
