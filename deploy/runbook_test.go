@@ -100,3 +100,23 @@ func TestEachCommandOfTheRunbookIsRunByATest(t *testing.T) {
 		require.True(t, excused[name], "%q is not in deploy/README.md any more", name)
 	}
 }
+
+// A file of variables has one a line: whatever stands behind the first = is its value.
+func TestEveryVariableOfTheRecipesStandsOnALineOfItsOwn(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	compose, err := os.ReadFile("../docker-compose.yml")
+	require.NoError(t, err)
+	tls, err := os.ReadFile("compose.tls.yml")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?ms)^```ini\n(.*?)^```$").FindAllStringSubmatch(string(readme), -1)
+	require.NotEmpty(t, blocks)
+	for _, block := range blocks {
+		for line := range strings.Lines(block[1]) {
+			m := regexp.MustCompile(`^([A-Z_]+)=(\S+)\n$`).FindStringSubmatch(line)
+			require.NotNil(t, m, "%q is not NAME=value", line)
+			require.NotContains(t, m[2], "=", line)
+			require.Contains(t, string(compose)+string(tls), "${"+m[1], "no compose file reads it")
+		}
+	}
+}

@@ -238,6 +238,19 @@ func TestTheComposeFileRuns(t *testing.T) {
 		visitor.Post(t, "/auth/login", map[string]string{"login": "admin", "password": system.Password}).Is(200)
 	})
 
+	t.Run("a service goes back to a backup by the commands of the README", func(t *testing.T) {
+		s.readme(t, system.Commands(t, "With Docker", 2))
+		since := booked(t)
+		s.readme(t, system.Commands(t, "With Docker", 3))
+		s.up(t)
+		for _, email := range visitors {
+			system.Eventually(t, func() bool { return len(d.Admin.Get(t, "/contacts?search="+email).Items()) == 1 }, email+" is not back")
+		}
+		// A command that contacts had consumed since is handled again, so the visitor who booked has a contact.
+		system.Eventually(t, func() bool { return len(d.Admin.Get(t, "/contacts?search="+since).Items()) == 1 }, since+" is lost")
+		visitors = append(visitors, booked(t))
+	})
+
 	t.Run("three replicas share the requests, and the death of one fails none", func(t *testing.T) {
 		const replicas = 3
 		s.readme(t, system.Commands(t, "Replicas", 1))
