@@ -59,6 +59,9 @@ var kinds = map[string]func() any{
 	"kafka.strimzi.io/v1 KafkaUser":           func() any { return &kafkaUser{} },
 }
 
+// oldClusters is the set of values that keeps the clusters of 1.0.
+const oldClusters = "clusters of postgres with the names of 1.0"
+
 // matrix are the sets of values that all tests look at.
 func matrix(t *testing.T) map[string]map[string]any {
 	t.Helper()
@@ -68,6 +71,12 @@ func matrix(t *testing.T) map[string]map[string]any {
 			"networkPolicies": map[string]any{"enabled": false}, "migrations": map[string]any{"enabled": false}},
 		"a postgres by its operator, a kafka somewhere else": {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "kafka:9092"},
 			"cloudnativePG": map[string]any{"enabled": true}},
+		oldClusters: {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "kafka:9092"},
+			"cloudnativePG": map[string]any{"enabled": true, "suffix": ""}},
+		"https, and postgres with authorities of its own": {"publicURL": "https://localhost", "kafka": map[string]any{"brokers": "kafka:9092"},
+			"gateway":  map[string]any{"tls": map[string]any{"secret": "desk-tls"}},
+			"postgres": map[string]any{"ca": map[string]any{"secret": "postgres-ca"}},
+			"services": map[string]any{"booking": map[string]any{"postgres": map[string]any{"ca": map[string]any{"secret": "booking-ca", "key": "root.pem"}}}}},
 		"a kafka by its operator, a postgres somewhere else": {"publicURL": "http://localhost:8080", "strimzi": map[string]any{"enabled": true}},
 		"traces, more variables, a node pool": {"publicURL": "http://localhost:8080", "kafka": map[string]any{"brokers": "a:9092,b:9093"}, "otlpEndpoint": "http://otel:4318",
 			"env": map[string]any{"SVC_RATE_FACTOR": "2"}, "defaults": map[string]any{"nodeSelector": map[string]any{"pool": "desk"}},
@@ -219,8 +228,9 @@ func TestEveryServiceHasWhatItNeedsToRun(t *testing.T) {
 			for _, s := range d.Spec.Template.Spec.TopologySpreadConstraints {
 				require.Equal(t, []string{d.Name}, selected(t, objects, s.LabelSelector))
 			}
-			budget, ok := objects["PodDisruptionBudget desk-"+name].(*policy.PodDisruptionBudget)
+			budget, ok := objects["PodDisruptionBudget desk-"+name+"-replicas"].(*policy.PodDisruptionBudget)
 			require.True(t, ok, name)
+			require.Equal(t, policy.AlwaysAllow, *budget.Spec.UnhealthyPodEvictionPolicy, "%s: a pod that is not ready would keep its node from being drained", name)
 			require.Equal(t, []string{d.Name}, selected(t, objects, budget.Spec.Selector))
 			for _, c := range d.Spec.Template.Spec.Containers {
 				require.NotNil(t, c.LivenessProbe, c.Name)
@@ -389,6 +399,133 @@ func TestEveryPodIsConfined(t *testing.T) {
 	})
 }
 
+// Our image has programs, and no file that a variable could name.
+func TestEveryPathThatAContainerIsToldLiesBelowOneOfItsMounts(t *testing.T) {
+	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+		for name, pod := range pods(objects) {
+			for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+				for _, path := range paths(c) {
+					require.True(t, slices.ContainsFunc(c.VolumeMounts, func(m core.VolumeMount) bool { return strings.HasPrefix(path+"/", m.MountPath+"/") }),
+						"%s: %s is told of %s and mounts no folder above it", name, c.Name, path)
+				}
+			}
+		}
+	})
+	objects, err := render(matrix(t)["operators"])
+	require.NoError(t, err)
+	require.Subset(t, paths(pods(objects)["desk-gateway"].Spec.InitContainers[0]), []string{"/tls/tls.crt", "/tls/tls.key", "/kafka/ca.crt", "/data"})
+}
+
+// paths are the absolute paths in the arguments and variables of a container.
+func paths(c core.Container) (all []string) {
+	said := slices.Concat(c.Command, c.Args)
+	for _, v := range c.Env {
+		said = append(said, v.Value)
+	}
+	for _, value := range said {
+		for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == '=' || r == ' ' }) {
+			if strings.HasPrefix(part, "/") {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}
+
+// The kubelet evicts a pod that fills its node's disk; one that has asked for what it may write is not the first.
+func TestEveryEmptyFolderHasASizeThatItsPodAsksFor(t *testing.T) {
+	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+		for name, pod := range pods(objects) {
+			var most, asked int64
+			for _, v := range pod.Spec.Volumes {
+				if v.EmptyDir == nil {
+					continue
+				}
+				require.NotNil(t, v.EmptyDir.SizeLimit, "%s: %s", name, v.Name)
+				require.True(t, slices.ContainsFunc(pod.Spec.Containers, func(c core.Container) bool { return mounts(c, v.Name) }), "%s: nobody writes to %s", name, v.Name)
+				most += v.EmptyDir.SizeLimit.Value()
+			}
+			for _, c := range pod.Spec.Containers {
+				asked += c.Resources.Requests.StorageEphemeral().Value()
+			}
+			require.NotZero(t, most, name)
+			require.GreaterOrEqual(t, asked, most, name)
+			for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+				if slices.ContainsFunc(pod.Spec.Volumes, func(v core.Volume) bool { return v.EmptyDir != nil && mounts(c, v.Name) }) {
+					require.NotZero(t, c.Resources.Requests.StorageEphemeral().Value(), "%s: %s", name, c.Name)
+				}
+			}
+		}
+	})
+}
+
+// mounts reports whether a container may write to a volume.
+func mounts(c core.Container, volume string) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m core.VolumeMount) bool { return m.Name == volume && !m.ReadOnly })
+}
+
+// An operator takes over an object that has the name of one of its own.
+func TestNoObjectHasANameThatAnOperatorGives(t *testing.T) {
+	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+		given := map[string]string{}
+		give := func(of, kind string, names ...string) {
+			for _, name := range names {
+				require.Empty(t, given[kind+" "+name], "%s: %s %s", of, kind, name)
+				given[kind+" "+name] = of
+			}
+		}
+		for _, c := range of[*cnpg.Cluster](objects) {
+			n := c.Name
+			give(n, "PodDisruptionBudget", n, n+"-primary")
+			give(n, "Service", n+"-rw", n+"-ro", n+"-r", n+"-any")
+			give(n, "Secret", n+"-app", n+"-superuser", n+"-ca", n+"-server", n+"-replication", n+"-pull")
+			give(n, "Job", n+"-1-initdb", n+"-2-join", n+"-3-join")
+			for _, kind := range []string{"ServiceAccount", "Role", "RoleBinding", "PodMonitor"} {
+				give(n, kind, n)
+			}
+		}
+		for _, k := range of[*kafka](objects) {
+			n := k.Metadata.Name
+			give(n, "PodDisruptionBudget", n+"-kafka")
+			give(n, "Service", n+"-kafka-bootstrap", n+"-kafka-brokers")
+			give(n, "Secret", n+"-cluster-ca", n+"-cluster-ca-cert", n+"-clients-ca", n+"-clients-ca-cert", n+"-kafka-brokers", n+"-cluster-operator-certs",
+				n+"-entity-user-operator-certs", n+"-entity-topic-operator-certs")
+			give(n, "Deployment", n+"-entity-operator")
+			give(n, "NetworkPolicy", n+"-network-policy-kafka", n+"-entity-operator")
+			give(n, "ServiceAccount", n+"-kafka", n+"-entity-operator")
+		}
+		for _, u := range of[*kafkaUser](objects) {
+			give("user "+u.Metadata.Name, "Secret", u.Metadata.Name)
+		}
+		for key := range objects {
+			require.Empty(t, given[key], "%s is a name that the operator of %s gives", key, given[key])
+		}
+	})
+}
+
+// sslrootcert in the address of a database is the file that README.md names.
+func TestAPostgresOfOnesOwnHasItsAuthority(t *testing.T) {
+	const file = "/postgres/ca.crt"
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(readme), "sslmode=verify-full&sslrootcert="+file)
+	objects, err := render(matrix(t)["https, and postgres with authorities of its own"])
+	require.NoError(t, err)
+	for _, name := range services {
+		want := &core.SecretVolumeSource{SecretName: "postgres-ca", Items: []core.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}}
+		if name == "booking" {
+			want = &core.SecretVolumeSource{SecretName: "booking-ca", Items: []core.KeyToPath{{Key: "root.pem", Path: "ca.crt"}}}
+		}
+		for _, of := range []string{"desk-" + name, "desk-" + name + "-migrate"} {
+			pod := pods(objects)[of]
+			require.Contains(t, pod.Spec.Volumes, core.Volume{Name: "postgres", VolumeSource: core.VolumeSource{Secret: want}}, of)
+			require.Contains(t, pod.Spec.Containers[0].VolumeMounts, core.VolumeMount{Name: "postgres", MountPath: filepath.Dir(file), ReadOnly: true}, of)
+		}
+	}
+	gateway := pods(objects)["desk-gateway"]
+	require.False(t, slices.ContainsFunc(gateway.Spec.Volumes, func(v core.Volume) bool { return v.Name == "postgres" }), "the gateway has no database")
+}
+
 // help is what -help of a program lists: the variables, and whether one is required.
 var help = sync.OnceValues(func() (map[string]map[string]bool, error) {
 	all := map[string]map[string]bool{}
@@ -545,7 +682,7 @@ func TestWithOperatorsEachServiceHasItsOwnPostgresAndUser(t *testing.T) {
 	objects, err := render(matrix(t)["operators"])
 	require.NoError(t, err)
 	for _, name := range services {
-		c, ok := objects["Cluster desk-"+name].(*cnpg.Cluster)
+		c, ok := objects["Cluster desk-"+name+"-postgres"].(*cnpg.Cluster)
 		require.True(t, ok, name)
 		v := variables(pods(objects)["desk-"+name])
 		require.Equal(t, "secret/"+c.Name+"-app/uri", v["DATABASE_URL"], "the operator makes it")
@@ -571,7 +708,7 @@ func TestAClusterIsSetUpAsProvisionDoes(t *testing.T) {
 	require.NoError(t, err)
 	objects, err := render(matrix(t)["operators"])
 	require.NoError(t, err)
-	statements := objects["Cluster desk-booking"].(*cnpg.Cluster).Spec.Bootstrap.InitDB.PostInitApplicationSQL
+	statements := objects["Cluster desk-booking-postgres"].(*cnpg.Cluster).Spec.Bootstrap.InitDB.PostInitApplicationSQL
 	general := strings.NewReplacer("frontdesk_booking", "{role}", "DATABASE frontdesk", "DATABASE {db}", "SCHEMA booking", "SCHEMA {schema}", "search_path = booking", "search_path = {schema}")
 	for _, s := range statements {
 		s = strings.ReplaceAll(general.Replace(s), "CREATE SCHEMA ", "CREATE SCHEMA IF NOT EXISTS ")
@@ -635,6 +772,8 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 	for say, values := range map[string]map[string]any{
 		"publicURL":     {"kafka": map[string]any{"brokers": "kafka:9092"}},
 		"kafka.brokers": {"publicURL": "http://localhost:8080"},
+		"more than 50 letters": {"publicURL": "http://localhost:8080", "strimzi": map[string]any{"enabled": true},
+			"cloudnativePG": map[string]any{"enabled": true, "suffix": "-postgres-of-the-whole-house-and-garden"}},
 	} {
 		_, err := render(values)
 		require.ErrorContains(t, err, say)

@@ -216,9 +216,22 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	return r.run(ctx, server)
 }
 
-// build waits for the database and the brokers, brings the schema up to date and makes the parts. Call disconnect at the end,
-// after an error too.
+// build waits for the database and the brokers, brings schema and topics up to date and makes the parts. Call disconnect at the
+// end, after an error too.
 func (r *runner) build(ctx context.Context, cfg Config) (disconnect func(), err error) {
+	disconnect, err = r.migrate(ctx, cfg)
+	if err == nil {
+		err = r.untilItWorks(ctx, "brokers", func() error { return r.kit.Bus.Ensure(ctx, proto.TopicsOf(cfg.Partitions)) })
+	}
+	if err == nil {
+		err = r.assemble(ctx)
+	}
+	return disconnect, err
+}
+
+// migrate waits for the database, brings the schema up to date and makes the kit. It needs no broker. Call disconnect at the end,
+// after an error too.
+func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), err error) {
 	trusted, err := cfg.trust(r.Name)
 	if err != nil {
 		return func() {}, err
@@ -238,11 +251,7 @@ func (r *runner) build(ctx context.Context, cfg Config) (disconnect func(), err 
 		inTime(closeWithin, func() { _ = b.Close() })
 		inTime(closeWithin, d.Close)
 	}
-	err = r.untilItWorks(ctx, "database", func() error { return d.Migrate(ctx, r.Migrations) })
-	if err == nil {
-		err = r.untilItWorks(ctx, "brokers", func() error { return b.Ensure(ctx, proto.TopicsOf(cfg.Partitions)) })
-	}
-	if err != nil {
+	if err := r.untilItWorks(ctx, "database", func() error { return d.Migrate(ctx, r.Migrations) }); err != nil {
 		return disconnect, err
 	}
 	k := &Kit{Service: r.Name, Config: cfg, Keys: keys, DB: d, Bus: b, Identity: auth.NewIdentity(b), Site: NewSite(b)}
@@ -253,9 +262,15 @@ func (r *runner) build(ctx context.Context, cfg Config) (disconnect func(), err 
 	k.Auth.Seen, k.Auth.KeySeen = k.seen, k.keySeen
 	k.Apps = NewApps(b, r.applied)
 	r.kit = k
+	return disconnect, nil
+}
+
+// assemble makes the parts, and refuses those that do not fit the schema.
+func (r *runner) assemble(ctx context.Context) error {
+	k, d := r.kit, r.kit.DB
 	parts, err := r.Build(ctx, k)
 	if err != nil {
-		return disconnect, err
+		return err
 	}
 	r.parts = parts
 	if parts.App != nil {
@@ -265,11 +280,11 @@ func (r *runner) build(ctx context.Context, cfg Config) (disconnect func(), err 
 		// The schema of a later version has tables that this one cannot declare. Replicas of both run while one replaces the other.
 		ahead, err := d.Ahead(ctx, r.Migrations)
 		if !ahead {
-			return disconnect, errors.Join(wrong, err)
+			return errors.Join(wrong, err)
 		}
 		slog.WarnContext(ctx, "a later version has migrated the schema", "difference", wrong)
 	}
-	return disconnect, checkPublished(r.Name, parts.Published)
+	return checkPublished(r.Name, parts.Published)
 }
 
 // ipHeader is the proxy header chosen in the general settings.

@@ -118,7 +118,7 @@ func (c Config) trust(service string) (*trust.Keys, error) {
 
 // Help lists the knobs.
 func Help(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s is a service of Frontdesk.\n\n  %s          runs it\n  %s migrate  ahead of new replicas: brings topics and schema up to date, and ends\n  %s resync   after its schema went back to a backup, while it is stopped: brings schema and topics together\n  %s rotate-key   after its key was changed, while it runs: seals and signs anew with the new key\n  %s -version   prints number and commit\n\n"+
+	fmt.Fprintf(w, "%s is a service of Frontdesk.\n\n  %s          runs it\n  %s migrate  ahead of new replicas: brings the schema up to date, and ends; it needs no broker\n  %s resync   after its schema went back to a backup, while it is stopped: brings schema and topics together\n  %s rotate-key   after its key was changed, while it runs: seals and signs anew with the new key\n  %s -version   prints number and commit\n\n"+
 		"It takes these from the environment:\n\n", name, name, name, name, name, name)
 	knob.Print[Config](w)
 }

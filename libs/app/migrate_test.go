@@ -2,10 +2,12 @@ package app_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"maps"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,4 +48,13 @@ func TestASchemaIsBroughtUpToDateAheadOfTheReplicas(t *testing.T) {
 		_, err = d.Pool.Exec(t.Context(), `select from secret`)
 		require.NoError(t, err)
 	}
+}
+
+// An upgrade may bring topics and rights only after the schemas are migrated, as the operator of a Kafka does.
+func TestASchemaIsMigratedWhateverTopicsThereAre(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	cfg := app.Config{PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, "vault", nil), Brokers: "127.0.0.1:1", MasterKey: apptest.MasterKey}
+	require.NoError(t, app.Migrate(ctx, cfg, vault(func(string) {}), io.Discard))
 }

@@ -44,20 +44,46 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if .Values.strimzi.enabled }}{{ include "name" . }}-cluster-ca-cert{{ else }}{{ .Values.kafka.ca.secret }}{{ end }}
 {{- end }}
 
+{{- /* postgres is where the server of a service is, as JSON. */}}
+{{- define "postgres" -}}
+{{ mergeOverwrite (deepCopy .root.Values.postgres) (deepCopy (get .settings "postgres" | default dict)) | toJson }}
+{{- end }}
+
+{{- /* postgresCA is the Secret with the authority of that server; empty if a service has none, and for the gateway. */}}
+{{- define "postgresCA" }}
+{{- if not (or .root.Values.cloudnativePG.enabled (eq .name "gateway")) }}{{ (include "postgres" . | fromJson).ca.secret }}{{ end }}
+{{- end }}
+
+{{- /* cluster is the name of the cluster that CloudNativePG makes for a service. */}}
+{{- define "cluster" -}}
+{{- $cluster := printf "%s-%s%s" (include "name" .root) .name .root.Values.cloudnativePG.suffix }}
+{{- if gt (len $cluster) 50 }}{{ fail (printf "the name of the cluster %s has more than 50 letters, which CloudNativePG refuses: take a shorter name of the release" $cluster) }}{{ end }}
+{{- $cluster }}
+{{- end }}
+
 {{- define "volumes" }}
-- {name: data, emptyDir: {}}
-- {name: tmp, emptyDir: {}}
-{{- with include "kafkaCA" . }}
-- {name: kafka, secret: {secretName: {{ . }}, items: [{key: {{ if $.Values.strimzi.enabled }}ca.crt{{ else }}{{ $.Values.kafka.ca.key }}{{ end }}, path: ca.crt}]}}
+- {name: tmp, emptyDir: {sizeLimit: {{ .settings.tmp }}}}
+{{- with include "kafkaCA" .root }}
+- {name: kafka, secret: {secretName: {{ . }}, items: [{key: {{ if $.root.Values.strimzi.enabled }}ca.crt{{ else }}{{ $.root.Values.kafka.ca.key }}{{ end }}, path: ca.crt}]}}
+{{- end }}
+{{- with include "postgresCA" . }}
+- {name: postgres, secret: {secretName: {{ . }}, items: [{key: {{ (include "postgres" $ | fromJson).ca.key }}, path: ca.crt}]}}
 {{- end }}
 {{- end }}
 
 {{- define "mounts" }}
-- {name: data, mountPath: /data}
 - {name: tmp, mountPath: /tmp}
-{{- if include "kafkaCA" . }}
+{{- if include "kafkaCA" .root }}
 - {name: kafka, mountPath: /kafka, readOnly: true}
 {{- end }}
+{{- if include "postgresCA" . }}
+- {name: postgres, mountPath: /postgres, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- /* resources are those of the container that fills /tmp: it asks for the room. */}}
+{{- define "resources" -}}
+{{ mergeOverwrite (dict "requests" (dict "ephemeral-storage" .tmp)) (deepCopy .resources) | toJson }}
 {{- end }}
 
 {{- define "confined" -}}
@@ -99,7 +125,7 @@ name: {{ .name }}
 image: {{ include "image" .root }}
 imagePullPolicy: {{ $v.image.pullPolicy }}
 securityContext: {{ include "confined" . }}
-resources: {{ toJson .settings.resources }}
+resources: {{ include "resources" .settings }}
 env:
   - {name: SVC_LISTEN, value: ":8000"}
   - {name: SVC_ADMIN_LISTEN, value: ":9000"}
@@ -116,7 +142,7 @@ env:
   {{- include "secretEnv" (dict "name" "SVC_SHARED_KEY" "secret" $secret "key" "SVC_SHARED_KEY") | indent 2 }}
   {{- include "secretEnv" (dict "name" "SVC_PUBLIC_KEYS" "secret" $secret "key" "SVC_PUBLIC_KEYS") | indent 2 }}
   {{- if $v.cloudnativePG.enabled }}
-  {{- include "secretEnv" (dict "name" "DATABASE_URL" "secret" (printf "%s-%s-app" (include "name" .root) .name) "key" "uri") | indent 2 }}
+  {{- include "secretEnv" (dict "name" "DATABASE_URL" "secret" (printf "%s-app" (include "cluster" .)) "key" "uri") | indent 2 }}
   {{- else }}
   {{- include "secretEnv" (dict "name" "DATABASE_URL" "secret" $secret "key" (printf "%s_DATABASE_URL" $key)) | indent 2 }}
   {{- end }}
@@ -132,7 +158,7 @@ env:
   - {name: {{ $name }}, value: {{ $value | quote }}}
   {{- end }}
 volumeMounts:
-  {{- include "mounts" .root | indent 2 }}
+  {{- include "mounts" . | indent 2 }}
 {{- end }}
 
 {{- /* rules that every process has: names, Kafka, traces */}}
