@@ -2,6 +2,9 @@ module frontdesk
 
 go 1.26.0
 
+// Packages of npm may hold Go.
+ignore node_modules
+
 replace google.golang.org/genproto => google.golang.org/genproto v0.0.0-20240123012728-ef4313101c80
 
 require (

@@ -99,7 +99,7 @@ func TestThePanelShowsEveryServiceAndWhichReplicaIsDown(t *testing.T) {
 		r := row(panel(t, "/"), "webhooks")
 		return r.at(1) == "down" && r.at(2) == "0 of 1"
 	}, "the replica that was killed is not shown as down")
-	require.Contains(t, text(panel(t, "/")), "no sign of life since")
+	system.Eventually(t, func() bool { return strings.Contains(text(panel(t, "/")), "no sign of life since") }, "since when it is down is not said")
 	up()
 	system.Eventually(t, func() bool {
 		r := row(panel(t, "/"), "webhooks")

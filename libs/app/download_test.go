@@ -53,7 +53,7 @@ func stalled(t *testing.T, s *apptest.Service, as *apptest.Client) error {
 
 func TestStalledReadersOfExportsKeepNoConnectionAndAreCutOff(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, desk, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 4) })
+	s := apptest.Start(t, desk, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 8) })
 	notes(t, s, 8, 1<<20) // more than the buffers of a connection hold
 	var team []*apptest.Client
 	for range 5 {

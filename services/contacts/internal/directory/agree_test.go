@@ -207,7 +207,7 @@ func TestManyWriteAndSearchWhileTheDirectoryIsLoadedAgainAndAgain(t *testing.T) 
 	r := directory.NewReplica(d)
 	r.InSlicesOf(10)
 	stop := keepUp(t, r)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	finds := func(q directory.Query, want int64) error {
 		held, _, err := both(ctx, d, r, q)
@@ -216,7 +216,7 @@ func TestManyWriteAndSearchWhileTheDirectoryIsLoadedAgainAndAgain(t *testing.T) 
 		}
 		return err
 	}
-	const writers, turns = 4, 60
+	const writers, turns = 4, 30
 	var all, beside sync.WaitGroup
 	errs := make(chan error, writers+2)
 	for n := range writers {

@@ -228,7 +228,7 @@ func TestWhoIsSignedInSeesTheirAccountUntilTheySignOut(t *testing.T) {
 		s.Eventually(func() bool { return listed()["last_used_at"] != nil })
 		ends, err := time.Parse(time.RFC3339, listed()["expires_at"].(string))
 		require.NoError(t, err)
-		require.WithinDuration(t, time.Now().AddDate(0, 0, 30), ends, time.Minute)
+		require.WithinDuration(t, s.Now().AddDate(0, 0, 30), ends, time.Minute)
 
 		shown := do(t, s, "GET", "/account/keys", nil, "Cookie", own)
 		require.Regexp(t, `(?s)&lt;Shop&gt;.*Last used .*, 127\.0\.0\.1.*Ends .*Only:`, shown.body)
