@@ -94,52 +94,39 @@ func (l *launch) restoreRunning(ctx context.Context, dir string, names []string)
 			return err
 		}
 	}
-	var held []string
 	for _, name := range names {
-		files, err := l.hold(ctx, name)
-		if err != nil {
+		if err := l.hold(ctx, name); err != nil {
 			return err
 		}
-		held = append(held, files...)
 		l.say("%s is stopped", name)
 	}
-	if err := l.restoreSchemas(ctx, dir, names); err != nil {
-		return fmt.Errorf("%w; %s stay stopped: restore again", err, strings.Join(names, ", "))
-	}
-	for _, file := range held {
-		if err := os.Remove(file); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.heldDown(names, func() error { return l.restoreSchemas(ctx, dir, names) })
 }
 
 // hold stops all replicas of a service, and keeps each from being started while its file is there.
-func (l *launch) hold(ctx context.Context, service string) (files []string, err error) {
+func (l *launch) hold(ctx context.Context, service string) error {
 	folder := filepath.Join(l.DataDir, "hold")
 	lock, err := lockHolds(folder)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer lock.Close()
 	raw, err := os.ReadFile(filepath.Join(l.DataDir, "run.json"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var s state
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, err
+		return err
 	}
 	var running []int
 	for name, p := range s.Processes {
 		if name != service && !strings.HasPrefix(name, service+"-") {
 			continue
 		}
-		file := filepath.Join(folder, name)
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			return nil, err
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			return err
 		}
-		files = append(files, file)
 		if p.PID != 0 {
 			running = append(running, p.PID)
 		}
@@ -154,7 +141,7 @@ func (l *launch) hold(ctx context.Context, service string) (files []string, err 
 			}
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // restoreStopped restores services in a data folder in which nothing runs, with a database and a broker that end with it.
@@ -186,22 +173,39 @@ func restoreStopped(ctx context.Context, k knobs, b backupFile, dir string, name
 	if err := (builder{root: root, bin: l.bin, say: l.say}).ours(ctx, services); err != nil {
 		return err
 	}
-	if err := l.restoreSchemas(ctx, dir, names); err != nil {
+	if err := l.heldDown(names, func() error { return l.restoreSchemas(ctx, dir, names) }); err != nil {
 		return err
 	}
-	// A restore before this one may have left services held down.
+	l.say("done; 'make run' starts the system")
+	return nil
+}
+
+// heldDown runs a restore of services while no process of theirs may start, however many replicas the next run has. After an error they stay
+// held down: a service that was not brought together with its topics would send what it had sent before.
+func (l *launch) heldDown(names []string, restore func() error) error {
+	folder := filepath.Join(l.DataDir, "hold")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	var held []string
 	for _, name := range names {
-		held, err := filepath.Glob(filepath.Join(k.DataDir, "hold", name+"*"))
-		if err != nil {
-			return err
-		}
-		for _, file := range held {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
+		for n := range mostReplicas {
+			held = append(held, filepath.Join(folder, replicaName(name, n)))
 		}
 	}
-	l.say("done; 'make run' starts the system")
+	for _, file := range held {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := restore(); err != nil {
+		return fmt.Errorf("%w; %s stay stopped: restore again", err, strings.Join(names, ", "))
+	}
+	for _, file := range held {
+		if err := os.Remove(file); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -315,14 +315,18 @@ func (l *launch) replicasOf(names ...string) (all []replica) {
 	for _, name := range names {
 		i := slices.Index(services, name)
 		for n := range 1 + l.replicas[name] {
-			r := replica{name, name, serviceOffset + i + n*replicaOffset, serviceAdminOffset + i + n*replicaOffset}
-			if n > 0 {
-				r.name += "-" + strconv.Itoa(n+1)
-			}
-			all = append(all, r)
+			all = append(all, replica{replicaName(name, n), name, serviceOffset + i + n*replicaOffset, serviceAdminOffset + i + n*replicaOffset})
 		}
 	}
 	return all
+}
+
+// replicaName names a process of a service, from 0 on.
+func replicaName(service string, n int) string {
+	if n == 0 {
+		return service
+	}
+	return service + "-" + strconv.Itoa(n+1)
 }
 
 func (l *launch) replicaNames() (names []string) {
