@@ -263,8 +263,23 @@ func TestEveryContainerMayWriteWhereItWrites(t *testing.T) {
 			}
 		}
 		for _, dir := range s.Tmpfs {
-			require.True(t, dir == "/tmp" || strings.HasSuffix(dir, ":mode=1777"), "%s: %s", name, dir)
+			require.Regexp(t, `^/[a-z/]+:size=[0-9]+[mg],mode=1777$`, dir, "%s: it is memory of the machine", name)
 		}
+	}
+}
+
+func TestTemporaryFilesHaveTheRoomThatTheChartGivesThem(t *testing.T) {
+	var chart struct {
+		Defaults, Gateway struct{ Tmp string }
+	}
+	text, err := os.ReadFile("kubernetes/values.yaml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &chart))
+	p, err := load(t, "")
+	require.NoError(t, err)
+	for name, size := range map[string]string{"settings": chart.Defaults.Tmp, "contacts": chart.Defaults.Tmp, "booking": chart.Defaults.Tmp, "forms": chart.Defaults.Tmp,
+		"webhooks": chart.Defaults.Tmp, "traefik": chart.Gateway.Tmp} {
+		require.Contains(t, p.Services[name].Tmpfs, "/tmp:size="+strings.ToLower(strings.TrimSuffix(size, "i"))+",mode=1777", name)
 	}
 }
 

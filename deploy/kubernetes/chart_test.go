@@ -30,9 +30,13 @@ import (
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 )
 
@@ -700,6 +704,48 @@ func TestWithOperatorsEachServiceHasItsOwnPostgresAndUser(t *testing.T) {
 	v := variables(pods(objects)["desk-gateway"])
 	require.Equal(t, fmt.Sprintf("desk-kafka-bootstrap:%d", k.Spec.Kafka.Listeners[0].Port), v["KAFKA_BROKERS"])
 	require.True(t, k.Spec.Kafka.Listeners[0].TLS)
+}
+
+// New clusters beside those of 1.0 would be empty, and services would start on them.
+func TestClustersOfBeforeAreKeptOrRefused(t *testing.T) {
+	chart, err := loader.Load(".")
+	require.NoError(t, err)
+	for name, refused := range map[string]bool{"operators": true, oldClusters: false} {
+		values, err := util.ToRenderValues(chart, matrix(t)[name], common.ReleaseOptions{Name: "desk", Namespace: "here"}, common.DefaultCapabilities)
+		require.NoError(t, err)
+		_, err = engine.RenderWithClientProvider(chart, values, installed{"postgresql.cnpg.io/v1 Cluster here/desk-contacts"})
+		if !refused {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, `the cluster desk-contacts of an earlier version is there, and a new one would be empty: set cloudnativePG.suffix to "" to keep it`)
+	}
+}
+
+// installed are the objects of a cluster as a template looks them up, each as "group/version Kind namespace/name".
+type installed []string
+
+// GetClientFor is that of engine.ClientProvider.
+func (i installed) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	return lookup{objects: i, kind: apiVersion + " " + kind}, true, nil
+}
+
+type lookup struct {
+	dynamic.NamespaceableResourceInterface
+	objects         installed
+	kind, namespace string
+}
+
+func (l lookup) Namespace(namespace string) dynamic.ResourceInterface {
+	l.namespace = namespace
+	return l
+}
+
+func (l lookup) Get(_ context.Context, name string, _ meta.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
+	if !slices.Contains(l.objects, l.kind+" "+l.namespace+"/"+name) {
+		return nil, apierrors.NewNotFound(schema.GroupResource{}, name)
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}}}, nil
 }
 
 // The statements of a cluster are those that `local provision` runs.
