@@ -76,8 +76,8 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 	})
 }
 
+// A process has one provider of metrics, so no other service starts meanwhile.
 func TestTheDirectoryIsMeasured(t *testing.T) {
-	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin := s.As("svc_admin")
 	for range 3 {
