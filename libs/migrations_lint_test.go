@@ -4,6 +4,7 @@ package libs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -191,7 +192,7 @@ func lint(t *testing.T, text string) (found []finding) {
 	squawk := exec.Command(os.Getenv("SQUAWK"), args...)
 	squawk.Stdin = strings.NewReader(up)
 	out, err := squawk.Output()
-	if _, refused := err.(*exec.ExitError); !refused {
+	if _, refused := errors.AsType[*exec.ExitError](err); !refused {
 		require.NoError(t, err, "SQUAWK is the program that make migrations fetches")
 	}
 	require.NoError(t, json.Unmarshal(out, &found), string(out))

@@ -38,7 +38,7 @@ func TestTheBrokerLosesItsNewestMessages(t *testing.T) {
 func (w *world) cutSegments(t *testing.T, last int) (cut int) {
 	t.Helper()
 	var segments []string
-	require.NoError(t, filepath.WalkDir(filepath.Join(w.System.Data, "kafka"), func(path string, e os.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(filepath.Join(w.System.Data, "kafka"), func(path string, _ os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".dat") && !strings.Contains(path, proto.PresenceTopic) {
 			segments = append(segments, path)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -78,7 +79,7 @@ func (w *world) replica(t *testing.T, name string, h how) *replica {
 	} else {
 		r.cmd = exec.Command(program)
 	}
-	r.cmd.Env = append(env, h.env...)
+	r.cmd.Env = slices.Concat(env, h.env)
 	log, err := os.OpenFile(filepath.Join(w.System.Data, "log", fmt.Sprintf("%s-%s.log", name, strings.ReplaceAll(listen, ":", "-"))), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	require.NoError(t, err)
 	defer log.Close()
@@ -198,9 +199,9 @@ func (v *wire) cut(t *testing.T, off bool) {
 		{[]string{"-n", v.space}, v.near, v.farDevice},
 		{[]string{"-n", v.space}, "127.0.0.1", v.farDevice},
 	} {
-		args := append(side.where, "neigh", "del", side.address, "dev", side.device)
+		args := slices.Concat(side.where, []string{"neigh", "del", side.address, "dev", side.device})
 		if off {
-			args = append(side.where, "neigh", "replace", side.address, "lladdr", "02:00:00:00:00:01", "dev", side.device, "nud", "permanent")
+			args = slices.Concat(side.where, []string{"neigh", "replace", side.address, "lladdr", "02:00:00:00:00:01", "dev", side.device, "nud", "permanent"})
 		}
 		out, err := exec.Command("ip", args...).CombinedOutput()
 		require.NoError(t, err, "ip %v: %s", args, out)

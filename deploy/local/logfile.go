@@ -40,7 +40,8 @@ type logFile struct {
 // openLog opens the log at path. keep is for how long a closed file stays.
 func openLog(path string, keep time.Duration, trouble func(string)) (*logFile, error) {
 	l := &logFile{trouble: trouble, keep: keep, now: time.Now}
-	return l, l.open(path)
+	err := l.open(path)
+	return l, err
 }
 
 func (l *logFile) open(path string) error {

@@ -40,7 +40,7 @@ type lines struct {
 	all []string
 }
 
-func (l *lines) say(format string, args ...any) {
+func (l *lines) say(format string, _ ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, strings.TrimSpace(format))

@@ -42,15 +42,11 @@ func one(title, unit, expr, legend, doc string) panel {
 	return panel{title, unit, doc, []query{{expr, legend}}}
 }
 
-// quantiles draws three of a histogram, by a label that may be empty.
-func quantiles(title, bucket, by, doc string) panel {
+// quantiles draws three of a histogram.
+func quantiles(title, bucket, doc string) panel {
 	p := panel{title: title, unit: units.Seconds, doc: doc}
-	legend := ""
-	if by != "" {
-		legend, by = " {{"+by+"}}", by+", "
-	}
 	for _, q := range []string{"0.5", "0.95", "0.99"} {
-		p.queries = append(p.queries, query{fmt.Sprintf(`histogram_quantile(%s, sum by (%sle) (rate(%s[$__rate_interval])))`, q, by, bucket), "p" + strings.TrimPrefix(strings.TrimPrefix(q, "0."), "0") + legend})
+		p.queries = append(p.queries, query{fmt.Sprintf(`histogram_quantile(%s, sum by (le) (rate(%s[$__rate_interval])))`, q, bucket), "p" + strings.TrimPrefix(strings.TrimPrefix(q, "0."), "0")})
 	}
 	return p
 }
@@ -131,7 +127,7 @@ func service(name string) board {
 		}},
 		{"Own work", own[name]},
 		{"Events", []panel{
-			quantiles("Commit to effect", `frontdesk_event_seconds_bucket{$s}`, "", "Of changes elsewhere, from their commit on."),
+			quantiles("Commit to effect", `frontdesk_event_seconds_bucket{$s}`, "Of changes elsewhere, from their commit on."),
 			one("Events", units.Short, `sum by (topic) (rate(frontdesk_event_seconds_count{$s}[$__rate_interval]))`, "{{topic}}", "Handled in a second."),
 			one("Lag, messages", units.Short, `sum by (topic) (frontdesk_consumer_lag{$s})`, "{{topic}}", "Not handled yet, by all replicas."),
 			one("Lag, seconds", units.Seconds, `max by (topic) (frontdesk_consumer_lag_seconds{$s})`, "{{topic}}", "Age of the message that is being handled."),
@@ -152,8 +148,8 @@ func service(name string) board {
 		{"Database", []panel{
 			{"Connections", units.Short, "Of all replicas.", []query{{`sum by (db_client_connection_state) (db_client_connection_count{$s})`, "{{db_client_connection_state}}"}, {`sum(db_client_connection_max{$s})`, "most"}}},
 			one("Transactions that wait", units.Short, `sum(db_client_connection_pending_requests{$s})`, "waiting", "For a connection."),
-			quantiles("Wait for a connection", `db_client_connection_wait_time_seconds_bucket{$s}`, "", ""),
-			quantiles("Statements", `db_client_operation_duration_seconds_bucket{$s}`, "", "Time of the round trips to PostgreSQL."),
+			quantiles("Wait for a connection", `db_client_connection_wait_time_seconds_bucket{$s}`, ""),
+			quantiles("Statements", `db_client_operation_duration_seconds_bucket{$s}`, "Time of the round trips to PostgreSQL."),
 		}},
 		{"Periodic work", []panel{
 			one("Since the last success", units.Seconds, `time() - max by (exported_job) (frontdesk_job_success_seconds{$s})`, "{{exported_job}}", "Each is due every hour at least."),
@@ -203,7 +199,7 @@ var own = map[string][]panel{
 	},
 	"webhooks": {
 		one("Attempts", units.RequestsPerSecond, `sum by (outcome) (rate(frontdesk_webhook_attempt_seconds_count{$s}[$__rate_interval]))`, "{{outcome}}", ""),
-		quantiles("Time of an attempt", `frontdesk_webhook_attempt_seconds_bucket{$s}`, "", "Receivers have five seconds."),
+		quantiles("Time of an attempt", `frontdesk_webhook_attempt_seconds_bucket{$s}`, "Receivers have five seconds."),
 		one("Queue", units.Short, `max by (status) (frontdesk_webhook_waiting{$s})`, "{{status}}", ""),
 		one("Oldest without an attempt", units.Seconds, `max(frontdesk_webhook_age_seconds{$s})`, "age", ""),
 		one("Paused webhooks", units.Short, `max(frontdesk_webhook_paused{$s})`, "webhooks", ""),

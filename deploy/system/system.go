@@ -133,7 +133,8 @@ func (s *System) State() (now State, err error) {
 	if err != nil {
 		return now, err
 	}
-	return now, json.Unmarshal(b, &now)
+	err = json.Unmarshal(b, &now)
+	return now, err
 }
 
 // Now is State for a test.

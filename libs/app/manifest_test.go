@@ -54,7 +54,8 @@ func TestAReplicaOfTheVersionBeforeTakesNoRouteAway(t *testing.T) {
 	topic := bus.NewTable(b, proto.ManifestTopic, func(_ string, value []byte) (*proto.Manifest, int64, error) {
 		m := &proto.Manifest{}
 		err := protobuf.Unmarshal(value, m)
-		return m, m.GetVersion(), err
+		version := m.GetVersion()
+		return m, version, err
 	})
 	var following sync.WaitGroup
 	following.Go(func() { topic.Run(t.Context()) })

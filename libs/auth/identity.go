@@ -51,7 +51,8 @@ func NewIdentity(b *bus.Bus) *Identity {
 		if err := protobuf.Unmarshal(value, m); err != nil {
 			return nil, 0, err
 		}
-		return m, m.GetVersion(), wellFormed(m)
+		version, err := m.GetVersion(), wellFormed(m)
+		return m, version, err
 	})
 	i.Table.Watch(i.apply)
 	return i
@@ -86,7 +87,7 @@ func SessionKey(hash []byte) string { return "session/" + hex.EncodeToString(has
 // AccessKey is the key of the one access record.
 const AccessKey = "access"
 
-func (i *Identity) apply(key string, m *proto.Identity, gone bool) {
+func (i *Identity) apply(_ string, m *proto.Identity, gone bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch r := m.GetRecord().(type) {

@@ -104,7 +104,8 @@ func (b *Bus) reader(topic string, partition int, offset int64, failed func(erro
 		cfg.ErrorLogger = kafka.LoggerFunc(func(format string, args ...any) { failed(fmt.Errorf("bus: "+format, args...)) })
 	}
 	r := kafka.NewReader(cfg)
-	return r, r.SetOffset(offset)
+	err := r.SetOffset(offset)
+	return r, err
 }
 
 // leave closes a reader without waiting for its fetch at the broker, whose result is dropped.

@@ -79,7 +79,8 @@ func (tx *Tx) Page(p Page, list string, in any) (*Cursor, error) {
 		return nil, err
 	}
 	if p.Cursor != "" {
-		return c, c.open(p.Cursor)
+		err := c.open(p.Cursor)
+		return c, err
 	}
 	return c, nil
 }

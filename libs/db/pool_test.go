@@ -38,7 +38,7 @@ func TestVisitorsLeaveHalfOfTheConnectionsToTheOthers(t *testing.T) {
 	busy := make(chan struct{}, 10)
 	for range 10 {
 		visitors.Go(func() {
-			err := d.Do(db.Within(t.Context(), db.Visitors), func(tx *db.Tx) error {
+			err := d.Do(db.Within(t.Context(), db.Visitors), func(*db.Tx) error {
 				busy <- struct{}{}
 				<-release
 				return nil

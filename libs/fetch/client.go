@@ -72,7 +72,7 @@ type transport struct {
 }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if _, err := parse(r.URL.String(), t.o); err != nil {
+	if err := CheckURL(r.URL.String(), t.o); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}

@@ -25,40 +25,32 @@ var guard = ssrf.New(ssrf.WithPorts(443),
 // they stand for can change, and is checked when connecting. The error completes a sentence that begins
 // with the name of the parameter, and says nothing about the network.
 func CheckURL(raw string, o Options) error {
-	_, err := parse(raw, o)
-	return err
-}
-
-func parse(raw string, o Options) (*url.URL, error) {
 	if len(raw) > maxURL {
-		return nil, errors.New("is too long")
+		return errors.New("is too long")
 	}
 	// Spaces, control characters and backslashes too: programs do not agree on what they mean.
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
-		return nil, errors.New("must be written in plain ASCII without spaces or backslashes")
+		return errors.New("must be written in plain ASCII without spaces or backslashes")
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Opaque != "" {
-		return nil, errors.New("is not a web address")
+		return errors.New("is not a web address")
 	}
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !o.Local):
-		return nil, errors.New("must begin with https://")
+		return errors.New("must begin with https://")
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return nil, errors.New("must not carry a user or password")
+		return errors.New("must not carry a user or password")
 	case u.Hostname() == "":
-		return nil, errors.New("has no host")
+		return errors.New("has no host")
 	case strings.HasSuffix(u.Host, ":"):
-		return nil, errors.New("has no valid port")
+		return errors.New("has no valid port")
 	}
 	// Receivers on this machine may use any port; the dialer sees to it that nobody else does.
 	if port := u.Port(); port != "" && port != "443" && !(o.Local && validPort(port)) {
-		return nil, errors.New("must use port 443")
+		return errors.New("must use port 443")
 	}
-	if err := checkHost(u, o); err != nil {
-		return nil, err
-	}
-	return u, nil
+	return checkHost(u, o)
 }
 
 func validPort(s string) bool {

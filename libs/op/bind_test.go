@@ -212,7 +212,8 @@ func TestARowIsCheckedByItselfAsABodyIs(t *testing.T) {
 	bind := func(text string) (in rows, err error) {
 		args := map[string]json.RawMessage{}
 		require.NoError(t, json.Unmarshal([]byte(text), &args))
-		return in, s.ops[0].bind(&request{args: args}, &in)
+		err = s.ops[0].bind(&request{args: args}, &in)
+		return in, err
 	}
 	in, err := bind(`{"items":[{"word":"a","next":[{"word":"b"}]},{"more":7,"strange":1},{"word":"a\u0000"}]}`)
 	require.NoError(t, err)

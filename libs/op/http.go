@@ -82,7 +82,7 @@ func accepts(accept string, any bool) bool {
 	return false
 }
 
-func (e *entry) encode(ctx context.Context, w http.ResponseWriter, out any) error {
+func (e *entry) encode(_ context.Context, w http.ResponseWriter, out any) error {
 	switch o := out.(type) {
 	case *db.Answer:
 		w.Header().Set("Idempotent-Replayed", "true")

@@ -19,7 +19,7 @@ import (
 func TestTheTimeOfAnOperationBeginsWhenItsBodyIsThere(t *testing.T) {
 	s := NewSet("desk", nil, auth.New(auth.NewIdentity(bus.New("127.0.0.1:1", bus.Login{}))))
 	var until time.Time
-	AddOutside(s, Op{ID: "up", Route: "POST /up/{token}", Perm: Public, Unaudited: true, Doc: "Up."}, func(ctx context.Context, _ *db.DB, in Sent) (None, error) {
+	AddOutside(s, Op{ID: "up", Route: "POST /up/{token}", Perm: Public, Unaudited: true, Doc: "Up."}, func(ctx context.Context, _ *db.DB, _ Sent) (None, error) {
 		until, _ = ctx.Deadline()
 		return None{}, nil
 	})

@@ -42,7 +42,7 @@ func load(t *testing.T, d system.Desk) {
 		// Every other one asks for a time that is gone.
 		try(visitor, "POST", "/booking/book", d.Booking(starts[20+n/2%(len(starts)-20)], slots, system.Address("load")))
 	})
-	every(300*time.Millisecond, func(n int) {
+	every(300*time.Millisecond, func(int) {
 		nothing := uuid.NewString()
 		for _, path := range []string{"/contacts?search=load", "/services", "/forms", "/webhooks", "/me", "/contacts/" + nothing, "/services/" + nothing, "/forms/999999", "/webhooks/" + nothing, "/mails?cursor=none", "/none"} {
 			try(d.Admin, "GET", path, nil)

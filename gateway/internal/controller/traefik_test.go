@@ -198,7 +198,7 @@ func service(t testing.TB, name string) *httptest.Server {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"service": name, "headers": r.Header, "uri": r.RequestURI, "host": r.Host})
 	})
-	mux.HandleFunc("GET /v1/contacts", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /v1/contacts", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `"`+strings.Repeat("a long list ", 500)+`"`)
 	})
@@ -332,7 +332,7 @@ func TestTraefikServesWhatTheServicesPublish(t *testing.T) {
 		require.Equal(t, 405, res.StatusCode)
 	})
 
-	t.Run("a body that is far too large is refused", func(t *testing.T) {
+	t.Run("a body that is far too large is refused", func(*testing.T) {
 		res, body := g.do("POST", "/v1/contacts", bytes.NewReader(make([]byte, 36<<20)))
 		g.refused(res, body, 413, "svc_too_large")
 	})

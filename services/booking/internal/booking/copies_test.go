@@ -207,16 +207,18 @@ func TestManyCallsWaitForACopyWithoutAConnection(t *testing.T) {
 		id := uuid.NewString()
 		pool := o.Kit.DB.Pool
 		looked := pool.Stat().AcquireCount() + calls
-		done := make(chan []*apptest.Answer, 1)
-		go func() {
-			defer close(done)
-			done <- together(t, calls, func(i int) *apptest.Answer { return o.book(id, o.at(2+calls*try+i, "10:00")) })
-		}()
+		var asked []func() *apptest.Answer
+		for i := range calls {
+			asked = append(asked, aside(t, func() *apptest.Answer { return o.book(id, o.at(2+calls*try+i, "10:00")) }))
+		}
 		o.Eventually(func() bool { s := pool.Stat(); return s.AcquireCount() >= looked && s.AcquiredConns() == 0 })
 		o.admin.Get("/services").Is(200)
 		o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactCreated, Key: id, Version: 1, Data: object{
 			"id": id, "first_name": "An", "last_name": "Peeters", "email": "an@example.com", "phone": "", "owner_user_id": nil, "deleted_at": nil}})
-		answers := <-done
+		var answers []*apptest.Answer
+		for _, answer := range asked {
+			answers = append(answers, answer())
+		}
 		arrived = len(answers) == calls
 		for _, a := range answers {
 			arrived = arrived && a.Status == 201

@@ -240,7 +240,7 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 			return false, err
 		}
 		o = mergedOrganization(old, given)
-		_, err = saveOrganization(ctx, tx, old, o, "Organization filled in")
+		err = saveOrganization(ctx, tx, old, o, "Organization filled in")
 	}
 	if err != nil {
 		return false, err

@@ -139,7 +139,7 @@ func (h handing) handOverOrganizations(ctx context.Context, tx *db.Tx, from int6
 		}
 		o := old
 		o.OwnerUserID = to
-		if _, err := saveOrganization(ctx, tx, old, o, "Organization handed over"); err != nil {
+		if err := saveOrganization(ctx, tx, old, o, "Organization handed over"); err != nil {
 			return ids, err
 		}
 	}

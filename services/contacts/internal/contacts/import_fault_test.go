@@ -40,7 +40,7 @@ func execute(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 }
 
 // begin uploads a file, lets prepare change the stored import, and starts it.
-func begin(t *testing.T, s *apptest.Service, c *apptest.Client, text string, body any, prepare func(id string)) (id string) {
+func begin(t *testing.T, c *apptest.Client, text string, body any, prepare func(id string)) (id string) {
 	t.Helper()
 	id = c.Post("/imports", object{"file_name": "x", "csv": text}).Is(201).Text("id")
 	if prepare != nil {
@@ -78,7 +78,7 @@ func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 				if nextval('hiccups') = 1 then raise exception 'the error of the test' using errcode = '`+c.code+`'; end if; return new; end $$`)
 			execute(t, pool, c.trigger)
 			const rows = 3500
-			id := begin(t, s, admin, numbered(rows), nil, nil)
+			id := begin(t, admin, numbered(rows), nil, nil)
 			a := ended(s, admin, id, importCompleted)
 			require.EqualValues(t, rows, a.Field("totals.created"))
 			var contacts, names int
@@ -113,7 +113,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				bad := admin.Post("/imports", object{"file_name": "x", "csv": numbered(3)}).Is(201).Text("id")
 				execute(t, pool, `update import set status = 'queued', `+c.spoil+` where id = $1`, bad)
-				next := begin(t, s, admin, numbered(3), nil, nil)
+				next := begin(t, admin, numbered(3), nil, nil)
 				require.EqualValues(t, 3, ended(s, admin, next, importCompleted).Field("totals.created"))
 				if c.reason == "" {
 					require.EqualValues(t, 3, ended(s, admin, bad, importCompleted).Field("totals.failed"))
@@ -159,7 +159,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 		for _, r := range rows {
 			text += r.cells + "\n"
 		}
-		a := finished(s, admin, begin(t, s, admin, text, nil, nil))
+		a := finished(s, admin, begin(t, admin, text, nil, nil))
 		for i, r := range rows {
 			t.Run(r.name, func(t *testing.T) {
 				require.Equal(t, r.details, a.Field(fmt.Sprint("errors.", i, ".details")))
@@ -184,7 +184,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 			"101@example.com," + tags("never", 101) + "\n" +
 			"has@example.com," + tags("t", 40) + "\n" +
 			"has@example.com," + tags("t", 39) + "\n"
-		id := begin(t, s, admin, text, object{"options": object{"tag": "Imported"}}, nil)
+		id := begin(t, admin, text, object{"options": object{"tag": "Imported"}}, nil)
 		a := finished(s, admin, id)
 		require.Equal(t, object{"rows": 5.0, "created": 1.0, "updated": 1.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
 		for i, row := range []float64{3, 4, 5} {
@@ -215,7 +215,7 @@ func TestARowThatCannotBeStoredIsNotedAndTheOthersAreImported(t *testing.T) {
 	admin := s.As("svc_admin")
 	execute(t, s.Kit.DB.Pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
 	execute(t, s.Kit.DB.Pool, `create trigger refuse before insert on contact for each row when (new.first_name in ('N7', 'N8', 'N44')) execute function refuse()`)
-	a := ended(s, admin, begin(t, s, admin, numbered(60), nil, nil), importCompleted)
+	a := ended(s, admin, begin(t, admin, numbered(60), nil, nil), importCompleted)
 	require.Equal(t, object{"rows": 60.0, "created": 57.0, "updated": 0.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
 	for i, row := range []float64{9, 10, 46} {
 		require.Equal(t, object{"row": row, "column": "", "code": "svc_internal", "message": "the row could not be stored", "details": object{"code": "not_stored"}}, a.Field(fmt.Sprint("errors.", i)))
@@ -228,10 +228,10 @@ func TestAnImportWhoseOutcomeCannotBeStoredIsSetAside(t *testing.T) {
 	admin := s.As("svc_admin")
 	pool := s.Kit.DB.Pool
 	execute(t, pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
-	bad := begin(t, s, admin, "email\nno address\n", nil, func(id string) {
+	bad := begin(t, admin, "email\nno address\n", nil, func(id string) {
 		execute(t, pool, `create trigger refuse before insert on import_error for each row when (new.import_id = '`+id+`') execute function refuse()`)
 	})
-	next := begin(t, s, admin, numbered(3), nil, nil)
+	next := begin(t, admin, numbered(3), nil, nil)
 	ended(s, admin, next, importCompleted)
 	require.NotEqual(t, importFailed, admin.Get("/imports/"+bad).Text("status"))
 	execute(t, pool, `drop trigger refuse on import_error`)

@@ -119,21 +119,20 @@ func insertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organiz
 	return o, emitOrganization(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
 }
 
-// saveOrganization writes what differs between old, a locked organization, and o: row, timeline entry, event; it reports
-// whether anything did.
-func saveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subject string) (changed bool, err error) {
+// saveOrganization writes what differs between old, a locked organization, and o, if anything does: row, timeline entry, event.
+func saveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subject string) error {
 	diff := organizationFields.Diff(old, o)
 	if len(diff) == 0 {
-		return false, nil
+		return nil
 	}
 	tx.Changed(diff)
 	if err := updateOrganization(ctx, tx, o); err != nil {
-		return false, err
+		return err
 	}
 	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryUpdated, subject: subject, data: diff}); err != nil {
-		return false, err
+		return err
 	}
-	return true, emitOrganization(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
+	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
 }
 
 // updateOrganization stores a locked organization as its next version.

@@ -74,7 +74,7 @@ func (s *service) updateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 	if err := clean.problems.Err(); err != nil {
 		return old, err
 	}
-	if _, err := saveOrganization(ctx, tx, old, o, "Organization changed"); err != nil {
+	if err := saveOrganization(ctx, tx, old, o, "Organization changed"); err != nil {
 		return old, err
 	}
 	if o.Name != old.Name {

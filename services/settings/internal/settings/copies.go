@@ -42,7 +42,8 @@ func readManifest(_ string, value []byte) (*manifest, int64, error) {
 			return nil, 0, fmt.Errorf("description of %s: %w", m.GetService(), err)
 		}
 	}
-	return m, m.GetVersion(), nil
+	version := m.GetVersion()
+	return m, version, nil
 }
 
 // announced are the manifests, in the order of their services' names.

@@ -32,7 +32,7 @@ func (s *service) endIdleSessions(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("delete idle sessions: %w", err)
 		}
-		return withdrawSessions(ctx, tx, rows)
+		return withdrawSessions(tx, rows)
 	})
 }
 

@@ -316,7 +316,7 @@ func TestAnAssistantGetsTokensForWhatItAskedForOnly(t *testing.T) {
 			"another resource":      {"resource", "https://elsewhere.example/mcp"},
 			"an unknown permission": {"permissions", []string{"everything"}},
 		} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(name, func(*testing.T) {
 				c.Post("/me/connections", consent(client, change...)).Fails(400, "svc_invalid_param")
 			})
 		}

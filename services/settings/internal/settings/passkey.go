@@ -328,7 +328,7 @@ func (s *service) admitPerson(ctx context.Context, tx *db.Tx, p person, twoFacto
 		if err != nil {
 			return out, fmt.Errorf("end the browser's old session: %w", err)
 		}
-		if err := withdrawSessions(ctx, tx, rows); err != nil {
+		if err := withdrawSessions(tx, rows); err != nil {
 			return out, err
 		}
 	}

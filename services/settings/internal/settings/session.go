@@ -69,10 +69,10 @@ func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string
 	if err != nil {
 		return "", fmt.Errorf("bound sessions: %w", err)
 	}
-	if err := withdrawSessions(ctx, tx, rows); err != nil {
+	if err := withdrawSessions(tx, rows); err != nil {
 		return "", err
 	}
-	return token, publishSession(ctx, tx, s)
+	return token, publishSession(tx, s)
 }
 
 // heardWithin is how long a sign-in waits for its session. Without Kafka none arrives.
@@ -90,7 +90,7 @@ func (s *service) hear(ctx context.Context, token string) {
 	})
 }
 
-func publishSession(ctx context.Context, tx *db.Tx, s session) error {
+func publishSession(tx *db.Tx, s session) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Version: s.SeenAt.Unix(), Record: &proto.Identity_Session{Session: &proto.Session{
 		Hash: s.Hash, UserId: s.PersonID, Channel: s.Channel, TwoFactor: s.TwoFactor,
 		SeenAt: timestamppb.New(s.SeenAt), ExpiresAt: timestamppb.New(s.ExpiresAt)}}})
@@ -111,11 +111,11 @@ func endSessions(ctx context.Context, tx *db.Tx, personID int64, keep []byte) er
 	if err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
-	return withdrawSessions(ctx, tx, rows)
+	return withdrawSessions(tx, rows)
 }
 
 // withdrawSessions publishes the end of the sessions whose hashes rows gives.
-func withdrawSessions(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
+func withdrawSessions(tx *db.Tx, rows pgx.Rows) error {
 	hashes, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	if err != nil {
 		return fmt.Errorf("end sessions: %w", err)
@@ -145,7 +145,7 @@ func keepSession(ctx context.Context, tx *db.Tx, hash []byte, at time.Time) erro
 	if err != nil {
 		return unlessRefused(err)
 	}
-	return publishSession(ctx, tx, s)
+	return publishSession(tx, s)
 }
 
 // publishSessions publishes the sessions that a statement gives as rows of sessionColumns.
@@ -155,7 +155,7 @@ func publishSessions(ctx context.Context, tx *db.Tx, sql string, args ...any) er
 		return fmt.Errorf("read sessions: %w", err)
 	}
 	for _, s := range all {
-		if err := publishSession(ctx, tx, s); err != nil {
+		if err := publishSession(tx, s); err != nil {
 			return err
 		}
 	}

@@ -135,7 +135,7 @@ func TestASessionOrKeyWorksFromItsFirstAnswerUntilItEnds(t *testing.T) {
 		s.Eventually(func() bool { return key.Get("/me").Status == 401 })
 		c.Delete("/me/application-passwords/"+made.Text("id"), nil).Fails(404, "svc_not_found")
 	})
-	t.Run("the description is open API", func(t *testing.T) {
+	t.Run("the description is open API", func(*testing.T) {
 		s.Eventually(func() bool { return strings.Contains(s.Visitor().Get("/openapi.json").Is(200).Body, "/audit-log") })
 	})
 }

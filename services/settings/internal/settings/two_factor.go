@@ -236,7 +236,7 @@ func (s *service) turnOnTwoFactor(ctx context.Context, tx *db.Tx, p person, step
 	if err != nil {
 		return out, err
 	}
-	if err := publishSession(ctx, tx, here); err != nil {
+	if err := publishSession(tx, here); err != nil {
 		return out, err
 	}
 	if err := publishPerson(ctx, tx, p); err != nil {
