@@ -71,7 +71,8 @@ func New(s Settings) *Controller {
 	c.manifests = bus.NewTable(b, proto.ManifestTopic, func(_ string, value []byte) (*proto.Manifest, int64, error) {
 		m := &proto.Manifest{}
 		err := protobuf.Unmarshal(value, m)
-		return m, m.GetVersion(), err
+		version := m.GetVersion()
+		return m, version, err
 	})
 	c.apps = bus.NewTable(b, proto.AppsTopic, func(_ string, value []byte) (Apps, int64, error) {
 		apps, err := decodeApps(value)

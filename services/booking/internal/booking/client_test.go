@@ -98,7 +98,7 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 			"in another zone":  {"/reschedule", object{"starts_at": o.at(2, "10:00").In(time.FixedZone("", 3600)).Format(time.RFC3339)}},
 			"the time it left": {"/reschedule", object{"starts_at": stamp(o.at(2, "10:00")), "outside_hours": true}},
 		} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(name, func(*testing.T) {
 				o.admin.Post("/appointments/"+id+c.route, c.body).Is(200)
 			})
 		}

@@ -233,7 +233,7 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		b := b.again(t)
 		token := url.Values{"token": {b.managed("bea@example.com")}, "do": {"cancel-now"}}
 		for language, says := range map[string]string{"en": "did not come from our own page", "nl": "niet van onze eigen pagina", "fr": "notre propre page", "de": "unserer eigenen Seite"} {
-			t.Run(language, func(t *testing.T) {
+			t.Run(language, func(*testing.T) {
 				token.Set("lang", language)
 				b.header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
 				b.post("/manage", token).is(403).says(says)

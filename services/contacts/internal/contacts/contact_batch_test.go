@@ -91,7 +91,7 @@ func TestABatchOfContacts(t *testing.T) {
 		}
 		for name, body := range map[string]any{"101": object{"items": rows(101, "A")}, "none": object{"items": []any{}}, "no list": object{"items": object{}},
 			"nothing": object{}, "null": object{"items": nil}, "more": object{"items": rows(1, "A"), "mode": "x"}} {
-			t.Run(name, func(t *testing.T) { admin.Post("/contacts/batch", body).Fails(400, "svc_invalid_param") })
+			t.Run(name, func(*testing.T) { admin.Post("/contacts/batch", body).Fails(400, "svc_invalid_param") })
 		}
 		admin.Post("/contacts/batch", object{"items": rows(100, strings.Repeat("x", 20_000))}).Fails(413, "svc_too_large")
 		require.EqualValues(t, 0, admin.Get("/contacts").Is(200).Field("total"))

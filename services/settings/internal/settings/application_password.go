@@ -35,7 +35,7 @@ type key struct {
 
 const keyColumns = `id, person_id, name, assistant, hash, permissions, expires_at, created_at`
 
-func publishKey(ctx context.Context, tx *db.Tx, k key) error {
+func publishKey(tx *db.Tx, k key) error {
 	published := &proto.ApplicationPassword{Id: k.ID.String(), UserId: k.PersonID, Name: k.Name, Assistant: k.Assistant, Hash: k.Hash,
 		Limited: k.Permissions != nil, Permissions: k.Permissions}
 	if k.ExpiresAt != nil {
@@ -150,7 +150,7 @@ func (s *service) createApplicationPassword(ctx context.Context, tx *db.Tx, in s
 		return NewApplicationPassword{}, err
 	}
 	made := ApplicationPassword{ID: k.ID, Name: k.Name, Assistant: k.Assistant, Permissions: k.Permissions, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt}
-	return NewApplicationPassword{made, password}, publishKey(ctx, tx, k)
+	return NewApplicationPassword{made, password}, publishKey(tx, k)
 }
 
 func deleteApplicationPassword(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
@@ -179,11 +179,11 @@ func endKeys(ctx context.Context, tx *db.Tx, personID int64) error {
 	if err != nil {
 		return fmt.Errorf("delete application passwords: %w", err)
 	}
-	return withdrawKeys(ctx, tx, rows)
+	return withdrawKeys(tx, rows)
 }
 
 // withdrawKeys publishes the end of the keys whose ids rows gives.
-func withdrawKeys(ctx context.Context, tx *db.Tx, rows pgx.Rows) error {
+func withdrawKeys(tx *db.Tx, rows pgx.Rows) error {
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("delete application passwords: %w", err)

@@ -159,7 +159,7 @@ func (s *service) choosePassword(ctx context.Context, d *db.DB, kind string, in 
 		if err := endSessions(ctx, tx, p.ID, nil); err != nil {
 			return err
 		}
-		if err := publishPerson(ctx, tx, p); err != nil {
+		if err := publishPerson(tx, p); err != nil {
 			return err
 		}
 		return then(tx, p)

@@ -93,7 +93,7 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return Invited{}, err
 	}
-	if err := publishPerson(ctx, tx, p); err != nil {
+	if err := publishPerson(tx, p); err != nil {
 		return Invited{}, err
 	}
 	tx.Changed(change.Set{"roles": {Old: []string{}, New: p.Roles}})

@@ -43,7 +43,7 @@ func (s *service) endExpiredKeys(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("delete expired application passwords: %w", err)
 		}
-		return withdrawKeys(ctx, tx, rows)
+		return withdrawKeys(tx, rows)
 	})
 }
 

@@ -26,17 +26,17 @@ func TestALimitedKeyGivesNoMoreThanItHolds(t *testing.T) {
 	lead := map[string]any{"capabilities": []string{auth.ManageCRM, auth.ViewContacts}, "visibility": "all"}
 	person.Patch("/settings/roles/author", lead).Is(200)
 
-	t.Run("it invites nobody into more", func(t *testing.T) {
+	t.Run("it invites nobody into more", func(*testing.T) {
 		for _, role := range []string{"site_admin", "svc_admin", "staff"} {
 			key.Post("/staff", map[string]any{"email": "x@example.com", "role": role}).Fails(403, "svc_forbidden")
 		}
 	})
-	t.Run("it gives nobody more", func(t *testing.T) {
+	t.Run("it gives nobody more", func(*testing.T) {
 		bob := person.Post("/staff", map[string]any{"email": "bob@example.com", "role": "staff"}).Is(201).Field("user_id")
 		key.Put("/staff/"+number(int64(bob.(float64)))+"/role", map[string]any{"role": "site_admin"}).Fails(403, "svc_forbidden")
 		key.Put("/staff/"+number(int64(bob.(float64)))+"/role", map[string]any{"role": "svc_admin"}).Fails(403, "svc_forbidden")
 	})
-	t.Run("it shapes no role beyond", func(t *testing.T) {
+	t.Run("it shapes no role beyond", func(*testing.T) {
 		key.Patch("/settings/roles/editor", map[string]any{"capabilities": []string{auth.ViewContacts, auth.ExportContacts}}).Fails(403, "svc_forbidden")
 		key.Patch("/settings/roles/editor", map[string]any{"capabilities": []string{auth.ViewContacts}}).Is(200)
 	})

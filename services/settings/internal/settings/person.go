@@ -68,7 +68,7 @@ func setRoles(ctx context.Context, tx *db.Tx, p person, names []string) (person,
 	if err != nil {
 		return p, err
 	}
-	return p, publishPerson(ctx, tx, p)
+	return p, publishPerson(tx, p)
 }
 
 // removePerson deletes the locked user with their sessions, application passwords and links.
@@ -89,7 +89,7 @@ func removePerson(ctx context.Context, tx *db.Tx, p person) error {
 	return nil
 }
 
-func publishPerson(ctx context.Context, tx *db.Tx, p person) error {
+func publishPerson(tx *db.Tx, p person) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(number(p.ID)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,
 			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited}}})

@@ -74,7 +74,7 @@ func publishRoles(ctx context.Context, tx *db.Tx, names []string) error {
 		return fmt.Errorf("read roles: %w", err)
 	}
 	for _, r := range all {
-		if err := publishRole(ctx, tx, r); err != nil {
+		if err := publishRole(tx, r); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func publishPeople(ctx context.Context, tx *db.Tx, ids []int64) error {
 		return fmt.Errorf("read users: %w", err)
 	}
 	for _, p := range all {
-		if err := publishPerson(ctx, tx, p); err != nil {
+		if err := publishPerson(tx, p); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func publishKeys(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 		return fmt.Errorf("read application passwords: %w", err)
 	}
 	for _, k := range all {
-		if err := publishKey(ctx, tx, k); err != nil {
+		if err := publishKey(tx, k); err != nil {
 			return err
 		}
 	}

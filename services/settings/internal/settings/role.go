@@ -71,7 +71,7 @@ func queryRoles(ctx context.Context, tx *db.Tx, sql string) ([]role, error) {
 	return all, nil
 }
 
-func publishRole(ctx context.Context, tx *db.Tx, r role) error {
+func publishRole(tx *db.Tx, r role) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.RoleKey(r.Name), &proto.Identity{Version: r.Version,
 		Record: &proto.Identity_Role{Role: &proto.Role{Name: r.Name, Label: r.Label, Capabilities: r.Capabilities, Visibility: r.Visibility, Fixed: r.Fixed}}})
 }
@@ -166,7 +166,7 @@ func updateRole(ctx context.Context, tx *db.Tx, in struct {
 	diff.Note("capabilities", before.Capabilities, next.Capabilities)
 	diff.Note("visibility", before.Visibility, next.Visibility)
 	tx.Changed(diff)
-	return shownRoles(all, newGiver(tx.Who, giver.person, all).Rights), publishRole(ctx, tx, next)
+	return shownRoles(all, newGiver(tx.Who, giver.person, all).Rights), publishRole(tx, next)
 }
 
 // capabilities puts a list in the order of auth.Permissions. It refuses unknown ones, and any without ViewContacts.

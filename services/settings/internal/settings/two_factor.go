@@ -239,7 +239,7 @@ func (s *service) turnOnTwoFactor(ctx context.Context, tx *db.Tx, p person, step
 	if err := publishSession(tx, here); err != nil {
 		return out, err
 	}
-	if err := publishPerson(ctx, tx, p); err != nil {
+	if err := publishPerson(tx, p); err != nil {
 		return out, err
 	}
 	if err := s.noticeTwoFactor(ctx, tx, p); err != nil {
@@ -306,7 +306,7 @@ func (s *service) turnOffTwoFactor(ctx context.Context, tx *db.Tx, p person) err
 	if err := publishSessions(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID); err != nil {
 		return err
 	}
-	if err := publishPerson(ctx, tx, p); err != nil {
+	if err := publishPerson(tx, p); err != nil {
 		return err
 	}
 	return s.noticeTwoFactor(ctx, tx, p)

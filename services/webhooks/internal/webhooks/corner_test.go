@@ -56,10 +56,10 @@ func TestWhatIsAskedForTwiceOrWronglyLeavesADeliveryWhole(t *testing.T) {
 			admin.Patch("/webhooks/"+id, `{"name":"\ud800"}`)
 			require.True(t, slices.Contains([]string{"receiver", "\uFFFD"}, admin.Get("/webhooks/"+id).Text("name")))
 		})
-		t.Run("a body beyond all measure", func(t *testing.T) {
+		t.Run("a body beyond all measure", func(*testing.T) {
 			admin.Post("/webhooks", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Fails(413, "svc_too_large")
 		})
-		t.Run("records that do not exist", func(t *testing.T) {
+		t.Run("records that do not exist", func(*testing.T) {
 			bodies := map[string]any{"POST /webhooks/{id}/replay": s.lastHour()}
 			person := s.AsSession(auth.SiteAdmin)
 			for _, route := range s.Parts.Ops.Routes() {

@@ -107,7 +107,7 @@ func TestAReplayAndANewSecretKeepWithinTheirBounds(t *testing.T) {
 			"an empty period": with(good, "to", good["from"]), "a status that waits": with(good, "status", "queued"), "an unknown event": with(good, "events", []string{"webhook.test"}),
 			"an unknown field": with(good, "all", true),
 		} {
-			t.Run(name, func(t *testing.T) { admin.Post(path, body).Fails(400, "svc_invalid_param") })
+			t.Run(name, func(*testing.T) { admin.Post(path, body).Fails(400, "svc_invalid_param") })
 		}
 		admin.Post("/webhooks/"+uuid.NewString()+"/replay", good).Fails(404, "svc_not_found")
 

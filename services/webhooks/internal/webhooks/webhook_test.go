@@ -115,7 +115,7 @@ func TestAWebhookIsMadeAndChangedWithinItsRules(t *testing.T) {
 func TestSecretsAndEventsAreShownToWhoMaySeeThem(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	t.Run("only those who manage integrations see webhooks", func(t *testing.T) {
+	t.Run("only those who manage integrations see webhooks", func(*testing.T) {
 		s.Role("viewer", "all", auth.ViewContacts, auth.ManageCRM)
 		viewer := s.As("viewer")
 		for route, o := range s.Parts.Ops.Operations() {
