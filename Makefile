@@ -20,6 +20,7 @@ CYCLONEDX := $(TOOLS)/cyclonedx-gomod-v1.10.0
 OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck-v1.3.0
 GOTESTSUM := $(TOOLS)/gotestsum-v1.13.0
+DEADCODE := $(TOOLS)/deadcode-v0.52.0
 PROMETHEUS := $(TOOLS)/prometheus
 # Only where they are not on the PATH.
 PROMTOOL := $(if $(and $(shell command -v prometheus),$(shell command -v promtool)),,$(PROMETHEUS)/usr/bin/promtool)
@@ -50,11 +51,12 @@ UNITS = $$(go list ./services/... ./libs/... ./proto/... ./deploy/... | grep -Ev
 .PHONY: test
 test: ui build $(GOTESTSUM) ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
 	@rm -rf $(addprefix .run/suites/,browser units e2e runbook chart)
-	@$(MAKE) --no-print-directory -k -j3 suite-browser suite-units systems; go run ./deploy/gate browser units e2e runbook chart
+	@$(MAKE) --no-print-directory -k -j2 suite-browser rest; go run ./deploy/gate browser units e2e runbook chart
 
-.PHONY: systems
-systems:
-	@for s in e2e runbook chart; do $(MAKE) --no-print-directory suite-$$s || status=1; done; exit $${status:-0}
+# Beside the browser, whose pages wait more than they compute. More side by side only makes what waits for a condition wait longer.
+.PHONY: rest
+rest:
+	@for s in units e2e runbook chart; do $(MAKE) --no-print-directory suite-$$s || status=1; done; exit $${status:-0}
 
 # One suite of the gate: its log, its seconds and its tests stay in .run/suites.
 suite-%:
@@ -64,7 +66,7 @@ suite-%:
 # often, which takes a tenth less processor time.
 .PHONY: units
 units: build $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
-	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- $(GOTEST) -p 3 -tags traefik $(or $(PACKAGES),$(UNITS))
+	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- $(GOTEST) -p 2 -tags traefik $(or $(PACKAGES),$(UNITS))
 
 # Packages that need neither a database nor a broker, among them the rules that all code has to hold.
 PURE = $$(go list -test -f '{{if not .ForTest}}{{$$db := false}}{{range .Deps}}{{if or (eq . "frontdesk/libs/db/dbtest") (eq . "frontdesk/libs/db/pgserver")}}{{$$db = true}}{{end}}{{end}}{{if and (not $$db) (eq .Name "main")}}{{.ImportPath}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p' | grep -Ev '$(SYSTEMS)')
@@ -82,8 +84,8 @@ e2e: ui build $(GOTESTSUM) ## run the whole system through the gateway
 	@$(GOTEST) -count=1 -timeout 20m ./deploy/e2e/...
 
 .PHONY: e2e-apache
-e2e-apache: ui build ## run what talks to brokers on Apache Kafka with TLS, users and rights
-	@deploy/e2e/apache
+e2e-apache: ui build $(GOTESTSUM) ## run what talks to brokers on Apache Kafka with TLS, users and rights
+	@GOTESTSUM=$(GOTESTSUM) deploy/e2e/apache
 
 .PHONY: runbook
 runbook: ui build $(GOTESTSUM) ## do what the runbook says to systems of its own
@@ -209,7 +211,7 @@ restore: build ## bring all services back to a backup, or some: FROM=folder SERV
 
 .PHONY: verify
 verify: ## check format, lint, generated files, proto compatibility, import rules, documents, migrations, known vulnerabilities
-	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint generated rules migrations types sbom vulns
+	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint dead generated rules migrations types sbom vulns
 
 .PHONY: format
 format:
@@ -220,6 +222,16 @@ format:
 lint: $(GOLANGCI)
 	$(GOLANGCI) run --allow-parallel-runners ./... ./gateway/...
 	@for m in $(APART); do (cd $$m && GOWORK=off $(GOLANGCI) run --allow-parallel-runners ./...) || exit 1; done
+
+# What no program calls, and what only tests call of libs. noBody marks a type; the last three are for tests of other packages.
+.PHONY: dead
+dead: $(DEADCODE)
+	@found=$$($(DEADCODE) -test -tags traefik,podman,squawk ./... ./gateway/...) || exit 1; \
+	found=$$(echo "$$found" | grep -vE '\.pb\.go:|None\.noBody$$'); \
+	[ -z "$$found" ] || { echo "nobody calls:"; echo "$$found"; exit 1; }
+	@found=$$($(DEADCODE) ./... ./gateway/...) || exit 1; \
+	found=$$(echo "$$found" | grep -E '^libs/' | grep -vE '^libs/(answer|app/apptest|db/dbtest|until|freeport)/|None\.noBody$$|Apps\.Set$$|Cluster\.Port$$|Server\.Log$$'); \
+	[ -z "$$found" ] || { echo "only tests call:"; echo "$$found"; exit 1; }
 
 # Packages with files that main on the server does not have as they are here.
 .PHONY: lint-changed
@@ -335,6 +347,9 @@ $(CYCLONEDX): | go
 
 $(GOVULNCHECK): | go
 	@$(call tool,golang.org/x/vuln,v1.3.0,./cmd/govulncheck)
+
+$(DEADCODE): | go
+	@$(call tool,golang.org/x/tools,v0.52.0,./cmd/deadcode)
 
 $(GOTESTSUM): | go
 	@$(call tool,gotest.tools/gotestsum,v1.13.0,.)
