@@ -86,7 +86,9 @@ const contrast = { type: "rule", values: ["color-contrast"] }
 /** Checks the page's present state: axe finds nothing, by all rules or by some, and nothing is wider than the window. */
 export async function check(page, name, runOnly = rules) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script
-  await page.evaluate(still) // axe measures the colours of this moment
+  // axe measures the colours of this moment, and a list that is asked for anew is pale until it is there.
+  await page.waitForFunction(() => !document.querySelector(".list--old"))
+  await page.evaluate(still)
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
   const found = await page.evaluate((runOnly) => window.axe.run({ runOnly, resultTypes: ["violations"] }), runOnly)
   const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)

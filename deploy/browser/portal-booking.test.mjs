@@ -118,10 +118,10 @@ test("a time that is taken offers the nearest free ones", async () => {
   const dialog = v.page.getByRole("dialog", { name: "Move the appointment of " + a.client.name })
   await dialog.getByRole("button", { name: clock(slots[0].starts_at), exact: true }).first().waitFor()
   await check(v.page, "portal appointment free times")
-  // Somebody else takes the time while this person still looks at it.
+  // Somebody else takes the time that this person has just picked.
   const other = await client("Bram")
-  await desk.admin.post("/appointments", { contact: other.id, service: desk.intake.id, starts_at: slots[0].starts_at, staff: desk.user })
   await dialog.getByRole("button", { name: clock(slots[0].starts_at), exact: true }).first().click()
+  await desk.admin.post("/appointments", { contact: other.id, service: desk.intake.id, starts_at: slots[0].starts_at, staff: desk.user })
   await dialog.getByRole("button", { name: "Move and mail the client" }).click()
   await dialog.getByText("This time is not free.").waitFor()
   await check(v.page, "portal appointment conflict")
