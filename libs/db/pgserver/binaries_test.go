@@ -32,6 +32,7 @@ func TestTheVersionThatMadeTheDataOpensIt(t *testing.T) {
 
 	_, err = find(t.Context(), t.TempDir(), newer, nil)
 	require.ErrorContains(t, err, "it was made by PostgreSQL 98, and only PostgreSQL ")
+	require.ErrorContains(t, err, " is there: ")
 	require.ErrorContains(t, err, "install PostgreSQL 98, or name its bin folder in PG_BIN")
 
 	for _, other := range installed() {
