@@ -416,3 +416,25 @@ func TestTheImageHoldsEveryProgramThatTheComposeFileStarts(t *testing.T) {
 		}
 	}
 }
+
+// What the commands for backup and restore name has to be there.
+func TestTheCommandsOfTheReadmeNameWhatTheComposeFileHas(t *testing.T) {
+	p, err := load(t, "")
+	require.NoError(t, err)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	commands := regexp.MustCompile(`(?m)^ *docker compose (exec -T|run --rm|stop|start) (\S+)(.*)$`).FindAllStringSubmatch(string(readme), -1)
+	require.GreaterOrEqual(t, len(commands), 7)
+	user := p.Services["postgres"].Environment["POSTGRES_USER"]
+	require.Nil(t, user, "the administrator of PostgreSQL is postgres")
+	provisioned := regexp.MustCompile(`/(\w+)\?`).FindStringSubmatch(*p.Services["contacts"].Environment["DATABASE_URL"])
+	for _, c := range commands {
+		s, ok := p.Services[c[2]]
+		require.True(t, ok, c[0])
+		require.Equal(t, c[1] == "run --rm" && c[3] == "", s.Restart == "no", "%s: what ends runs anew, what stays up does something else meanwhile", c[0])
+		if c[1] == "exec -T" {
+			require.Contains(t, c[3], " --username=postgres ", c[0])
+			require.Regexp(t, `\b`+provisioned[1]+`\b`, c[3], "%s: the database of the services", c[0])
+		}
+	}
+}

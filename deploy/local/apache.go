@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/durable"
 	"frontdesk/libs/freeport"
 )
 
@@ -162,7 +163,7 @@ func grantApache(ctx context.Context, dir string, ports apachePorts) error {
 	password, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		password = []byte(rand.Text())
-		err = writeDurably(path, password)
+		err = durable.Write(path, password)
 	}
 	if err != nil {
 		return err

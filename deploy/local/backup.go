@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/db/pgserver"
+	"frontdesk/libs/durable"
 )
 
 // backupFile is the content of backup.json, which stands beside the dumps.
@@ -123,13 +124,13 @@ func backup(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeDurably(filepath.Join(part, "backup.json"), listed); err != nil {
+	if err := durable.Write(filepath.Join(part, "backup.json"), listed); err != nil {
 		return err
 	}
 	if err := os.Rename(part, dir); err != nil {
 		return err
 	}
-	if err := syncFolder(filepath.Dir(dir)); err != nil {
+	if err := durable.Sync(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	l.say("%s: %s. Keep %s apart from it: without the keys in there, the backup opens nothing",

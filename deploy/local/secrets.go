@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"frontdesk/libs/durable"
 	"frontdesk/proto"
 )
 
@@ -71,7 +72,7 @@ func loadSecrets(dir string, services []string) (secrets, error) {
 	if b, err = inJSON(s); err != nil || bytes.Equal(b, read) {
 		return s, err
 	}
-	return s, writeDurably(path, b)
+	return s, durable.Write(path, b)
 }
 
 func inJSON(v any) ([]byte, error) {
@@ -79,46 +80,11 @@ func inJSON(v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// writeJSON is writeWhole for what a new start makes again.
+// writeJSON writes what a new start makes again.
 func writeJSON(path string, v any) error {
 	b, err := inJSON(v)
 	if err != nil {
 		return err
 	}
-	return writeWhole(path, b, func(*os.File) error { return nil })
-}
-
-// writeDurably is writeWhole for what nobody can make again: the file is on the disk, under its name, when it returns.
-func writeDurably(path string, content []byte) error {
-	if err := writeWhole(path, content, (*os.File).Sync); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder brings the names in a folder to the disk.
-func syncFolder(dir string) error {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
-}
-
-// writeWhole replaces the file in one step, so no reader sees half of it. Only its owner can read it.
-func writeWhole(path string, content []byte, sync func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err == nil {
-		err = sync(f)
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return durable.Replace(path, b)
 }

@@ -15,9 +15,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
+
+	"frontdesk/libs/durable"
 )
 
 const (
@@ -129,10 +130,5 @@ func writePair(path string, key *ecdsa.PrivateKey, certificate []byte) error {
 	if err != nil {
 		return err
 	}
-	// Written whole or not at all: a second file takes the place of the first.
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, bytes.Join([][]byte{encode("PRIVATE KEY", der), encode("CERTIFICATE", certificate)}, nil), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temporary, path)
+	return durable.Write(path, bytes.Join([][]byte{encode("PRIVATE KEY", der), encode("CERTIFICATE", certificate)}, nil))
 }

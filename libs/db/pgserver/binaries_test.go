@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,7 @@ func TestTheVersionThatMadeTheDataOpensIt(t *testing.T) {
 
 	_, err = find(t.Context(), t.TempDir(), newer, nil)
 	require.ErrorContains(t, err, "it was made by PostgreSQL 98, and only PostgreSQL ")
+	require.ErrorContains(t, err, " is there: ")
 	require.ErrorContains(t, err, "install PostgreSQL 98, or name its bin folder in PG_BIN")
 
 	for _, other := range installed() {
@@ -39,4 +41,18 @@ func TestTheVersionThatMadeTheDataOpensIt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, other.major, b.major, "not the newest, but the one that made it")
 	}
+}
+
+func TestWhoHasNoProgramsForABackupIsToldWhereTheyAre(t *testing.T) {
+	t.Setenv("PG_BIN", t.TempDir())
+	_, err := Program("pg_dump", 99)
+	require.ErrorContains(t, err, "pg_dump 99 or newer is needed and not found")
+	require.ErrorContains(t, err, "deploy/README.md, Backup and restore,")
+	readme, err := os.ReadFile("../../../deploy/README.md")
+	require.NoError(t, err)
+	_, section, there := strings.Cut(string(readme), "\n## Backup and restore\n")
+	require.True(t, there)
+	section, _, _ = strings.Cut(section, "\n## ")
+	require.Contains(t, section, fmt.Sprintf("PostgreSQL has made are of version %d", npmMajor))
+	require.True(t, strings.HasPrefix(npmVersion, fmt.Sprint(npmMajor, ".")), "both are one version")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/durable"
 	"frontdesk/libs/freeport"
 )
 
@@ -157,7 +158,17 @@ func (c *Cluster) init(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(made, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(made, c.dir)
+	if !c.options.Durable {
+		return os.Rename(made, c.dir)
+	}
+	// initdb has synced what it made.
+	if err := durable.Sync(filepath.Join(made, "pg_hba.conf")); err != nil {
+		return err
+	}
+	if err := os.Rename(made, c.dir); err != nil {
+		return err
+	}
+	return durable.Sync(filepath.Dir(c.dir))
 }
 
 // MaxConnections is how many connections the server takes. deploy/README.md adds up who connects.

@@ -34,5 +34,5 @@ func Program(name string, major int) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s %d or newer is needed and not found: install PostgreSQL's client programs (postgresql-client-%d) or set PG_BIN to their folder", name, major, major)
+	return "", fmt.Errorf("%s %d or newer is needed and not found: install PostgreSQL's client programs (postgresql-client-%d) or set PG_BIN to their folder; deploy/README.md, Backup and restore, says what has them where Debian has not", name, major, major)
 }
