@@ -148,6 +148,59 @@ func TestAServiceGoesBackInAPostgreSQLOfYourOwn(t *testing.T) {
 	}
 }
 
+// engine stands in for Docker: it runs what a command runs inside of a container on the machine itself, where the environment names the servers.
+const engine = `#!/bin/bash
+set -euo pipefail
+case "$*" in
+"compose exec -T postgres "*) shift 4; exec "$@" ;;
+"compose run --rm database") DATABASE_URL="$ADMIN" exec .run/bin/local provision ;;
+"compose run --rm contacts contacts "*) shift 4; exec "$@" ;;
+"compose stop contacts" | "compose start contacts") ;; # by the test
+*) echo "docker $*: no container does this" >&2; exit 1 ;;
+esac
+`
+
+// make compose-test runs the same in containers, which needs an engine.
+func TestAServiceInContainersGoesBackByTheCommandsOfTheReadme(t *testing.T) {
+	sys.Healthy(t)
+	d := sys.SetUp(t)
+	id, email := person(t, d, "Peeters"), booked(t, d, 0)
+	dir, tools := system.Elsewhere(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "docker"), []byte(engine), 0o700))
+	admin, err := pgx.ParseConfig(sys.Now(t).Database)
+	require.NoError(t, err)
+	env := of(t, "contacts")
+	env = append(env, "PATH="+tools+":"+value(t, env, "PATH"), "ADMIN="+sys.Now(t).Database,
+		"PGHOST="+admin.Host, fmt.Sprint("PGPORT=", admin.Port), "PGPASSWORD="+admin.Password)
+	for _, name := range system.Services {
+		service, err := pgx.ParseConfig(value(t, of(t, name), "DATABASE_URL"))
+		require.NoError(t, err)
+		env = append(env, strings.ToUpper(name)+"_DB_PASSWORD="+service.Password)
+	}
+	system.Shell(t, dir, system.Commands(t, "With Docker", 2), env...)
+	dumps, err := filepath.Glob(filepath.Join(dir, "monday", "*.dump"))
+	require.NoError(t, err)
+	require.Len(t, dumps, len(system.Services))
+
+	later := person(t, d, "Maes")
+	second := booked(t, d, 4)
+	begin := sys.StandIn(t, "contacts")
+	said := system.Shell(t, dir, system.Commands(t, "With Docker", 3), env...)
+	require.Contains(t, said, "contacts: ", "resync prints what it did")
+	begin("")
+
+	require.Equal(t, "Peeters", d.Admin.Get(t, "/contacts/"+id).Is(200).Text("last_name"))
+	d.Admin.Get(t, "/contacts/"+later).Is(404)
+	for _, e := range []string{email, second} {
+		system.Eventually(t, func() bool { return len(found(t, d, e)) == 1 }, "the contact that a booking promised is not there")
+	}
+	booked(t, d, 8)
+	for _, e := range []string{email, second} {
+		require.Len(t, sys.Mails(t, e), 1, "no mail goes out again")
+		require.Equal(t, 1, webhooks(d, e), "no webhook goes out again")
+	}
+}
+
 func contactVersion(t *testing.T, id string) (version int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), sys.Now(t).Database)
