@@ -29,7 +29,7 @@ type Config struct {
 	AdminURL    string   `env:"SVC_ADMIN_URL" takes:"url http" help:"how the gateway's page for operators reaches the admin port; empty is http:// and its listen address, on all interfaces that of this host on the way to the brokers"`
 	Pprof       bool     `env:"SVC_PPROF" envDefault:"false" takes:"bool" help:"serve Go profiles on the admin port"`
 	ProxyList   string   `env:"SVC_TRUSTED_PROXIES" takes:"networks" help:"addresses and networks of the proxies and load balancers before the gateway, separated by commas: the header chosen in the general settings counts in requests through them"`
-	BaseURL     string   `env:"SVC_BASE_URL" takes:"url http https" help:"how the gateway reaches the API; empty is http:// and the listen address"`
+	BaseURL     string   `env:"SVC_BASE_URL" takes:"urls http https" help:"how the gateway reaches the API; empty is http:// and the listen address"`
 	PublicURL   string   `env:"SVC_PUBLIC_URL" envDefault:"http://localhost:8080" takes:"url http https" help:"address of the gateway as people see it"`
 	GatewayURL  string   `env:"SVC_GATEWAY_URL" takes:"url http https" help:"how the gateway is reached from here, for the calls of assistants; empty is SVC_PUBLIC_URL (settings)"`
 	DatabaseURL string   `env:"DATABASE_URL" secret:"true" takes:"postgres" required:"true" help:"Postgres, as the service's own role; required"`

@@ -43,6 +43,7 @@ func KindOf(check func(value string) error) Kind {
 //	address               host:port; the host may be empty, and the port 0
 //	brokers               host:port, separated by commas
 //	url SCHEME...         an absolute address with one of the schemes
+//	urls SCHEME...        such addresses, separated by commas
 //	email                 an address without a name
 //	hosts                 names and addresses of hosts, separated by commas
 //	networks              see Networks
@@ -103,11 +104,17 @@ func Check(takes, value string, more Kinds) error {
 				return fmt.Errorf("has to be host:port, separated by commas; %q is not", b)
 			}
 		}
-	case "url":
-		// The address may hold a password, so the error does not repeat it.
-		u, err := url.Parse(value)
-		if err != nil || u.Hostname() == "" || !slices.Contains(rest, u.Scheme) || u.Port() != "" && !hostPort(u.Host, 1) {
-			return fmt.Errorf("has to be an address that begins with %s://", strings.Join(rest, ":// or "))
+	case "url", "urls":
+		all := []string{value}
+		if name == "urls" {
+			all = strings.Split(value, ",")
+		}
+		// An address may hold a password, so the error does not repeat it.
+		for _, a := range all {
+			u, err := url.Parse(a)
+			if err != nil || u.Hostname() == "" || !slices.Contains(rest, u.Scheme) || u.Port() != "" && !hostPort(u.Host, 1) {
+				return fmt.Errorf("has to be an address that begins with %s://", strings.Join(rest, ":// or "))
+			}
 		}
 	case "email":
 		if a, err := mail.ParseAddress(value); err != nil || a.Address != value {

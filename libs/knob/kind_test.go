@@ -24,6 +24,7 @@ func TestEachKindTakesItsValuesAndRefusesOthers(t *testing.T) {
 		"brokers":         {[]string{"a:9092", "a:9092, b:9093"}, []string{"a", "a:9092,b", "a:0", ":9092", "a:9092,", "PLAINTEXT://a:9092"}},
 		"url http https":  {[]string{"http://h", "https://h:8443/x", "http://[::1]:80"}, []string{"h", "h:80", "/x", "ftp://h", "http://", "http://:80", "http://h:x", "http://h:0", "http://h:70000", "http//h"}},
 		"email":           {[]string{"a@localhost", "a@example.com"}, []string{"a", "A <a@example.com>", "a@example.com,b@example.com", "a@"}},
+		"urls http https": {[]string{"http://h", "http://10.1.3.21:8000,http://10.1.3.22:8000"}, []string{"http://h,", "http://h,h:80", ",http://h"}},
 		"hosts":           {[]string{"desk.example.com", "a, 10.0.0.1,[::1]"}, []string{"http://a", "a b", "a/b"}},
 		"networks":        {[]string{"10.0.0.0/8, 192.0.2.7"}, []string{"everybody", "10.0.0.0/99"}},
 		"key":             {[]string{key}, []string{key[1:]}},
