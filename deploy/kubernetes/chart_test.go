@@ -222,7 +222,7 @@ func TestTheChartIsOfThisVersion(t *testing.T) {
 }
 
 func TestEveryServiceHasWhatItNeedsToRun(t *testing.T) {
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		for _, name := range append(slices.Clone(services), "gateway") {
 			d, ok := objects["Deployment desk-"+name].(*apps.Deployment)
 			require.True(t, ok, name)
@@ -276,7 +276,7 @@ func TestBookingScalesByProcessorTimeAndByLag(t *testing.T) {
 }
 
 func TestServicesMatchPodsAndPorts(t *testing.T) {
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		byName := pods(objects)
 		for _, s := range of[*core.Service](objects) {
 			names := selected(t, objects, &meta.LabelSelector{MatchLabels: s.Spec.Selector})
@@ -380,7 +380,7 @@ func variables(pod core.PodTemplateSpec) map[string]string {
 }
 
 func TestEveryPodIsConfined(t *testing.T) {
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		for name, pod := range pods(objects) {
 			require.True(t, *pod.Spec.SecurityContext.RunAsNonRoot, name)
 			require.Equal(t, core.SeccompProfileTypeRuntimeDefault, pod.Spec.SecurityContext.SeccompProfile.Type)
@@ -405,7 +405,7 @@ func TestEveryPodIsConfined(t *testing.T) {
 
 // Our image has programs, and no file that a variable could name.
 func TestEveryPathThatAContainerIsToldLiesBelowOneOfItsMounts(t *testing.T) {
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		for name, pod := range pods(objects) {
 			for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 				for _, path := range paths(c) {
@@ -438,7 +438,7 @@ func paths(c core.Container) (all []string) {
 
 // The kubelet evicts a pod that fills its node's disk; one that has asked for what it may write is not the first.
 func TestEveryEmptyFolderHasASizeThatItsPodAsksFor(t *testing.T) {
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		for name, pod := range pods(objects) {
 			var most, asked int64
 			for _, v := range pod.Spec.Volumes {
@@ -470,7 +470,7 @@ func mounts(c core.Container, volume string) bool {
 
 // An operator takes over an object that has the name of one of its own.
 func TestNoObjectHasANameThatAnOperatorGives(t *testing.T) {
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		given := map[string]string{}
 		give := func(of, kind string, names ...string) {
 			for _, name := range names {
@@ -556,7 +556,7 @@ var help = sync.OnceValues(func() (map[string]map[string]bool, error) {
 func TestEveryVariableIsOneThatTheProgramTakes(t *testing.T) {
 	known, err := help()
 	require.NoError(t, err)
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		for name, pod := range pods(objects) {
 			for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 				if c.Name == "traefik" {
@@ -584,7 +584,7 @@ func TestEveryVariableIsOneThatTheProgramTakes(t *testing.T) {
 
 func TestSecretsComeByReferenceOnly(t *testing.T) {
 	named := regexp.MustCompile(`(PASSWORD|KEY|KEYS|DATABASE_URL|SMTP_URL)$`)
-	each(t, func(t *testing.T, values map[string]any, objects rendered) {
+	each(t, func(t *testing.T, _ map[string]any, objects rendered) {
 		for name, pod := range pods(objects) {
 			for variable, value := range variables(pod) {
 				if named.MatchString(variable) && variable != "SVC_TLS_KEY" {
