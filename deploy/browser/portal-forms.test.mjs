@@ -220,8 +220,9 @@ test("a problem inside a closed part opens it and has the focus", async () => {
 test("two people at one form are told, and nobody overwrites blindly", async () => {
   const f = await form()
   const v = await member()
-  await open(v, "/forms/" + f.id, f.name)
+  // From the start: a stream that is open goes on.
   await v.page.route("**/v1/live", (route) => route.abort())
+  await open(v, "/forms/" + f.id, f.name)
   await v.page.getByLabel("Words on the button").fill("Mine")
   await desk.admin.patch("/forms/" + f.id, { name: f.name + " by a colleague" })
   await v.page.getByRole("button", { name: "Save for visitors" }).click()
