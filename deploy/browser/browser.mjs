@@ -10,7 +10,7 @@ const places = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/b
 export function launch() {
   const executablePath = process.env.BROWSER_BIN ?? places.find((p) => existsSync(p))
   if (!executablePath) throw new Error("There is no Chromium: install chromium-headless-shell, or name one in BROWSER_BIN.")
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] })
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] })
 }
 
 const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
