@@ -17,8 +17,9 @@ import (
 	"frontdesk/proto"
 )
 
-func TestTheEmbeddedBrokerCompactsOnlyWhatEveryServiceHasConsumed(t *testing.T) {
-	t.Parallel()
+// brokerWithATopic is an embedded broker, a connection to it, and a compacted topic that it has.
+func brokerWithATopic(t *testing.T) (*kfake.Cluster, *bus.Bus, proto.Topic) {
+	t.Helper()
 	broker, err := startBroker("", "127.0.0.1:0", "")
 	require.NoError(t, err)
 	t.Cleanup(broker.Close)
@@ -26,6 +27,12 @@ func TestTheEmbeddedBrokerCompactsOnlyWhatEveryServiceHasConsumed(t *testing.T) 
 	t.Cleanup(func() { _ = b.Close() })
 	topic := proto.TopicNamed(proto.FormTopic)
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{topic}))
+	return broker, b, topic
+}
+
+func TestTheEmbeddedBrokerCompactsOnlyWhatEveryServiceHasConsumed(t *testing.T) {
+	t.Parallel()
+	broker, b, topic := brokerWithATopic(t)
 	for i := range 10 {
 		require.NoError(t, b.Send(t.Context(), []db.Message{{Topic: topic.Name, Key: "one", Value: fmt.Append(nil, i)}}))
 	}
@@ -49,13 +56,7 @@ func TestTheEmbeddedBrokerCompactsOnlyWhatEveryServiceHasConsumed(t *testing.T) 
 // Somebody always publishes, and what services commit is always a little behind.
 func TestTheEmbeddedBrokerCompactsUnderSteadyTraffic(t *testing.T) {
 	t.Parallel()
-	broker, err := startBroker("", "127.0.0.1:0", "")
-	require.NoError(t, err)
-	t.Cleanup(broker.Close)
-	b := bus.New(broker.ListenAddrs()[0], bus.Login{})
-	t.Cleanup(func() { _ = b.Close() })
-	topic := proto.TopicNamed(proto.FormTopic)
-	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{topic}))
+	broker, b, topic := brokerWithATopic(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -46,7 +46,7 @@ type Config struct {
 	PublicKeys []string `env:"SVC_PUBLIC_KEYS" takes:"public keys" help:"public keys of all services, which 'local keys' prints: what they sign is taken, and commands are sealed to them; needed where each service has its own key"`
 	Timezone   string   `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" takes:"zone" help:"IANA zone of the business"`
 
-	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 is none"`
+	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	WebhookLocal bool    `env:"SVC_WEBHOOK_LOCAL" envDefault:"false" takes:"bool" help:"allow webhook receivers on http and loopback"`
 
 	AdminLogin    string `env:"SVC_ADMIN_LOGIN" envDefault:"admin" takes:"text" help:"login of the first administrator (settings)"`

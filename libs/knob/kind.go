@@ -123,7 +123,7 @@ func Check(takes, value string, more Kinds) error {
 	case "hosts":
 		for h := range strings.SplitSeq(value, ",") {
 			if h = strings.TrimSpace(h); h != "" && !host.MatchString(h) {
-				return fmt.Errorf("has to be names of hosts, separated by commas; %q is none", h)
+				return fmt.Errorf("has to be names of hosts, separated by commas; %q is not the name of a host", h)
 			}
 		}
 	case "networks":

@@ -187,7 +187,7 @@ func rejected(err error) error {
 const authenticationRequired = 530
 
 // ofSender are answers that refuse the sender. Many servers give them to the recipient or to the message, as Postfix does. The codes are
-// those of RFC 3463 and RFC 7372: an address of the sender that is none, whose domain is not known, or that may not be used here.
+// those of RFC 3463 and RFC 7372: the sender's address is malformed, its domain is unknown, or the server does not let this client use it.
 var ofSender = regexp.MustCompile(`(?i)^5\.(1\.[78]|7\.(2[0-9]|60))\b|\b(sender|send as)\b.*\b(rejected|refused|denied|not (owned|allowed|verified|permitted|authorized))`)
 
 // message writes the mail as MIME: text, HTML and calendar as alternatives, the calendar file once more

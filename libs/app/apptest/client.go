@@ -195,3 +195,19 @@ func (s *Service) get(url string) int {
 	defer res.Body.Close()
 	return res.StatusCode
 }
+
+// Aside makes a call beside the test. The function that it returns waits for the answer, and ends the test if the call has failed: what failed in
+// it has said why.
+func Aside(t testing.TB, call func() *Answer) func() *Answer {
+	done := make(chan *Answer, 1)
+	go func() {
+		defer close(done)
+		done <- call()
+	}()
+	return func() *Answer {
+		t.Helper()
+		a := <-done
+		require.NotNil(t, a, "the call has failed")
+		return a
+	}
+}

@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// madeBy is the major version of PostgreSQL that made the cluster in dir; 0 if there is none.
+// madeBy is the major version of PostgreSQL that made the cluster in dir; 0 if dir has no cluster.
 func madeBy(dir string) (major int, err error) {
 	made, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {

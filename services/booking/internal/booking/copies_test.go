@@ -209,7 +209,7 @@ func TestManyCallsWaitForACopyWithoutAConnection(t *testing.T) {
 		looked := pool.Stat().AcquireCount() + calls
 		var asked []func() *apptest.Answer
 		for i := range calls {
-			asked = append(asked, aside(t, func() *apptest.Answer { return o.book(id, o.at(2+calls*try+i, "10:00")) }))
+			asked = append(asked, apptest.Aside(t, func() *apptest.Answer { return o.book(id, o.at(2+calls*try+i, "10:00")) }))
 		}
 		o.Eventually(func() bool { s := pool.Stat(); return s.AcquireCount() >= looked && s.AcquiredConns() == 0 })
 		o.admin.Get("/services").Is(200)

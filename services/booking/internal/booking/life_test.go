@@ -155,7 +155,7 @@ func TestHowAnAppointmentLives(t *testing.T) {
 		held := o.Begin()
 		_, err := held.Exec(t.Context(), `lock table contact in access exclusive mode`)
 		require.NoError(t, err)
-		answer := aside(t, func() *apptest.Answer { return o.book(id, o.at(2, "10:00")) })
+		answer := apptest.Aside(t, func() *apptest.Answer { return o.book(id, o.at(2, "10:00")) })
 		o.Eventually(func() (looks bool) {
 			require.NoError(t, held.QueryRow(t.Context(), `select exists (select from pg_locks where relation = 'contact'::regclass and not granted)`).Scan(&looks))
 			return looks

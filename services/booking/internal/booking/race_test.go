@@ -43,21 +43,6 @@ func together(t testing.TB, n int, f func(i int) *apptest.Answer) []*apptest.Ans
 	return answers
 }
 
-// aside makes a call beside the test. What it returns waits for the answer.
-func aside(t testing.TB, call func() *apptest.Answer) func() *apptest.Answer {
-	done := make(chan *apptest.Answer, 1)
-	go func() {
-		defer close(done)
-		done <- call()
-	}()
-	return func() *apptest.Answer {
-		t.Helper()
-		a := <-done
-		require.NotNil(t, a, "the call has failed")
-		return a
-	}
-}
-
 func won(t testing.TB, answers []*apptest.Answer, code int) int {
 	t.Helper()
 	n := 0

@@ -159,7 +159,7 @@ func TestCornersOfContacts(t *testing.T) {
 		held := s.Begin()
 		_, err := held.Exec(t.Context(), `select pg_advisory_xact_lock_shared($1)`, db.LockKey(aliasLock, uuid.MustParse(loser)))
 		require.NoError(t, err)
-		merged := aside(t, func() *apptest.Answer { return admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) })
+		merged := apptest.Aside(t, func() *apptest.Answer { return admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) })
 		until.Holds(t, func() bool {
 			var waits bool
 			require.NoError(t, held.QueryRow(t.Context(), `select exists (select from pg_locks where locktype = 'advisory' and not granted

@@ -120,7 +120,7 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		own.Get("/imports/"+mine).Fails(404, "svc_not_found")
 		own.Get("/imports/"+mine+"/errors.csv").Fails(404, "svc_not_found")
 	})
-	t.Run("a file that is none is refused", func(t *testing.T) {
+	t.Run("an empty, too large or too wide file is refused", func(t *testing.T) {
 		afresh(t, s)
 		admin := s.As("svc_admin")
 		for code, csv := range map[string]string{"csv_empty": "", "too_long": strings.Repeat("x", 5<<20+1), "csv_too_wide": strings.Repeat("x,", 500) + "x"} {

@@ -80,7 +80,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.EqualValues(t, 1, own.Get("/organizations").Is(200).Field("items.1.contacts_count"))
 		own.Put("/organizations/"+one+"/contacts/"+ann, object{"role": "x"}).Fails(404, "svc_not_found")
 
-		// The timeline tells of both, and of the people that the caller may see.
+		// The timeline has entries about both, and about the people that the caller may see.
 		admin.Post("/contacts/"+bob+"/notes", object{"body": "hello"}).Is(201)
 		timeline := admin.Get("/organizations/" + one + "/activities").Is(200)
 		require.Equal(t, object{"id": bob, "name": "Bob"}, timeline.Field("items.0.contact"))

@@ -30,21 +30,6 @@ func together(t *testing.T, calls ...func()) {
 	require.EqualValues(t, len(calls), ended.Load(), "a call has failed")
 }
 
-// aside makes a call beside the test. What it returns waits for the answer.
-func aside(t *testing.T, call func() *apptest.Answer) func() *apptest.Answer {
-	done := make(chan *apptest.Answer, 1)
-	go func() {
-		defer close(done)
-		done <- call()
-	}()
-	return func() *apptest.Answer {
-		t.Helper()
-		a := <-done
-		require.NotNil(t, a, "the call has failed")
-		return a
-	}
-}
-
 func TestOfChangesAtOnceOneWins(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)

@@ -163,21 +163,6 @@ func (d *desk) only() m {
 	return items[0]
 }
 
-// aside makes a call beside the test. What it returns waits for the answer.
-func aside(t *testing.T, call func() *apptest.Answer) func() *apptest.Answer {
-	done := make(chan *apptest.Answer, 1)
-	go func() {
-		defer close(done)
-		done <- call()
-	}()
-	return func() *apptest.Answer {
-		t.Helper()
-		a := <-done
-		require.NotNil(t, a, "the call has failed")
-		return a
-	}
-}
-
 const (
 	waiting = 15 * time.Second
 	tick    = 10 * time.Millisecond

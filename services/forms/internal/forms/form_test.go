@@ -191,7 +191,7 @@ func TestAFieldThatIsNotThereHoldsUpNobody(t *testing.T) {
 	waits := true
 	for try := 0; try < 5 && waits; try++ { // a busy machine may take that long for any change
 		var over atomic.Bool
-		refused := aside(t, func() *apptest.Answer {
+		refused := apptest.Aside(t, func() *apptest.Answer {
 			defer over.Store(true)
 			return d.admin.Patch("/forms/"+d.form, unknown)
 		})
@@ -270,7 +270,7 @@ func TestAFormStandsOnPages(t *testing.T) {
 			created bool
 			id      int64
 		}{{m{"page_id": 7}, 200, false, 7}, {m{"new_page_title": "Contact"}, 201, true, 8}} {
-			embedded := aside(t, func() *apptest.Answer { return d.admin.Post("/forms/"+d.form+"/embed-in-page", c.body) })
+			embedded := apptest.Aside(t, func() *apptest.Answer { return d.admin.Post("/forms/"+d.form+"/embed-in-page", c.body) })
 			answer(c.created, c.id)
 			a := embedded().Is(c.status)
 			require.Equal(t, []any{float64(c.id), c.created}, []any{a.Field("page_id"), a.Field("created")})

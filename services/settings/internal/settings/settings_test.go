@@ -16,7 +16,7 @@ import (
 	"frontdesk/libs/app/apptest"
 )
 
-// costs are those of a password's hash outside of tests, where most of the time would go there.
+// costs are those of a password's hash outside of tests.
 var costs = *argon
 
 func TestMain(m *testing.M) {
