@@ -21,6 +21,8 @@ import (
 // topics has none.
 type Published struct {
 	Topic string
+	// name is the prefix of the records' keys, or the key of one record: what tells the records of a topic apart.
+	name string
 	// slice publishes the records behind the id after, nil for the first ones, and returns the id of the last; nil at the end.
 	slice func(ctx context.Context, tx *db.Tx, after any) (last any, err error)
 	// raise gives records that are older than the version of their key the next version, and returns how many.
@@ -66,7 +68,7 @@ func Records[ID RecordID](r Rows[ID]) Published {
 	if r.Where == "" {
 		r.Where = "true"
 	}
-	return Published{Topic: r.Topic, slice: r.slice, raise: r.raise, known: r.known, end: r.end, skipNumbers: r.skipNumbers}
+	return Published{Topic: r.Topic, name: r.Prefix, slice: r.slice, raise: r.raise, known: r.known, end: r.end, skipNumbers: r.skipNumbers}
 }
 
 func (r Rows[ID]) slice(ctx context.Context, tx *db.Tx, after any) (last any, err error) {
@@ -173,7 +175,7 @@ func (r Rows[ID]) isID(text string) bool {
 // older than the given one, and returns how many rows it changed.
 func OneRecord(topic, key string, emit func(ctx context.Context, tx *db.Tx) error, raise func(ctx context.Context, tx *db.Tx, version int64) (int, error)) Published {
 	return Published{
-		Topic: topic,
+		Topic: topic, name: key,
 		slice: func(ctx context.Context, tx *db.Tx, after any) (any, error) {
 			if after != nil {
 				return nil, nil
