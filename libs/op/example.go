@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 )
 
@@ -17,12 +18,22 @@ type Example struct {
 	Refused map[string]json.RawMessage `json:"refused,omitempty"`
 }
 
-// Examples takes what tests have recorded, by operation, see apptest.Service.CheckExamples.
+// Examples takes what tests have recorded, by operation, see apptest.CheckExamples. Each room of a service gives its own.
 func (s *Set) Examples(recorded []byte) {
-	if err := json.Unmarshal(recorded, &s.examples); err != nil {
+	var more map[string]Example
+	if err := json.Unmarshal(recorded, &more); err != nil {
 		panic("op: examples of " + s.Service + ": " + err.Error()) // they are compiled in
 	}
+	for id, x := range more {
+		if _, twice := s.examples[id]; twice {
+			panic("op: two examples of " + id)
+		}
+		s.examples[id] = x
+	}
 }
+
+// Recorded returns the examples by operation.
+func (s *Set) Recorded() map[string]Example { return maps.Clone(s.examples) }
 
 // pathValue is the value of a parameter of path in the example.
 func (x Example) pathValue(path, name string) (string, bool) {

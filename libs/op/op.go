@@ -140,7 +140,7 @@ type Set struct {
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	return &Set{Service: service, DB: d, Auth: a, RateFactor: 1, ended: make(chan struct{}),
+	return &Set{Service: service, DB: d, Auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]Example{},
 		files:    Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
 		streams:  Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
 		answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),

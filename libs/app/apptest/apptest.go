@@ -132,6 +132,12 @@ func loginOf(user string) bus.Login {
 // Start runs s with its own database and broker until the test ends. configure may change the knobs.
 func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service {
 	t.Helper()
+	return start(t, s, true, configure...)
+}
+
+// start runs s. Only a whole service publishes by itself what a test must wait for.
+func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Config)) *Service {
+	t.Helper()
 	cluster, err := kfake.NewCluster(brokerFor(s.Name)...)
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
@@ -214,7 +220,7 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	}
 	out.Eventually(func() bool { return out.get(out.Admin+"/readyz") == 200 })
 	out.gaugesByIndex()
-	if s.Name == "settings" {
+	if whole && s.Name == "settings" {
 		// It publishes roles and access itself, and these would replace the test's.
 		out.Eventually(func() bool {
 			_, role := out.Kit.Identity.Table.Get(auth.RoleKey("staff"))
