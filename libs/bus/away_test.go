@@ -88,7 +88,9 @@ func TestAPartitionWithoutALeaderHoldsItselfUpOnly(t *testing.T) {
 			before := len(seen(t, d))
 			require.NoError(t, b.Send(t.Context(), madeEvents(t, d, log, of[0][1], of[1][1], of[1][2])))
 			until.Holds(t, has(before+2), 20*time.Second, 5*time.Millisecond)
-			require.NotContains(t, seen(t, d), of[0][1]+"/made")
+			if from == "the start" { // else a fetch may have been under way
+				require.NotContains(t, seen(t, d), of[0][1]+"/made")
+			}
 			away.Store(false)
 			until.Holds(t, has(before+3), 20*time.Second, 5*time.Millisecond)
 		})

@@ -254,15 +254,17 @@ func (l *line) dropGone(ctx context.Context, partition int, at stand, first, end
 			if err != nil {
 				return err
 			}
+			var gone []Event
+			fresh := map[uuid.UUID]bool{}
 			for _, key := range keys {
 				if db.PartitionOf(key, partitions) != partition || live[keyHash([]byte(key))] {
 					continue
 				}
 				e := Event{ID: db.NewID(), Topic: l.follow.Topic, Key: key, At: tx.Now, Tombstone: true, History: true, Actor: db.Actor{Channel: db.ChannelSystem}}
-				tx.Who, tx.History = e.Actor, true
-				if err := l.follow.Handle(ctx, tx, e); err != nil {
-					return fmt.Errorf("tombstone of %s: %w", key, err)
-				}
+				gone, fresh[e.ID] = append(gone, e), true
+			}
+			if err := apply(ctx, tx, l.follow, gone, fresh); err != nil {
+				return err
 			}
 			if more = len(keys) == dropSlice; more {
 				after = keys[len(keys)-1]
