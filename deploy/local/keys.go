@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -15,10 +16,15 @@ import (
 func printKeys(_ context.Context, args []string) error {
 	flags := flag.NewFlagSet("keys", flag.ExitOnError)
 	shared := flags.String("shared", "", "SVC_SHARED_KEY as it is: it never changes, so only the first keys come without")
-	public := flags.String("public", "", "SVC_PUBLIC_KEYS as it is: what was signed with the keys of before is still taken")
+	public := flags.String("public", "", "SVC_PUBLIC_KEYS as it is, if there is one: what was signed with the keys of before is still taken")
 	_ = flags.Parse(args)
 	if *shared == "" {
+		if flags.NFlag() > 0 {
+			return errors.New("an installation without a SVC_SHARED_KEY has used its first SVC_MASTER_KEY for it: -shared \"$SVC_MASTER_KEY\"")
+		}
 		*shared = randomKey()
+	} else if *public == "" { // one key signed for all
+		*public = publicKeys(func(string) string { return *shared })
 	}
 	fmt.Println("SVC_SHARED_KEY=" + *shared)
 	keys := map[string]string{}

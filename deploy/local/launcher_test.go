@@ -23,7 +23,7 @@ import (
 
 // The launcher starts its own program for the broker and the mail sink; here that program is the test.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "kafka" || os.Args[1] == "mailsink" || os.Args[1] == "env" || os.Args[1] == "with") {
+	if len(os.Args) > 1 && (os.Args[1] == "kafka" || os.Args[1] == "mailsink" || os.Args[1] == "env" || os.Args[1] == "with" || os.Args[1] == "keys") {
 		main()
 		return
 	}

@@ -66,18 +66,20 @@ func Key(stored string) string {
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func isLocalPart(s string) bool {
-	if s == "" || len(s) > 64 || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
+	if s == "" || len(s) > maxLocal || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
 		return false
 	}
 	for _, c := range []byte(s) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0:
-		default:
+		if !inLocalPart(c) {
 			return false
 		}
 	}
 	return true
+}
+
+// inLocalPart reports whether c may stand before the @ of an address.
+func inLocalPart(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
 }
 
 // Host gives a host name in its ASCII spelling, lower case, or an error when it is not one that can

@@ -254,6 +254,9 @@ func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), er
 	if err := r.untilItWorks(ctx, "database", func() error { return d.Migrate(ctx, r.Migrations) }); err != nil {
 		return disconnect, err
 	}
+	if err := keys.madeWith(ctx, d); err != nil {
+		return disconnect, err
+	}
 	k := &Kit{Service: r.Name, Config: cfg, Keys: keys, DB: d, Bus: b, Identity: auth.NewIdentity(b), Site: NewSite(b)}
 	k.Auth = auth.New(k.Identity)
 	k.Auth.PerMinute = int(600 * cfg.RateFactor)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -10,8 +11,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+
+	"frontdesk/libs/db"
 )
 
 // Keys are everything secret that a service derives from its own key. No other service can read what it seals, unless all were
@@ -48,6 +52,20 @@ func derive(key []byte, purpose string) []byte {
 		panic(err) // only for lengths that SHA-256 cannot give
 	}
 	return out
+}
+
+// SharedID tells the shared key from others.
+func (k Keys) SharedID() []byte { return keyID(k.shared) }
+
+// madeWith fails where the hashes of the schema were made with another shared key. The first process stores which one it is.
+func (k Keys) madeWith(ctx context.Context, d *db.DB) error {
+	var id []byte
+	err := d.Pool.QueryRow(ctx, `insert into shared_key (id) values ($1) on conflict (one) do update set id = shared_key.id returning id`, k.SharedID()).Scan(&id)
+	if err == nil && !bytes.Equal(id, k.SharedID()) {
+		err = fmt.Errorf("the data were made with another SVC_SHARED_KEY (%x, this one is %x), and with this one nobody who unsubscribed, signs in with a passkey or is erased would be found: "+
+			"set the one of before; where there was none, it was the first SVC_MASTER_KEY", id, k.SharedID())
+	}
+	return err
 }
 
 // For is the 32-byte key of a purpose of this service. Another key takes its place when the service's key is changed.

@@ -1,14 +1,20 @@
 package app
 
 import (
+	"context"
 	"crypto/sha256"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/trust"
 )
 
 const master = "a key that is kept away from every service"
@@ -89,4 +95,26 @@ func TestFingerprintsOfARequestAreKeyedAndOutliveTheKey(t *testing.T) {
 	require.Equal(t, before.fingerprints(request)[0], after.fingerprints(request)[1])
 	require.NotEqual(t, before.fingerprints(request)[0], after.fingerprints(request)[0])
 	require.NotEqual(t, before.fingerprints(request)[0], before.fingerprints([]byte(`{"password":"hunter3"}`))[0])
+}
+
+func TestAProcessRefusesTheDataOfAnotherSharedKey(t *testing.T) {
+	t.Parallel()
+	const first, second = "the first key, of 32 or more characters", "the second key, of 32 or more characters"
+	s := Service{Name: "vault", Build: func(_ context.Context, k *Kit) (*Parts, error) { return &Parts{Ops: k.NewSet()}, nil },
+		Migrations: fstest.MapFS{"migrations/00001_nothing.sql": {Data: []byte("-- +goose Up\nselect 1;\n")}}}
+	cfg := Config{DatabaseURL: dbtest.URL(t, s.Name, s.Migrations), Brokers: "127.0.0.1:1", MasterKey: first}
+	start := func(c Config) error { return Migrate(t.Context(), c, s, io.Discard) }
+	require.NoError(t, start(cfg))
+	require.NoError(t, start(cfg))
+	before := NewKeys(cfg)
+
+	cfg.MasterKey = second
+	require.ErrorContains(t, start(cfg), "another SVC_SHARED_KEY")
+	cfg.OldKeys = []string{first}
+	require.NoError(t, start(cfg), "the oldest key is the shared one")
+	cfg.OldKeys, cfg.SharedKey = nil, first
+	cfg.PublicKeys = trust.RingOf([]string{s.Name}, func(string) []string { return []string{second, first} }).Strings()
+	require.NoError(t, start(cfg))
+	require.Equal(t, before.Person("ann@example.com"), NewKeys(cfg).Person("ann@example.com"))
+	require.Equal(t, before.Lasting("passkey"), NewKeys(cfg).Lasting("passkey"))
 }

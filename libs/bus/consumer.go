@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -144,7 +145,23 @@ const (
 // offsets are places in the partitions of a topic.
 type offsets map[int]int64
 
-// read handles messages until ctx ends or a reader or a batch fails. It begins by comparing the positions with the log. A log
+// errBack means that a broker answers again for a partition that waited for it.
+var errBack = errors.New("bus: a partition has its broker again")
+
+// await returns errBack once one of the partitions has a broker again.
+func (l *line) await(ctx context.Context, missing []db.Partition) error {
+	for {
+		sleep(ctx, readAgainAtMost)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if bounds, err := l.Bus.Bounds(ctx, missing); err == nil && len(bounds) > 0 {
+			return errBack
+		}
+	}
+}
+
+// read handles messages until ctx ends or a reader or a batch fails. A partition without a broker is left out until it has one again. It begins by comparing the positions with the log. A log
 // can lose messages only while its broker is away, or by being deleted: both fail the fetch that always runs. So a reader fails
 // for good instead of connecting again, and the next read compares the positions anew before it handles anything.
 func (l *line) read(ctx context.Context) error {
@@ -156,7 +173,15 @@ func (l *line) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at := stands{}
+	of := make([]db.Partition, len(l.partitions))
+	for i, p := range l.partitions {
+		of[i] = db.Partition{Topic: l.follow.Topic, Number: p}
+	}
+	bounds, err := l.Bus.Bounds(ctx, of)
+	if err != nil {
+		return err
+	}
+	at, missing := stands{}, []db.Partition{}
 	fetched, failed := make(chan delivery, batchSize), make(chan error, 1)
 	fail := func(err error) {
 		select {
@@ -164,11 +189,24 @@ func (l *line) read(ctx context.Context) error {
 		default:
 		}
 	}
-	for _, p := range l.partitions {
-		if at[p], err = l.position(ctx, p); err != nil {
+	for _, p := range of {
+		log, answers := bounds[p]
+		var err error
+		if answers {
+			var from stand
+			if from, err = l.position(ctx, p.Number, log); err == nil {
+				at[p.Number] = from
+				continue
+			}
+		}
+		if _, silent := errors.AsType[away](err); answers && !silent {
 			return err
 		}
-		r, err := l.Bus.reader(l.follow.Topic, p, at[p].next, fail)
+		missing = append(missing, p)
+		slog.WarnContext(ctx, "a partition waits for its broker", "topic", p.Topic, "partition", p.Number, "error", err)
+	}
+	for p, from := range at {
+		r, err := l.Bus.reader(l.follow.Topic, p, from.next, fail)
 		if err != nil {
 			return err
 		}
@@ -178,6 +216,9 @@ func (l *line) read(ctx context.Context) error {
 				fail(err)
 			}
 		})
+	}
+	if len(missing) > 0 {
+		fetching.Go(func() { fail(l.await(ctx, missing)) })
 	}
 	defer l.held.take(l.follow.Topic, at.offsets())()
 	l.progress.moved(l.follow.Topic, at.offsets())
@@ -304,20 +345,25 @@ func (l *line) handle(ctx context.Context, since time.Time, at stands, batch []d
 	if ctx.Err() != nil {
 		return err // the process stops; the error says nothing about the message
 	}
-	e, _ := decode(m.Message) // one that cannot be decoded has no trace
+	e, undecoded := decode(m.Message)
+	if undecoded != nil {
+		e.At = m.Time // it has no trace either
+	}
 	slog.ErrorContext(e.traced(ctx), "message parked", "topic", m.Topic, "partition", m.Partition, "offset", m.Offset, "error", err)
 	cause := err
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	err = l.DB.Do(ctx, func(tx *db.Tx) error {
-		if _, err := move(ctx, tx, l.follow.Topic, at, to, nil); err != nil {
+		before, err := move(ctx, tx, l.follow.Topic, at, to, nil)
+		if err != nil {
 			return err
 		}
 		if gone, err := aboutSomebodyErased(ctx, tx, m.Message); err != nil || gone {
 			return err
 		}
-		_, err := tx.Exec(ctx, `insert into parked (topic, partition, "offset", key, value, error) values ($1, $2, $3, $4, $5, $6)`,
-			m.Topic, m.Partition, m.Offset, string(m.Key), m.Value, cause.Error())
+		history := m.Offset < before[m.Partition] || l.history(e, since, l.DB.Now())
+		_, err = tx.Exec(ctx, `insert into parked (topic, partition, "offset", key, value, error, history) values ($1, $2, $3, $4, $5, $6, $7)`,
+			m.Topic, m.Partition, m.Offset, strings.ToValidUTF8(strings.ReplaceAll(string(m.Key), "\x00", ""), "?"), m.Value, cause.Error(), history)
 		return err
 	})
 	if err == nil {
@@ -512,8 +558,9 @@ func (c *Consumer) replay(ctx context.Context, id int64) error {
 	return c.DB.Do(ctx, func(tx *db.Tx) error {
 		var m kafka.Message
 		var key string
-		err := tx.QueryRow(ctx, `delete from parked where id = $1 returning topic, partition, "offset", key, value`, id).
-			Scan(&m.Topic, &m.Partition, &m.Offset, &key, &m.Value)
+		var history bool
+		err := tx.QueryRow(ctx, `delete from parked where id = $1 returning topic, partition, "offset", key, value, history`, id).
+			Scan(&m.Topic, &m.Partition, &m.Offset, &key, &m.Value, &history)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fault.NotFound("parked message")
 		}
@@ -531,8 +578,9 @@ func (c *Consumer) replay(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
+		// A backup from before a replay has the message once more.
 		if err := tx.QueryRow(ctx, `select $4 or exists (select from position where (topic, partition) = ($1, $2) and history > $3)`,
-			m.Topic, m.Partition, m.Offset, e.History).Scan(&e.History); err != nil {
+			m.Topic, m.Partition, m.Offset, e.History || history).Scan(&e.History); err != nil {
 			return err
 		}
 		for _, f := range c.Follows {

@@ -7,7 +7,10 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"pgregory.net/rapid"
+
+	"frontdesk/proto"
 )
 
 func TestPartitionsAreDealtEvenlyAndEquallyForEqualMembers(t *testing.T) {
@@ -62,4 +65,29 @@ func TestAPartitionIsDealtOnlyToAMemberThatFollowsItsTopic(t *testing.T) {
 	require.Equal(t, kafka.GroupMemberAssignments{"new": {"added": {0, 1}}, "former": {"old": {0, 1}}}, got)
 	require.Equal(t, map[string]int{"old": 2, "added": 2, "nobody's": 1}, d.take("new"))
 	require.Nil(t, d.take("new"), "taken once")
+}
+
+func TestAMemberOfAnotherVersionIsNoReasonToDealAgain(t *testing.T) {
+	t.Parallel()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Close)
+	b := New(cluster.ListenAddrs()[0], Login{})
+	t.Cleanup(func() { _ = b.Close() })
+	require.NoError(t, b.Ensure(t.Context(), proto.Topics))
+	leader := &Consumer{Bus: b, Follows: []Follow{{Topic: proto.ContactTopic}}}
+	later := []string{proto.ContactTopic, proto.PageTopic}
+	d := &dealer{Consumer: leader}
+	members := []kafka.GroupMember{{ID: "leader", Topics: leader.topics()}, {ID: "later", Topics: later}}
+	all, err := leader.partitions(t.Context(), later)
+	require.NoError(t, err)
+	d.AssignGroups(members, all)
+	dealt := d.take("leader")
+	require.False(t, leader.changed(t.Context(), dealt))
+	dealt[proto.ContactTopic]--
+	require.True(t, leader.changed(t.Context(), dealt))
+
+	// kafka-go passes none while one topic is missing.
+	got := d.AssignGroups(append(members, kafka.GroupMember{ID: "latest", Topics: []string{"contacts.missing"}}), nil)
+	require.Equal(t, []int{0}, got["later"][proto.PageTopic])
 }

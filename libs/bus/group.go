@@ -169,15 +169,19 @@ func (c *Consumer) generation(ctx context.Context, gen *kafka.Generation, leads 
 	p.commit(ctx, gen)
 }
 
-// changed reports whether the topics have other partitions than those that were dealt, by number per topic.
+// changed reports whether the topics have other partitions than those that were dealt, by number per topic. Topics that only other members
+// follow, which are of another version, are theirs to watch.
 func (c *Consumer) changed(ctx context.Context, dealt map[string]int) bool {
-	partitions, err := c.partitions(ctx)
-	return err == nil && !maps.Equal(perTopic(partitions), dealt)
+	topics := c.topics()
+	partitions, err := c.partitions(ctx, topics)
+	own := maps.Clone(dealt)
+	maps.DeleteFunc(own, func(topic string, _ int) bool { return !slices.Contains(topics, topic) })
+	return err == nil && !maps.Equal(perTopic(partitions), own)
 }
 
-// partitions are those of all topics that exist.
-func (c *Consumer) partitions(ctx context.Context) ([]kafka.Partition, error) {
-	res, err := c.Bus.client.Metadata(ctx, &kafka.MetadataRequest{Topics: c.topics()})
+// partitions are those of the topics that exist.
+func (c *Consumer) partitions(ctx context.Context, topics []string) ([]kafka.Partition, error) {
+	res, err := c.Bus.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +303,7 @@ func (d *dealer) UserData() ([]byte, error) {
 func (d *dealer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Partition) kafka.GroupMemberAssignments {
 	if len(partitions) == 0 {
 		// kafka-go passes no partition of any topic while one topic does not exist.
-		partitions = d.existing()
+		partitions = d.existing(members)
 	}
 	members, partitions = slices.Clone(members), slices.Clone(partitions)
 	slices.SortFunc(members, func(a, b kafka.GroupMember) int { return cmp.Compare(a.ID, b.ID) })
@@ -327,10 +331,16 @@ func (d *dealer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Pa
 	return out
 }
 
-func (d *dealer) existing() []kafka.Partition {
+// existing are the partitions of the topics of all members that exist.
+func (d *dealer) existing(members []kafka.GroupMember) []kafka.Partition {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	partitions, err := d.partitions(ctx)
+	var topics []string
+	for _, m := range members {
+		topics = append(topics, m.Topics...)
+	}
+	slices.Sort(topics)
+	partitions, err := d.partitions(ctx, slices.Compact(topics))
 	if err != nil {
 		slog.WarnContext(ctx, "partitions are dealt later", "error", err)
 	}

@@ -77,53 +77,79 @@ func (c *Consumer) absent(currentAt, now time.Time) bool {
 	return now.Sub(currentAt) > c.keptFor()/100*99
 }
 
-// position is the place of a partition. It is the first message that the topic keeps when the service is new, and when the log is
-// no longer the one that was read: when it ends before the place, or has another message in front of it. The inbox and the
-// versions of records then keep effects from happening twice. It is that, too, after an absence that was longer than the
-// topic keeps every change; what the topic has no longer is then gone from the copy.
-func (l *line) position(ctx context.Context, partition int) (stand, error) {
-	topic := l.follow.Topic
-	first, end, err := l.Bus.bounds(ctx, topic, partition)
-	if err != nil {
-		return stand{}, err
-	}
-	var stored stand
-	var currentAt time.Time
-	now := l.DB.Now()
-	err = l.DB.Do(ctx, func(tx *db.Tx) error {
-		b := &pgx.Batch{}
-		b.Queue(`insert into position (topic, partition, next, current_at) values ($1, $2, $3, $4) on conflict do nothing`, topic, partition, first, now)
-		b.Queue(`select next, coalesce(anchor, '00000000-0000-0000-0000-000000000000'), current_at from position where (topic, partition) = ($1, $2)`, topic, partition).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&stored.next, &stored.anchor, &currentAt) })
-		return tx.SendBatch(ctx, b).Close()
-	})
-	if err != nil {
-		return stand{}, err
-	}
-	lost, err := l.Bus.lost(ctx, topic, partition, stored, first, end)
-	if err != nil {
-		return stand{}, err
-	}
-	// The offset before which a backup makes messages history is one of the log that was read.
-	forget := lost != ""
+// turn is where reading goes on.
+type turn int
+
+const (
+	// onward: behind the message that was read last.
+	onward turn = iota
+	// anew: from the first message of a log that is not the one that was read. Nothing in it was handled before; the inbox and the
+	// versions of records keep effects from happening twice.
+	anew
+	// compared: from the first message, after what the log has no longer has gone from the copy: the topic may have been
+	// compacted since the position was current.
+	compared
+	// behindGap: from the first message, since the topic has dropped those in front of it.
+	behindGap
+)
+
+// turnOf decides where reading goes on. lost says why the log cannot be the one that was read; absent, that its topic may
+// have been compacted meanwhile; copies, that the service can compare its copy with the log.
+func turnOf(at stand, log db.Bounds, lost string, absent, copies bool) turn {
 	switch {
 	case lost != "":
-		slog.WarnContext(ctx, "the log is not the one that was read: it is read again from its first message", "topic", topic, "partition", partition,
-			"cause", lost, "position", stored.next, "first", first, "end", end)
-		l.resets.Add(ctx, 1, metric.WithAttributes(attribute.String("topic", topic)))
-	case l.absent(currentAt, now) && l.follow.Keys != nil:
-		slog.WarnContext(ctx, "the copy is built anew after a long absence", "topic", topic, "partition", partition, "current_at", currentAt)
-		if err := l.dropGone(ctx, partition, stored, first, end); err != nil {
-			return stand{}, fmt.Errorf("drop what has gone from %s/%d: %w", topic, partition, err)
-		}
-	case stored.next < first:
-		slog.WarnContext(ctx, "the topic dropped messages before they were handled", "topic", topic, "partition", partition, "position", stored.next, "first", first)
-	default:
-		return stored, nil
+		return anew
+	case absent && copies:
+		return compared
+	case at.next < log.First:
+		return behindGap
 	}
-	return stand{next: first}, l.DB.Do(ctx, func(tx *db.Tx) error {
+	return onward
+}
+
+// stored is the place of a partition in the table position, and when it was current last. A partition that has none begins at first.
+func (c *Consumer) stored(ctx context.Context, p db.Partition, first int64) (at stand, currentAt time.Time, err error) {
+	err = c.DB.Do(ctx, func(tx *db.Tx) error {
+		b := &pgx.Batch{}
+		b.Queue(`insert into position (topic, partition, next, current_at) values ($1, $2, $3, $4) on conflict do nothing`, p.Topic, p.Number, first, c.DB.Now())
+		b.Queue(`select next, coalesce(anchor, '00000000-0000-0000-0000-000000000000'), current_at from position where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&at.next, &at.anchor, &currentAt) })
+		return tx.SendBatch(ctx, b).Close()
+	})
+	return at, currentAt, err
+}
+
+// position is the place from which a partition is read, as turnOf decides, stored in the table position.
+func (l *line) position(ctx context.Context, partition int, log db.Bounds) (stand, error) {
+	p, now := db.Partition{Topic: l.follow.Topic, Number: partition}, l.DB.Now()
+	at, currentAt, err := l.stored(ctx, p, log.First)
+	if err != nil {
+		return stand{}, err
+	}
+	lost, err := l.Bus.lost(ctx, p, at, log)
+	if err != nil {
+		return stand{}, away{err}
+	}
+	t := turnOf(at, log, lost, l.absent(currentAt, now), l.follow.Keys != nil)
+	where := []any{"topic", p.Topic, "partition", partition, "position", at.next, "first", log.First, "end", log.End}
+	switch t {
+	case onward:
+		return at, nil
+	case anew:
+		slog.WarnContext(ctx, "the log is not the one that was read: it is read again from its first message", append(where, "cause", lost)...)
+		l.resets.Add(ctx, 1, metric.WithAttributes(attribute.String("topic", p.Topic)))
+	case compared:
+		slog.WarnContext(ctx, "the copy is built anew after a long absence", append(where, "current_at", currentAt)...)
+		if err := l.dropGone(ctx, partition, at, log.First, log.End); err != nil {
+			return stand{}, fmt.Errorf("drop what has gone from %s/%d: %w", p.Topic, partition, err)
+		}
+	case behindGap:
+		slog.WarnContext(ctx, "the topic dropped messages before they were handled", where...)
+	}
+	return stand{next: log.First}, l.DB.Do(ctx, func(tx *db.Tx) error {
+		// The offset before which a backup makes messages history is one of the log that was read.
 		tag, err := tx.Exec(ctx, `update position set next = $4, anchor = null, current_at = $5, history = case when $6 then 0 else history end
-			where (topic, partition, next) = ($1, $2, $3)`, topic, partition, stored.next, first, now, forget)
+			where (topic, partition, next) = ($1, $2, $3)`, p.Topic, partition, at.next, log.First, now, t == anew)
 		if err == nil && tag.RowsAffected() == 0 {
 			err = errMoved
 		}
@@ -131,16 +157,21 @@ func (l *line) position(ctx context.Context, partition int) (stand, error) {
 	})
 }
 
-// lost says why the log cannot be the one that was read up to at; it is empty when it can. first and end are the log's bounds. A
-// message that was compacted away leaves a gap, which proves nothing.
-func (b *Bus) lost(ctx context.Context, topic string, partition int, at stand, first, end int64) (string, error) {
-	if at.next > end {
+// away means that no broker answers for a partition now.
+type away struct{ error }
+
+func (a away) Unwrap() error { return a.error }
+
+// lost says why a log cannot be the one that was read up to at; it is empty when it can. A message that was compacted away leaves a gap, which
+// proves nothing.
+func (b *Bus) lost(ctx context.Context, p db.Partition, at stand, log db.Bounds) (string, error) {
+	if at.next > log.End {
 		return "it ends before the position", nil
 	}
-	if at.next <= first || at.anchor == uuid.Nil {
+	if at.next <= log.First || at.anchor == uuid.Nil {
 		return "", nil
 	}
-	found, err := b.Read(ctx, db.Partition{Topic: topic, Number: partition}, at.next-1, 1)
+	found, err := b.Read(ctx, p, at.next-1, 1)
 	if err == nil && len(found) > 0 && found[0].Offset == at.next-1 && mark([]byte(found[0].Key), found[0].Value, found[0].At) != at.anchor {
 		return "another message stands before the position", nil
 	}
@@ -160,7 +191,7 @@ func (l *line) check(ctx context.Context, at stands) error {
 		if err != nil {
 			return err
 		}
-		lost, err := l.Bus.lost(ctx, l.follow.Topic, partition, p, first, end)
+		lost, err := l.Bus.lost(ctx, db.Partition{Topic: l.follow.Topic, Number: partition}, p, db.Bounds{First: first, End: end})
 		if err != nil {
 			return err
 		}
@@ -223,15 +254,17 @@ func (l *line) dropGone(ctx context.Context, partition int, at stand, first, end
 			if err != nil {
 				return err
 			}
+			var gone []Event
+			fresh := map[uuid.UUID]bool{}
 			for _, key := range keys {
 				if db.PartitionOf(key, partitions) != partition || live[keyHash([]byte(key))] {
 					continue
 				}
 				e := Event{ID: db.NewID(), Topic: l.follow.Topic, Key: key, At: tx.Now, Tombstone: true, History: true, Actor: db.Actor{Channel: db.ChannelSystem}}
-				tx.Who, tx.History = e.Actor, true
-				if err := l.follow.Handle(ctx, tx, e); err != nil {
-					return fmt.Errorf("tombstone of %s: %w", key, err)
-				}
+				gone, fresh[e.ID] = append(gone, e), true
+			}
+			if err := apply(ctx, tx, l.follow, gone, fresh); err != nil {
+				return err
 			}
 			if more = len(keys) == dropSlice; more {
 				after = keys[len(keys)-1]

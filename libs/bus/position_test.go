@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -193,6 +194,13 @@ func TestACopyConvergesAfterALongAbsenceFromACompactedTopic(t *testing.T) {
 			require.NoError(t, b.Send(t.Context(), []db.Message{m}))
 		}
 	}
+	var locked sync.Map
+	f.Lock = func(_ context.Context, _ *db.Tx, events []bus.Event) error {
+		for _, e := range events {
+			locked.Store(e.Key, e.Tombstone)
+		}
+		return nil
+	}
 	consume := func() func() {
 		return run(t, (&bus.Consumer{Bus: b, DB: d, KeptFor: kept, Follows: []bus.Follow{f}}).Run)
 	}
@@ -218,9 +226,14 @@ func TestACopyConvergesAfterALongAbsenceFromACompactedTopic(t *testing.T) {
 	for _, key := range numbered("new", 20) {
 		require.Equal(t, "made (history)", got[key], key)
 	}
+	together := 0
 	for _, key := range numbered("goes", 5) {
 		require.NotContains(t, got, key, "its tombstone is compacted away")
+		if gone, ok := locked.Load(key); ok && gone == true {
+			together++
+		}
 	}
+	require.Greater(t, together, 1, "several at once are locked in the service's order")
 	require.Equal(t, "made", got["now"])
 }
 

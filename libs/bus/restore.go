@@ -67,17 +67,20 @@ func (b *Bus) Records(ctx context.Context, topic string, f func(Record) error) e
 	return nil
 }
 
+// mostAnswer is how much scan asks for while an answer holds no message: more than the largest batch.
+const mostAnswer = 16 * answerBytes
+
 // scan calls f for the messages of a partition from one offset to before another, and does not wait for any.
 func (b *Bus) scan(ctx context.Context, topic string, partition int, from, end int64, f func(kafka.Message) error) error {
-	for from < end {
-		res, err := b.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: answerBytes, MaxWait: 200 * time.Millisecond})
+	for most := int64(answerBytes); from < end; {
+		res, err := b.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: most, MaxWait: 200 * time.Millisecond})
 		if err == nil {
 			err = res.Error
 		}
 		if err != nil {
 			return err
 		}
-		before := from
+		asked, some := from, false
 		for from < end {
 			r, err := res.Records.ReadRecord()
 			if errors.Is(err, io.EOF) {
@@ -86,6 +89,7 @@ func (b *Bus) scan(ctx context.Context, topic string, partition int, from, end i
 			if err != nil {
 				return err
 			}
+			some = true
 			if r.Offset < from || r.Offset >= end {
 				continue // a batch is answered whole
 			}
@@ -101,7 +105,14 @@ func (b *Bus) scan(ctx context.Context, topic string, partition int, from, end i
 			}
 			from = r.Offset + 1
 		}
-		if from == before {
+		switch {
+		case from > asked:
+			most = answerBytes
+		case some:
+			from++ // the end of this batch was compacted away, and it is answered until the offset behind it is asked for
+		case most < mostAnswer:
+			most *= 2 // the batch behind one that was compacted away whole may have been cut off
+		default:
 			return nil // the rest was compacted away
 		}
 	}
@@ -161,14 +172,32 @@ func (c *Consumer) TakeAsHistory(ctx context.Context) error {
 			if !ok || history > end {
 				history = end
 			}
-			_, err = c.DB.Pool.Exec(ctx, `insert into position (topic, partition, next, history) values ($1, $2, $3, $4)
-				on conflict (topic, partition) do update set history = excluded.history`, f.Topic, p, first, history)
-			if err != nil {
+			if err := c.takeAsHistory(ctx, db.Partition{Topic: f.Topic, Number: p}, db.Bounds{First: first, End: end}, history); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// takeAsHistory stores that messages before the offset history are history. It is an offset of the log as it is now: where the backup was
+// made of another one, that is read from its first message.
+func (c *Consumer) takeAsHistory(ctx context.Context, p db.Partition, log db.Bounds, history int64) error {
+	stored, _, err := c.stored(ctx, p, log.First)
+	if err != nil {
+		return err
+	}
+	lost, err := c.Bus.lost(ctx, p, stored, log)
+	if err != nil {
+		return err
+	}
+	at := stored
+	if lost != "" {
+		at = stand{next: log.First}
+	}
+	_, err = c.DB.Pool.Exec(ctx, `update position set next = $3, anchor = nullif($4, '00000000-0000-0000-0000-000000000000'::uuid), history = $5 where (topic, partition) = ($1, $2)`,
+		p.Topic, p.Number, at.next, at.anchor, history)
+	return err
 }
 
 // CatchUp handles the history that this schema has not handled, one topic after the other in the order of Follows. A message
@@ -195,7 +224,11 @@ func (c *Consumer) catchUp(ctx context.Context, f Follow, partition int) error {
 	if err != nil {
 		return err
 	}
-	from, err := l.position(ctx, partition)
+	first, end, err := c.Bus.bounds(ctx, f.Topic, partition)
+	if err != nil {
+		return err
+	}
+	from, err := l.position(ctx, partition, db.Bounds{First: first, End: end})
 	if err != nil {
 		return err
 	}

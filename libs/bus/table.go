@@ -1,11 +1,8 @@
 package bus
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
@@ -65,9 +62,7 @@ type gone struct {
 type place struct {
 	mu   sync.Mutex
 	pass int
-	next int64
-	// last recognises the message before next.
-	last []byte
+	stand
 	// checked verifies the messages of the pass. read are the highest stamps of the passes before, by service: a message up to
 	// them has been applied.
 	checked *checker
@@ -210,7 +205,7 @@ func (t *Table[T]) begin(s sweep) {
 	if t.topic.Owner == "" && s == atMarker {
 		s = never // nobody can speak for all keys
 	}
-	p.pass, p.next, p.last, p.sweep = p.pass+1, 0, nil, max(p.sweep, s)
+	p.pass, p.stand, p.sweep = p.pass+1, stand{}, max(p.sweep, s)
 	for service, stamp := range p.checked.newest {
 		p.read[service] = max(p.read[service], stamp)
 	}
@@ -280,18 +275,10 @@ func (t *Table[T]) read(ctx context.Context) error {
 		}
 		t.apply(ctx, m)
 		p.mu.Lock()
-		p.next, p.last = m.Offset+1, recognise(m.Key, m.Value)
+		p.stand = stand{m.Offset + 1, mark(m.Key, m.Value, m.Time)}
 		p.mu.Unlock()
 		t.arrived(end)
 	}
-}
-
-// recognise is a digest of a message.
-func recognise(key, value []byte) []byte {
-	h := sha256.New()
-	fmt.Fprintf(h, "%d %s", len(key), key)
-	h.Write(value)
-	return h.Sum(nil)
 }
 
 // watchPlace verifies the place from time to time, and returns why it cannot be followed any more.
@@ -313,28 +300,17 @@ func (t *Table[T]) watchPlace(ctx context.Context) error {
 
 // verify returns the bounds of the topic, and errLost if the message that was read last is not where it was.
 func (t *Table[T]) verify(ctx context.Context) (first, end int64, err error) {
-	p := &t.place
-	p.mu.Lock()
-	next, last := p.next, p.last
-	p.mu.Unlock()
-	first, end, err = t.bus.bounds(ctx, t.topic.Name, 0)
-	switch {
-	case err != nil:
-		return 0, 0, err
-	case next > end:
-		return 0, 0, errLost
-	case last == nil || next <= first:
-		return first, end, nil
-	}
-	got, err := t.bus.Read(ctx, db.Partition{Topic: t.topic.Name}, next-1, 1)
-	if err != nil {
+	t.place.mu.Lock()
+	at := t.place.stand
+	t.place.mu.Unlock()
+	if first, end, err = t.bus.bounds(ctx, t.topic.Name, 0); err != nil {
 		return 0, 0, err
 	}
-	// Compaction may have removed it.
-	if len(got) > 0 && got[0].Offset == next-1 && !bytes.Equal(recognise([]byte(got[0].Key), got[0].Value), last) {
-		return 0, 0, errLost
+	lost, err := t.bus.lost(ctx, db.Partition{Topic: t.topic.Name}, at, db.Bounds{First: first, End: end})
+	if err == nil && lost != "" {
+		err = errLost
 	}
-	return first, end, nil
+	return first, end, err
 }
 
 // arrived makes the table ready if it has read the topic up to end, and whole unless its owner has still to publish.

@@ -101,7 +101,7 @@ type Tx struct {
 	waiting []Message
 	// ended are the records, and forgotten the rows, whose messages of earlier transactions are deleted right before that.
 	ended     []Message
-	forgotten []int64
+	forgotten []storedMessage
 	deferred  pgx.Batch
 	committed []func()
 	assumed   []assumed

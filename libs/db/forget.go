@@ -29,7 +29,11 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	}
 	parked, err := tx.messagesAbout(ctx, p, `select id, topic, key, value from parked where parked_at < $1`)
 	if err == nil && len(parked) > 0 {
-		_, err = tx.Exec(ctx, `delete from parked where id = any($1)`, parked)
+		ids := make([]int64, len(parked))
+		for i, m := range parked {
+			ids[i] = m.id
+		}
+		_, err = tx.Exec(ctx, `delete from parked where id = any($1)`, ids)
 	}
 	if err != nil {
 		return fmt.Errorf("forget in parked messages: %w", err)
@@ -94,8 +98,14 @@ func (tx *Tx) ForgottenSince(ctx context.Context, at time.Time) (*erasure.Person
 	return p, nil
 }
 
-// messagesAbout returns the numbers of those messages in list that are about the person.
-func (tx *Tx) messagesAbout(ctx context.Context, p *erasure.Person, list string) (about []int64, err error) {
+// storedMessage is a message in a table of this package.
+type storedMessage struct {
+	id  int64
+	key string
+}
+
+// messagesAbout returns those messages in list that are about the person.
+func (tx *Tx) messagesAbout(ctx context.Context, p *erasure.Person, list string) (about []storedMessage, err error) {
 	rows, err := tx.Query(ctx, list, p.At)
 	if err != nil {
 		return nil, err
@@ -105,7 +115,7 @@ func (tx *Tx) messagesAbout(ctx context.Context, p *erasure.Person, list string)
 	_, err = pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value}, func() error {
 		// A tombstone erases the record and holds no data.
 		if len(m.Value) > 0 && Mentions(p, m) {
-			about = append(about, id)
+			about = append(about, storedMessage{id, m.Key})
 		}
 		return nil
 	})

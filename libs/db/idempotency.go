@@ -101,7 +101,7 @@ func (tx *Tx) keep(ctx context.Context, r Request, holder *uuid.UUID, a Answer) 
 	var people [][]byte
 	if tx.hash != nil {
 		var ids []uuid.UUID
-		ids, people = erasure.Mentions(tx.hash, append([]byte(r.Key+"\n"), a.Body...))
+		ids, people = erasure.Mentions(tx.hash, []byte(r.Key), a.Body)
 		about = append(about, ids...)
 	}
 	tag, err := tx.Exec(ctx, `update idempotency set status = @status, answer = @answer, about = coalesce(@about::uuid[], '{}'), people = coalesce(@people::bytea[], '{}')

@@ -116,5 +116,5 @@ func (d *DB) connConfig() *pgx.ConnConfig {
 
 // Tables are those of this package in every service's schema, with those in which the versions of migrations stand.
 var Tables = []string{"outbox", "published", "relay", "lost_topic", "position", "following", "logged", "inbox", "parked", "idempotency", "rate", "work_lease",
-	"forgotten_person", "ended", "row_count", "manifest",
+	"forgotten_person", "ended", "row_count", "manifest", "shared_key",
 	"mechanism_version", "schema_version"}

@@ -207,7 +207,11 @@ func (tx *Tx) queueDeletions(b *pgx.Batch) bool {
 		b.Queue(`delete from outbox where (hash = any($3) or hash is null) and (topic, key) in (select * from unnest($1::text[], $2::text[]))`, topics, keys, hashes)
 	}
 	if len(tx.forgotten) > 0 {
-		b.Queue(`delete from outbox where seq = any($1)`, tx.forgotten)
+		seqs, hashes := make([]int64, len(tx.forgotten)), make([]int32, len(tx.forgotten))
+		for i, m := range tx.forgotten {
+			seqs[i], hashes[i] = m.id, keyHash(m.key)
+		}
+		b.Queue(`delete from outbox where (hash = any($2) or hash is null) and seq = any($1)`, seqs, hashes)
 	}
 	return true
 }

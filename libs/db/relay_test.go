@@ -300,6 +300,42 @@ func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
 	require.Equal(t, "01", strings.Join(log.Keys(proto.AuditTopic)[:2], ""))
 }
 
+// blind is a log of which one partition cannot be read.
+type blind struct {
+	*dbtest.Log
+	to  db.Partition
+	yes atomic.Bool
+}
+
+func (b *blind) Read(ctx context.Context, p db.Partition, from int64, n int) ([]db.Stored, error) {
+	if b.yes.Load() && p == b.to {
+		return nil, errors.New("no leader")
+	}
+	return b.Log.Read(ctx, p, from, n)
+}
+
+func TestAPartitionThatCannotBeReadHidesNoLossOfAnotherOne(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "settings", nil)
+	log := &blind{Log: &dbtest.Log{}, to: partition(proto.AppsTopic)}
+	stop := relaying(t, d, log)
+	for i := range 6 {
+		tell(t, d, proto.AppsTopic, fmt.Sprint(i), "x")
+		tell(t, d, proto.SiteTopic, fmt.Sprint(i), "x")
+	}
+	soon(t, func() bool { return waits(t, d) == 0 })
+	stop()
+	log.Cut(partition(proto.AppsTopic), 4)
+	log.Cut(partition(proto.SiteTopic), 4)
+	log.yes.Store(true)
+	relaying(t, d, log)
+	all := func(topic string) string { return strings.Join(log.Keys(topic), "") }
+	soon(t, func() bool { return strings.HasPrefix(all(proto.SiteTopic), "012345") })
+	require.Equal(t, "0123", all(proto.AppsTopic))
+	log.yes.Store(false)
+	soon(t, func() bool { return strings.HasPrefix(all(proto.AppsTopic), "012345") })
+}
+
 func TestARelayWhoseClaimEndedPutsNothingOldBehindTheNew(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "settings", nil)

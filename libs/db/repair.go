@@ -126,26 +126,36 @@ func (r *relay) verify(ctx context.Context, chosen func(Partition) bool) (verifi
 		}
 		verified = append(verified, p)
 	}
-	g, ctx2 := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(8)
-	states := make([]state, len(all))
+	states, failed := make([]state, len(all)), make([]error, len(all))
 	for i, a := range all {
 		if b, ok := bounds[a.Partition]; ok {
-			g.Go(func() (err error) {
-				states[i], err = r.inspect(ctx2, a, b)
-				return err
+			g.Go(func() error {
+				states[i], failed[i] = r.inspect(ctx, a, b)
+				return nil
 			})
 		}
 	}
-	if err := g.Wait(); err != nil {
+	_ = g.Wait() // no function fails
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	for i, a := range all {
 		if _, ok := bounds[a.Partition]; !ok {
 			continue
 		}
-		if err := r.settle(ctx, a, states[i]); err != nil {
-			return nil, fmt.Errorf("topic %s, partition %d: %w", a.Topic, a.Number, err)
+		err := failed[i]
+		if err == nil {
+			err = r.settle(ctx, a, states[i])
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			slog.WarnContext(ctx, "a partition is verified later", "topic", a.Topic, "partition", a.Number, "error", err)
+			r.hold(a.Partition, r.partitions[a.Topic])
+			verified = slices.DeleteFunc(verified, func(p Partition) bool { return p == a.Partition })
 		}
 	}
 	for _, p := range verified {
@@ -265,12 +275,13 @@ const unsend = `with turn as (` + lockRelay + `) update outbox set sent_at = nul
 
 // sendNewestAgain lets the newest row of each message's key wait again: an older one may stand behind it in the log.
 func (r *relay) sendNewestAgain(ctx context.Context, about []Message) error {
-	topics, keys := make([]string, len(about)), make([]string, len(about))
+	topics, keys, hashes := make([]string, len(about)), make([]string, len(about)), make([]int32, len(about))
 	for i, m := range about {
-		topics[i], keys[i] = m.Topic, m.Key
+		topics[i], keys[i], hashes[i] = m.Topic, m.Key, keyHash(m.Key)
 	}
-	_, err := r.Pool.Exec(ctx, unsend+`seq in (select max(o.seq) from (select distinct * from unnest($1::text[], $2::text[]) k (topic, key)) k
-		join outbox o on (o.topic, o.key) = (k.topic, k.key) group by o.topic, o.key)`, topics, keys)
+	// Only hashes have an index.
+	_, err := r.Pool.Exec(ctx, unsend+`hash = any($3) and seq in (select max(o.seq) from (select distinct * from unnest($1::text[], $2::text[]) k (topic, key)) k
+		join outbox o on o.hash = any($3) and (o.topic, o.key) = (k.topic, k.key) group by o.topic, o.key)`, topics, keys, hashes)
 	if err != nil {
 		return fmt.Errorf("send the newest messages of %d keys again: %w", len(keys), err)
 	}

