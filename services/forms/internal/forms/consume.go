@@ -210,17 +210,3 @@ func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	_, err = tx.Exec(ctx, `update contact set organization_id = $1 where organization_id = $2`, id, merged)
 	return err
 }
-
-func (s *service) onCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindRecordSubmission {
-		return nil
-	}
-	var c proto.RecordSubmission
-	if err := e.Decode(&c); err != nil {
-		return err
-	}
-	if err := s.recordSubmission(ctx, tx, &c); err != nil {
-		return err
-	}
-	return s.forgetLate(ctx, tx, e, &c)
-}

@@ -26,9 +26,6 @@ type exportedRow struct {
 	Answers               []form.Line
 }
 
-// column is the column of one question, over all versions of the forms that ask it.
-type column struct{ Key, Label string }
-
 // exportSubmissions writes the submissions that the actor may see, newest first, with a column for each answer
 // that any version of the forms asks for.
 func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d *op.Download) error {
@@ -67,29 +64,4 @@ func exportSubmissions(ctx context.Context, tx *db.Tx, in exportedSubmissions, d
 		}
 	}
 	return rows.Err()
-}
-
-// columnsOf reads the columns of one form, or of all with 0, in the order in which they were first asked.
-func columnsOf(ctx context.Context, tx *db.Tx, form int64) ([]column, error) {
-	rows, err := tx.Query(ctx, `select key, (array_agg(label order by seq desc))[1] as label from form_column
-		where $1::bigint = 0 or form_id = $1 group by key order by min(seq)`, form)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[column])
-}
-
-// headings are the labels of columns, with the key behind a label that two columns have.
-func headings(columns []column) []string {
-	times := map[string]int{}
-	for _, c := range columns {
-		times[c.Label]++
-	}
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		if out[i] = c.Label; times[c.Label] > 1 {
-			out[i] += " (" + c.Key + ")"
-		}
-	}
-	return out
 }

@@ -82,23 +82,6 @@ func (s *service) insertForm(ctx context.Context, tx *db.Tx, f Form) (Form, erro
 	return f, emitForm(ctx, tx, proto.KindFormCreated, f, nil)
 }
 
-func fromTemplate(ctx context.Context, tx *db.Tx, key string) (definition.Definition, error) {
-	for _, t := range definition.Templates() {
-		if t.Key != key {
-			continue
-		}
-		cmd := &proto.EnsureFields{}
-		for _, f := range t.Fields {
-			cmd.Fields = append(cmd.Fields, &proto.EnsureFields_Field{Entity: f.Entity, Key: f.Key, Label: f.Label, Type: f.Type, Options: f.Options, Source: "forms"})
-		}
-		if len(cmd.GetFields()) == 0 {
-			return t.Definition, nil
-		}
-		return t.Definition, tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureFields, Key: "fields", Data: cmd})
-	}
-	return definition.Definition{}, fault.Invalid("template", fault.NewProblem("not_one_of", "must be the key of a template"))
-}
-
 func (s *service) updateForm(ctx context.Context, tx *db.Tx, in changedForm) (Form, error) {
 	if err := in.check(); err != nil {
 		return Form{}, err
@@ -219,21 +202,6 @@ func (s *service) duplicateForm(ctx context.Context, tx *db.Tx, in formID) (Form
 	return s.insertForm(ctx, tx, Form{Name: cut(f.Name, maxName-len(copySuffix)) + copySuffix, Status: statusDraft, Definition: f.Definition})
 }
 
-// Template is a form to start from.
-type Template struct {
-	Key         string `json:"key" doc:"The name that create-form takes."`
-	Name        string `json:"name" doc:"What people read."`
-	Description string `json:"description" doc:"What the form is for."`
-}
-
-func listTemplates(context.Context, *db.Tx, op.None) (db.List[Template], error) {
-	var list []Template
-	for _, t := range definition.Templates() {
-		list = append(list, Template{t.Key, t.Name, t.Description})
-	}
-	return db.All(list), nil
-}
-
 // parse checks a definition against the site of now. emails are the addresses that the form notifies already. If a contact
 // field is unknown that may still be on its way, the transaction runs again.
 func (s *service) parse(tx *db.Tx, raw object, emails []string) (definition.Definition, error) {
@@ -261,29 +229,4 @@ func namesUnknownField(raw object, known form.Fields) bool {
 		}
 	}
 	return false
-}
-
-// addColumns adds the questions of a form to the columns of its export, under their newest label.
-func (s *service) addColumns(ctx context.Context, tx *db.Tx, f Form) error {
-	var keys, labels []string
-	for _, q := range form.Ask(f.Definition.Elements, s.fields.named()) {
-		if q.Asked() {
-			keys, labels = append(keys, columnKey(q.ID, q.Target)), append(labels, q.Caption())
-		}
-	}
-	_, err := tx.Exec(ctx, `insert into form_column (form_id, key, label)
-		select $1, k, l from unnest($2::text[], $3::text[]) with ordinality as u (k, l, n) order by n
-		on conflict (form_id, key) do update set label = excluded.label`, f.ID, keys, labels)
-	if err != nil {
-		return fmt.Errorf("columns of form %d: %w", f.ID, err)
-	}
-	return nil
-}
-
-// columnKey is the same for answers of two versions of a form, or of two forms, that stand in one column.
-func columnKey(element, target string) string {
-	if target == "" {
-		return "consent:" + element
-	}
-	return target
 }

@@ -61,3 +61,13 @@ func (s *service) jobs() []app.Job {
 		{Name: "unanswered", Every: time.Hour, Run: s.askAgain},
 	}
 }
+
+// records declares what other services keep copies of. Spam, and submissions that wait for contacts, have not
+// been published yet.
+func records() []app.Published {
+	return []app.Published{
+		app.Records(app.Rows[int64]{Topic: proto.FormTopic, Table: "form", Emit: publishForms}),
+		app.Records(app.Rows[uuid.UUID]{Topic: proto.SubmissionTopic, Table: "submission", Where: "status = 'received' and result <> 'pending'",
+			Emit: publishSubmissions}),
+	}
+}

@@ -3,6 +3,7 @@ package forms
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -42,4 +43,25 @@ func (s *service) statistics(ctx context.Context, tx *db.Tx, in findStatistics) 
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionWeek])
 	return SubmissionStatistics{all}, err
+}
+
+// countSubmissions counts the submissions since a moment that the actor may see, by form. id limits it to one form; 0 is all.
+func countSubmissions(ctx context.Context, tx *db.Tx, id int64, since time.Time) (map[int64]formCounts, error) {
+	w := ownSubmissions(tx)
+	w.And("s.created_at >= ?", since)
+	if id != 0 {
+		w.And("s.form_id = ?", id)
+	}
+	rows, err := tx.Query(ctx, `select s.form_id, count(*) filter (where s.status = 'received'), count(*) filter (where s.status = 'spam')
+		from submission s left join contact c on c.id = s.contact_id where `+w.String()+` group by s.form_id`, w.Args...)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[int64]formCounts{}
+	var form, received, spam int64
+	_, err = pgx.ForEachRow(rows, []any{&form, &received, &spam}, func() error {
+		counts[form] = formCounts{received, spam}
+		return nil
+	})
+	return counts, err
 }

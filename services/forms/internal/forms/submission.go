@@ -52,6 +52,12 @@ type Result struct {
 	Contact string `json:"contact" enum:"created,updated,unchanged,pending,none" doc:"pending until contacts has answered; none for spam and for forms that make no contact."`
 }
 
+// FormRef names a form.
+type FormRef struct {
+	ID   int64  `json:"id" doc:"The id of the form."`
+	Name string `json:"name" doc:"The name of the form."`
+}
+
 // Ref names a contact or an organization.
 type Ref struct {
 	ID   uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
@@ -213,4 +219,14 @@ func emitSubmission(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, c
 	}
 	return s, tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: kind, Key: id.String(), Version: s.version, Changed: changed, Data: s,
 		Extra: &proto.PeopleNamed{Called: s.people}})
+}
+
+// publishSubmissions publishes submission.updated for submissions as they are now.
+func publishSubmissions(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	for _, id := range ids {
+		if _, err := emitSubmission(ctx, tx, proto.KindSubmissionUpdated, id, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -32,19 +31,6 @@ type sentForm struct {
 // Sent is what the visitor gets for a submission.
 type Sent struct {
 	AfterSubmit definition.AfterSubmit `json:"after_submit"`
-}
-
-// Token is a fresh time token.
-type Token struct {
-	Token string `json:"token" doc:"The part before a dot, if there is one, changes with the words of the form's consents: a page that shows others has to load the form again."`
-}
-
-func (s *service) formToken(ctx context.Context, tx *db.Tx, in formID) (Token, error) {
-	f, err := s.publishedForm(ctx, tx, in.ID)
-	if err != nil {
-		return Token{}, err
-	}
-	return Token{s.newToken(f)}, nil
 }
 
 // stillPublished: the form is published, in the version that this replica remembers.
@@ -243,52 +229,6 @@ func cut(s string, most int) string {
 		return s
 	}
 	return string([]rune(s)[:most])
-}
-
-// recordSubmission stores the details of a booking as a submission of their form, once. The appointment stands whatever they
-// are: details that cannot be processed are kept with the reason.
-func (s *service) recordSubmission(ctx context.Context, tx *db.Tx, c *proto.RecordSubmission) error {
-	e, err := s.readRecorded(ctx, tx, c)
-	if err != nil {
-		return err
-	}
-	tag, err := tx.Exec(ctx, insertSubmission, e.row(tx))
-	if err != nil {
-		return fmt.Errorf("insert submission: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return nil
-	}
-	return s.followUp(ctx, tx, e)
-}
-
-func (s *service) readRecorded(ctx context.Context, tx *db.Tx, c *proto.RecordSubmission) (entry, error) {
-	id, err := uuid.Parse(c.GetSubmissionId())
-	if err != nil {
-		return entry{}, fmt.Errorf("submission_id of record_submission: %w", err)
-	}
-	f, err := s.anyForm(ctx, tx, c.GetFormId())
-	if err != nil {
-		return entry{}, err
-	}
-	from := source{id: id, contact: optionalID(c.GetContactId()), appointment: optionalID(c.GetAppointmentId())}
-	if page := strings.TrimSpace(c.GetPage()); form.Page(page).IsZero() {
-		from.page = page
-	}
-	from.values, err = object(c.GetValues()).entries()
-	if err != nil || len(c.GetValues()) > maxSubmission {
-		from.values = map[string]any{}
-		e := s.newEntry(f, from, form.Answers{})
-		e.problem = "The answers could not be read."
-		return e, nil
-	}
-	answers, err := form.Check(f.questions, from.values)
-	if refused, ok := errors.AsType[*fault.Fault](err); ok {
-		e := s.newEntry(f, from, form.Answers{Lines: form.Unchecked(f.questions, from.values)})
-		e.problem = refused.Message
-		return e, nil
-	}
-	return s.newEntry(f, from, answers), err
 }
 
 // optionalID parses an id of a command; nil if the id is empty.
