@@ -201,11 +201,6 @@ func TestServicesLookAlike(t *testing.T) {
 	all := sources(t)
 	for _, service := range services(t) {
 		dir := "services/" + service + "/internal/" + service + "/"
-		for _, file := range []string{"doc.go", "service.go", "ops.go", "consume.go", "forget.go"} {
-			if _, err := os.Stat("../" + dir + file); err != nil {
-				t.Errorf("%s is missing: every service has one", dir+file)
-			}
-		}
 		methods := map[string]string{}
 		for _, f := range all {
 			if filepath.ToSlash(filepath.Dir(f.path))+"/" != dir {
@@ -226,6 +221,18 @@ func TestServicesLookAlike(t *testing.T) {
 					}
 				}
 			}
+		}
+		files := []string{"doc.go", "service.go", "ops.go"}
+		if len(methods) > 0 { // not split into rooms yet
+			files = append(files, "consume.go", "forget.go")
+		}
+		for _, file := range files {
+			if _, err := os.Stat("../" + dir + file); err != nil {
+				t.Errorf("%s is missing: every service has one", dir+file)
+			}
+		}
+		if len(methods) == 0 {
+			continue
 		}
 		for method, file := range map[string]string{"ops": "ops.go", "follows": "consume.go", "personal": "forget.go"} {
 			if methods[method] != file {

@@ -2,7 +2,7 @@
 // spam in what visitors send. Its elements and the check of answers are those of libs/form. It keeps no state and reads
 // nothing.
 //
-// Time and memory are bounded: a definition has at most MaxBytes of JSON and MaxElements elements.
+// Time and memory are bounded: a definition has at most maxBytes of JSON and MaxElements elements.
 package definition
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // The limits of a definition, in characters where they count text.
 const (
-	MaxBytes    = 256 << 10
+	maxBytes    = 256 << 10
 	MaxElements = 100
 	MaxSource   = 50
 

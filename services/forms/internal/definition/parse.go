@@ -31,8 +31,8 @@ var elementID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,50}$`)
 // definition.elements[2].target, in one 400 svc_invalid_param. An element without an id gets one
 // that is free in this definition; what is left out has its default.
 func Parse(raw json.RawMessage, env Env) (Definition, error) {
-	if len(raw) > MaxBytes {
-		return Definition{}, fault.Invalid("definition", fault.NewProblem("too_large", fmt.Sprintf("must have at most %d bytes of JSON", MaxBytes), "max", MaxBytes))
+	if len(raw) > maxBytes {
+		return Definition{}, fault.Invalid("definition", fault.NewProblem("too_large", fmt.Sprintf("must have at most %d bytes of JSON", maxBytes), "max", maxBytes))
 	}
 	if isNull(raw) {
 		return Definition{}, fault.Invalid("definition", fault.Type("an object"))

@@ -195,7 +195,7 @@ func TestWhatIsWrongIsNamedByItsPlace(t *testing.T) {
 		{`{"elements":[],"style":{"blink":true}}`, "definition.style.blink", "is not a known key"},
 		{`{"elements":[],"style":[]}`, "definition.style", "must be an object"},
 		{`{"elements":[` + strings.Repeat(`{},`, 100) + `{}]}`, "definition.elements", "at most 100"},
-		{`{"elements":[],"submit_label":"` + strings.Repeat(" ", MaxBytes) + `"}`, "definition", "bytes of JSON"},
+		{`{"elements":[],"submit_label":"` + strings.Repeat(" ", maxBytes) + `"}`, "definition", "bytes of JSON"},
 	} {
 		t.Run(fmt.Sprintf("%s %.60s", c.path, c.raw), func(t *testing.T) {
 			t.Parallel()

@@ -14,10 +14,10 @@ import (
 
 // Why a submission is taken for spam.
 const (
-	SpamLinks  = "links"        // three links or more in one answer
-	SpamMarkup = "link_markup"  // the markup of a link, in HTML or as forums write it
-	SpamTest   = "test_string"  // GTUBE, which mail filters agree on for tests
-	SpamName   = "link_in_name" // a link where a name is asked for
+	spamLinks  = "links"        // three links or more in one answer
+	spamMarkup = "link_markup"  // the markup of a link, in HTML or as forums write it
+	spamTest   = "test_string"  // GTUBE, which mail filters agree on for tests
+	spamName   = "link_in_name" // a link where a name is asked for
 )
 
 const (
@@ -39,13 +39,13 @@ func Spam(a form.Answers) (reason string) {
 		isName := line.Target == form.TargetFirstName || line.Target == form.TargetLastName
 		switch {
 		case strings.Contains(text, gtube):
-			return SpamTest
+			return spamTest
 		case strings.Contains(text, "[url"), strings.Contains(text, "[link="), htmlLink.MatchString(text):
-			return SpamMarkup
+			return spamMarkup
 		case isName && hasLink(text):
-			return SpamName
+			return spamName
 		case countLinks(text) > maxLinks:
-			return SpamLinks
+			return spamLinks
 		}
 	}
 	return ""

@@ -1,0 +1,60 @@
+package form
+
+import (
+	_ "embed"
+	"time"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+)
+
+// examples are calls that the tests have recorded, see apptest.CheckExamples.
+//
+//go:embed examples.json
+var examples []byte
+
+// AppID is the app that all operations belong to.
+const AppID = "forms"
+
+// Forms declares what the team does with forms.
+func (r *Room) Forms(set *op.Set) {
+	set.Examples(examples)
+	op.Add(set, op.Op{ID: "list-forms", Route: "GET /forms", Perm: auth.ViewContacts, App: AppID,
+		Doc: "List all forms with their definition, the pages that show them, and counts of the last 30 days.",
+		Use: "Use it to find the id of a form and whether it is published."}, r.list)
+	op.Add(set, op.Op{ID: "create-form", Route: "POST /forms", Perm: auth.ManageForms, App: AppID, Status: 201, Record: "form",
+		Doc: "Create a form from a definition or from a template; it is a draft unless status is publish.",
+		Use: "Give exactly one of definition and template; list-form-templates names the templates. Visitors see it once it is published and stands in a page. Answers with the form."}, r.create)
+	op.Add(set, op.Op{ID: "list-form-templates", Route: "GET /forms/templates", Perm: auth.ManageForms, App: AppID,
+		Doc: "List the forms to start from.",
+		Use: "Use it before create-form, whose template takes a key of this list."}, templates)
+	op.Add(set, op.Op{ID: "preview-form", Route: "POST /forms/preview", Perm: auth.ManageForms, App: AppID, Reads: true,
+		Doc: "Get a form as visitors would see it; nothing is stored, and nothing can be sent with it.",
+		Use: "Use it to check a definition before create-form or update-form: what is wrong is named as they name it. Answers with HTML for people to look at."}, r.preview)
+	op.Add(set, op.Op{ID: "get-form", Route: "GET /forms/{id}", Perm: auth.ViewContacts, App: AppID,
+		Doc: "Get one form with its definition.",
+		Use: "Use it before update-form, because a definition is replaced whole."}, r.get)
+	op.Add(set, op.Op{ID: "update-form", Versioned: true, Route: "PATCH /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form", Idempotent: true,
+		Doc: "Change a form; a definition replaces the one before whole, and can keep or remove addresses for notifications but not add any.",
+		Use: "status publish shows it to visitors, draft hides it. Answers with the form."}, r.update)
+	op.Add(set, op.Op{ID: "delete-form", Versioned: true, Route: "DELETE /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form",
+		Doc: "Move a form to the trash; its submissions stay, pages no longer show it.",
+		Use: "Nothing brings it back through the API, so be sure; update-form with status draft hides it as well."}, trash)
+	op.Add(set, op.Op{ID: "duplicate-form", Route: "POST /forms/{id}/duplicate", Perm: auth.ManageForms, App: AppID, Status: 201, Record: "form",
+		Doc: "Create a draft copy of a form.",
+		Use: "Use it to try a change without touching the form that visitors see. Answers with the copy."}, r.duplicate)
+	op.Add(set, op.Op{ID: "get-embed", Route: "GET /forms/{id}/embed", Perm: auth.ViewContacts, App: AppID,
+		Doc: "Get what shows the form on a page of this site, or on any other site.",
+		Use: "Answers with a shortcode for pages of this site, a snippet for others, and the pages that show it now."}, r.embed)
+	op.AddOutside(set, op.Op{ID: "embed-in-page", Route: "POST /forms/{id}/embed-in-page", Perm: auth.ManageForms, App: AppID, Also: 201, Record: "form",
+		Doc: "Add the form to a page of this site, or to a new draft.",
+		Use: "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit."}, r.embedInPage)
+}
+
+// ForVisitors declares what a form on a page calls before it is sent.
+func (r *Room) ForVisitors(set *op.Set) {
+	op.Add(set, op.Op{ID: "get-form-token", Route: "GET /forms/{id}/token", Perm: op.Public, App: AppID, Channel: db.ChannelForm,
+		Limits: []db.Limit{{N: 10, Per: time.Minute}},
+		Doc:    "Get a fresh time token for a published form, for pages that are cached."}, r.freshToken)
+}

@@ -1,0 +1,105 @@
+package form
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"frontdesk/libs/bus"
+	"frontdesk/proto"
+)
+
+// page is a page of the site.
+type page struct {
+	ID        int64
+	Title     string
+	URL       string
+	EditURL   string
+	Status    string
+	Published bool
+	Gone      bool
+	// Forms are the ids of the forms that the page shows.
+	Forms []int64
+	// Embedded says which request the newest change answers; empty when it answers none.
+	Embedded *proto.PageEmbedded
+}
+
+// pageTable is the copy of the pages.
+type pageTable struct {
+	*bus.Table[page]
+
+	mu      sync.Mutex
+	waiting map[string]chan page // by request
+}
+
+var shortcode = regexp.MustCompile(`\[svc-form\s+id=["']?([0-9]{1,18})["']?\s*\]`)
+
+func newPageTable(b *bus.Bus) *pageTable {
+	t := &pageTable{waiting: map[string]chan page{}}
+	t.Table = bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, int64, error) {
+		var p struct {
+			ID                          int64
+			Title, URL, Status, Content string
+			EditURL                     string `json:"edit_url"`
+		}
+		env, err := bus.OpenEnvelope(value, &p)
+		if err != nil {
+			return page{}, 0, err
+		}
+		out := page{ID: p.ID, Title: p.Title, URL: p.URL, EditURL: p.EditURL, Status: p.Status, Gone: env.GetKind() == proto.KindPageDeleted,
+			Embedded: &proto.PageEmbedded{}}
+		out.Published = p.Status == statusPublish && !out.Gone
+		for _, m := range shortcode.FindAllStringSubmatch(p.Content, -1) {
+			if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && !slices.Contains(out.Forms, id) {
+				out.Forms = append(out.Forms, id)
+			}
+		}
+		return out, env.GetVersion(), bus.Event{Kind: env.GetKind(), Extra: env.GetExtra()}.DecodeExtra(out.Embedded)
+	})
+	t.Watch(t.answer)
+	return t
+}
+
+// await registers a request. The channel receives the page that answers it. Call done to stop waiting.
+func (t *pageTable) await(request string) (answer <-chan page, done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := make(chan page, 1)
+	t.waiting[request] = c
+	return c, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.waiting, request)
+	}
+}
+
+func (t *pageTable) answer(_ string, p page, gone bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.waiting[p.Embedded.GetRequestId()]
+	if gone || c == nil {
+		return
+	}
+	select {
+	case c <- p:
+	default: // it is answered already
+	}
+}
+
+// showing gives the published pages by the form that they show, in the order of their ids.
+func (t *pageTable) showing() map[int64][]page {
+	by := map[int64][]page{}
+	for _, p := range t.All() {
+		if !p.Published {
+			continue
+		}
+		for _, id := range p.Forms {
+			by[id] = append(by[id], p)
+		}
+	}
+	for _, pages := range by {
+		slices.SortFunc(pages, func(a, b page) int { return int(a.ID - b.ID) })
+	}
+	return by
+}

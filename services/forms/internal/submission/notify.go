@@ -1,0 +1,82 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/form"
+	"frontdesk/libs/mail"
+	"frontdesk/proto"
+	"frontdesk/services/forms/internal/definition"
+)
+
+// notify mails the answers to each of these addresses. An address that no mail can be sent to is left out and logged.
+func (r *Room) notify(ctx context.Context, tx *db.Tx, f definition.Published, lines []form.Line, emails []string) error {
+	for _, to := range emails {
+		content := r.notification(f.Name, lines)
+		content.To = mail.Person{Address: address.Key(to)}
+		m, err := mail.Render(content)
+		if errors.Is(err, mail.ErrContent) {
+			slog.WarnContext(ctx, "notification is not sent", "form", f.ID, "error", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.Mail(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notifyOwner mails a completed submission to who owns its contact, unless the form has mailed it there already.
+func (r *Room) notifyOwner(ctx context.Context, tx *db.Tx, formID int64, sub submission) error {
+	f, err := r.forms.Any(ctx, tx, formID)
+	if err != nil {
+		return err
+	}
+	var owner *int64
+	var lines []form.Line
+	err = tx.QueryRow(ctx, `select c.owner_user_id, s.answers from submission s left join contact c on c.id = s.contact_id where s.id = $1`, sub.ID).
+		Scan(&owner, &lines)
+	if err != nil || owner == nil {
+		return err
+	}
+	user, ok := r.Identity.User(*owner)
+	if !ok {
+		return nil
+	}
+	for _, had := range f.Definition.Notify.Emails {
+		if address.Key(had) == address.Key(user.GetEmail()) {
+			return nil
+		}
+	}
+	return r.notify(ctx, tx, f, lines, []string{user.GetEmail()})
+}
+
+// notification is the mail about a submission, without its addressee. All of it is text for libs/mail, which lets nothing in
+// it become a header or markup.
+func (r *Room) notification(name string, lines []form.Line) mail.Content {
+	c := mail.Content{
+		Kind: proto.KindFormSubmitted, Business: r.Site.Business(), Subject: "New submission: " + name,
+		Paragraphs: []string{"Somebody has sent in the form “" + name + "”."},
+		Footer:     []string{"You get this mail because the form notifies this address."},
+	}
+	for _, l := range lines {
+		switch {
+		case l.Text == "":
+		case l.Kind == form.KindLongText:
+			c.Closing = append(c.Closing, l.Label+":\n"+l.Text)
+		default:
+			c.Rows = append(c.Rows, mail.Row{Label: l.Label, Value: l.Text})
+		}
+		if l.Target == form.TargetEmail && l.Text != "" {
+			c.ReplyTo = address.Key(l.Text)
+		}
+	}
+	return c
+}

@@ -1,0 +1,69 @@
+package submission
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/proto"
+)
+
+func (d *desk) mails() (list []*proto.Mail) {
+	d.t.Helper()
+	for _, e := range d.Events(proto.MailTopic) {
+		mail := &proto.Mail{}
+		require.NoError(d.t, protobuf.Unmarshal(e.GetData(), mail))
+		list = append(list, mail)
+	}
+	return list
+}
+
+func TestWhoIsToldOfASubmission(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	t.Run("a notification shows the answers and runs nothing", func(t *testing.T) {
+		d := d.again(t)
+		d.SetSite("general", m{"business": m{"name": "Salon"}})
+		hostile := "Hello\r\nBcc: everybody@example.com\r\n<script>alert(1)</script>"
+		form := d.publish(field("email", "contact.email"), field("first", "contact.first_name", "label", "First <b>name</b>"), field("message", "submission.fields.message"))
+		d.AsSession("site_admin").Patch("/forms/"+form, m{"name": "Ask\u2028Bcc: x@example.com", "definition": m{
+			"elements": []any{field("email", "contact.email"), field("first", "contact.first_name", "label", "First <b>name</b>"), field("message", "submission.fields.message")},
+			"notify":   m{"emails": []string{"team@example.com"}}}}).Is(200)
+		d.send(form, m{"email": "ann@example.com", "first": "Ann <i>", "message": hostile}).Is(200)
+
+		mails := d.mails()
+		require.Len(t, mails, 1)
+		mail := mails[0]
+		require.Equal(t, []string{"team@example.com", "ann@example.com", proto.KindFormSubmitted}, []string{mail.GetTo(), mail.GetReplyTo(), mail.GetKind()})
+		require.False(t, strings.ContainsAny(mail.GetSubject()+mail.GetTo()+mail.GetReplyTo()+mail.GetToName(), "\r\n\u2028"))
+		require.Contains(t, mail.GetText(), "Hello\nBcc: everybody@example.com")
+		require.Contains(t, mail.GetText(), "First <b>name</b>: Ann <i>")
+		for _, tag := range []string{"<script", "<i>", "<b>name"} {
+			require.NotContains(t, mail.GetHtml(), tag)
+		}
+		require.Contains(t, mail.GetHtml(), "&lt;script&gt;")
+	})
+	t.Run("the owner of the contact is notified once", func(t *testing.T) {
+		d := d.again(t)
+		owner := d.As("svc_admin")
+		form := d.publishWith(m{"elements": []any{field("email", "contact.email")}, "notify": m{"owner": true}})
+		d.send(form, m{"email": "ann@example.com"}).Is(200)
+		require.Empty(t, d.mails())
+		d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = owner.UserID })
+		mails := d.mails()
+		require.Len(t, mails, 1)
+		require.Equal(t, owner.Login+"@example.com", mails[0].GetTo())
+
+		// An address that has the mail already gets no second one; a contact of nobody has no owner to tell.
+		d.AsSession("site_admin").Patch("/forms/"+form, m{"definition": m{"elements": []any{field("email", "contact.email")},
+			"notify": m{"owner": true, "emails": []string{strings.ToUpper(owner.Login) + "@Example.com"}}}}).Is(200)
+		d.send(form, m{"email": "bob@example.com"}).Is(200)
+		d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = owner.UserID })
+		require.Len(t, d.mails(), 2)
+		d.send(form, m{"email": "cid@example.com"}).Is(200)
+		d.contacts(nil)
+		require.Len(t, d.mails(), 3)
+	})
+}
