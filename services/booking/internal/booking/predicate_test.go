@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/libs/openapi"
+
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
@@ -104,7 +106,7 @@ func TestNothingAnOperationIsSentMakesItFail(t *testing.T) {
 // inputs are the names of an operation's parameters, by its description.
 func (o *office) inputs(route string) []string {
 	o.t.Helper()
-	described := o.Parts.Ops.OpenAPI().Paths
+	described := openapi.Describe(o.Parts.Ops).Paths
 	raw := routeOf(described, route)
 	var names []string
 	if params, ok := raw["parameters"].([]any); ok {
