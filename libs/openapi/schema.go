@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"frontdesk/libs/op"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"frontdesk/libs/op"
 )
 
 // The shapes that all operations share.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/libs/openapi"
-
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/openapi"
 )
 
 // Whatever the settings are, what is listed can be booked and nothing else, by visitors and by the team.
