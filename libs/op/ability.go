@@ -39,7 +39,7 @@ func (s *Set) abilities(routes router) {
 				writeFault(r.Context(), err, w)
 				return
 			}
-			body, err := encode(s.Describe(e))
+			body, err := encodeJSON(s.Describe(e))
 			if err != nil {
 				writeFault(r.Context(), err, w)
 				return
@@ -103,12 +103,12 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 		if err != nil {
 			return nil, err
 		}
-		return encode(text)
+		return encodeJSON(text)
 	}
 	if e.status(out) == http.StatusNoContent {
 		return nil, nil
 	}
-	body, err := encode(out)
+	body, err := encodeJSON(out)
 	// A change has been made already, so its answer is given whatever its size.
 	if err == nil && e.Reads && len(body) > maxAnswer {
 		err = fault.AnswerTooLarge(maxAnswer)

@@ -151,7 +151,7 @@ func (e *Entry) stored(ctx context.Context, r *request, out any) db.Answer {
 		out = o.WithoutSecret()
 	}
 	var err error
-	if a.Body, err = encode(out); err != nil {
+	if a.Body, err = encodeJSON(out); err != nil {
 		slog.ErrorContext(ctx, "answer cannot be stored", "op", e.ID, "error", err)
 	}
 	return a

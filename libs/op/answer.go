@@ -40,7 +40,7 @@ func RequestID(ctx context.Context) string { id, _ := ctx.Value(requestKey{}).(s
 // Encoded is implemented by answers that are JSON already and too large to be encoded again.
 type Encoded interface{ EncodedJSON() []byte }
 
-func encode(v any) ([]byte, error) {
+func encodeJSON(v any) ([]byte, error) {
 	if e, ok := v.(Encoded); ok {
 		return e.EncodedJSON(), nil
 	}

@@ -76,7 +76,7 @@ func (e *Entry) encode(_ context.Context, w http.ResponseWriter, out any) error 
 	if v, ok := out.(Versioned); ok {
 		w.Header().Set("ETag", strconv.Quote(strconv.FormatInt(v.RecordVersion(), 10)))
 	}
-	body, err := encode(out)
+	body, err := encodeJSON(out)
 	if err != nil {
 		return fmt.Errorf("op: answer of %s: %w", e.ID, err)
 	}
