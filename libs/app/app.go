@@ -38,6 +38,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/memory"
 	"frontdesk/libs/op"
+	"frontdesk/libs/openapi"
 	"frontdesk/libs/trust"
 	"frontdesk/libs/version"
 	"frontdesk/proto"
@@ -330,6 +331,7 @@ func (k *Kit) NewSet() *op.Set {
 	s.AppOn = k.Apps.On
 	s.Fingerprints = k.Keys.fingerprints
 	s.Exposed = k.Site.Exposed
+	s.Describe = func(e *op.Entry) any { return openapi.DescribeAbility(s, e) }
 	s.RateFactor = k.Config.RateFactor
 	return s
 }

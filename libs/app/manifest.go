@@ -11,6 +11,7 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/openapi"
 	"frontdesk/libs/version"
 	"frontdesk/proto"
 )
@@ -25,7 +26,7 @@ var seenEvery = time.Minute
 // announce publishes the manifest of the service: that of the newest of the versions that run, with the routes and pages that only others of
 // them have, so that a replica of the version before takes no route away when it starts again.
 func (r *runner) announce(ctx context.Context) error {
-	own, err := r.parts.Ops.Manifest()
+	own, err := openapi.Manifest(r.parts.Ops)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"frontdesk/libs/db"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -81,6 +82,30 @@ func (b *Bus) bounds(ctx context.Context, topic string, partition int) (first, n
 	return 0, 0, fmt.Errorf("bus: no offsets for %s/%d", topic, partition)
 }
 
+// ends asks for the offsets that the next messages of partitions get, in one request. It leaves out those without a leader.
+func (b *Bus) ends(ctx context.Context, partitions []db.Partition) (map[db.Partition]int64, error) {
+	ask := map[string][]kafka.OffsetRequest{}
+	for _, p := range partitions {
+		ask[p.Topic] = append(ask[p.Topic], kafka.LastOffsetOf(p.Number))
+	}
+	if len(ask) == 0 {
+		return nil, nil
+	}
+	res, err := b.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: ask})
+	if err != nil {
+		return nil, fmt.Errorf("bus: ends of %d partitions: %w", len(partitions), err)
+	}
+	ends := make(map[db.Partition]int64, len(partitions))
+	for topic, offsets := range res.Topics {
+		for _, p := range offsets {
+			if p.Error == nil {
+				ends[db.Partition{Topic: topic, Number: p.Partition}] = p.LastOffset
+			}
+		}
+	}
+	return ends, nil
+}
+
 // reader follows one partition from offset. kafka-go connects again by itself after an error; failed, unless it is nil, gets
 // an error when it does.
 func (b *Bus) reader(topic string, partition int, offset int64, failed func(error)) (*kafka.Reader, error) {
@@ -110,3 +135,10 @@ func (b *Bus) reader(topic string, partition int, offset int64, failed func(erro
 
 // leave closes a reader without waiting for its fetch at the broker, whose result is dropped.
 func leave(r *kafka.Reader) { go func() { _ = r.Close() }() }
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

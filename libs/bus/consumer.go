@@ -599,10 +599,3 @@ func (c *Consumer) replay(ctx context.Context, id int64) error {
 		return fmt.Errorf("bus: nothing follows %s", m.Topic)
 	})
 }
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}

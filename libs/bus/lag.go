@@ -2,11 +2,9 @@ package bus
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -120,30 +118,6 @@ func (c *Consumer) observe() (stop func()) {
 		return func() {}
 	}
 	return func() { _ = r.Unregister() }
-}
-
-// ends asks for the offsets that the next messages of partitions get, in one request. It leaves out those without a leader.
-func (b *Bus) ends(ctx context.Context, partitions []db.Partition) (map[db.Partition]int64, error) {
-	ask := map[string][]kafka.OffsetRequest{}
-	for _, p := range partitions {
-		ask[p.Topic] = append(ask[p.Topic], kafka.LastOffsetOf(p.Number))
-	}
-	if len(ask) == 0 {
-		return nil, nil
-	}
-	res, err := b.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: ask})
-	if err != nil {
-		return nil, fmt.Errorf("bus: ends of %d partitions: %w", len(partitions), err)
-	}
-	ends := make(map[db.Partition]int64, len(partitions))
-	for topic, offsets := range res.Topics {
-		for _, p := range offsets {
-			if p.Error == nil {
-				ends[db.Partition{Topic: topic, Number: p.Partition}] = p.LastOffset
-			}
-		}
-	}
-	return ends, nil
 }
 
 func of(p db.Partition) metric.MeasurementOption {

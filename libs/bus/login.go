@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -15,6 +14,11 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
+
+// Refused is the error of Ensure about a topic or a login that this installation must not use. It says what to do.
+type Refused string
+
+func (r Refused) Error() string { return "Kafka: " + string(r) }
 
 // Login is how a process gets to the brokers. The zero value is plain TCP without a user.
 type Login struct {
@@ -79,17 +83,6 @@ func (l Login) Transport() *kafka.Transport { return &kafka.Transport{TLS: l.tls
 // Dialer connects readers and group members, each connection within a time.
 func (l Login) Dialer(clientID string, within time.Duration) *kafka.Dialer {
 	return &kafka.Dialer{ClientID: clientID, Timeout: within, DualStack: true, TLS: l.tls, SASLMechanism: l.sasl}
-}
-
-// explain returns err with what a person can do about it, as Refused where trying again is of no use.
-func (b *Bus) explain(ctx context.Context, err error) error {
-	if errors.Is(err, kafka.BrokerNotAvailable) {
-		// The client keeps to itself why no broker is available, but for this question.
-		if _, cause := b.describe(ctx, nil); cause != nil {
-			err = cause
-		}
-	}
-	return b.login.explain(err)
 }
 
 func (l Login) explain(err error) error {

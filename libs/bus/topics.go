@@ -46,11 +46,6 @@ func configOf(t proto.Topic, replicas int) map[string]string {
 	return out
 }
 
-// Refused is the error of Ensure about a topic or a login that this installation must not use. It says what to do.
-type Refused string
-
-func (r Refused) Error() string { return "Kafka: " + string(r) }
-
 // Ensure creates the topics that do not exist yet, which take messages once it returns, and gives all of them the settings of
 // configOf. It fails with Refused if a topic has another number of partitions, or a setting that must not be and cannot be changed, or
 // if the brokers refuse the login.
@@ -259,4 +254,15 @@ func (b *Bus) Restore(ctx context.Context) error {
 		return nil
 	}
 	return b.Ensure(ctx, missing)
+}
+
+// explain returns err with what a person can do about it, as Refused where trying again is of no use.
+func (b *Bus) explain(ctx context.Context, err error) error {
+	if errors.Is(err, kafka.BrokerNotAvailable) {
+		// The client keeps to itself why no broker is available, but for this question.
+		if _, cause := b.describe(ctx, nil); cause != nil {
+			err = cause
+		}
+	}
+	return b.login.explain(err)
 }

@@ -28,17 +28,6 @@ func (w *WrongAssumption) Unwrap() error {
 	return &pgconn.PgError{Code: fault.WrongAssumption, Message: string(w.Assumption)}
 }
 
-// Assume lets the work go on as if condition, a boolean SQL expression over args ($1, $2, …), were true. The condition
-// is checked in the round trip of the commit, behind all that was deferred. An error of the work is believed only when
-// the condition holds, or when the error came from a statement, after which the transaction takes no other. If the
-// condition does not hold, everything is rolled back and Do runs the work again, with Trusts(name) false.
-func (tx *Tx) Assume(name Assumption, condition string, args ...any) {
-	tx.assumed = append(tx.assumed, assumed{name, condition, args})
-}
-
-// Trusts reports whether the work may assume name: true until an earlier run of the same work found it wrong.
-func (tx *Tx) Trusts(name Assumption) bool { return !slices.Contains(tx.disproved, name) }
-
 type assumed struct {
 	name      Assumption
 	condition string
@@ -51,11 +40,11 @@ func (a assumed) queue(b *pgx.Batch) {
 	b.Queue(`select assume(`+name+`, (`+a.condition+`))`, append(slices.Clone(a.args), string(a.name))...)
 }
 
-// verify gives the first assumption that does not hold, or nil.
-func (tx *Tx) verify(ctx context.Context) error {
+// verify gives the first of all that does not hold in tx, or nil.
+func verify(ctx context.Context, tx pgx.Tx, all []assumed) error {
 	var wrong *WrongAssumption
 	b := &pgx.Batch{}
-	for _, a := range tx.assumed {
+	for _, a := range all {
 		b.Queue(`select (`+a.condition+`)`, a.args...).QueryRow(func(row pgx.Row) error {
 			var holds *bool
 			if err := row.Scan(&holds); err != nil {

@@ -79,3 +79,10 @@ func (d *DB) release(ctx context.Context, name string, holder uuid.UUID) {
 		slog.WarnContext(ctx, "a lease ends at its time", "lease", name, "error", err)
 	}
 }
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

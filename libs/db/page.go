@@ -155,3 +155,10 @@ func NumberID(n int64) (id uuid.UUID) {
 
 // Number is the integer inside an id that NumberID made.
 func Number(id uuid.UUID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) }
+
+// After goes on behind the last record of the page before, for lists with the newest first; alias is the table's.
+func (w *Where) After(c *Cursor, alias string) {
+	if !c.First {
+		w.And("("+alias+".created_at, "+alias+".id) < (?, ?)", c.At, c.ID)
+	}
+}

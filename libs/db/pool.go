@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/exaring/otelpgx"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -105,4 +107,31 @@ func (d *DB) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
 		conn.Release()
 		leave()
 	}, nil
+}
+
+// Open connects to url. The schema has to exist, see Migrate for its tables. The pool_* parameters of url set the pool;
+// without pool_max_conns it has PoolSize connections.
+func Open(ctx context.Context, url, schema string) (*DB, error) {
+	cfg, err := PoolConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	params := cfg.ConnConfig.RuntimeParams
+	params["search_path"] = schema + ", ext"
+	params["timezone"] = "UTC"
+	params["application_name"] = schema
+	params["lock_timeout"] = "10s"
+	boundSilence(cfg)
+	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		c.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
+			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
+		bareUUIDs(c.TypeMap())
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{Pool: pool, Schema: schema, Now: time.Now, woken: make(chan struct{}, 1), shares: newShares(cfg.MaxConns)}, nil
 }

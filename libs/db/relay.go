@@ -149,13 +149,6 @@ func pauseBehind(n int) time.Duration {
 	return pausePerSent*time.Duration(min(n, firstSent)) + pausePerMore*time.Duration(min(max(n-firstSent, 0), moreSent))
 }
 
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // Flush sends all that waits in the outbox, before the process stops, and fails if a message cannot be sent. While another
 // process is sending, it waits.
 func (d *DB) Flush(ctx context.Context, log Log) error {

@@ -46,13 +46,6 @@ func (w *Where) String() string {
 	return strings.Join(w.conditions, " and ")
 }
 
-// After goes on behind the last record of the page before, for lists with the newest first; alias is the table's.
-func (w *Where) After(c *Cursor, alias string) {
-	if !c.First {
-		w.And("("+alias+".created_at, "+alias+".id) < (?, ?)", c.At, c.ID)
-	}
-}
-
 // LimitTo ends a query after n rows. The number is written out: as a parameter it would have every page planned anew.
 func LimitTo(order string, n int) string { return order + " limit " + itoa(n) }
 

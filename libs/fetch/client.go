@@ -13,16 +13,6 @@ import (
 	"time"
 )
 
-// Options of a client. The zero value is the one for every deployment but a local run.
-type Options struct {
-	// Local also allows loopback receivers, at any port and without TLS. Everything else stays refused.
-	Local bool
-	// Timeout covers a whole exchange, from looking the name up to the last byte kept; 5 s when zero.
-	Timeout time.Duration
-	// Keep is how much of a body is read, in bytes; 64 KiB when zero. The rest is cut off in silence.
-	Keep int64
-}
-
 const (
 	defaultTimeout = 5 * time.Second
 	defaultKeep    = 64 << 10

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"code.dny.dev/ssrf"
 )
@@ -20,6 +21,16 @@ const maxURL = 2048
 // it is the address of the host that a machine runs on.
 var guard = ssrf.New(ssrf.WithPorts(443),
 	ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
+
+// Options of a client. The zero value is the one for every deployment but a local run.
+type Options struct {
+	// Local also allows loopback receivers, at any port and without TLS. Everything else stays refused.
+	Local bool
+	// Timeout covers a whole exchange, from looking the name up to the last byte kept; 5 s when zero.
+	Timeout time.Duration
+	// Keep is how much of a body is read, in bytes; 64 KiB when zero. The rest is cut off in silence.
+	Keep int64
+}
 
 // CheckURL returns nil if the client would try the address. Names are not looked up here: what
 // they stand for can change, and is checked when connecting. The error completes a sentence that begins

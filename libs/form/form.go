@@ -19,6 +19,21 @@ const (
 	TypeConsent   = "consent"
 )
 
+// Targets that other packages name.
+const (
+	TargetEmail        = "contact.email"
+	TargetFirstName    = "contact.first_name"
+	TargetLastName     = "contact.last_name"
+	TargetPhone        = "contact.phone"
+	TargetOrganization = "organization.name"
+	// TargetMessage and TargetLocation belong to the details step of a booking; no form can have them.
+	TargetMessage  = "message"
+	TargetLocation = "location"
+
+	contactFields    = "contact.fields."
+	submissionFields = "submission.fields."
+)
+
 // Element is one part of a form, from top to bottom, as its definition has it. Which keys count depends on the type: a
 // field has target, label, help, required, options, placeholder and width; a heading text, level and width; a paragraph
 // text and width; a consent text, label, help, required, marketing, purpose and width.

@@ -40,21 +40,6 @@ var maxOf = map[string]int{
 	KindDate: 0, KindDropdown: 0, KindChoices: 0, KindCheckbox: 0,
 }
 
-// Targets that other packages name.
-const (
-	TargetEmail        = "contact.email"
-	TargetFirstName    = "contact.first_name"
-	TargetLastName     = "contact.last_name"
-	TargetPhone        = "contact.phone"
-	TargetOrganization = "organization.name"
-	// TargetMessage and TargetLocation belong to the details step of a booking; no form can have them.
-	TargetMessage  = "message"
-	TargetLocation = "location"
-
-	contactFields    = "contact.fields."
-	submissionFields = "submission.fields."
-)
-
 // target is an answer that needs no custom field.
 type target struct {
 	kind, label string

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -150,6 +151,26 @@ func Check(takes, value string, more Kinds) error {
 		return fmt.Errorf("is of the kind %q, which this program does not know", takes)
 	}
 	return nil
+}
+
+// Networks reads addresses and networks, separated by commas: 10.0.0.0/8,192.0.2.7. An address is a network of one.
+func Networks(list string) (all []netip.Prefix, err error) {
+	for n := range strings.SplitSeq(list, ",") {
+		n = strings.TrimSpace(n)
+		if n == "" {
+			continue
+		}
+		if a, err := netip.ParseAddr(n); err == nil {
+			all = append(all, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(n)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", n)
+		}
+		all = append(all, p.Masked())
+	}
+	return all, nil
 }
 
 // shortestKey is the least length of a key that encrypts or hashes.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"net/netip"
 	"os"
 	"reflect"
 	"strings"
@@ -45,26 +44,6 @@ func WithSecrets(variables map[string]string, secrets ...string) (map[string]str
 		out[name] = value
 	}
 	return out, errors.Join(wrong...)
-}
-
-// Networks reads addresses and networks, separated by commas: 10.0.0.0/8,192.0.2.7. An address is a network of one.
-func Networks(list string) (all []netip.Prefix, err error) {
-	for n := range strings.SplitSeq(list, ",") {
-		n = strings.TrimSpace(n)
-		if n == "" {
-			continue
-		}
-		if a, err := netip.ParseAddr(n); err == nil {
-			all = append(all, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
-			continue
-		}
-		p, err := netip.ParsePrefix(n)
-		if err != nil {
-			return nil, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", n)
-		}
-		all = append(all, p.Masked())
-	}
-	return all, nil
 }
 
 // Read fills a struct from an environment by the tags env, envDefault and takes (see Check) of its fields; more are kinds of the program.

@@ -5,7 +5,6 @@
 package mail
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -15,10 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/google/uuid"
-
 	"frontdesk/libs/ics"
-	"frontdesk/proto"
 )
 
 // Content is what a mail says. All text is plain: both forms of the mail show it as it stands, and
@@ -76,68 +72,6 @@ type Calendar struct {
 
 // ErrContent is the error of a mail that can never be sent as it is.
 var ErrContent = errors.New("mail: not fit to send")
-
-// Render makes the message, under a new id. Nothing in the content can add a header, a recipient or
-// markup. The error is ErrContent with what is wrong: an address that is none, a link that leads
-// nowhere, no subject.
-func Render(c Content) (*proto.Mail, error) {
-	c = c.clean()
-	if c.Subject == "" || c.Business.Name == "" || c.Kind == "" {
-		return nil, fmt.Errorf("%w: it needs a kind, a subject and a business", ErrContent)
-	}
-	if err := bare(c.To.Address); err != nil {
-		return nil, fmt.Errorf("recipient: %w", err)
-	}
-	if c.ReplyTo != "" {
-		if err := bare(c.ReplyTo); err != nil {
-			return nil, fmt.Errorf("reply address: %w", err)
-		}
-	}
-	for _, list := range [][]Link{c.Buttons, c.FooterLinks} {
-		for i, l := range list {
-			address, err := web(l.URL)
-			if err != nil || l.Text == "" {
-				return nil, fmt.Errorf("%w: the link %q has no text or no web address", ErrContent, l.Text)
-			}
-			list[i].URL = address
-		}
-	}
-	if c.Business.Logo != "" {
-		address, err := web(c.Business.Logo)
-		if err != nil {
-			return nil, fmt.Errorf("logo: %w", err)
-		}
-		c.Business.Logo = address
-	}
-	if c.UnsubscribeURL != "" {
-		address, err := web(c.UnsubscribeURL)
-		if err != nil {
-			return nil, fmt.Errorf("unsubscribe: %w", err)
-		}
-		c.UnsubscribeURL = address
-	}
-
-	var html bytes.Buffer
-	if err := page.Execute(&html, c); err != nil {
-		return nil, fmt.Errorf("mail: render: %w", err)
-	}
-	m := &proto.Mail{
-		Id: uuid.Must(uuid.NewV7()).String(), Kind: c.Kind,
-		To: c.To.Address, ToName: c.To.Name, ReplyTo: c.ReplyTo,
-		Subject: c.Subject, Text: c.text(), Html: html.String(),
-		UnsubscribeUrl: c.UnsubscribeURL,
-	}
-	if c.Calendar != nil {
-		if c.Calendar.Method != ics.Request && c.Calendar.Method != ics.Cancel || len(c.Calendar.File) == 0 {
-			return nil, fmt.Errorf("%w: calendar file", ErrContent)
-		}
-		m.Calendar, m.CalendarMethod = c.Calendar.File, string(c.Calendar.Method)
-	}
-	if !c.NotBefore.IsZero() {
-		m.NotBefore = c.NotBefore.Unix()
-	}
-	return m, nil
-}
 
 // clean returns the content with every text made safe, and empty ones left out.
 func (c Content) clean() Content {

@@ -14,50 +14,20 @@ import (
 // maxAnswer is the size in bytes of the largest answer of an ability that reads: assistants read it whole.
 const maxAnswer = 4 << 20
 
-// tools are the entries that run as abilities: of several with one name, the first.
-func (s *Set) tools() []*entry {
-	var tools []*entry
-	for _, e := range s.ops {
-		name := e.ability()
-		if name == "" || e.Perm == Public || slices.ContainsFunc(tools, func(t *entry) bool { return t.ability() == name }) {
-			continue
-		}
-		tools = append(tools, e)
-	}
-	return tools
-}
-
-// runMethod is how an ability is run: reading with GET, what destroys and may be repeated with DELETE,
-// all else with POST.
-func (e *entry) runMethod() string {
-	switch {
-	case e.reads() && !e.csv && !e.Audited:
-		return http.MethodGet
-	case e.destructive() && e.idempotent():
-		return http.MethodDelete
-	}
-	return http.MethodPost
-}
-
-func (e *entry) destructive() bool { return e.Destructive || e.method() == http.MethodDelete }
-func (e *entry) idempotent() bool {
-	return e.Idempotent || e.method() == http.MethodDelete || e.method() == http.MethodPut
-}
-
 // exposed reports whether assistants may use the ability now.
-func (e *entry) exposed() bool {
+func (e *Entry) exposed() bool {
 	if e.set.Exposed == nil {
 		return !e.Hidden
 	}
 	return e.set.Exposed(e.AbilityName(), !e.Hidden)
 }
 
-// abilities serves /v1/abilities/svc/{name} and its run. An ability that is off or not exposed is 404 for everybody.
+// abilities serves /v1/abilities/svc/{name}, if the set describes them, and its run. An ability that is off or not exposed is 404 for everybody.
 func (s *Set) abilities(routes router) {
-	for _, e := range s.tools() {
+	for _, e := range s.Abilities() {
 		path := "/abilities/svc/" + e.ability()
 		there := func() bool { return e.on() && e.exposed() }
-		routes.add(http.MethodGet, path, there, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		show := func(w http.ResponseWriter, r *http.Request) {
 			actor, err := s.abilityCaller(r, e)
 			if err == nil {
 				err = secondFactorGiven(actor)
@@ -69,14 +39,17 @@ func (s *Set) abilities(routes router) {
 				writeFault(r.Context(), err, w)
 				return
 			}
-			body, err := encode(s.describe(e))
+			body, err := encodeJSON(s.Describe(e))
 			if err != nil {
 				writeFault(r.Context(), err, w)
 				return
 			}
 			_ = write(w, http.StatusOK, body)
-		}))
-		routes.add(e.runMethod(), path+"/run", there, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		}
+		if s.Describe != nil {
+			routes.add(http.MethodGet, path, there, http.HandlerFunc(show))
+		}
+		routes.add(e.RunMethod(), path+"/run", there, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx := r.Context()
 			out, err := s.runAbility(ctx, w, r, e)
 			if err != nil {
@@ -91,7 +64,7 @@ func (s *Set) abilities(routes router) {
 	}
 }
 
-func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
+func (s *Set) abilityCaller(r *http.Request, e *Entry) (db.Actor, error) {
 	if !e.on() || !e.exposed() {
 		return db.Actor{}, fault.NotFound("ability")
 	}
@@ -100,13 +73,13 @@ func (s *Set) abilityCaller(r *http.Request, e *entry) (db.Actor, error) {
 		return actor, err
 	}
 	if !actor.SignedIn() {
-		return actor, errSignIn
+		return actor, ErrSignIn
 	}
 	actor.Channel = db.ChannelAbility
 	return actor, nil
 }
 
-func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *entry) (json.RawMessage, error) {
+func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *Entry) (json.RawMessage, error) {
 	actor, err := s.abilityCaller(r, e)
 	if err != nil {
 		return nil, err
@@ -130,14 +103,14 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 		if err != nil {
 			return nil, err
 		}
-		return encode(text)
+		return encodeJSON(text)
 	}
 	if e.status(out) == http.StatusNoContent {
 		return nil, nil
 	}
-	body, err := encode(out)
+	body, err := encodeJSON(out)
 	// A change has been made already, so its answer is given whatever its size.
-	if err == nil && e.reads() && len(body) > maxAnswer {
+	if err == nil && e.Reads && len(body) > maxAnswer {
 		err = fault.AnswerTooLarge(maxAnswer)
 	}
 	return body, err
@@ -146,7 +119,7 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 var inputKey = regexp.MustCompile(`^input\[([a-z0-9_]+)\](\[\])?$`)
 
 // input reads {"input": {…}} or input[key]=value.
-func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
+func (e *Entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	values := map[string][]string{}
 	query, err := parseQuery(r.URL.RawQuery)
@@ -165,8 +138,8 @@ func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 		}
 	}
 	for name, v := range values {
-		if i := slices.IndexFunc(e.in, func(f *field) bool { return f.name == name }); i >= 0 {
-			args[name] = e.raw(e.in[i], v)
+		if i := slices.IndexFunc(e.In, func(f *Field) bool { return f.Name == name }); i >= 0 {
+			args[name] = e.In[i].JSON(v)
 		} else {
 			args[name], _ = json.Marshal(v[0])
 		}
@@ -188,4 +161,23 @@ func (e *entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 		args[k] = v
 	}
 	return args, nil
+}
+
+// inMemory returns the file as text; svc_too_large if that exceeds maxAnswer.
+func (f *file) inMemory() (string, error) {
+	defer f.leave()
+	var text limited
+	err := f.write(f.ctx, &Download{to: &text})
+	return string(text), err
+}
+
+// limited keeps up to maxAnswer bytes.
+type limited []byte
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(*l)+len(b) > maxAnswer {
+		return 0, fault.AnswerTooLarge(maxAnswer)
+	}
+	*l = append(*l, b...)
+	return len(b), nil
 }

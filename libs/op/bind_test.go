@@ -54,7 +54,7 @@ type child struct {
 	Next []child           `json:"next"`
 }
 
-func entryOf(t testing.TB) *entry {
+func entryOf(t testing.TB) *Entry {
 	t.Helper()
 	s := NewSet("desk", nil, auth.New(auth.NewIdentity(bus.New("127.0.0.1:1", bus.Login{}))))
 	Add(s, Op{ID: "do-everything", Route: "POST /things/{id}", Perm: Public, Doc: "Everything."},

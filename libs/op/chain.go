@@ -2,9 +2,12 @@ package op
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -31,7 +34,7 @@ const abandoned = "abandoned"
 
 // observe opens a span named after the operation and measures its time by outcome and channel. It logs the whole of an
 // internal error; callers get its fault only.
-func (e *entry) observe() endpoint.Middleware {
+func (e *Entry) observe() endpoint.Middleware {
 	tracer := otel.Tracer("frontdesk")
 	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.op.seconds", metric.WithUnit("s"),
 		metric.WithDescription("time of an operation by outcome"),
@@ -71,7 +74,7 @@ func (e *entry) observe() endpoint.Middleware {
 
 // admit checks, before the request is read, whether the caller may make it: app (404), credential (401), permission (403),
 // rate (429).
-func (e *entry) admit() endpoint.Middleware {
+func (e *Entry) admit() endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, req any) (any, error) {
 			r := req.(*request)
@@ -103,7 +106,7 @@ func (e *entry) admit() endpoint.Middleware {
 				}
 			}
 			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
-				if !e.replays() || r.asAbility || e.set.Fingerprints == nil {
+				if !e.Replays() || r.asAbility || e.set.Fingerprints == nil {
 					r.key = ""
 				} else if p := wrongKey(r.key); !p.IsZero() {
 					return nil, fault.Invalid("Idempotency-Key", p)
@@ -138,11 +141,11 @@ func wrongKey(key string) fault.Problem {
 	return fault.Problem{}
 }
 
-func (e *entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.AppOn(e.App) }
+func (e *Entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.AppOn(e.App) }
 
 // who authenticates the caller. A public operation ignores credentials, because a stale cookie must not keep a visitor from
 // booking.
-func (e *entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
+func (e *Entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 	visitor := db.Actor{Channel: e.Channel, Address: e.set.Auth.Address(r)}
 	if visitor.Channel == "" {
 		visitor.Channel = db.ChannelApp
@@ -155,7 +158,7 @@ func (e *entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 		return visitor, err
 	}
 	if !actor.SignedIn() {
-		return visitor, errSignIn
+		return visitor, ErrSignIn
 	}
 	actor.Address = visitor.Address
 	return actor, nil
@@ -163,21 +166,21 @@ func (e *entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 
 var crossOrigin = http.NewCrossOriginProtection()
 
-func (e *entry) allowed(r *request) error {
+func (e *Entry) allowed(r *request) error {
 	if (r.actor.Session || e.SameOrigin) && crossOrigin.Check(r.http) != nil {
-		return errCrossOrigin
+		return ErrCrossOrigin
 	}
 	if e.Perm == Public {
 		return nil
 	}
 	if r.actor.Assistant && !r.asAbility && !e.ForAssistants {
-		return errAssistant
+		return ErrAssistant
 	}
 	if r.asAbility && slices.Contains(r.actor.Denied, e.AbilityName()) {
 		return AbilityTaken()
 	}
 	if e.PersonOnly && !r.actor.Session {
-		return errPersonOnly
+		return ErrPersonOnly
 	}
 	if !e.BeforeTwoFactor {
 		if err := secondFactorGiven(r.actor); err != nil {
@@ -193,7 +196,7 @@ func (e *entry) allowed(r *request) error {
 		}
 	}
 	if e.SeesAll && r.actor.Own {
-		return errVisibility
+		return ErrVisibility
 	}
 	return nil
 }
@@ -206,14 +209,14 @@ func AbilityTaken() *fault.Fault {
 // secondFactorGiven refuses a session that lacks the second factor which the site demands.
 func secondFactorGiven(who db.Actor) error {
 	if who.TwoFactorMissing {
-		return errTwoFactor
+		return ErrTwoFactor
 	}
 	return nil
 }
 
 // refused writes the audit entry of a call that was not allowed, by a permission or by a rule of the operation. The
 // refusal stands even if it cannot.
-func (e *entry) refused(ctx context.Context, r *request) {
+func (e *Entry) refused(ctx context.Context, r *request) {
 	if !r.actor.SignedIn() {
 		return
 	}
@@ -228,7 +231,7 @@ func (e *entry) refused(ctx context.Context, r *request) {
 }
 
 // audit writes the entry of a change, in its transaction.
-func (e *entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error {
+func (e *Entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error {
 	if e.Unaudited {
 		return nil
 	}
@@ -247,20 +250,37 @@ func Audit(ctx context.Context, tx *db.Tx, action, recordType, recordID string) 
 	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: recordType, RecordId: recordID, Outcome: "done"})
 }
 
-func (e *entry) action() string {
+func (e *Entry) action() string {
 	if name := e.ability(); name != "" {
 		return name
 	}
 	return e.ID
 }
 
-func (e *entry) pathID(r *request) string {
-	i := slices.IndexFunc(e.in, func(f *field) bool { return f.inPath })
+func (e *Entry) pathID(r *request) string {
+	i := slices.IndexFunc(e.In, func(f *Field) bool { return f.InPath })
 	if i < 0 {
 		return ""
 	}
 	if r.asAbility {
-		return trimQuotes(r.args[e.in[i].name])
+		return trimQuotes(r.args[e.In[i].Name])
 	}
-	return r.http.PathValue(e.in[i].name)
+	return r.http.PathValue(e.In[i].Name)
 }
+
+// answerID finds the id of the record in an answer.
+func (e *Entry) answerID(out any) string {
+	if r, ok := out.(interface{ RecordID() string }); ok {
+		return r.RecordID()
+	}
+	if e.outKey == nil || out == nil {
+		return ""
+	}
+	v, err := reflect.ValueOf(out).FieldByIndexErr(e.outKey)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+func trimQuotes(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }

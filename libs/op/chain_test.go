@@ -18,7 +18,7 @@ func TestARequestWhoseCallerHasHungUpIsNoFailureOfOurs(t *testing.T) {
 	before := otel.GetMeterProvider()
 	otel.SetMeterProvider(sdk.NewMeterProvider(sdk.WithReader(reader)))
 	t.Cleanup(func() { otel.SetMeterProvider(before) })
-	e := &entry{Op: Op{ID: "wait"}}
+	e := &Entry{Op: Op{ID: "wait"}}
 	call := func(ctx context.Context, err error) {
 		_, _ = e.observe()(func(context.Context, any) (any, error) { return nil, err })(ctx, &request{http: httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/wait", nil)})
 	}

@@ -28,7 +28,7 @@ import (
 // A process sends maxFiles at once, filesEach to one credential: beyond that it answers svc_unavailable and svc_rate_limited.
 func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
 	e := newEntry[In, None](s, o)
-	e.csv = true
+	e.CSV = true
 	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
 		leave, err := s.files.Enter(r.actor.Credential, true)
 		if err != nil {
@@ -113,15 +113,8 @@ func (d *Download) flush() error {
 	return d.csv.Error()
 }
 
-const (
-	// stalledAfter is how long a client may take nothing of a file.
-	stalledAfter = 10 * time.Second
-	// longestRead is how long a file may be read from the database.
-	longestRead = 10 * time.Minute
-
-	maxFiles  = 16
-	filesEach = 4
-)
+// longestRead is how long a file may be read from the database.
+const longestRead = 10 * time.Minute
 
 // file is the answer of a download. Either send or inMemory writes it, once.
 type file struct {
@@ -183,23 +176,4 @@ func (f *file) send(w http.ResponseWriter) error {
 		slog.WarnContext(ctx, "a download is cut off", "request_id", RequestID(ctx), "sent", at, "error", err)
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// inMemory returns the file as text; svc_too_large if that exceeds maxAnswer.
-func (f *file) inMemory() (string, error) {
-	defer f.leave()
-	var text limited
-	err := f.write(f.ctx, &Download{to: &text})
-	return string(text), err
-}
-
-// limited keeps up to maxAnswer bytes.
-type limited []byte
-
-func (l *limited) Write(b []byte) (int, error) {
-	if len(*l)+len(b) > maxAnswer {
-		return 0, fault.AnswerTooLarge(maxAnswer)
-	}
-	*l = append(*l, b...)
-	return len(b), nil
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -15,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
 )
 
 // AddEvents is Add for a GET whose answer is a stream of server-sent events, which lasts as long as its caller listens and may
@@ -29,7 +27,7 @@ import (
 // A person has streamsEach streams in a process, else svc_rate_limited, and a process maxStreams, else svc_unavailable.
 func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) {
 	e := newEntry[None, None](s, o)
-	e.events = true
+	e.Events = true
 	open, _ := otel.Meter("frontdesk").Int64UpDownCounter("frontdesk.streams.open", metric.WithUnit("{stream}"), metric.WithDescription("streams of server-sent events that are open"))
 	bindTo(e, func(ctx context.Context, r *request, _ None) (any, error) {
 		leave, err := s.streams.Enter(strconv.FormatInt(r.actor.UserID, 10), s.RateFactor > 0)
@@ -37,68 +35,22 @@ func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) 
 			return nil, err
 		}
 		open.Add(ctx, 1, metric.WithAttributes(attribute.String("op", o.ID)))
-		return &stream{entry: e, request: r, ctx: ctx, listen: listen, leave: func() {
+		return &stream{Entry: e, request: r, ctx: ctx, listen: listen, leave: func() {
 			leave()
 			open.Add(context.WithoutCancel(ctx), -1, metric.WithAttributes(attribute.String("op", o.ID)))
 		}}, nil
 	})
 }
 
-const (
-	maxStreams  = 2000
-	streamsEach = 10
-
-	lookAgain = time.Second
-	heartbeat = 20 * time.Second
-)
+// lookAgain is after how long the caller's credential is looked up again.
+const lookAgain = time.Second
 
 // EndStreams ends all streams of server-sent events, so that the server can stop. The set takes no new ones from then on.
 func (s *Set) EndStreams() { s.endOnce.Do(func() { close(s.ended) }) }
 
-// Feed carries events to one listener.
-type Feed struct {
-	mu      sync.Mutex
-	waiting []byte
-	missed  []byte
-	wake    chan struct{}
-}
-
-// mostWaiting is how many bytes wait for a listener who takes them slowly.
-const mostWaiting = 64 << 10
-
-// Event is the text of a server-sent event; data is one line.
-func Event(name string, data []byte) []byte {
-	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
-}
-
-// NewFeed makes an empty feed. A listener who is too slow for what is pushed gets missed instead of everything that waits.
-func NewFeed(missed []byte) *Feed { return &Feed{missed: missed, wake: make(chan struct{}, 1)} }
-
-// Push adds the text of events. It never blocks.
-func (f *Feed) Push(text []byte) {
-	f.mu.Lock()
-	if f.waiting = append(f.waiting, text...); len(f.waiting) > mostWaiting {
-		f.waiting = append(f.waiting[:0], f.missed...)
-	}
-	f.mu.Unlock()
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Take returns what waits, and leaves nothing.
-func (f *Feed) Take() []byte {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	text := f.waiting
-	f.waiting = nil
-	return text
-}
-
 // stream is the answer of AddEvents. send writes it, once.
 type stream struct {
-	*entry
+	*Entry
 	request *request
 	ctx     context.Context
 	listen  func(who db.Actor, f *Feed) (leave func())
@@ -176,45 +128,4 @@ func (s *stream) changed() string {
 		return "rights"
 	}
 	return ""
-}
-
-// unhurried lifts the server's deadline for reading a request. When it passes, net/http takes the client for gone and cancels the
-// request, also while the answer is being written.
-func unhurried(w http.ResponseWriter) { _ = http.NewResponseController(w).SetReadDeadline(time.Time{}) }
-
-// Slots count what is open in a process: Most in all, and Each for one holder.
-type Slots struct {
-	Most, Each int
-	// Wait is how long a holder who has too many is asked to wait.
-	Wait time.Duration
-
-	mu     sync.Mutex
-	all    int
-	holder map[string]int
-}
-
-// Enter takes a slot, and returns the function that gives it back. The error is svc_rate_limited if the holder is limited and has too
-// many, and svc_unavailable if the process has.
-func (s *Slots) Enter(holder string, limited bool) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case limited && s.holder[holder] >= s.Each:
-		return nil, fault.RateLimited(s.Wait)
-	case s.all >= s.Most:
-		return nil, fault.Unavailable()
-	}
-	if s.holder == nil {
-		s.holder = map[string]int{}
-	}
-	s.all++
-	s.holder[holder]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.all--
-		if s.holder[holder]--; s.holder[holder] == 0 {
-			delete(s.holder, holder)
-		}
-	}, nil
 }

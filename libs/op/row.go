@@ -53,7 +53,7 @@ func (r Refusal) MarshalJSON() ([]byte, error) { return json.RawMessage(r).Marsh
 // UnmarshalJSON keeps the text.
 func (r *Refusal) UnmarshalJSON(text []byte) error { return (*json.RawMessage)(r).UnmarshalJSON(text) }
 
-// Schema is that of ErrorSchema, written out: the schemas of abilities have no references.
+// Schema is that of openapi.ErrorSchema, written out: the schemas of abilities have no references.
 func (Refusal) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"code", "message", "data"}, Properties: map[string]*huma.Schema{
 		"code":    {Type: huma.TypeString, Description: "It never changes its meaning."},
@@ -75,17 +75,4 @@ func rowOf(t reflect.Type) reflect.Type {
 		return r.input()
 	}
 	return nil
-}
-
-// readRows reads and checks the rows of f, which hold their texts.
-func (e *entry) readRows(f *field, rows reflect.Value) {
-	for i := range rows.Len() {
-		rows.Index(i).Addr().Interface().(row).read(func(text json.RawMessage, in any) error {
-			args := map[string]json.RawMessage{}
-			if !members(text, args) {
-				return fault.InvalidJSON("The row is not a JSON object.")
-			}
-			return e.readArgs(f.rows, args, in)
-		})
-	}
 }

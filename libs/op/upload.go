@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"frontdesk/libs/fault"
 )
 
@@ -31,7 +29,7 @@ type Sent struct {
 }
 
 // read fills s from the request. More than e.MaxBody bytes are 413.
-func (s *Sent) read(e *entry, r *request) (err error) {
+func (s *Sent) read(e *Entry, r *request) (err error) {
 	s.Token, s.Header = r.http.PathValue("token"), r.http.Header
 	if s.Bytes, err = io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, e.MaxBody)); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -42,16 +40,11 @@ func (s *Sent) read(e *entry, r *request) (err error) {
 	return nil
 }
 
-// describeSent is the request body of an operation that takes any. It names one media type, because generators of clients do not support */*.
-func describeSent() map[string]any {
-	return map[string]any{"required": false, "description": "Any bytes, under any media type.", "content": map[string]any{"application/octet-stream": map[string]any{"schema": &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
-}
-
 // aroundFile is what multipart/form-data may add to the bytes of its file.
 const aroundFile = 8 << 10
 
 // read fills f from the request. More than e.MaxBody bytes are 413, another media type is 415.
-func (f *File) read(e *entry, r *request) error {
+func (f *File) read(e *Entry, r *request) error {
 	media, params, err := mime.ParseMediaType(r.http.Header.Get("Content-Type"))
 	form := err == nil && media == "multipart/form-data"
 	if err != nil || !form && !slices.Contains(e.Accepts, media) {
@@ -71,7 +64,7 @@ func (f *File) read(e *entry, r *request) error {
 	return f.readBytes(e, body)
 }
 
-func (f *File) readForm(e *entry, form *multipart.Reader) error {
+func (f *File) readForm(e *Entry, form *multipart.Reader) error {
 	for seen := false; ; seen = true {
 		part, err := form.NextPart()
 		if err == io.EOF && seen {
@@ -94,7 +87,7 @@ func (f *File) readForm(e *entry, form *multipart.Reader) error {
 	}
 }
 
-func (f *File) readBytes(e *entry, from io.Reader) (err error) {
+func (f *File) readBytes(e *Entry, from io.Reader) (err error) {
 	if f.Bytes, err = io.ReadAll(io.LimitReader(from, e.MaxBody+1)); err != nil {
 		return unreadable(e, err)
 	}
@@ -107,20 +100,9 @@ func (f *File) readBytes(e *entry, from io.Reader) (err error) {
 	return nil
 }
 
-func unreadable(e *entry, err error) error {
+func unreadable(e *Entry, err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.TooLarge(e.MaxBody)
 	}
 	return fault.Invalid("file", fault.NewProblem("malformed", "could not be read to its end"))
-}
-
-// describeFile is the request body of an operation that takes a file.
-func (e *entry) describeFile() map[string]any {
-	file := &huma.Schema{Type: huma.TypeString, Format: "binary", Description: "The file."}
-	content := map[string]any{"multipart/form-data": map[string]any{"schema": &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false,
-		Properties: map[string]*huma.Schema{"file": file}, Required: []string{"file"}}}}
-	for _, media := range e.Accepts {
-		content[media] = map[string]any{"schema": file}
-	}
-	return map[string]any{"required": true, "content": content}
 }

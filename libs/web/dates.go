@@ -8,7 +8,7 @@ import (
 )
 
 // In is a moment on the business's clock.
-func (t *Reader) In(m time.Time) time.Time { return m.In(t.site.Zone) }
+func (t *Reader) In(m time.Time) time.Time { return m.In(t.zone) }
 
 func (t *Reader) name(list string, i int) string {
 	names := strings.Split(t.T(list), ",")
@@ -43,7 +43,7 @@ func (t *Reader) Date(m time.Time) string {
 
 // Day is a calendar day without a clock: the date as it stands in day.
 func (t *Reader) Day(day time.Time) string {
-	return t.Date(time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, t.site.Zone))
+	return t.Date(time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, t.zone))
 }
 
 // Month is the month of a day: "November 2026".
@@ -58,7 +58,7 @@ func (t *Reader) Clock(m time.Time) string { return t.In(m).Format("15:04") }
 func (t *Reader) Stamp(m time.Time) string { return t.In(m).Format(time.RFC3339) }
 
 // ZoneName is the city of the business's zone, "Brussels".
-func (t *Reader) ZoneName() string { return ZoneCity(t.site.Zone.String()) }
+func (t *Reader) ZoneName() string { return ZoneCity(t.zone.String()) }
 
 // ZoneCity is the city of an IANA zone's name.
 func ZoneCity(zone string) string {

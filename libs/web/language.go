@@ -13,17 +13,6 @@ import (
 
 var languageNames = map[string]string{"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
 
-// Reader is who reads a page: the language, and the region whose habits dates and prices follow.
-type Reader struct {
-	Language string
-	// Chosen is the language when the address or form names it, else "". Links and forms pass it on as lang.
-	Chosen string
-	// Country is that of the business, "" when it did not say.
-	Country string
-	texts   texts
-	site    Site
-}
-
 // Reader chooses the language: the parameter lang, else what the browser prefers, else English.
 func (u *UI) Reader(r *http.Request) *Reader {
 	chosen := strings.ToLower(r.FormValue("lang"))
@@ -39,7 +28,7 @@ func (u *UI) Reader(r *http.Request) *Reader {
 func (u *UI) ReaderOf(language string) *Reader {
 	country := u.Business().Country
 	language = cmp.Or(language, lang.OfCountry(country))
-	return &Reader{Language: language, Country: country, texts: u.texts[language], site: u.Site}
+	return &Reader{Language: language, Country: country, texts: u.texts[language], zone: u.Zone}
 }
 
 // Readers gives whoever writes without a request, such as the author of a mail, the texts of a folder (text/*.json, over
@@ -47,18 +36,6 @@ func (u *UI) ReaderOf(language string) *Reader {
 func Readers(folder fs.FS) func(language, country string, zone *time.Location) *Reader {
 	all := readTexts(own, folder)
 	return func(language, country string, zone *time.Location) *Reader {
-		return &Reader{Language: language, Chosen: language, Country: country, texts: all[language], site: Site{Zone: zone}}
+		return &Reader{Language: language, Chosen: language, Country: country, texts: all[language], zone: zone}
 	}
-}
-
-// Locale is the language with the country of the business, where people speak it: "nl-BE", "fr-CH"; "en-GB" for English.
-func (t *Reader) Locale() string { return Locale(t.Language, t.Country) }
-
-// Locale is the full locale of a language at a business of that country.
-func Locale(lang, country string) string {
-	spoken := map[string]string{"en": "GB", "nl": "NL BE", "fr": "FR BE CH", "de": "DE AT CH BE"}[lang]
-	if country != "" && strings.Contains(spoken, country) {
-		return lang + "-" + country
-	}
-	return lang + "-" + strings.Fields(spoken + " GB")[0]
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/libs/lang"
 )
@@ -36,6 +37,29 @@ func readTexts(folders ...fs.FS) map[string]texts {
 		}
 	}
 	return all
+}
+
+// Reader is who reads a page: the language, and the region whose habits dates and prices follow.
+type Reader struct {
+	Language string
+	// Chosen is the language when the address or form names it, else "". Links and forms pass it on as lang.
+	Chosen string
+	// Country is that of the business, "" when it did not say.
+	Country string
+	texts   texts
+	zone    *time.Location
+}
+
+// Locale is the language with the country of the business, where people speak it: "nl-BE", "fr-CH"; "en-GB" for English.
+func (t *Reader) Locale() string { return Locale(t.Language, t.Country) }
+
+// Locale is the full locale of a language at a business of that country.
+func Locale(lang, country string) string {
+	spoken := map[string]string{"en": "GB", "nl": "NL BE", "fr": "FR BE CH", "de": "DE AT CH BE"}[lang]
+	if country != "" && strings.Contains(spoken, country) {
+		return lang + "-" + country
+	}
+	return lang + "-" + strings.Fields(spoken + " GB")[0]
 }
 
 // T is the text under key with {name} replaced by the value that follows the name. A key without text is

@@ -2,13 +2,11 @@ package web
 
 import (
 	"bytes"
-	"embed"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -16,38 +14,10 @@ import (
 	"frontdesk/libs/lang"
 )
 
-//go:embed css/*.css css/favicon.svg icon/*.svg icon/LICENSE text/*.json page/*.html page/text/*.json all:dist
-var own embed.FS
-
-// Site gives pages the settings of the site and its public API.
-type Site struct {
-	// Read decodes the site document under key into v, as app.Site does.
-	Read func(key string, v any)
-	// On reports whether an app is switched on.
-	On func(app string) bool
-	// PublicURL is the address of the site, without a slash at its end.
-	PublicURL string
-	// Zone is that of the business.
-	Zone *time.Location
-	// API serves /v1. Pages act through its public operations, so that limits, audit and refusals are the same.
-	API http.Handler
-}
-
-// UI renders the pages of one service and serves its assets.
-type UI struct {
-	Site
-	service string
-	assets  map[string]asset
-	texts   map[string]texts
-	pages   map[string]*template.Template
-}
-
 // New makes the UI of a service from its folder web: page/*.html (each defines "main"), text/*.json and page/text/*.json
 // (both optional), dist (the build of its src). It panics on a folder that does not fit, because folders are compiled in.
 func New(service string, site Site, folder fs.FS) *UI {
-	u := &UI{Site: site, service: service, assets: map[string]asset{}, pages: map[string]*template.Template{}}
-	u.texts = readTexts(own, folder)
-	u.readAssets(own, folder)
+	u := &UI{Site: site, service: service, assets: readAssets(own, folder), texts: readTexts(own, folder), pages: map[string]*template.Template{}}
 	layout := template.Must(template.New("layout.html").Funcs(u.functions()).ParseFS(own, "page/*.html"))
 	if parts, _ := fs.Glob(folder, "page/_*.html"); len(parts) > 0 {
 		template.Must(layout.ParseFS(folder, "page/_*.html"))
@@ -194,38 +164,3 @@ func (u *UI) NotFound(w http.ResponseWriter, r *http.Request) {
 	t := u.Reader(r)
 	u.Message(w, r, http.StatusNotFound, Message{Icon: "search-x", Tone: "soft", Title: t.T("not_found"), Text: t.T("not_found_text")})
 }
-
-// Business is the business as the general settings have it.
-type Business struct {
-	Name, Email, Phone, Website string
-	Country, Currency           string
-}
-
-// Business reads the general settings. The name is never empty.
-func (u *UI) Business() Business {
-	var g struct {
-		Business struct{ Name, Email, Phone, Website string }
-		Country  string
-		Currency string
-	}
-	u.Read("general", &g)
-	if g.Business.Name == "" {
-		g.Business.Name = "Frontdesk"
-	}
-	return Business{g.Business.Name, g.Business.Email, g.Business.Phone, g.Business.Website, g.Country, g.Currency}
-}
-
-// Logo is where the business's logo stands on this host, whatever host the portal has; "" without a logo.
-func (u *UI) Logo() string {
-	var portal struct {
-		LogoURL string `json:"logo_url"`
-	}
-	u.Read("portal", &portal)
-	logo, err := url.Parse(portal.LogoURL)
-	if err != nil {
-		return ""
-	}
-	return logo.Path
-}
-
-func (u *UI) prefix() string { return "/_ui/" + u.service + "/" }

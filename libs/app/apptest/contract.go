@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/op"
+	"frontdesk/libs/openapi"
 )
 
 // contract is the description of a service, against which answers are held.
@@ -82,7 +83,7 @@ func escaped(token string) string {
 // documentText is the description of a service as a document of its own.
 func documentText(t testing.TB, set *op.Set) []byte {
 	t.Helper()
-	part := set.OpenAPI()
+	part := openapi.Describe(set)
 	doc, err := json.Marshal(map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "service", "version": "1.0.0"},
 		"servers": []any{map[string]any{"url": "/v1"}}, "paths": part.Paths, "components": part.Components})
 	require.NoError(t, err)

@@ -14,13 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/op"
+	"frontdesk/libs/openapi"
 )
 
 // recording holds the examples of the room under test and those that this process has seen, and writes them to the room's
 // examples.json, with UPDATE_EXAMPLES=1.
 var recording struct {
 	sync.Mutex
-	of map[string]op.Example
+	of map[string]openapi.Example
 }
 
 var records = os.Getenv("UPDATE_EXAMPLES") != ""
@@ -39,7 +40,7 @@ func (c *Client) record(o *openapi3.Operation, req *http.Request, request []byte
 			return // it has no operations of its own
 		}
 		require.NoError(c.t, err)
-		recording.of = map[string]op.Example{}
+		recording.of = map[string]openapi.Example{}
 		require.NoError(c.t, json.Unmarshal(raw, &recording.of))
 	}
 	before, own := recording.of[o.OperationID]
@@ -60,7 +61,7 @@ func (c *Client) record(o *openapi3.Operation, req *http.Request, request []byte
 		}
 		x.Refused[key] = masked(c.t, answer)
 	} else {
-		x = op.Example{Path: strings.TrimPrefix(req.URL.Path, "/v1"), Query: req.URL.Query(), Status: res.StatusCode, Refused: before.Refused}
+		x = openapi.Example{Path: strings.TrimPrefix(req.URL.Path, "/v1"), Query: req.URL.Query(), Status: res.StatusCode, Refused: before.Refused}
 		if len(request) > 0 && strings.HasPrefix(req.Header.Get("Content-Type"), "application/json") {
 			x.Request = masked(c.t, request)
 		}
@@ -81,7 +82,7 @@ func (c *Client) record(o *openapi3.Operation, req *http.Request, request []byte
 }
 
 // worth counts the values in an example. A missing example is worth 0, one that is too long to read 1.
-func worth(x op.Example) int {
+func worth(x openapi.Example) int {
 	if x.Status == 0 || len(x.Request) > 1500 || len(x.Answer) > 3500 || longWord.Match(x.Request) || longWord.Match(x.Answer) {
 		return min(x.Status, 1)
 	}
@@ -154,7 +155,7 @@ func masked(t testing.TB, raw []byte) json.RawMessage {
 // make the call; an example that is not true any more is to be deleted from it first.
 func CheckExamples(t testing.TB, set *op.Set, without ...string) {
 	t.Helper()
-	all := set.Recorded()
+	all := openapi.Examples(set)
 	text := documentText(t, set)
 	doc := document(t, text)
 	for path, item := range doc.Paths.Map() {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/openapi"
 )
 
 // CheckNulls sends null for every property of every body, at any depth that the description shows, as somebody who may do
@@ -18,7 +19,7 @@ import (
 // that it allows is not, and nothing ends in 500.
 func (s *Service) CheckNulls(t *testing.T) {
 	t.Helper()
-	raw, err := json.Marshal(s.Parts.Ops.OpenAPI())
+	raw, err := json.Marshal(openapi.Describe(s.Parts.Ops))
 	require.NoError(t, err)
 	var doc struct {
 		Paths map[string]map[string]struct {

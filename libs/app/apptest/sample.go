@@ -13,6 +13,7 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/op"
+	"frontdesk/libs/openapi"
 	"frontdesk/proto"
 )
 
@@ -170,7 +171,7 @@ func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 	for name, ok := range used {
 		require.True(t, ok || name == "", "%s: Use says when to use it, what it answers with and what cannot be undone", name)
 	}
-	m, err := set.Manifest()
+	m, err := openapi.Manifest(set)
 	require.NoError(t, err)
 	for _, r := range m.GetRoutes() {
 		require.NoError(t, proto.MayRoute(set.Service, r.GetMethod(), r.GetPath()), "the gateway takes it")
@@ -208,6 +209,6 @@ func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 		if want.AssistantDefault != nil {
 			require.Equal(t, *want.AssistantDefault, !o.Hidden, "%s: shown to assistants", route)
 		}
-		require.ElementsMatch(t, want.Success, set.Statuses(route), "%s: success", route)
+		require.ElementsMatch(t, want.Success, o.Statuses(), "%s: success", route)
 	}
 }

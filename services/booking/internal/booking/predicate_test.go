@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/openapi"
 )
 
 // Whatever the settings are, what is listed can be booked and nothing else, by visitors and by the team.
@@ -104,7 +106,7 @@ func TestNothingAnOperationIsSentMakesItFail(t *testing.T) {
 // inputs are the names of an operation's parameters, by its description.
 func (o *office) inputs(route string) []string {
 	o.t.Helper()
-	described := o.Parts.Ops.OpenAPI().Paths
+	described := openapi.Describe(o.Parts.Ops).Paths
 	raw := routeOf(described, route)
 	var names []string
 	if params, ok := raw["parameters"].([]any); ok {

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/libs/openapi"
 )
 
 const instructions = `This is Frontdesk: the contacts, organizations, appointments, forms and settings of one business.
@@ -124,7 +125,7 @@ func (a *adapter) toolFor(c caller, x Ability) tool {
 
 // refusalSchema is the schema of a refusal.
 var refusalSchema = func() json.RawMessage {
-	raw, err := json.Marshal(op.ErrorSchema)
+	raw, err := json.Marshal(openapi.ErrorSchema)
 	if err != nil {
 		panic(err) // it is a literal
 	}

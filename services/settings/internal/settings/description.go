@@ -19,7 +19,7 @@ import (
 	"frontdesk/libs/op"
 )
 
-// part is one service's share of the description, as op.Part is read.
+// part is one service's share of the description, as openapi.Part is read.
 type part struct {
 	Tags       []op.Tag                              `json:"tags"`
 	Paths      map[string]map[string]json.RawMessage `json:"paths"`

@@ -1,9 +1,10 @@
-package op
+package openapi
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
+
+	"frontdesk/libs/op"
 )
 
 // Example is a call of an operation as a test has made it, and its answer. Secrets in it are masked.
@@ -14,26 +15,22 @@ type Example struct {
 	Request json.RawMessage     `json:"request,omitempty"`
 	Status  int                 `json:"status"`
 	Answer  json.RawMessage     `json:"answer,omitempty"`
-	// Refused are bodies of errors, by code, or by code and reason as in Fails.
+	// Refused are bodies of errors, by code, or by code and reason as in op.Fails.
 	Refused map[string]json.RawMessage `json:"refused,omitempty"`
 }
 
-// Examples takes what tests have recorded, by operation, see apptest.CheckExamples. Each room of a service gives its own.
-func (s *Set) Examples(recorded []byte) {
-	var more map[string]Example
-	if err := json.Unmarshal(recorded, &more); err != nil {
-		panic("op: examples of " + s.Service + ": " + err.Error()) // they are compiled in
-	}
-	for id, x := range more {
-		if _, twice := s.examples[id]; twice {
-			panic("op: two examples of " + id)
+// Examples are the examples that s has of its operations.
+func Examples(s *op.Set) map[string]Example {
+	all := map[string]Example{}
+	for id, recorded := range s.Recorded() {
+		var x Example
+		if err := json.Unmarshal(recorded, &x); err != nil {
+			panic("openapi: example of " + id + ": " + err.Error()) // they are compiled in
 		}
-		s.examples[id] = x
+		all[id] = x
 	}
+	return all
 }
-
-// Recorded returns the examples by operation.
-func (s *Set) Recorded() map[string]Example { return maps.Clone(s.examples) }
 
 // pathValue is the value of a parameter of path in the example.
 func (x Example) pathValue(path, name string) (string, bool) {

@@ -1,0 +1,158 @@
+package op
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+)
+
+// Add declares o and binds it to f, which runs in one transaction: read-only when the operation reads,
+// else together with the audit entry and the stored answer of an Idempotency-Key.
+func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, error)) {
+	e := newEntry[In, Out](s, o)
+	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
+		if e.Reads && !e.Audited {
+			var out Out
+			err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+				out, err = f(ctx, tx, in)
+				return err
+			})
+			return out, err
+		}
+		var done any
+		err := s.DB.Do(ctx, func(tx *db.Tx) error {
+			if r.key != "" {
+				stored, err := tx.Claim(ctx, r.claim(e.ID))
+				if err != nil || stored != nil {
+					done = stored
+					return err
+				}
+			}
+			out, err := f(ctx, tx, in)
+			if err != nil {
+				return err
+			}
+			if !tx.Compared() {
+				return fmt.Errorf("op: %s does not compare the version that its caller has seen", e.ID)
+			}
+			done = out
+			if err := e.audit(ctx, tx, r, out); err != nil || r.key == "" {
+				return err
+			}
+			return tx.Keep(ctx, r.claim(e.ID), e.stored(ctx, r, out))
+		})
+		return done, err
+	})
+}
+
+// AddOutside is Add for functions that talk to the network, and so open their own transactions with
+// s.DB. They write their own audit entry with Audit in the transaction of their change.
+func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (Out, error)) {
+	e := newEntry[In, Out](s, o)
+	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
+		if r.key == "" {
+			return f(ctx, s.DB, in)
+		}
+		var out Out
+		stored, err := s.DB.Exclusive(ctx, r.claim(e.ID), func() (db.Answer, error) {
+			var err error
+			if out, err = f(ctx, s.DB, in); err != nil {
+				return db.Answer{}, err
+			}
+			return e.stored(ctx, r, out), nil
+		})
+		if err != nil || stored != nil {
+			return stored, err
+		}
+		return out, nil
+	})
+}
+
+func newEntry[In, Out any](s *Set, o Op) *Entry {
+	if o.ID == "" || o.Perm == "" || o.Doc == "" {
+		panic("op: " + o.Route + " needs an ID, a permission and a sentence")
+	}
+	for _, e := range s.ops {
+		if e.ID == o.ID || e.Route == o.Route {
+			panic("op: declared twice: " + o.ID)
+		}
+	}
+	if wrong := o.Fails.wrong(); wrong != "" {
+		panic("op: " + o.ID + " " + wrong)
+	}
+	o.LimitKey, o.MaxBody, o.Status = cmp.Or(o.LimitKey, o.ID), cmp.Or(o.MaxBody, MaxBody), cmp.Or(o.Status, http.StatusOK)
+	o.Reads = o.Reads || o.Method() == http.MethodGet
+	o.Destructive = o.Destructive || o.Method() == http.MethodDelete
+	o.Idempotent = o.Idempotent || o.Method() == http.MethodDelete || o.Method() == http.MethodPut
+	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	e := &Entry{Op: o, set: s, Tag: cmp.Or(s.under, s.Service), In: fieldsOf(s.Requests, o, in),
+		TakesAny: in == reflect.TypeFor[Sent](), Tagged: out.Implements(reflect.TypeFor[Versioned]())}
+	if !out.Implements(reflect.TypeFor[interface{ noBody() }]()) {
+		e.Out = answerSchema(s.Answers, o, out)
+	}
+	if out.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(out) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == "id" {
+				e.outKey = f.Index
+			}
+		}
+	}
+	s.ops = append(s.ops, e)
+	return e
+}
+
+// within is how long an operation may take once its request is there, but for downloads and streams.
+const within = 20 * time.Second
+
+// bindTo makes the endpoint of e: it reads the request into an In, whatever time its body takes to arrive, and hands it to run.
+func bindTo[In any](e *Entry, run func(context.Context, *request, In) (any, error)) {
+	e.call = endpoint.Chain(e.observe(), e.admit())(func(ctx context.Context, asked any) (any, error) {
+		r := asked.(*request)
+		var in In
+		if err := e.bind(r, &in); err != nil {
+			return nil, err
+		}
+		if !e.CSV && !e.Events {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, within)
+			defer cancel()
+		}
+		return run(ctx, r, in)
+	})
+}
+
+// HoldsSecret is implemented by answers that show a secret once: WithoutSecret is the answer to store for a repeated call.
+type HoldsSecret interface{ WithoutSecret() any }
+
+// ByID is the input of operations that take nothing but the record's id in their path.
+type ByID struct {
+	ID uuid.UUID `json:"id"`
+}
+
+// stored is out as it is kept for a repeated call: without a secret, and with the records that it is about.
+func (e *Entry) stored(ctx context.Context, r *request, out any) db.Answer {
+	a := db.Answer{Status: e.status(out)}
+	for _, text := range []string{e.pathID(r), e.answerID(out)} {
+		if id, err := uuid.Parse(text); err == nil {
+			a.About = append(a.About, id)
+		}
+	}
+	if o, ok := out.(HoldsSecret); ok {
+		out = o.WithoutSecret()
+	}
+	var err error
+	if a.Body, err = encodeJSON(out); err != nil {
+		slog.ErrorContext(ctx, "answer cannot be stored", "op", e.ID, "error", err)
+	}
+	return a
+}

@@ -1,0 +1,102 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/fault"
+)
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
+
+type requestKey struct{}
+
+type headerKey struct{}
+
+// Identify gives a request its id, as the caller sent it if that is one, and names it in the answer. WriteFault, RequestID and Header take
+// the context of the result.
+func Identify(w http.ResponseWriter, r *http.Request) *http.Request {
+	id := r.Header.Get("X-Request-Id")
+	if !requestID.MatchString(id) {
+		id = uuid.NewString()
+	}
+	w.Header().Set("X-Request-Id", id)
+	return r.WithContext(context.WithValue(context.WithValue(r.Context(), requestKey{}, id), headerKey{}, r.Header))
+}
+
+// Header is the request's header, for the few operations that show or check what a proxy or browser sent.
+func Header(ctx context.Context) http.Header { h, _ := ctx.Value(headerKey{}).(http.Header); return h }
+
+// RequestID is the id that was taken from the request, or made for it.
+func RequestID(ctx context.Context) string { id, _ := ctx.Value(requestKey{}).(string); return id }
+
+// Encoded is implemented by answers that are JSON already and too large to be encoded again.
+type Encoded interface{ EncodedJSON() []byte }
+
+func encodeJSON(v any) ([]byte, error) {
+	if e, ok := v.(Encoded); ok {
+		return e.EncodedJSON(), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func write(w http.ResponseWriter, status int, body []byte) error {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	// The error is the client's: it has closed the connection.
+	_, _ = w.Write(body)
+	return nil
+}
+
+func writeFault(ctx context.Context, err error, w http.ResponseWriter) {
+	WriteFault(ctx, w, err)
+}
+
+// WriteFault answers with err in the one shape of errors.
+func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
+	f := fault.From(err)
+	if wait := f.RetryAfter(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	}
+	if f.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "2")
+	}
+	// With this header a browser asks for the password itself. Pages ask on their own, and a caller of WriteFault may have set another.
+	if f.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" && Header(ctx).Get("Sec-Fetch-Mode") == "" {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Frontdesk", charset="UTF-8"`)
+	}
+	body := f.Body(RequestID(ctx))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(body)
+}
+
+const (
+	// stalledAfter is how long a client may take nothing of a file or a stream.
+	stalledAfter = 10 * time.Second
+	// heartbeat is how long a stream may be silent.
+	heartbeat = 20 * time.Second
+)
+
+// unhurried lifts the server's deadline for reading a request. When it passes, net/http takes the client for gone and cancels the
+// request, also while the answer is being written.
+func unhurried(w http.ResponseWriter) { _ = http.NewResponseController(w).SetReadDeadline(time.Time{}) }

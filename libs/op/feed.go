@@ -1,0 +1,47 @@
+package op
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Feed carries events to one listener.
+type Feed struct {
+	mu      sync.Mutex
+	waiting []byte
+	missed  []byte
+	wake    chan struct{}
+}
+
+// mostWaiting is how many bytes wait for a listener who takes them slowly.
+const mostWaiting = 64 << 10
+
+// Event is the text of a server-sent event; data is one line.
+func Event(name string, data []byte) []byte {
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
+}
+
+// NewFeed makes an empty feed. A listener who is too slow for what is pushed gets missed instead of everything that waits.
+func NewFeed(missed []byte) *Feed { return &Feed{missed: missed, wake: make(chan struct{}, 1)} }
+
+// Push adds the text of events. It never blocks.
+func (f *Feed) Push(text []byte) {
+	f.mu.Lock()
+	if f.waiting = append(f.waiting, text...); len(f.waiting) > mostWaiting {
+		f.waiting = append(f.waiting[:0], f.missed...)
+	}
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Take returns what waits, and leaves nothing.
+func (f *Feed) Take() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := f.waiting
+	f.waiting = nil
+	return text
+}

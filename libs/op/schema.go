@@ -1,0 +1,174 @@
+package op
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"frontdesk/libs/opt"
+)
+
+func init() {
+	huma.DefaultArrayNullable = false
+	huma.ValidateStrictCasing = true
+}
+
+// Field is one property of a request, wherever it comes from.
+type Field struct {
+	Name     string
+	Schema   *huma.Schema
+	Required bool
+	InPath   bool
+	// Personal fields are not there for an ability.
+	Personal bool
+
+	// index is where it stands in the input.
+	index []int
+	// rows are the fields of each row; only of a field of rows.
+	rows []*Field
+}
+
+// Component is the extension by which a schema names the component that describes it.
+const Component = "x-component"
+
+var uuidTypes = []reflect.Type{reflect.TypeFor[uuid.UUID](), reflect.TypeFor[*uuid.UUID](), reflect.TypeFor[opt.Value[uuid.UUID]]()}
+
+// fieldsOf reads the fields of t, the input of o. A field is required only when its tag says so.
+func fieldsOf(requests huma.Registry, o Op, t reflect.Type) []*Field {
+	var fields []*Field
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" || f.Anonymous {
+			continue
+		}
+		s := huma.SchemaFromField(requests, f, o.ID+f.Name)
+		declareShared(f, s)
+		declareNull(f, s)
+		s.PrecomputeMessages()
+		p := &Field{Name: name, index: f.Index, Schema: s, InPath: strings.Contains(o.Path(), "{"+name+"}"), Personal: f.Tag.Get("ability") == "-"}
+		p.Required = p.InPath || f.Tag.Get("required") == "true"
+		if t := rowOf(f.Type); t != nil {
+			p.rows = fieldsOf(requests, o, t)
+		}
+		fields = append(fields, p)
+	}
+	// huma takes every field of a nested object for required.
+	for name, s := range requests.Map() {
+		s.Required = nil
+		for _, f := range propertiesOf(requests, name) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Tag.Get("required") == "true" {
+				s.Required = append(s.Required, name)
+			}
+			if p := s.Properties[name]; p != nil {
+				declareShared(f, p)
+				declareNull(f, p)
+			}
+		}
+		s.PrecomputeMessages()
+	}
+	return fields
+}
+
+// answerSchema is the schema of out, the answer of o.
+func answerSchema(answers huma.Registry, o Op, out reflect.Type) *huma.Schema {
+	whole := answers.Schema(out, true, o.ID+"Answer")
+	for name, s := range answers.Map() {
+		for _, f := range propertiesOf(answers, name) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := s.Properties[name]; p != nil {
+				declareShared(f, p)
+				if f.Type.Kind() == reflect.Pointer && p.Enum != nil && !slices.Contains(p.Enum, nil) {
+					p.Enum = append(p.Enum, nil) // null is one of the values then
+				}
+			}
+		}
+	}
+	return whole
+}
+
+// propertiesOf are the fields of the type behind a schema. The list is empty for a schema that a type has registered itself.
+func propertiesOf(reg huma.Registry, schema string) []reflect.StructField {
+	t := reg.TypeFromRef("#/components/schemas/" + schema)
+	if t == nil {
+		return nil
+	}
+	return reflect.VisibleFields(t)
+}
+
+// declareShared says of a field that holds one id or several that they are UUIDs, which huma takes for any text, and of a field with the tag
+// component that its schema is a component of the installation.
+func declareShared(f reflect.StructField, s *huma.Schema) {
+	if name := f.Tag.Get("component"); name != "" {
+		s.Extensions = map[string]any{Component: name}
+	}
+	switch {
+	case slices.Contains(uuidTypes, f.Type):
+		s.Format = "uuid"
+	case f.Type == reflect.TypeFor[[]uuid.UUID]():
+		s.Items.Format = "uuid"
+	}
+}
+
+// declareNull makes s the schema of a request's field: a pointer or an opt.Value takes null only where its tag says
+// nullable:"true", because leaving a field out and clearing it differ.
+func declareNull(f reflect.StructField, s *huma.Schema) {
+	optional := f.Type.Kind() == reflect.Pointer || f.Type.Implements(reflect.TypeFor[interface{ Given() bool }]())
+	if !optional {
+		return
+	}
+	nullable := f.Tag.Get("nullable") == "true"
+	if object := orNull(s); object != nil && !nullable {
+		s.AnyOf, s.Ref = nil, object.Ref
+	}
+	if s.Ref == "" && s.AnyOf == nil {
+		s.Nullable = nullable
+	}
+	if nullable && s.Enum != nil && !slices.Contains(s.Enum, nil) {
+		s.Enum = append(s.Enum, nil)
+	}
+}
+
+// orNull is the object of a schema that allows an object or null, else nil.
+func orNull(s *huma.Schema) *huma.Schema {
+	if len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null" {
+		return s.AnyOf[0]
+	}
+	return nil
+}
+
+// JSON renders text of a path or query as the JSON that the field's type expects. What does not fit is
+// left a string, for the check to refuse.
+func (f *Field) JSON(values []string) json.RawMessage {
+	one := func(s *huma.Schema, v string) json.RawMessage {
+		switch s.Type {
+		case huma.TypeInteger, huma.TypeNumber:
+			if _, err := strconv.ParseFloat(v, 64); err == nil && json.Valid([]byte(v)) {
+				return json.RawMessage(v)
+			}
+		case huma.TypeBoolean:
+			switch v {
+			case "true", "1":
+				return json.RawMessage("true")
+			case "false", "0":
+				return json.RawMessage("false")
+			}
+		}
+		b, _ := json.Marshal(v)
+		return b
+	}
+	if f.Schema.Type != huma.TypeArray {
+		return one(f.Schema, values[len(values)-1])
+	}
+	items := make([]json.RawMessage, len(values))
+	for i, v := range values {
+		items[i] = one(f.Schema.Items, v)
+	}
+	b, _ := json.Marshal(items)
+	return b
+}
