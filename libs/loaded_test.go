@@ -60,9 +60,10 @@ func (all tree) below(paths ...string) (found tree) {
 }
 
 // at is a place in the source, from the root of the project.
-func at(p *packages.Package, pos token.Pos) string {
-	where := p.Fset.Position(pos)
-	return fmt.Sprintf("%s:%d", path.Join(strings.TrimPrefix(p.PkgPath, "frontdesk/"), path.Base(where.Filename)), where.Line)
+func at(p *packages.Package, pos token.Pos) string { return place(p, p.Fset.Position(pos)) }
+
+func place(p *packages.Package, pos token.Position) string {
+	return fmt.Sprintf("%s:%d", path.Join(strings.TrimPrefix(p.PkgPath, "frontdesk/"), path.Base(pos.Filename)), pos.Line)
 }
 
 // plant makes packages of source texts, by their path, for tests of the rules. They may import each other in this order, the standard library, and the

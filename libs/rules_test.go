@@ -73,8 +73,8 @@ func name(e ast.Expr) (of, name string) {
 	return "", ""
 }
 
-// text is the value of a string literal; ok is false for every other expression.
-func text(n ast.Node) (s string, ok bool) {
+// literal is the value of a string literal; ok is false for every other expression.
+func literal(n ast.Node) (s string, ok bool) {
 	lit, ok := n.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
 		return "", false
@@ -91,7 +91,7 @@ func TestSQLIsReadAndWrittenByName(t *testing.T) {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
-			if s, ok := text(n); ok {
+			if s, ok := literal(n); ok {
 				if manyPlaceholders.MatchString(s) {
 					t.Errorf("%s: more than eight arguments by position: name them with pgx.NamedArgs", f.Position(n.Pos()))
 				}
@@ -120,7 +120,7 @@ func TestKindsOfEventsAreNamedByTheirConstants(t *testing.T) {
 	require.NoError(t, err)
 	ast.Inspect(constants, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
-			if kind, ok := text(spec.Values[0]); ok {
+			if kind, ok := literal(spec.Values[0]); ok {
 				kinds[kind] = spec.Names[0].Name
 			}
 		}
@@ -135,7 +135,7 @@ func TestKindsOfEventsAreNamedByTheirConstants(t *testing.T) {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
-			if s, ok := text(n); ok && kinds[s] != "" {
+			if s, ok := literal(n); ok && kinds[s] != "" {
 				t.Errorf("%s: %q: write proto.%s", f.Position(n.Pos()), s, kinds[s])
 			}
 			return true
@@ -273,7 +273,7 @@ func TestOperationsAreDescribedBySentencesThatBeginWithAVerb(t *testing.T) {
 			if _, key := name(kv.Key); key != "Doc" {
 				return true
 			}
-			doc, ok := text(kv.Value)
+			doc, ok := literal(kv.Value)
 			if first, _, _ := strings.Cut(doc, " "); !ok || !slices.Contains(verbs, first) || !strings.HasSuffix(doc, ".") {
 				t.Errorf("%s: %q: begin with a verb in the imperative (a new one goes into verbs) and end with a full stop", f.Position(n.Pos()), doc)
 			}
