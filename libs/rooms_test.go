@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,9 @@ func TestRoomsKeepToTheirRules(t *testing.T) {
 	for _, service := range services(t) {
 		t.Run(service, func(t *testing.T) {
 			r := roomsOf(t, service)
-			var wrong []string
+			u, err := treeUses()
+			require.NoError(t, err)
+			wrong := r.exports(u)
 			for _, rule := range slices.Sorted(maps.Keys(roomRules)) {
 				for _, w := range roomRules[rule](r) {
 					wrong = append(wrong, w+" ("+rule+")")
@@ -168,6 +171,16 @@ func (r rooms) size() (wrong []string) {
 		}
 		if len(files) > 16 || all > 1600 {
 			wrong = append(wrong, fmt.Sprintf("%s has %d lines in %d files; a room has 1,600 in 16 at most", p.PkgPath, all, len(files)))
+		}
+	}
+	return wrong
+}
+
+// exports are the names that no other package uses.
+func (r rooms) exports(u *uses) (wrong []string) {
+	for _, p := range r.packages {
+		if p.Name != "main" {
+			wrong = append(wrong, u.unused(p)...)
 		}
 	}
 	return wrong
@@ -366,4 +379,41 @@ func TestSizeAndShapeOfRoomsAreMeasured(t *testing.T) {
 	require.Empty(t, shelf(t).size())
 	require.Equal(t, []string{"frontdesk/services/shelf/internal/note has 1614 lines in 1 files; a room has 1,600 in 16 at most"}, shelf(t, "/* here */", strings.Repeat("\n", 1597)).size())
 	require.Equal(t, []string{"services/shelf/internal/shelf/doc.go has 166 lines, of 150: what it does belongs to a room"}, shelf(t, "var _, _ =", strings.Repeat("\n", 150)+"var _, _ =").size())
+}
+
+func TestWhatIsExportedForNobodyIsFound(t *testing.T) {
+	planted := plant(t,
+		[2]string{"frontdesk/services/shelf/internal/board/board.go", `package board
+import "net/http"
+type Used struct { Read int; Idle int; Wire int ` + "`json:\"wire\"`" + ` }
+func (Used) Called() {}
+func (Used) Unused() {}
+func (Used) ServeHTTP(http.ResponseWriter, *http.Request) {}
+func (Used) InATest() {}
+type Taken struct{}
+func Make() (u Used, t *Taken) { return }
+type Asks interface { Answer() }
+type Lonely interface { Lone() }
+const Level, Depth = 1, 2
+func OfATest() {}
+func OfItsOwnTest() {}
+var own = Depth
+`},
+		[2]string{"frontdesk/services/shelf/internal/note/note.go", `package note
+import "frontdesk/services/shelf/internal/board"
+type answer struct{}
+func (answer) Answer() {}
+func f() int { u, _ := board.Make(); u.Called(); return u.Read + board.Level }
+`})
+	tested := map[string]map[string]bool{}
+	for name, in := range map[string]string{"frontdesk/services/shelf/internal/board.OfATest": "note", ".InATest": "note",
+		"frontdesk/services/shelf/internal/board.OfItsOwnTest": "frontdesk/services/shelf/internal/board"} {
+		tested[name] = map[string]bool{in: true}
+	}
+	wrong := strings.Join(planted.used(tested).unused(planted[0]), "\n")
+	var named []string
+	for _, m := range regexp.MustCompile(`uses board\.([\w.]+):`).FindAllStringSubmatch(wrong, -1) {
+		named = append(named, m[1])
+	}
+	require.ElementsMatch(t, []string{"Used.Idle", "Used.Unused", "Lonely", "Depth", "OfItsOwnTest"}, named, wrong)
 }
