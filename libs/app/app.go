@@ -3,7 +3,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -576,13 +575,13 @@ func (r *runner) presence(ctx context.Context) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var applied int64
-	cfg := r.kit.Config
-	admin := cmp.Or(cfg.AdminURL, "http://"+reachable(cfg.AdminListen, cfg.Brokers))
-	signature, err := r.kit.Bus.Trust.Sign(trust.Message{Topic: proto.PresenceTopic, Key: r.instance, Value: []byte(admin), Stamp: time.Now().UnixMicro()})
-	if err != nil {
-		slog.ErrorContext(ctx, "the page for operators does not show this instance", "error", err)
-	}
+	var admin string
+	var signature []byte
+	known := false
 	for {
+		if !known {
+			admin, signature, known = r.adminAddress(ctx)
+		}
 		m := &proto.Presence{Instance: r.instance, Service: r.Name, At: timestamppb.Now(), AppsVersion: applied, Version: version.String(),
 			AdminUrl: admin, AdminSignature: signature}
 		if err := sendMessage(ctx, r.kit.Bus, proto.PresenceTopic, r.instance, m); err != nil && ctx.Err() == nil {
@@ -595,6 +594,20 @@ func (r *runner) presence(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// adminAddress is where other hosts reach the admin port, and its signature. known is false while no broker tells which address this host has.
+func (r *runner) adminAddress(ctx context.Context) (address string, signature []byte, known bool) {
+	address, known = r.kit.Config.AdminURL, true
+	if address == "" {
+		address, known = reachable(ctx, r.kit.Config.AdminListen, r.kit.Config.Brokers)
+		address = "http://" + address
+	}
+	signature, err := r.kit.Bus.Trust.Sign(trust.Message{Topic: proto.PresenceTopic, Key: r.instance, Value: []byte(address), Stamp: time.Now().UnixMicro()})
+	if err != nil {
+		slog.ErrorContext(ctx, "the page for operators does not show this instance", "error", err)
+	}
+	return address, signature, known
 }
 
 // repeat runs a job each time it is due, on one replica.
