@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -285,3 +287,16 @@ var treeUses = sync.OnceValues(func() (*uses, error) {
 	}
 	return all.used(tested), nil
 })
+
+func TestLibsExportOnlyWhatOthersUse(t *testing.T) {
+	u, err := treeUses()
+	require.NoError(t, err)
+	for _, p := range loaded(t).below("frontdesk/libs/") {
+		for _, wrong := range u.unused(p) {
+			if len(unsplit) == 5 && strings.Contains(wrong, "apptest.StartRooms") {
+				continue // for the tests of rooms, which no service has yet
+			}
+			t.Error(wrong)
+		}
+	}
+}

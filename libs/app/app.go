@@ -94,9 +94,9 @@ type Parts struct {
 	Personal Personal
 	// Published declares the records of the service's own topics. A process cannot start without one for each compacted topic.
 	Published []Published
-	// Sealed are the columns that RotateKey seals anew.
+	// Sealed are the columns that rotate-key seals anew.
 	Sealed []Sealed
-	// Restored is called by Resync, when the schema went back to a backup. It cancels what the service may have done already and
+	// Restored is called by resync, when the schema went back to a backup. It cancels what the service may have done already and
 	// would do again, with tx.History set, and returns what it did, a line each. nil for a service that does nothing of its own.
 	Restored func(ctx context.Context) ([]string, error)
 }
@@ -124,16 +124,16 @@ func Main(s Service) {
 		return
 	}
 	if wantsHelp() {
-		Help(os.Stdout, s.Name)
+		printHelp(os.Stdout, s.Name)
 		return
 	}
 	// Beside running the service, there are commands that do one thing and end.
-	command, known := map[string]func(context.Context, Config, Service, io.Writer) error{"migrate": Migrate, "resync": Resync, "rotate-key": RotateKey}[strings.Join(os.Args[1:], " ")]
+	command, known := map[string]func(context.Context, Config, Service, io.Writer) error{"migrate": migrateSchema, "resync": resyncTopics, "rotate-key": rotateKey}[strings.Join(os.Args[1:], " ")]
 	if len(os.Args) > 1 && !known {
 		fmt.Fprintf(os.Stderr, "%s takes no such arguments; -help lists what it takes\n", s.Name)
 		os.Exit(2)
 	}
-	cfg, err := ReadConfig(os.Environ())
+	cfg, err := readConfig(os.Environ())
 	if err == nil {
 		_, err = cfg.trust(s.Name)
 	}
@@ -260,7 +260,7 @@ func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), er
 	k.Auth.IPHeader, k.Auth.Proxies = k.ipHeader, cfg.Proxies
 	k.Auth.Now = d.Now
 	k.Auth.Seen, k.Auth.KeySeen = k.seen, k.keySeen
-	k.Apps = NewApps(b, r.applied)
+	k.Apps = newApps(b, r.applied)
 	r.kit = k
 	return disconnect, nil
 }
