@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -19,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
 
 	"frontdesk/libs/lang"
 )
@@ -73,8 +75,8 @@ func name(e ast.Expr) (of, name string) {
 	return "", ""
 }
 
-// text is the value of a string literal; ok is false for every other expression.
-func text(n ast.Node) (s string, ok bool) {
+// literal is the value of a string literal; ok is false for every other expression.
+func literal(n ast.Node) (s string, ok bool) {
 	lit, ok := n.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
 		return "", false
@@ -91,7 +93,7 @@ func TestSQLIsReadAndWrittenByName(t *testing.T) {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
-			if s, ok := text(n); ok {
+			if s, ok := literal(n); ok {
 				if manyPlaceholders.MatchString(s) {
 					t.Errorf("%s: more than eight arguments by position: name them with pgx.NamedArgs", f.Position(n.Pos()))
 				}
@@ -120,7 +122,7 @@ func TestKindsOfEventsAreNamedByTheirConstants(t *testing.T) {
 	require.NoError(t, err)
 	ast.Inspect(constants, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
-			if kind, ok := text(spec.Values[0]); ok {
+			if kind, ok := literal(spec.Values[0]); ok {
 				kinds[kind] = spec.Names[0].Name
 			}
 		}
@@ -135,7 +137,7 @@ func TestKindsOfEventsAreNamedByTheirConstants(t *testing.T) {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
-			if s, ok := text(n); ok && kinds[s] != "" {
+			if s, ok := literal(n); ok && kinds[s] != "" {
 				t.Errorf("%s: %q: write proto.%s", f.Position(n.Pos()), s, kinds[s])
 			}
 			return true
@@ -197,9 +199,10 @@ func services(t *testing.T) (names []string) {
 	return names
 }
 
-func TestServicesLookAlike(t *testing.T) {
+// Those that are rooms have the shape of rooms.
+func TestServicesThatAreOnePackageLookAlike(t *testing.T) {
 	all := sources(t)
-	for _, service := range services(t) {
+	for _, service := range unsplit {
 		dir := "services/" + service + "/internal/" + service + "/"
 		methods := map[string]string{}
 		for _, f := range all {
@@ -259,6 +262,12 @@ func TestReadmesOfServicesAnswerTheSameQuestions(t *testing.T) {
 			}
 			at += i
 		}
+		for _, line := range lists(roomsOf(t, service).composition())["Floors"] {
+			room, _, _ := strings.Cut(line, ":")
+			if !strings.Contains(readme, "`internal/"+room+"`") {
+				t.Errorf("services/%s/README.md: Where things are leaves out the floor `internal/%s`", service, room)
+			}
+		}
 	}
 }
 
@@ -267,62 +276,63 @@ var verbs = strings.Fields(`Accept Add Agree Answer Archive Book Cancel Change C
 	Erase Export Find Follow Get Give Invite Link List Mail Make Mark Merge Move Open Process Prove Remember Remove Replace Request Reschedule Resend Restore Revoke
 	Run Save Say Send Set Show Sign Start Submit Subscribe Sum Switch Take Test Turn Unlink Unsubscribe Update Upload Withdraw`)
 
-func TestOperationsAreDescribedBySentencesThatBeginWithAVerb(t *testing.T) {
-	for _, f := range sources(t) {
-		if filepath.Base(f.path) != "ops.go" || !strings.HasPrefix(f.path, "services/") {
-			continue
+// operations are the literals of type op.Op of all services, each with its fields.
+func operations(t *testing.T) (all []operation) {
+	t.Helper()
+	for _, p := range loaded(t).below("frontdesk/services/") {
+		for _, file := range p.Syntax {
+			ast.Inspect(file, func(n ast.Node) bool {
+				lit, ok := n.(*ast.CompositeLit)
+				if !ok || p.TypesInfo.TypeOf(lit).String() != "frontdesk/libs/op.Op" {
+					return true
+				}
+				o := operation{at(p, lit.Pos()), map[string]ast.Expr{}, p}
+				for _, e := range lit.Elts {
+					if kv, ok := e.(*ast.KeyValueExpr); ok {
+						o.fields[fmt.Sprint(kv.Key)] = kv.Value
+					}
+				}
+				all = append(all, o)
+				return true
+			})
 		}
-		ast.Inspect(f.File, func(n ast.Node) bool {
-			kv, ok := n.(*ast.KeyValueExpr)
-			if !ok {
-				return true
-			}
-			if _, key := name(kv.Key); key != "Doc" {
-				return true
-			}
-			doc, ok := text(kv.Value)
-			if first, _, _ := strings.Cut(doc, " "); !ok || !slices.Contains(verbs, first) || !strings.HasSuffix(doc, ".") {
-				t.Errorf("%s: %q: begin with a verb in the imperative (a new one goes into verbs) and end with a full stop", f.Position(n.Pos()), doc)
-			}
-			return true
-		})
+	}
+	require.Greater(t, len(all), 100)
+	return all
+}
+
+type operation struct {
+	at     string
+	fields map[string]ast.Expr
+	pkg    *packages.Package
+}
+
+// text is the value of a field, "" if it has none.
+func (o operation) text(field string) string {
+	if e := o.fields[field]; e != nil {
+		if v := constantText(o.pkg, e); v != nil {
+			return constant.StringVal(v)
+		}
+	}
+	return ""
+}
+
+func TestOperationsAreDescribedBySentencesThatBeginWithAVerb(t *testing.T) {
+	for _, o := range operations(t) {
+		doc := o.text("Doc")
+		if first, _, _ := strings.Cut(doc, " "); !slices.Contains(verbs, first) || !strings.HasSuffix(doc, ".") {
+			t.Errorf("%s: %q: begin with a verb in the imperative (a new one goes into verbs) and end with a full stop", o.at, doc)
+		}
 	}
 }
 
 func TestEachAbilityIsSaidInEveryLanguageOfThePeopleWhoConsent(t *testing.T) {
-	text := func(of ast.Expr) string {
-		lit, ok := of.(*ast.BasicLit)
-		if !ok || lit.Kind != token.STRING {
-			return ""
-		}
-		s, err := strconv.Unquote(lit.Value)
-		require.NoError(t, err)
-		return s
-	}
 	var want []string
-	for _, f := range sources(t) {
-		if filepath.Base(f.path) != "ops.go" || !strings.HasPrefix(f.path, "services/") {
-			continue
+	for _, o := range operations(t) {
+		_, perm := name(o.fields["Perm"])
+		if name := cmp.Or(o.text("Ability"), o.text("ID")); o.text("Route") != "" && name != "-" && perm != "Public" && !slices.Contains(want, name) {
+			want = append(want, name)
 		}
-		ast.Inspect(f.File, func(n ast.Node) bool {
-			lit, ok := n.(*ast.CompositeLit)
-			if !ok {
-				return true
-			}
-			declared, public := map[string]string{}, false
-			for _, e := range lit.Elts {
-				if kv, ok := e.(*ast.KeyValueExpr); ok {
-					name := fmt.Sprint(kv.Key)
-					declared[name] = text(kv.Value)
-					perm, is := kv.Value.(*ast.SelectorExpr)
-					public = public || name == "Perm" && is && perm.Sel.Name == "Public"
-				}
-			}
-			if name := cmp.Or(declared["Ability"], declared["ID"]); declared["Route"] != "" && name != "-" && !public && !slices.Contains(want, name) {
-				want = append(want, name)
-			}
-			return true
-		})
 	}
 	require.Greater(t, len(want), 100)
 	for _, language := range lang.Languages[1:] {

@@ -12,11 +12,15 @@ import (
 	"syscall"
 
 	"frontdesk/libs/db/pgserver"
+	"frontdesk/libs/freeport"
 )
 
 // withServers runs a command with TEST_DATABASE_URL (a superuser's) and TEST_KAFKA_BROKERS: servers that end with the
 // command and are fast because they write nothing durably. It starts none for a variable that is set already. The error is the
 // command's exitStatus.
+//
+// The addresses stay the same from run to run of one checkout, because Go's cache of tests keeps a result together with the variables that the test
+// has read. A run beside another one of the same checkout gets other addresses.
 func withServers(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("env", flag.ExitOnError)
 	_ = flags.Parse(args)
@@ -34,14 +38,18 @@ func withServers(ctx context.Context, args []string) error {
 	if err := os.Chmod(dir, 0o755); err != nil { // the server runs as another user when we are root
 		return err
 	}
+	root, err := projectRoot()
+	if err != nil {
+		return err
+	}
+	databasePort, brokerPort := 0, 0 // any
+	if port, ok := freeport.Steady(root, 2); ok {
+		databasePort, brokerPort = port, port+1
+	}
 	environment := os.Environ()
 	if os.Getenv("TEST_DATABASE_URL") == "" {
-		root, err := projectRoot()
-		if err != nil {
-			return err
-		}
 		pg, err := pgserver.Start(ctx, pgserver.Options{
-			Dir: filepath.Join(dir, "postgres"), Tools: filepath.Join(root, ".run", "tools"),
+			Dir: filepath.Join(dir, "postgres"), Tools: filepath.Join(root, ".run", "tools"), Port: databasePort,
 			Progress: func(s string) { fmt.Fprintln(os.Stderr, s) },
 		})
 		if err != nil {
@@ -51,7 +59,7 @@ func withServers(ctx context.Context, args []string) error {
 		environment = append(environment, "TEST_DATABASE_URL="+pg.URL())
 	}
 	if os.Getenv("TEST_KAFKA_BROKERS") == "" {
-		broker, err := startBroker("", "127.0.0.1:0", "")
+		broker, err := startBroker("", freeport.At(brokerPort), "")
 		if err != nil {
 			return fmt.Errorf("start a broker: %w", err)
 		}

@@ -65,20 +65,24 @@ func (r *runner) admin(cfg Config, metrics http.Handler) http.Handler {
 }
 
 // reachable returns a listen address as other hosts reach it. In place of all interfaces it has the address of this host on the way to
-// the brokers, where the gateway is too.
-func reachable(listen, brokers string) string {
+// the brokers, where the gateway is too. known is false while no broker's name leads anywhere; then it is the listen address.
+func reachable(ctx context.Context, listen, brokers string) (address string, known bool) {
 	host, port, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
-		return listen
+		return listen, true
 	}
-	first, _, _ := strings.Cut(brokers, ",")
-	c, err := net.Dial("udp", first) // sends nothing
-	if err != nil {
-		return listen
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for broker := range strings.SplitSeq(brokers, ",") {
+		c, err := new(net.Dialer).DialContext(ctx, "udp", broker) // sends nothing
+		if err != nil {
+			continue
+		}
+		defer c.Close()
+		host, _, _ = net.SplitHostPort(c.LocalAddr().String())
+		return net.JoinHostPort(host, port), true
 	}
-	defer c.Close()
-	host, _, _ = net.SplitHostPort(c.LocalAddr().String())
-	return net.JoinHostPort(host, port)
+	return listen, false
 }
 
 // hostOf is the name of the host in an address of ours.

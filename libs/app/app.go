@@ -3,7 +3,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -95,9 +94,9 @@ type Parts struct {
 	Personal Personal
 	// Published declares the records of the service's own topics. A process cannot start without one for each compacted topic.
 	Published []Published
-	// Sealed are the columns that RotateKey seals anew.
+	// Sealed are the columns that rotate-key seals anew.
 	Sealed []Sealed
-	// Restored is called by Resync, when the schema went back to a backup. It cancels what the service may have done already and
+	// Restored is called by resync, when the schema went back to a backup. It cancels what the service may have done already and
 	// would do again, with tx.History set, and returns what it did, a line each. nil for a service that does nothing of its own.
 	Restored func(ctx context.Context) ([]string, error)
 }
@@ -125,16 +124,16 @@ func Main(s Service) {
 		return
 	}
 	if wantsHelp() {
-		Help(os.Stdout, s.Name)
+		printHelp(os.Stdout, s.Name)
 		return
 	}
 	// Beside running the service, there are commands that do one thing and end.
-	command, known := map[string]func(context.Context, Config, Service, io.Writer) error{"migrate": Migrate, "resync": Resync, "rotate-key": RotateKey}[strings.Join(os.Args[1:], " ")]
+	command, known := map[string]func(context.Context, Config, Service, io.Writer) error{"migrate": migrateSchema, "resync": resyncTopics, "rotate-key": rotateKey}[strings.Join(os.Args[1:], " ")]
 	if len(os.Args) > 1 && !known {
 		fmt.Fprintf(os.Stderr, "%s takes no such arguments; -help lists what it takes\n", s.Name)
 		os.Exit(2)
 	}
-	cfg, err := ReadConfig(os.Environ())
+	cfg, err := readConfig(os.Environ())
 	if err == nil {
 		_, err = cfg.trust(s.Name)
 	}
@@ -264,7 +263,7 @@ func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), er
 	k.Auth.IPHeader, k.Auth.Proxies = k.ipHeader, cfg.Proxies
 	k.Auth.Now = d.Now
 	k.Auth.Seen, k.Auth.KeySeen = k.seen, k.keySeen
-	k.Apps = NewApps(b, r.applied)
+	k.Apps = newApps(b, r.applied)
 	r.kit = k
 	return disconnect, nil
 }
@@ -579,13 +578,13 @@ func (r *runner) presence(ctx context.Context) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var applied int64
-	cfg := r.kit.Config
-	admin := cmp.Or(cfg.AdminURL, "http://"+reachable(cfg.AdminListen, cfg.Brokers))
-	signature, err := r.kit.Bus.Trust.Sign(trust.Message{Topic: proto.PresenceTopic, Key: r.instance, Value: []byte(admin), Stamp: time.Now().UnixMicro()})
-	if err != nil {
-		slog.ErrorContext(ctx, "the page for operators does not show this instance", "error", err)
-	}
+	var admin string
+	var signature []byte
+	known := false
 	for {
+		if !known {
+			admin, signature, known = r.adminAddress(ctx)
+		}
 		m := &proto.Presence{Instance: r.instance, Service: r.Name, At: timestamppb.Now(), AppsVersion: applied, Version: version.String(),
 			AdminUrl: admin, AdminSignature: signature}
 		if err := sendMessage(ctx, r.kit.Bus, proto.PresenceTopic, r.instance, m); err != nil && ctx.Err() == nil {
@@ -598,6 +597,20 @@ func (r *runner) presence(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// adminAddress is where other hosts reach the admin port, and its signature. known is false while no broker tells which address this host has.
+func (r *runner) adminAddress(ctx context.Context) (address string, signature []byte, known bool) {
+	address, known = r.kit.Config.AdminURL, true
+	if address == "" {
+		address, known = reachable(ctx, r.kit.Config.AdminListen, r.kit.Config.Brokers)
+		address = "http://" + address
+	}
+	signature, err := r.kit.Bus.Trust.Sign(trust.Message{Topic: proto.PresenceTopic, Key: r.instance, Value: []byte(address), Stamp: time.Now().UnixMicro()})
+	if err != nil {
+		slog.ErrorContext(ctx, "the page for operators does not show this instance", "error", err)
+	}
+	return address, signature, known
 }
 
 // repeat runs a job each time it is due, on one replica.

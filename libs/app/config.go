@@ -82,9 +82,9 @@ var kinds = knob.Kinds{
 	}),
 }
 
-// ReadConfig reads and checks an environment, as os.Environ gives it. A secret may stand in a file instead, which the knob
+// readConfig reads and checks an environment, as os.Environ gives it. A secret may stand in a file instead, which the knob
 // with _FILE behind it names. The error is for a person, a line for each knob that is wrong.
-func ReadConfig(environ []string) (Config, error) {
+func readConfig(environ []string) (Config, error) {
 	c, err := knob.Read[Config](env.ToMap(environ), kinds)
 	var login error
 	c.Kafka, login = bus.NewLogin(bus.LoginOptions{TLS: c.KafkaTLS, CA: c.KafkaCA, User: c.KafkaUser, Password: c.KafkaSecret})
@@ -99,7 +99,7 @@ func ReadConfig(environ []string) (Config, error) {
 	return c, err
 }
 
-// trust returns the keys of a service for messages. The error is for a person, as that of ReadConfig.
+// trust returns the keys of a service for messages. The error is for a person, as that of readConfig.
 func (c Config) trust(service string) (*trust.Keys, error) {
 	masters := append([]string{c.MasterKey}, c.OldKeys...)
 	ring, err := trust.Parse(c.PublicKeys)
@@ -116,8 +116,8 @@ func (c Config) trust(service string) (*trust.Keys, error) {
 	return trust.New(service, masters, ring), nil
 }
 
-// Help lists the knobs.
-func Help(w io.Writer, name string) {
+// printHelp lists the knobs.
+func printHelp(w io.Writer, name string) {
 	fmt.Fprintf(w, "%s is a service of Frontdesk.\n\n  %s          runs it\n  %s migrate  ahead of new replicas: brings the schema up to date, and ends; it needs no broker\n  %s resync   after its schema went back to a backup, while it is stopped: brings schema and topics together\n  %s rotate-key   after its key was changed, while it runs: seals and signs anew with the new key\n  %s -version   prints number and commit\n\n"+
 		"It takes these from the environment:\n\n", name, name, name, name, name, name)
 	knob.Print[Config](w)

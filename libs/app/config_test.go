@@ -15,7 +15,7 @@ func least(more ...string) []string {
 }
 
 func TestTheDefaultsOfAServiceFit(t *testing.T) {
-	c, err := ReadConfig(least())
+	c, err := readConfig(least())
 	require.NoError(t, err)
 	require.Equal(t, "Europe/Brussels", c.Zone.String())
 	require.Equal(t, c.PublicURL, c.GatewayURL)
@@ -26,15 +26,15 @@ func TestNoServiceStartsWithNonsenseInAKnob(t *testing.T) {
 	free := []string{"SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD"}
 	everything := least()
 	for _, name := range names[Config]() {
-		_, err := ReadConfig(least(name + "=\x01"))
+		_, err := readConfig(least(name + "=\x01"))
 		require.ErrorContains(t, err, name+" ")
 		if !slices.Contains(free, name) {
-			_, err := ReadConfig(least(name + "=no such thing!"))
+			_, err := readConfig(least(name + "=no such thing!"))
 			require.ErrorContains(t, err, name+" ")
 		}
 		everything = append(everything, name+"=\x01")
 	}
-	_, err := ReadConfig(everything)
+	_, err := readConfig(everything)
 	for _, name := range names[Config]() {
 		require.ErrorContains(t, err, name+" ", "all that is wrong is told at once")
 	}
@@ -48,11 +48,11 @@ func TestAServiceRefusesWhatCannotWork(t *testing.T) {
 		"SVC_ADMIN_EMAIL=admin", "SVC_TIMEZONE=Local", "SVC_KAFKA_USER=me",
 	} {
 		name, _, _ := strings.Cut(wrong, "=")
-		_, err := ReadConfig(least(wrong))
+		_, err := readConfig(least(wrong))
 		require.ErrorContains(t, err, name, wrong)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
-	_, err := ReadConfig(nil)
+	_, err := readConfig(nil)
 	require.EqualError(t, err, "DATABASE_URL is required\nSVC_MASTER_KEY is required")
 }
 

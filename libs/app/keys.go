@@ -93,8 +93,8 @@ func (k Keys) Person(called string) []byte {
 	return m.Sum(nil)
 }
 
-// ErrSealed means that a secret cannot be read: its key is not configured any more, or the value was altered.
-var ErrSealed = errors.New("app: the secret cannot be read with the keys of this service")
+// errSealed means that a secret cannot be read: its key is not configured any more, or the value was altered.
+var errSealed = errors.New("app: the secret cannot be read with the keys of this service")
 
 // A sealed value begins with sealedMark and the id of its key. Those of before have neither.
 var sealedMark = []byte("fd1")
@@ -115,7 +115,7 @@ func (k Keys) Seal(purpose string, secret []byte) []byte {
 // sealedNow is how a value begins that the key in use has sealed.
 func (k Keys) sealedNow() []byte { return slices.Concat(sealedMark, keyID(k.own[0])) }
 
-// Open decrypts what Seal made with the key in use or an old one, or fails with ErrSealed.
+// Open decrypts what Seal made with the key in use or an old one, or fails with errSealed.
 func (k Keys) Open(purpose string, sealed []byte) ([]byte, error) {
 	if body, ok := bytes.CutPrefix(sealed, sealedMark); ok && len(body) > keyIDSize {
 		for _, key := range k.own {
@@ -131,13 +131,13 @@ func (k Keys) Open(purpose string, sealed []byte) ([]byte, error) {
 			return secret, nil
 		}
 	}
-	return nil, ErrSealed
+	return nil, errSealed
 }
 
 func open(key []byte, purpose string, sealed []byte) ([]byte, error) {
 	gcm := newGCM(key, purpose)
 	if len(sealed) < gcm.NonceSize() {
-		return nil, ErrSealed
+		return nil, errSealed
 	}
 	return gcm.Open(nil, sealed[:gcm.NonceSize()], sealed[gcm.NonceSize():], nil)
 }

@@ -30,7 +30,7 @@ func TestAServiceReadsOnlyWhatItHasSealed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a session", string(opened))
 	_, err = settings.Open("secret", sealed)
-	require.ErrorIs(t, err, ErrSealed)
+	require.ErrorIs(t, err, errSealed)
 	require.Equal(t, settings.Person("Ada@example.com"), contacts.Person("ada@example.com"))
 	require.NotEqual(t, settings.For("cursor"), contacts.For("cursor"))
 }
@@ -49,22 +49,22 @@ func TestASecretIsReadWithAnOldKey(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, "secret", string(opened), name)
 		_, err = alone.Open("totp", sealed)
-		require.ErrorIs(t, err, ErrSealed, name)
+		require.ErrorIs(t, err, errSealed, name)
 	}
 	opened, err := alone.Open("totp", after.Seal("totp", []byte("new")))
 	require.NoError(t, err)
 	require.Equal(t, "new", string(opened))
 	_, err = after.Open("another purpose", sealed)
-	require.ErrorIs(t, err, ErrSealed)
+	require.ErrorIs(t, err, errSealed)
 	_, err = after.Open("totp", []byte("x"))
-	require.ErrorIs(t, err, ErrSealed)
+	require.ErrorIs(t, err, errSealed)
 }
 
 func TestASecretMayStandInAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte("a key of more than thirty-two characters\n"), 0o600))
-	c, err := ReadConfig([]string{"DATABASE_URL=postgres://x", "SVC_MASTER_KEY_FILE=" + file})
+	c, err := readConfig([]string{"DATABASE_URL=postgres://x", "SVC_MASTER_KEY_FILE=" + file})
 	require.NoError(t, err)
 	require.Equal(t, "a key of more than thirty-two characters", c.MasterKey)
 
@@ -73,7 +73,7 @@ func TestASecretMayStandInAFile(t *testing.T) {
 		"DATABASE_URL_FILE cannot be read":                   {"DATABASE_URL_FILE=/nowhere", "SVC_MASTER_KEY_FILE=" + file},
 		"SVC_OLD_KEYS needs at least 32 characters":          {"DATABASE_URL=postgres://x", "SVC_MASTER_KEY_FILE=" + file, "SVC_OLD_KEYS=short"},
 	} {
-		_, err := ReadConfig(environ)
+		_, err := readConfig(environ)
 		require.ErrorContains(t, err, want)
 	}
 }

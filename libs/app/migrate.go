@@ -8,10 +8,10 @@ import (
 	"frontdesk/libs/version"
 )
 
-// Migrate brings the schema of s to this version, as a start does, and ends. Replicas of the version before it may run meanwhile and
+// migrateSchema brings the schema of s to this version, as a start does, and ends. Replicas of the version before it may run meanwhile and
 // go on. It waits until the database is there, and asks no broker: new topics, and the rights to make them, may come after it. The
 // first replica that starts makes the topics. A second run changes nothing.
-func Migrate(ctx context.Context, cfg Config, s Service, out io.Writer) error {
+func migrateSchema(ctx context.Context, cfg Config, s Service, out io.Writer) error {
 	r := &runner{Service: s, instance: s.Name + "-migrate"}
 	disconnect, err := r.migrate(ctx, cfg)
 	defer disconnect()

@@ -24,7 +24,7 @@ const (
 	leavesWithin = 20 * time.Second
 )
 
-// Resync brings a service whose schema went back to a backup together with its topics, while none of its replicas runs:
+// resyncTopics brings a service whose schema went back to a backup together with its topics, while none of its replicas runs:
 //
 //   - Messages that the service has consumed since the backup are history. They are handled again, without mails and news.
 //   - People who were erased since the backup are erased again, as far as the topics still say so.
@@ -34,7 +34,7 @@ const (
 //
 // It writes what it did to out, a line each. A second run changes nothing more. After an error it has to be run again before
 // the service starts.
-func Resync(ctx context.Context, cfg Config, s Service, out io.Writer) error {
+func resyncTopics(ctx context.Context, cfg Config, s Service, out io.Writer) error {
 	r := &runner{Service: s, instance: s.Name + "-resync"}
 	disconnect, err := r.build(ctx, cfg)
 	defer disconnect()

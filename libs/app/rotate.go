@@ -23,11 +23,11 @@ type Sealed struct {
 // rotateSlice is how many values one transaction seals anew.
 const rotateSlice = 200
 
-// RotateKey seals everything that was sealed with an old key anew with the key in use, and publishes the service's signed records again, so
+// rotateKey seals everything that was sealed with an old key anew with the key in use, and publishes the service's signed records again, so
 // that they carry its signature. It writes to out, a line for each column, how many values it has sealed and how many remain, because
 // no configured key opens them. It may run beside the replicas of the service, once all of them have the new key, and again after it
 // was stopped at any point.
-func RotateKey(ctx context.Context, cfg Config, s Service, out io.Writer) error {
+func rotateKey(ctx context.Context, cfg Config, s Service, out io.Writer) error {
 	r := &runner{Service: s, instance: s.Name + "-rotate-key"}
 	disconnect, err := r.build(ctx, cfg)
 	defer disconnect()

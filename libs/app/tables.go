@@ -30,8 +30,8 @@ type AppState struct {
 	AlwaysOn bool   `json:"always_on" doc:"It cannot be switched off."`
 }
 
-// NewApps makes the copy; changed is called with each version once it is in force here.
-func NewApps(b *bus.Bus, changed func(version int64)) *Apps {
+// newApps makes the copy; changed is called with each version once it is in force here.
+func newApps(b *bus.Bus, changed func(version int64)) *Apps {
 	a := &Apps{}
 	a.state.Store(&AppsState{})
 	a.table = bus.NewTable(b, proto.AppsTopic, func(_ string, value []byte) (AppsState, int64, error) {

@@ -54,10 +54,10 @@ type Consumer struct {
 	// Member is the name of this replica, such as its host and port. A process takes the place of the one that ran under the same
 	// name before and was killed. Run chooses one when it is empty.
 	Member string
-	// Retries are the waits before each retry of a message that fails by itself; after the last it is parked.
-	Retries []time.Duration
-	// KeptFor is how long topics keep every change; seven days unless a test sets it.
-	KeptFor time.Duration
+	// retries are the waits before each retry of a message that fails by itself; after the last it is parked.
+	retries []time.Duration
+	// kept is how long topics keep every change, where a test says so.
+	kept time.Duration
 
 	held        held
 	delay       metric.Float64Histogram
@@ -66,8 +66,8 @@ type Consumer struct {
 	generations metric.Int64Counter
 }
 
-// DefaultRetries retry a message for about four seconds before it is parked.
-var DefaultRetries = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 3 * time.Second}
+// defaultRetries retry a message for about four seconds before it is parked.
+var defaultRetries = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 3 * time.Second}
 
 const (
 	batchSize = 100
@@ -78,8 +78,8 @@ const (
 )
 
 func (c *Consumer) prepare() {
-	if c.Retries == nil {
-		c.Retries = DefaultRetries
+	if c.retries == nil {
+		c.retries = defaultRetries
 	}
 	if c.Member == "" {
 		c.Member = db.NewID().String()
@@ -326,7 +326,7 @@ func (l *line) handle(ctx context.Context, since time.Time, at stands, batch []d
 		return nil
 	}
 	m := batch[0]
-	for tries := 0; tries < len(l.Retries); {
+	for tries := 0; tries < len(l.retries); {
 		if ctx.Err() != nil || errors.Is(err, errMoved) {
 			return err
 		}
@@ -334,7 +334,7 @@ func (l *line) handle(ctx context.Context, since time.Time, at stands, batch []d
 		if fault.Transient(err) {
 			sleep(ctx, 200*time.Millisecond)
 		} else {
-			sleep(ctx, l.Retries[tries])
+			sleep(ctx, l.retries[tries])
 			tries++
 		}
 		if err = l.effect(ctx, since, at, to, batch); err == nil {

@@ -65,8 +65,8 @@ func (l *line) history(e Event, since, now time.Time) bool {
 
 // keptFor is how long topics keep every change.
 func (c *Consumer) keptFor() time.Duration {
-	if c.KeptFor > 0 {
-		return c.KeptFor
+	if c.kept > 0 {
+		return c.kept
 	}
 	return proto.KeepAll
 }

@@ -126,7 +126,7 @@ func TestALogThatIsTheSameIsNotReadAgain(t *testing.T) {
 	t.Cleanup(func() { _ = b.Close() })
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{{Name: log, Partitions: 1, Compacted: true}}))
 	require.NoError(t, b.Send(t.Context(), madeEvents(t, d, log, "a", "b", "c")))
-	run(t, (&bus.Consumer{Bus: b, DB: d, KeptFor: time.Second, Follows: []bus.Follow{{Topic: log, Handle: note}}}).Run)
+	run(t, (&bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: log, Handle: note}}}).KeptFor(time.Second).Run)
 	until.Holds(t, func() bool { return len(seen(t, d)) == 3 }, 10*time.Second, 5*time.Millisecond)
 	_, err := d.Pool.Exec(t.Context(), `delete from inbox`) // so that reading again would show
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestACopyConvergesAfterALongAbsenceFromACompactedTopic(t *testing.T) {
 		return nil
 	}
 	consume := func() func() {
-		return run(t, (&bus.Consumer{Bus: b, DB: d, KeptFor: kept, Follows: []bus.Follow{f}}).Run)
+		return run(t, (&bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{f}}).KeptFor(kept).Run)
 	}
 	send("made", numbered("stays", 5)...)
 	send("made", numbered("changes", 5)...)

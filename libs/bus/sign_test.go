@@ -330,7 +330,7 @@ func TestCommandsAreReadableForTheirReceiverOnly(t *testing.T) {
 			return err
 		}
 		return got.handle(ctx, tx, Event{Key: m.GetId(), Data: []byte(m.GetText())})
-	}}}, Retries: []time.Duration{time.Millisecond}}
+	}}}, retries: []time.Duration{time.Millisecond}}
 	consume(t, c)
 	var parked []Parked
 	require.Eventually(t, func() bool {

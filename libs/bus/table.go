@@ -22,7 +22,8 @@ import (
 // the values that it has. It takes no message of a signed topic but from the service that signs there.
 //
 // If the topic loses messages or is made anew, the table keeps its values and reads the topic from its beginning. It drops a
-// key only once the owner has published its state again and the key was not among it. Until then Whole is false.
+// key only once the owner has published its state again and the key was not among it. Until then the metric frontdesk.table.whole is 0,
+// and the table is as good as before the loss: to refuse requests would make an outage of a lost topic.
 type Table[T any] struct {
 	bus    *Bus
 	topic  proto.Topic
@@ -126,11 +127,6 @@ func (t *Table[T]) Err() error {
 	}
 	return nil
 }
-
-// Whole reports whether the table is Ready and has the state of its topic, as the metric frontdesk.table.whole does. It is false
-// from the time when a loss of the topic is noticed until the owner has published its state again. The table is as good as
-// before the loss meanwhile, so requests go on: to refuse them would make an outage of a lost topic.
-func (t *Table[T]) Whole() bool { return t.whole.Load() }
 
 // Refused is how many messages the table has not taken: those that are not signed as the topic says, and those that decode refused.
 func (t *Table[T]) Refused() int64 { return t.refused.Load() }

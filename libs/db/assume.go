@@ -15,16 +15,16 @@ import (
 // is still the published one. It saves the round trip of reading.
 type Assumption string
 
-// WrongAssumption is the error of a transaction whose assumption does not hold. Do runs the work again on it, so
+// wrongAssumption is the error of a transaction whose assumption does not hold. Do runs the work again on it, so
 // callers see it only when the work assumes without asking Trusts.
-type WrongAssumption struct{ Assumption Assumption }
+type wrongAssumption struct{ Assumption Assumption }
 
-func (w *WrongAssumption) Error() string {
+func (w *wrongAssumption) Error() string {
 	return "db: the assumption does not hold: " + string(w.Assumption)
 }
 
 // Unwrap makes the error svc_unavailable for callers, as other errors that may pass.
-func (w *WrongAssumption) Unwrap() error {
+func (w *wrongAssumption) Unwrap() error {
 	return &pgconn.PgError{Code: fault.WrongAssumption, Message: string(w.Assumption)}
 }
 
@@ -42,7 +42,7 @@ func (a assumed) queue(b *pgx.Batch) {
 
 // verify gives the first of all that does not hold in tx, or nil.
 func verify(ctx context.Context, tx pgx.Tx, all []assumed) error {
-	var wrong *WrongAssumption
+	var wrong *wrongAssumption
 	b := &pgx.Batch{}
 	for _, a := range all {
 		b.Queue(`select (`+a.condition+`)`, a.args...).QueryRow(func(row pgx.Row) error {
@@ -51,7 +51,7 @@ func verify(ctx context.Context, tx pgx.Tx, all []assumed) error {
 				return err
 			}
 			if wrong == nil && (holds == nil || !*holds) {
-				wrong = &WrongAssumption{a.name}
+				wrong = &wrongAssumption{a.name}
 			}
 			return nil
 		})
@@ -67,7 +67,7 @@ func verify(ctx context.Context, tx pgx.Tx, all []assumed) error {
 
 // disproved is the assumption that err names, or empty.
 func disproved(err error) Assumption {
-	if w, ok := errors.AsType[*WrongAssumption](err); ok {
+	if w, ok := errors.AsType[*wrongAssumption](err); ok {
 		return w.Assumption
 	}
 	return ""
@@ -76,7 +76,7 @@ func disproved(err error) Assumption {
 // asWrongAssumption turns the commit's failed check into its typed error.
 func asWrongAssumption(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == fault.WrongAssumption {
-		return &WrongAssumption{Assumption(pg.Message)}
+		return &wrongAssumption{Assumption(pg.Message)}
 	}
 	return err
 }

@@ -19,8 +19,8 @@ const (
 	leaseGivenUp = leaseLasts - 2*time.Second
 )
 
-// ErrLeaseLost is the cause of the context of work whose lease was not renewed in time: another replica may have it.
-var ErrLeaseLost = errors.New("db: the lease was lost")
+// errLeaseLost is the cause of the context of work whose lease was not renewed in time: another replica may have it.
+var errLeaseLost = errors.New("db: the lease was lost")
 
 // Lease runs f while it holds the lease called name, which one replica has at a time, and returns f's error. held is false if
 // another one has it: f did not run. A replica that is frozen or cut off loses its lease after leaseLasts; f's context ends
@@ -48,7 +48,7 @@ func (d *DB) Lease(ctx context.Context, name string, f func(context.Context) err
 	return true, f(ctx)
 }
 
-// renew renews a lease until ctx ends. It ends ctx with ErrLeaseLost when another replica has the lease, or may have it soon.
+// renew renews a lease until ctx ends. It ends ctx with errLeaseLost when another replica has the lease, or may have it soon.
 func (d *DB) renew(ctx context.Context, lose context.CancelCauseFunc, name string, holder uuid.UUID, renewed time.Time) {
 	for {
 		wait(ctx, leaseRenew)
@@ -63,7 +63,7 @@ func (d *DB) renew(ctx context.Context, lose context.CancelCauseFunc, name strin
 		case err == nil && tag.RowsAffected() == 1:
 			renewed = begun
 		case err == nil, time.Since(renewed) >= leaseGivenUp:
-			lose(ErrLeaseLost)
+			lose(errLeaseLost)
 			return
 		case ctx.Err() == nil:
 			slog.WarnContext(ctx, "renewing a lease is tried again", "lease", name, "error", err)

@@ -15,9 +15,9 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// PoolSize is the number of connections of a process whose DATABASE_URL has no pool_max_conns. deploy/README.md adds up the
+// poolSize is the number of connections of a process whose DATABASE_URL has no pool_max_conns. deploy/README.md adds up the
 // connections of all replicas.
-const PoolSize = 16
+const poolSize = 16
 
 // PoolConfig is the pool of a process with this DATABASE_URL. The error never shows the address, which holds a password.
 func PoolConfig(url string) (*pgxpool.Config, error) {
@@ -32,7 +32,7 @@ func PoolConfig(url string) (*pgxpool.Config, error) {
 		return nil, invalid
 	}
 	if _, ok := plain.RuntimeParams["pool_max_conns"]; !ok {
-		cfg.MaxConns = PoolSize
+		cfg.MaxConns = poolSize
 	}
 	return cfg, nil
 }
@@ -110,7 +110,7 @@ func (d *DB) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
 }
 
 // Open connects to url. The schema has to exist, see Migrate for its tables. The pool_* parameters of url set the pool;
-// without pool_max_conns it has PoolSize connections.
+// without pool_max_conns it has poolSize connections.
 func Open(ctx context.Context, url, schema string) (*DB, error) {
 	cfg, err := PoolConfig(url)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 // Answers are the checked values of one submission, sorted by where they go. The maps are not nil.
 type Answers struct {
 	Contact Contact
-	// ContactFields and SubmissionFields hold answered custom fields by key: a string, a json.Number, a bool, or a []string
+	// contactFields and submissionFields hold answered custom fields by key: a string, a json.Number, a bool, or a []string
 	// for choices.
-	ContactFields    map[string]any
-	SubmissionFields map[string]any
+	contactFields    map[string]any
+	submissionFields map[string]any
 	// Organization holds answered details by name: name, vat_number, email, phone, website, address_line, postal_code,
 	// city. Without a name it is empty.
 	Organization map[string]string
-	// Message is the answer to TargetMessage, which only the details step of a booking asks for.
+	// Message is the answer to targetMessage, which only the details step of a booking asks for.
 	Message string
 	// Consents are those that the visitor gave.
-	Consents []Consent
+	Consents []consent
 	// Lines are all questions in the order of the form with their answers, for people to read. A question that is gone
 	// has a line when something was sent for it.
 	Lines []Line
@@ -32,8 +32,8 @@ type Contact struct {
 	FirstName, LastName, Email, Phone string
 }
 
-// Consent is a statement exactly as the visitor saw it.
-type Consent struct {
+// consent is a statement exactly as the visitor saw it.
+type consent struct {
 	Purpose   string
 	Text      string
 	Marketing bool
@@ -49,8 +49,8 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// MaxValues is how many values one submission may have.
-const MaxValues = 200
+// maxValues is how many values one submission may have.
+const maxValues = 200
 
 // Check checks what a visitor sent against the questions of a form. values is keyed by element id or target; strings,
 // booleans, numbers (float64 or json.Number) and arrays of strings are understood, null and blank text are no answer.
@@ -58,11 +58,11 @@ const MaxValues = 200
 // id) when it is missing. The codes are those of libs/fault; address_needed says that a consent to mails has no address
 // to confirm by. A submission that answers no field at all is refused as values: empty.
 func Check(questions []Question, values map[string]any) (Answers, error) {
-	if len(values) > MaxValues {
-		return Answers{}, fault.Invalid("values", fault.TooMany(MaxValues))
+	if len(values) > maxValues {
+		return Answers{}, fault.Invalid("values", fault.TooMany(maxValues))
 	}
 	found := fault.Problems{}
-	a := Answers{ContactFields: map[string]any{}, SubmissionFields: map[string]any{}, Organization: map[string]string{}}
+	a := Answers{contactFields: map[string]any{}, submissionFields: map[string]any{}, Organization: map[string]string{}}
 	used, answered := 0, false
 	for i := range questions {
 		q := &questions[i]
@@ -173,7 +173,7 @@ func addUnknown(found fault.Problems, questions []Question, values map[string]an
 func (a *Answers) put(q *Question, answer any) {
 	if q.Type == TypeConsent {
 		if answer == true {
-			a.Consents = append(a.Consents, Consent{Purpose: q.Purpose, Text: q.Text, Marketing: q.Marketing})
+			a.Consents = append(a.Consents, consent{Purpose: q.Purpose, Text: q.Text, Marketing: q.Marketing})
 		}
 		return
 	}
@@ -190,13 +190,13 @@ func (a *Answers) put(q *Question, answer any) {
 		a.Contact.Email = text
 	case TargetPhone:
 		a.Contact.Phone = text
-	case TargetMessage:
+	case targetMessage:
 		a.Message = text
 	default:
 		if key, ok := strings.CutPrefix(q.Target, contactFields); ok {
-			a.ContactFields[key] = answer
+			a.contactFields[key] = answer
 		} else if key, ok := strings.CutPrefix(q.Target, submissionFields); ok {
-			a.SubmissionFields[key] = answer
+			a.submissionFields[key] = answer
 		} else if key, ok := strings.CutPrefix(q.Target, "organization."); ok {
 			a.Organization[key] = text
 		}

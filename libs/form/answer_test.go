@@ -88,10 +88,10 @@ func TestAWholeSubmissionIsSortedByWhereItGoes(t *testing.T) {
 	require.Equal(t, Contact{FirstName: "Jan Piet", LastName: "Peeters", Email: "jan@example.com", Phone: "0470 12 34 56"}, a.Contact)
 	require.Equal(t, map[string]any{
 		"size": "M", "hobbies": []string{"Go", "Chess"}, "born": "2000-02-29", "age": json.Number("42"), "site": "https://example.com", "vip": true,
-	}, a.ContactFields)
+	}, a.contactFields)
 	require.Equal(t, map[string]string{"name": "Acme", "vat_number": "BE0123"}, a.Organization)
-	require.Equal(t, map[string]any{"story": "one\ntwo", "free": "no"}, a.SubmissionFields)
-	require.Equal(t, []Consent{{Purpose: "privacy", Text: "I agree."}}, a.Consents)
+	require.Equal(t, map[string]any{"story": "one\ntwo", "free": "no"}, a.submissionFields)
+	require.Equal(t, []consent{{Purpose: "privacy", Text: "I agree."}}, a.Consents)
 
 	lines := []string{}
 	for _, l := range a.Lines {
@@ -129,7 +129,7 @@ func TestAnswersOfEveryTypeThatAreTaken(t *testing.T) {
 			a, err := Check(questions, decoded(t, `{"x":`+c.sent+`,"contact.last_name":"Peeters"}`))
 			require.NoError(t, err)
 			_, key, _ := strings.Cut(c.target, "fields.")
-			require.Equal(t, c.want, a.ContactFields[key])
+			require.Equal(t, c.want, a.contactFields[key])
 		})
 	}
 }
@@ -166,9 +166,9 @@ func TestAnswersOfEveryTypeThatAreRefused(t *testing.T) {
 		{"contact.fields.hobbies", `["Golf"]`, "not_one_of"},
 		{"contact.fields.hobbies", `[1]`, "type"},
 		{"contact.fields.hobbies", `{"a":1}`, "type"},
-		{"submission.fields.story", `"` + strings.Repeat("x", MaxLongText+1) + `"`, "too_long"},
+		{"submission.fields.story", `"` + strings.Repeat("x", maxLongText+1) + `"`, "too_long"},
 		{"submission.fields.story", `"a\u0000b"`, "control_characters"},
-		{"submission.fields.title", `"` + strings.Repeat("x", MaxText+1) + `"`, "too_long"},
+		{"submission.fields.title", `"` + strings.Repeat("x", maxText+1) + `"`, "too_long"},
 	} {
 		t.Run(fmt.Sprintf("%s %.40s", c.target, c.sent), func(t *testing.T) {
 			_, err := Check(one(t, c.target), decoded(t, `{"x":`+c.sent+`}`))
@@ -187,7 +187,7 @@ func TestANumberThatTheDatabaseCannotKeepIsRefused(t *testing.T) {
 func TestWhatIsMissingOrUnknownIsNamed(t *testing.T) {
 	d := asked(t, wholeForm, siteFields)
 	many := map[string]any{}
-	for i := range MaxValues + 1 {
+	for i := range maxValues + 1 {
 		many[fmt.Sprint(i)] = i
 	}
 	for name, c := range map[string]struct {
@@ -230,7 +230,7 @@ func TestAConsentToMailsNeedsAnAddressToConfirmBy(t *testing.T) {
 
 	a, err := Check(d, map[string]any{"news": true, "mail": "a@b.cd"})
 	require.NoError(t, err)
-	require.Equal(t, []Consent{{Purpose: "newsletter", Text: "Mail me.", Marketing: true}}, a.Consents)
+	require.Equal(t, []consent{{Purpose: "newsletter", Text: "Mail me.", Marketing: true}}, a.Consents)
 }
 
 func TestDetailsOfAnOrganizationWithoutItsNameGoNowhere(t *testing.T) {
@@ -246,7 +246,7 @@ func TestAnAddressIsKeptAsContactsKeepsIt(t *testing.T) {
 }
 
 func TestTheMessageOfABookingMayHaveLines(t *testing.T) {
-	d := one(t, TargetMessage)
+	d := one(t, targetMessage)
 	a, err := Check(d, map[string]any{"x": "See you\nsoon"})
 	require.NoError(t, err)
 	require.Equal(t, "See you\nsoon", a.Message)
@@ -259,10 +259,10 @@ func TestAnAnswerForAFieldThatIsGoneIsKeptAsSentOnly(t *testing.T) {
 	require.Empty(t, Shown(d))
 	a, err := Check(d, map[string]any{"x": "anything"})
 	require.NoError(t, err)
-	require.Empty(t, a.ContactFields)
+	require.Empty(t, a.contactFields)
 	require.Equal(t, []Line{{Element: "x", Target: "contact.fields.size", Kind: KindText, Text: "anything"}}, a.Lines)
 
-	for _, sent := range []any{"a\x00b", strings.Repeat("x", MaxLongText+1), map[string]any{}, []any{map[string]any{}}, []any{"\x00"}, json.Number("1e999999")} {
+	for _, sent := range []any{"a\x00b", strings.Repeat("x", maxLongText+1), map[string]any{}, []any{map[string]any{}}, []any{"\x00"}, json.Number("1e999999")} {
 		_, err = Check(d, map[string]any{"x": sent})
 		require.Contains(t, codes(t, err), "values.x")
 	}
@@ -347,7 +347,7 @@ func FuzzCheck(f *testing.F) {
 			a, err := Check(d, sent)
 			require.Less(t, time.Since(start), 2*time.Second)
 			if err != nil {
-				require.LessOrEqual(t, len(problems(t, err)), MaxValues+len(d)+1)
+				require.LessOrEqual(t, len(problems(t, err)), maxValues+len(d)+1)
 				continue
 			}
 			out, err := json.Marshal(a)

@@ -227,7 +227,7 @@ func storable(sent any) fault.Problem {
 		_, wrong := checkNumber(v)
 		return wrong
 	case string:
-		return Text(v, MaxLongText)
+		return Text(v, maxLongText)
 	case []any:
 		if len(v) > MaxOptions {
 			return fault.TooMany(MaxOptions)

@@ -11,7 +11,7 @@ import (
 // and consents. The caller adds id, origin, source, status and owner.
 func (a Answers) EnsureContact() *proto.EnsureContact {
 	c := &proto.EnsureContact{Email: a.Contact.Email, FirstName: a.Contact.FirstName, LastName: a.Contact.LastName, Phone: a.Contact.Phone,
-		Fields: encoded(a.ContactFields), OrganizationName: a.Organization["name"]}
+		Fields: encoded(a.contactFields), OrganizationName: a.Organization["name"]}
 	organization := maps.Clone(a.Organization)
 	delete(organization, "name")
 	c.Organization = encoded(organization)

@@ -1,7 +1,7 @@
 // Package form is what forms and the details step of a booking have in common: the elements of a form, what each of them
 // asks, and the check of what a visitor answers. It keeps no state and reads nothing.
 //
-// Time and memory are bounded: Check takes at most MaxValues values, an answer has at most MaxLongText characters, and no
+// Time and memory are bounded: Check takes at most maxValues values, an answer has at most maxLongText characters, and no
 // check looks at a text more than a fixed number of times.
 package form
 
@@ -26,8 +26,8 @@ const (
 	TargetLastName     = "contact.last_name"
 	TargetPhone        = "contact.phone"
 	TargetOrganization = "organization.name"
-	// TargetMessage and TargetLocation belong to the details step of a booking; no form can have them.
-	TargetMessage  = "message"
+	// targetMessage and TargetLocation belong to the details step of a booking; no form can have them.
+	targetMessage  = "message"
 	TargetLocation = "location"
 
 	contactFields    = "contact.fields."
@@ -63,7 +63,7 @@ func Details() []Element {
 		{ID: "last_name", Type: TypeField, Target: TargetLastName, Width: "half"},
 		{ID: "email", Type: TypeField, Target: TargetEmail, Required: true},
 		{ID: "phone", Type: TypeField, Target: TargetPhone},
-		{ID: "message", Type: TypeField, Target: TargetMessage},
+		{ID: "message", Type: TypeField, Target: targetMessage},
 	}
 }
 

@@ -25,10 +25,10 @@ const (
 
 // The longest answers, in characters, and the most options.
 const (
-	MaxText     = 1000
-	MaxLongText = 10000
+	maxText     = 1000
+	maxLongText = 10000
 	MaxEmail    = 190
-	MaxPhone    = 50
+	maxPhone    = 50
 	MaxURL      = 2048
 	MaxOption   = 190
 	MaxOptions  = 200
@@ -36,7 +36,7 @@ const (
 
 // maxOf has every kind of custom field, with the length of an answer that is typed; 0 for what is picked.
 var maxOf = map[string]int{
-	KindText: MaxText, KindLongText: MaxLongText, KindEmail: MaxEmail, KindPhone: MaxPhone, KindURL: MaxURL, KindNumber: 40,
+	KindText: maxText, KindLongText: maxLongText, KindEmail: MaxEmail, KindPhone: maxPhone, KindURL: MaxURL, KindNumber: 40,
 	KindDate: 0, KindDropdown: 0, KindChoices: 0, KindCheckbox: 0,
 }
 
@@ -52,16 +52,16 @@ var targets = map[string]target{
 	TargetFirstName:             {kind: KindText, label: "First name", max: 100},
 	TargetLastName:              {kind: KindText, label: "Last name", max: 100},
 	TargetEmail:                 {kind: KindEmail, label: "Email", max: MaxEmail},
-	TargetPhone:                 {kind: KindPhone, label: "Phone", max: MaxPhone},
+	TargetPhone:                 {kind: KindPhone, label: "Phone", max: maxPhone},
 	TargetOrganization:          {kind: KindText, label: "Organization", max: 190},
 	"organization.vat_number":   {kind: KindText, label: "VAT number", max: 30},
 	"organization.email":        {kind: KindEmail, label: "Email of the organization", max: MaxEmail},
-	"organization.phone":        {kind: KindPhone, label: "Phone of the organization", max: MaxPhone},
+	"organization.phone":        {kind: KindPhone, label: "Phone of the organization", max: maxPhone},
 	"organization.website":      {kind: KindURL, label: "Website", max: MaxURL},
 	"organization.address_line": {kind: KindText, label: "Address", max: 255},
 	"organization.postal_code":  {kind: KindText, label: "Postal code", max: 20},
 	"organization.city":         {kind: KindText, label: "City", max: 100},
-	TargetMessage:               {kind: KindLongText, label: "Message", max: 1800, booking: true},
+	targetMessage:               {kind: KindLongText, label: "Message", max: 1800, booking: true},
 	TargetLocation:              {kind: KindText, label: "Address", max: 255, booking: true},
 }
 
@@ -165,7 +165,7 @@ func (fields Fields) Ask(e Element) Question {
 		q.Label = humanize(name)
 	}
 	if q.Kind = KindDropdown; len(e.Options) == 0 {
-		q.Kind, q.Max = KindLongText, MaxLongText
+		q.Kind, q.Max = KindLongText, maxLongText
 	}
 	return q
 }

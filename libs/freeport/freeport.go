@@ -6,6 +6,7 @@ package freeport
 
 import (
 	"errors"
+	"hash/fnv"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -17,6 +18,9 @@ const (
 	first = 10300
 	size  = 100
 	count = 220 // The last port is 32299; the kernel's own begin with 32768.
+
+	firstSteady = first + count*size
+	afterSteady = 32768
 )
 
 var (
@@ -57,6 +61,20 @@ func Check(port int) error {
 		return err
 	}
 	return l.Close()
+}
+
+// Steady is the first of n ports in a row that are the same for a name in every process, and in no Block. ok is false while one of
+// them is taken: by another process of the same name, or of one that has the same ports by chance.
+func Steady(name string, n int) (port int, ok bool) {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	port = firstSteady + int(h.Sum32()%uint32((afterSteady-firstSteady)/n))*n
+	for p := range n {
+		if Check(port+p) != nil {
+			return 0, false
+		}
+	}
+	return port, true
 }
 
 // Block is the first of n free ports in a row.

@@ -82,3 +82,20 @@ func TestMorePortsThanThereAreIsAnError(t *testing.T) {
 	_, err := Block(count*size + 1)
 	require.Error(t, err)
 }
+
+func TestANameHasTheSamePortsWhileTheyAreFree(t *testing.T) {
+	port, ok := Steady("a checkout", 2)
+	require.True(t, ok)
+	require.GreaterOrEqual(t, port, first+count*size)
+	require.Less(t, port+1, 32768)
+	again, ok := Steady("a checkout", 2)
+	require.True(t, ok)
+	require.Equal(t, port, again)
+	other, _ := Steady("another one", 2)
+	require.NotEqual(t, port, other)
+	l, err := net.Listen("tcp", At(port+1))
+	require.NoError(t, err)
+	defer l.Close()
+	_, ok = Steady("a checkout", 2)
+	require.False(t, ok)
+}

@@ -68,7 +68,7 @@ func (s *Set) abilityCaller(r *http.Request, e *Entry) (db.Actor, error) {
 	if !e.on() || !e.exposed() {
 		return db.Actor{}, fault.NotFound("ability")
 	}
-	actor, err := s.Auth.Authenticate(r.Context(), r)
+	actor, err := s.auth.Authenticate(r.Context(), r)
 	if err != nil {
 		return actor, err
 	}
@@ -84,7 +84,7 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, err
 	}
-	actor.Address = s.Auth.Address(r)
+	actor.Address = s.auth.Address(r)
 	call := &request{http: r, w: w, asAbility: true, actor: actor, args: map[string]json.RawMessage{}}
 	// Permission before body: the input is read once the call is allowed.
 	if err := e.allowed(call); err != nil {

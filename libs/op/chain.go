@@ -146,14 +146,14 @@ func (e *Entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.Ap
 // who authenticates the caller. A public operation ignores credentials, because a stale cookie must not keep a visitor from
 // booking.
 func (e *Entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
-	visitor := db.Actor{Channel: e.Channel, Address: e.set.Auth.Address(r)}
+	visitor := db.Actor{Channel: e.Channel, Address: e.set.auth.Address(r)}
 	if visitor.Channel == "" {
 		visitor.Channel = db.ChannelApp
 	}
 	if e.Perm == Public {
 		return visitor, nil
 	}
-	actor, err := e.set.Auth.Authenticate(ctx, r)
+	actor, err := e.set.auth.Authenticate(ctx, r)
 	if err != nil {
 		return visitor, err
 	}

@@ -82,7 +82,7 @@ func (s *stream) send(w http.ResponseWriter) error {
 	if !write(fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.N(3000))) {
 		return nil
 	}
-	feed := NewFeed(missedEvents)
+	feed := newFeed(missedEvents)
 	defer s.listen(s.request.actor, feed)()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
@@ -95,7 +95,7 @@ func (s *stream) send(w http.ResponseWriter) error {
 			write(ended("stopping"))
 			return nil
 		case <-feed.wake:
-			if text := feed.Take(); len(text) > 0 {
+			if text := feed.take(); len(text) > 0 {
 				open = write(text)
 			}
 		case <-again.C:
@@ -118,7 +118,7 @@ func ended(reason string) []byte { return Event("end", fmt.Appendf(nil, `{"reaso
 // changed is why the stream's caller may not go on listening as before, or empty.
 func (s *stream) changed() string {
 	before := s.request.actor
-	now, err := s.set.Auth.Again(before)
+	now, err := s.set.auth.Again(before)
 	if err != nil {
 		return "session"
 	}

@@ -35,15 +35,15 @@ func TestAnAnswerOutlivesTheTimeForReadingItsRequest(t *testing.T) {
 
 func TestAListenerWhoIsTooSlowIsToldToReadAllAgain(t *testing.T) {
 	t.Parallel()
-	f := NewFeed(missedEvents)
+	f := newFeed(missedEvents)
 	f.Push([]byte("a"))
 	f.Push([]byte("b"))
-	require.Equal(t, "ab", string(f.Take()))
-	require.Empty(t, f.Take())
+	require.Equal(t, "ab", string(f.take()))
+	require.Empty(t, f.take())
 	for range 100 {
 		f.Push([]byte(strings.Repeat("x", 1000)))
 	}
-	text := string(f.Take())
+	text := string(f.take())
 	require.Less(t, len(text), mostWaiting)
 	require.True(t, strings.HasPrefix(text, "event: ready\ndata: {}\n\nx"), "%.40s", text)
 }

@@ -21,8 +21,8 @@ func Event(name string, data []byte) []byte {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
 }
 
-// NewFeed makes an empty feed. A listener who is too slow for what is pushed gets missed instead of everything that waits.
-func NewFeed(missed []byte) *Feed { return &Feed{missed: missed, wake: make(chan struct{}, 1)} }
+// newFeed makes an empty feed. A listener who is too slow for what is pushed gets missed instead of everything that waits.
+func newFeed(missed []byte) *Feed { return &Feed{missed: missed, wake: make(chan struct{}, 1)} }
 
 // Push adds the text of events. It never blocks.
 func (f *Feed) Push(text []byte) {
@@ -37,8 +37,8 @@ func (f *Feed) Push(text []byte) {
 	}
 }
 
-// Take returns what waits, and leaves nothing.
-func (f *Feed) Take() []byte {
+// take returns what waits, and leaves nothing.
+func (f *Feed) take() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := f.waiting

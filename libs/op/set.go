@@ -26,7 +26,6 @@ type Set struct {
 	// Service is its name.
 	Service string
 	DB      *db.DB
-	Auth    *auth.Auth
 	// AppOn reports whether an app is switched on; nil means that all are.
 	AppOn func(app string) bool
 	// Exposed reports whether assistants may use an ability ("svc/…"), where byDefault is what its operation says; nil leaves it
@@ -49,6 +48,7 @@ type Set struct {
 	// Requests and Answers are the schemas of what operations take and answer with, by the names of the Go types.
 	Requests, Answers huma.Registry
 
+	auth     *auth.Auth
 	ops      []*Entry
 	under    string // the name of the tag for operations that are added now
 	examples map[string]json.RawMessage
@@ -60,7 +60,7 @@ type Set struct {
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	return &Set{Service: service, DB: d, Auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
+	return &Set{Service: service, DB: d, auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
 		files:    Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
 		streams:  Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
 		Answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),

@@ -11,7 +11,7 @@ import (
 // Seal encrypts a value so that only the service to can open it, at the same topic and key.
 func (k *Keys) Seal(to, topic, key string, value []byte) ([]byte, error) {
 	if k == nil || len(k.ring[to]) == 0 {
-		return nil, ErrNoKey
+		return nil, errNoKey
 	}
 	b, err := k.boxes.sealingTo(to, k.ring[to][0].seal, time.Now())
 	if err != nil {

@@ -161,13 +161,13 @@ func (m Message) signed() []byte {
 	return append(append(b, 1), m.Value...)
 }
 
-// ErrNoKey means that this process has no key to sign with, or knows none of the service.
-var ErrNoKey = errors.New("trust: there is no key for that")
+// errNoKey means that this process has no key to sign with, or knows none of the service.
+var errNoKey = errors.New("trust: there is no key for that")
 
 // Sign returns the signature of a message: its stamp and 64 bytes.
 func (k *Keys) Sign(m Message) ([]byte, error) {
 	if k == nil || k.sign == nil {
-		return nil, ErrNoKey
+		return nil, errNoKey
 	}
 	return append(binary.BigEndian.AppendUint64(nil, uint64(m.Stamp)), ed25519.Sign(k.sign, m.signed())...), nil
 }

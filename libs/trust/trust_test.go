@@ -49,7 +49,7 @@ func TestASignatureIsOfOneServiceAndOneMessage(t *testing.T) {
 	_, err = (*Keys)(nil).Verify("settings", m, signature)
 	require.ErrorIs(t, err, ErrForged)
 	_, err = reader.Sign(m)
-	require.ErrorIs(t, err, ErrNoKey)
+	require.ErrorIs(t, err, errNoKey)
 }
 
 func TestKeysAreChangedWithoutABreak(t *testing.T) {
@@ -94,7 +94,7 @@ func TestOnlyTheReceiverOpensWhatIsSealed(t *testing.T) {
 		require.ErrorIs(t, err, ErrSealed, "cut off")
 	}
 	_, err = booking.Seal("forms", "forms.command", "k", nil)
-	require.ErrorIs(t, err, ErrNoKey)
+	require.ErrorIs(t, err, errNoKey)
 	plain, err = settings.Open("settings.mail", "k", []byte("never sealed"))
 	require.NoError(t, err)
 	require.Equal(t, "never sealed", string(plain))

@@ -58,10 +58,10 @@ func (t *Reader) Clock(m time.Time) string { return t.In(m).Format("15:04") }
 func (t *Reader) Stamp(m time.Time) string { return t.In(m).Format(time.RFC3339) }
 
 // ZoneName is the city of the business's zone, "Brussels".
-func (t *Reader) ZoneName() string { return ZoneCity(t.zone.String()) }
+func (t *Reader) ZoneName() string { return zoneCity(t.zone.String()) }
 
-// ZoneCity is the city of an IANA zone's name.
-func ZoneCity(zone string) string {
+// zoneCity is the city of an IANA zone's name.
+func zoneCity(zone string) string {
 	return strings.ReplaceAll(zone[strings.LastIndexByte(zone, '/')+1:], "_", " ")
 }
 

@@ -28,7 +28,7 @@ func (u *UI) Reader(r *http.Request) *Reader {
 func (u *UI) ReaderOf(language string) *Reader {
 	country := u.Business().Country
 	language = cmp.Or(language, lang.OfCountry(country))
-	return &Reader{Language: language, Country: country, texts: u.texts[language], zone: u.Zone}
+	return &Reader{Language: language, country: country, texts: u.texts[language], zone: u.Zone}
 }
 
 // Readers gives whoever writes without a request, such as the author of a mail, the texts of a folder (text/*.json, over
@@ -36,6 +36,6 @@ func (u *UI) ReaderOf(language string) *Reader {
 func Readers(folder fs.FS) func(language, country string, zone *time.Location) *Reader {
 	all := readTexts(own, folder)
 	return func(language, country string, zone *time.Location) *Reader {
-		return &Reader{Language: language, Chosen: language, Country: country, texts: all[language], zone: zone}
+		return &Reader{Language: language, Chosen: language, country: country, texts: all[language], zone: zone}
 	}
 }

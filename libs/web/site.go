@@ -32,14 +32,14 @@ type UI struct {
 
 // Business is the business as the general settings have it.
 type Business struct {
-	Name, Email, Phone, Website string
-	Country, Currency           string
+	Name, Email, Phone string
+	Country, Currency  string
 }
 
 // Business reads the general settings. The name is never empty.
 func (u *UI) Business() Business {
 	var g struct {
-		Business struct{ Name, Email, Phone, Website string }
+		Business struct{ Name, Email, Phone string }
 		Country  string
 		Currency string
 	}
@@ -47,7 +47,7 @@ func (u *UI) Business() Business {
 	if g.Business.Name == "" {
 		g.Business.Name = "Frontdesk"
 	}
-	return Business{g.Business.Name, g.Business.Email, g.Business.Phone, g.Business.Website, g.Country, g.Currency}
+	return Business{g.Business.Name, g.Business.Email, g.Business.Phone, g.Country, g.Currency}
 }
 
 // Logo is where the business's logo stands on this host, whatever host the portal has; "" without a logo.

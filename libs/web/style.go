@@ -134,8 +134,8 @@ func (u *UI) lookFont(l *Look, font string, set func(name, value string)) {
 	}
 }
 
-// CSS is the style as a style sheet.
-func (l Look) CSS() string {
+// css is the style as a style sheet.
+func (l Look) css() string {
 	var b strings.Builder
 	if l.FontURL != "" {
 		fmt.Fprintf(&b, "@font-face{font-family:%q;src:url(%q) format(\"woff2\");font-weight:100 900;font-display:swap}\n", l.Font, l.FontURL)
@@ -160,7 +160,7 @@ func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/css; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write([]byte(u.look(r.URL.Query()).CSS()))
+	_, _ = w.Write([]byte(u.look(r.URL.Query()).css()))
 }
 
 // WidgetSite is the part of the settings that a widget uses.

@@ -44,17 +44,17 @@ type Reader struct {
 	Language string
 	// Chosen is the language when the address or form names it, else "". Links and forms pass it on as lang.
 	Chosen string
-	// Country is that of the business, "" when it did not say.
-	Country string
+	// country is that of the business, "" when it did not say.
+	country string
 	texts   texts
 	zone    *time.Location
 }
 
 // Locale is the language with the country of the business, where people speak it: "nl-BE", "fr-CH"; "en-GB" for English.
-func (t *Reader) Locale() string { return Locale(t.Language, t.Country) }
+func (t *Reader) Locale() string { return locale(t.Language, t.country) }
 
-// Locale is the full locale of a language at a business of that country.
-func Locale(lang, country string) string {
+// locale is the full locale of a language at a business of that country.
+func locale(lang, country string) string {
 	spoken := map[string]string{"en": "GB", "nl": "NL BE", "fr": "FR BE CH", "de": "DE AT CH BE"}[lang]
 	if country != "" && strings.Contains(spoken, country) {
 		return lang + "-" + country

@@ -75,19 +75,19 @@ func (v view) Asset(name string) string { return v.ui.Asset(name) }
 func (v view) StyleSheet() string { return v.ui.prefix() + "style.css?" + v.Look.Query() }
 
 // Languages are the choices at the foot of the page.
-func (v view) Languages() []LanguageChoice {
+func (v view) Languages() []languageChoice {
 	if v.Alternate == nil {
 		return nil
 	}
-	var all []LanguageChoice
+	var all []languageChoice
 	for _, l := range lang.Languages {
-		all = append(all, LanguageChoice{Code: l, Name: languageNames[l], Address: v.Alternate(l), Current: l == v.Language})
+		all = append(all, languageChoice{Code: l, Name: languageNames[l], Address: v.Alternate(l), Current: l == v.Language})
 	}
 	return all
 }
 
-// LanguageChoice is one language of a page.
-type LanguageChoice struct {
+// languageChoice is one language of a page.
+type languageChoice struct {
 	Code, Name, Address string
 	Current             bool
 }

@@ -153,7 +153,7 @@ func TestTheFormStyleBecomesASheetThatCannotBeBrokenOutOf(t *testing.T) {
 	require.True(t, l.Plain)
 	require.Contains(t, l.Icon, "<svg")
 	require.Contains(t, l.Vars["--svc-font"], "svc-lora")
-	require.NotContains(t, l.CSS(), "red;}")
+	require.NotContains(t, l.css(), "red;}")
 
 	dark := u.Look(map[string]any{"background": "#101010", "size": 12.0, "font": "theme:body"})
 	require.Equal(t, "dark", dark.Scheme)

@@ -24,8 +24,8 @@ const (
 	npmMajor   = 18
 )
 
-// Extensions are those that Provision installs; a PostgreSQL without them is not used.
-var Extensions = []string{"btree_gist", "citext", "pg_trgm", "unaccent"}
+// extensions are those that Provision installs; a PostgreSQL without them is not used.
+var extensions = []string{"btree_gist", "citext", "pg_trgm", "unaccent"}
 
 type binaries struct {
 	dir   string
@@ -101,7 +101,7 @@ func inspect(dir string) (binaries, error) {
 	}
 	// pg_config reports Debian's paths also where only the client is installed, hence the look at the files.
 	if share, err := exec.Command(b.program("pg_config"), "--sharedir").Output(); err == nil {
-		for _, e := range Extensions {
+		for _, e := range extensions {
 			if _, err := os.Stat(filepath.Join(strings.TrimSpace(string(share)), "extension", e+".control")); err != nil {
 				return b, fmt.Errorf("it lacks the extension %s", e)
 			}

@@ -15,7 +15,7 @@ const Database = "frontdesk"
 // Role is the database role of a service.
 func Role(service string) string { return Database + "_" + service }
 
-// Provision makes, on the server behind adminURL, the database, the schema ext with the Extensions, and for each service
+// Provision makes, on the server behind adminURL, the database, the schema ext with the extensions, and for each service
 // (name to password) a login role that owns the schema of the service's name and may do nothing elsewhere. It answers with
 // the URL for each service. Running it again changes nothing but the passwords. adminURL needs the right to make databases
 // and roles; when it names a database other than the server's own ones, that database is used instead of Database.
@@ -48,7 +48,7 @@ func Provision(ctx context.Context, adminURL string, passwords map[string]string
 		`REVOKE ALL ON SCHEMA public FROM PUBLIC`,
 		`CREATE SCHEMA IF NOT EXISTS ext`,
 	}
-	for _, e := range Extensions {
+	for _, e := range extensions {
 		statements = append(statements, `CREATE EXTENSION IF NOT EXISTS `+e+` SCHEMA ext`, `ALTER EXTENSION `+e+` SET SCHEMA ext`)
 	}
 	if err := execute(ctx, tx, statements, map[string]string{"db": name}); err != nil {

@@ -1,0 +1,8 @@
+package db
+
+// What the tests outside of the package compare with.
+type WrongAssumption = wrongAssumption
+
+const PoolSize = poolSize
+
+var ErrLeaseLost = errLeaseLost
