@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -11,13 +12,14 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
-// body is the content of a request. Its text is stored, and every attempt sends the same bytes.
-type body struct {
-	event  string
-	id     uuid.UUID
+// Body is the content of a request. Its text is stored, and every attempt sends the same bytes.
+type Body struct {
+	ID     uuid.UUID // of the event
+	Event  string
 	at     time.Time
 	key    string // of the record in data; empty for a test
 	record uuid.UUID
@@ -40,8 +42,8 @@ var keys = map[string]string{
 
 // newBody makes the body of an event about a record. A record or an extra that cannot be read is an error: a body whose
 // contact is unknown would escape an erasure.
-func newBody(e bus.Event, record uuid.UUID) (body, error) {
-	b := body{event: e.Kind, id: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
+func newBody(e bus.Event, record uuid.UUID) (Body, error) {
+	b := Body{Event: e.Kind, ID: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
 	switch e.Topic {
 	case proto.ContactTopic:
 		b.contact = &record
@@ -80,7 +82,7 @@ func newBody(e bus.Event, record uuid.UUID) (body, error) {
 }
 
 // stripped is the body with nothing of its record but the id.
-func (b body) stripped() body {
+func (b Body) stripped() Body {
 	b.data = json.RawMessage(`{"id":"` + b.record.String() + `"}`)
 	b.changed = nil
 	return b
@@ -102,9 +104,9 @@ func (s sent) text() (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// text is the body as sent.
-func (b body) text() (string, error) {
-	s := sent{b.event, eventID(b.id), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), map[string]json.RawMessage{}}
+// Text is the body as sent.
+func (b Body) Text() (string, error) {
+	s := sent{b.Event, EventID(b.ID), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), map[string]json.RawMessage{}}
 	if b.key != "" {
 		s.Data[b.key] = b.data
 	} else if err := json.Unmarshal(b.data, &s.Data); err != nil {
@@ -124,8 +126,27 @@ func (b body) text() (string, error) {
 	return s.text()
 }
 
-// eventID is the id of an event as receivers see it.
-func eventID(id uuid.UUID) string { return "evt_" + id.String() }
+// Test is the body of a new test event of a webhook.
+func Test(tx *db.Tx, webhook uuid.UUID, name string) (Body, error) {
+	data, err := json.Marshal(map[string]any{"webhook": map[string]any{"id": webhook, "name": name}})
+	return Body{Event: testEvent, ID: db.NewID(), at: tx.Now, data: data}, err
+}
+
+// Headers are the headers of a request: those of every one, and its signatures.
+func Headers(event string, delivery uuid.UUID, signatures map[string]string) http.Header {
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "Frontdesk-Webhooks/1.0")
+	h.Set("X-Svc-Event", event)
+	h.Set("X-Svc-Delivery", delivery.String())
+	for name, value := range signatures {
+		h.Set(name, value)
+	}
+	return h
+}
+
+// EventID is the id of an event as receivers see it.
+func EventID(id uuid.UUID) string { return "evt_" + id.String() }
 
 // idOf is the id of a nested record, nil if raw has none.
 func idOf(raw json.RawMessage) *uuid.UUID {

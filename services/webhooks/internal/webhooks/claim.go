@@ -9,15 +9,36 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel/propagation"
 
-	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
 	"frontdesk/services/webhooks/internal/signature"
 )
 
-// leaseFor is how long a claim holds: one attempt and writing its result, with some to spare. After that the deliveries
+// LeaseFor is how long a claim holds: one attempt and writing its result, with some to spare. After that the deliveries
 // of a dead process are sent again. Tests that kill processes shorten it.
-var leaseFor = 15 * time.Second
+var LeaseFor = 15 * time.Second
+
+// Job is a delivery that this process holds the lease of.
+type Job struct {
+	ID      uuid.UUID
+	Lease   uuid.UUID
+	Event   string
+	Message uuid.UUID // the event's id
+	Payload string
+	// Traceparent is the trace of the change, empty if it was not traced.
+	Traceparent string
+	Status      string
+	Failed      int        `db:"failed_attempts"` // attempts of the schedule so far
+	Next        *time.Time `db:"next_attempt_at"`
+	Once        bool       // a test: one attempt, never a second
+	// Resent attempts are asked for by a person. One that fails changes neither status nor schedule.
+	Resent bool `db:"-"`
+}
+
+// Traced is ctx within the trace of the change.
+func (j Job) Traced(ctx context.Context) context.Context {
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.Traceparent})
+}
 
 // window is how many of the oldest waiting deliveries of a webhook, and of its waiting records, a claim reads: a long backlog
 // costs no more than that.
@@ -82,24 +103,36 @@ select d.id, l.token as lease, m.event, d.message, m.payload, m.traceparent, d.s
 from lease l join delivery d on d.id = l.delivery join message m on m.id = d.message
 where l.webhook = @webhook and l.token = @lease and d.status in ('queued', 'retrying')`
 
-// claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one
+// Due are the webhooks that have something to send.
+func (s *service) Due(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := s.DB.Pool.Query(ctx, `
+		select id from webhook w where active and paused is null and (
+			exists (select from delivery d where d.webhook = w.id and d.status = 'queued')
+			or exists (select from delivery d where d.webhook = w.id and d.status = 'retrying' and d.next_attempt_at <= $1))`, s.DB.Now().UTC())
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
+
+// Claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one
 // of these to be settled, or for room. A webhook that does not exist has no jobs.
-func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to target, jobs []job, more bool, err error) {
+func (s *service) Claim(ctx context.Context, webhook uuid.UUID, most int) (to Target, jobs []Job, more bool, err error) {
 	// The statements are one transaction. The lock on the webhook lets the second see everything that another process
 	// has settled before.
 	b := &pgx.Batch{}
 	// A lease that a crash of the database loses costs no more than a second request of its attempt. Leases that have ended stay in the
 	// table until the next vacuum, thousands of a busy webhook. A plain scan of their index marks them, so that the next one passes over
 	// them; a bitmap scan, or one of the whole table that statistics of a quiet moment make look small, reads all of them each time.
-	b.Queue(`select `+targetColumns+`, set_config('synchronous_commit', 'off', true) || set_config('enable_bitmapscan', 'off', true) ||
-		set_config('enable_seqscan', 'off', true) from webhook where id = $1 for no key update`, webhook, e.s.DB.Now().UTC())
+	b.Queue(`select `+TargetColumns+`, set_config('synchronous_commit', 'off', true) || set_config('enable_bitmapscan', 'off', true) ||
+		set_config('enable_seqscan', 'off', true) from webhook where id = $1 for no key update`, webhook, s.DB.Now().UTC())
 	lease := uuid.New()
-	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "now": e.s.DB.Now().UTC(), "most": most,
-		"pause": signature.PauseAfter, "lease": lease, "for": leaseFor})
+	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "now": s.DB.Now().UTC(), "most": most,
+		"pause": signature.PauseAfter, "lease": lease, "for": LeaseFor})
 	b.Queue(claimedSQL, pgx.NamedArgs{"webhook": webhook, "lease": lease})
-	res := e.s.DB.Pool.SendBatch(ctx, b)
+	res := s.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
-	to, err = e.s.target(res.QueryRow())
+	to, err = s.ScanTarget(res.QueryRow())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return to, nil, false, nil
 	}
@@ -114,27 +147,12 @@ func (e *engine) claim(ctx context.Context, webhook uuid.UUID, most int) (to tar
 	if err != nil {
 		return to, nil, false, err
 	}
-	jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[job])
+	jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[Job])
 	return to, jobs, leased > 0 && waiting > leased, err
 }
 
-// targetOf reads where the requests of a webhook go, svc_not_found if there is no such webhook.
-func (s *service) targetOf(ctx context.Context, tx *db.Tx, webhook uuid.UUID) (target, error) {
-	to, err := s.target(tx.QueryRow(ctx, `select `+targetColumns+`, '' from webhook where id = $1`, webhook, s.DB.Now().UTC()))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return to, fault.NotFound("webhook")
-	}
-	return to, err
-}
-
-// targetColumns are the columns that target scans before one of the caller's; $2 is the time.
-const targetColumns = `id, url, secret, case when old_secret_until > $2 then old_secret end`
-
-func (s *service) target(row pgx.Row) (to target, err error) {
-	var sealed, old []byte
-	if err := row.Scan(&to.id, &to.url, &sealed, &old, nil); err != nil {
-		return to, err
-	}
-	to.secret, to.old = s.open(to.id, sealed), s.open(to.id, old)
-	return to, nil
+// Hold keeps the lease of a delivery for a while longer, so that it is not sent again meanwhile.
+func (s *service) Hold(ctx context.Context, delivery, lease uuid.UUID, d time.Duration) error {
+	_, err := s.DB.Pool.Exec(ctx, `update lease set until = now() + $3::interval where delivery = $1 and token = $2`, delivery, lease, d)
+	return err
 }

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,19 +63,10 @@ type Attempt struct {
 	At           time.Time `json:"at" doc:"When it was sent: the time in its signature."`
 	URL          string    `json:"url" doc:"Where it was sent."`
 	ResponseCode *int      `json:"response_code" doc:"The status of the answer; null without one."`
-	ResponseBody Answer    `json:"response_body" doc:"The first 64 KiB of the answer; what is not text is replaced."`
+	ResponseBody Raw       `json:"response_body" doc:"The first 64 KiB of the answer; what is not text is replaced."`
 	Error        *string   `json:"error" doc:"Why it failed; null if it succeeded."`
 	DurationMS   int       `json:"duration_ms" doc:"How long it took, in milliseconds."`
 }
-
-// Answer is the body of a receiver's answer, which may be any bytes.
-type Answer []byte
-
-// MarshalText replaces what is not UTF-8.
-func (a Answer) MarshalText() ([]byte, error) { return bytes.ToValidUTF8(a, []byte("\uFFFD")), nil }
-
-// Schema is a string.
-func (Answer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
 const selectDelivery = `select d.id, m.event, 'evt_' || m.id as event_id, d.status, d.attempts, d.response_code, d.error, d.duration_ms,
 	date_trunc('second', d.next_attempt_at) as next_attempt_at, d.created_at, date_trunc('second', d.delivered_at) as delivered_at, d.replayed_at, m.payload
@@ -96,7 +86,7 @@ type findDeliveries struct {
 // findDeliveriesOf lists the log of a webhook, newest first. The total comes from the tally, so a long log is not counted.
 func findDeliveriesOf(ctx context.Context, tx *db.Tx, in findDeliveries) (db.List[Delivery], error) {
 	none := db.List[Delivery]{}
-	if _, err := getWebhook(ctx, tx, op.ByID{ID: in.ID}); err != nil {
+	if _, err := Get(ctx, tx, op.ByID{ID: in.ID}); err != nil {
 		return none, err
 	}
 	c, err := tx.Page(in.Page, "deliveries", in)
@@ -126,7 +116,7 @@ func findDeliveriesOf(ctx context.Context, tx *db.Tx, in findDeliveries) (db.Lis
 }
 
 func getDelivery(ctx context.Context, tx *db.Tx, in op.ByID) (DeliveryLog, error) {
-	d, err := deliveryByID(ctx, tx, in.ID)
+	d, err := ByID(ctx, tx, in.ID)
 	if err != nil {
 		return DeliveryLog{}, err
 	}
@@ -142,8 +132,8 @@ func getDelivery(ctx context.Context, tx *db.Tx, in op.ByID) (DeliveryLog, error
 	return DeliveryLog{d, log}, err
 }
 
-// deliveryByID answers svc_not_found also for a delivery whose webhook was deleted.
-func deliveryByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error) {
+// ByID reads a delivery: svc_not_found also for a delivery whose webhook was deleted.
+func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error) {
 	rows, err := tx.Query(ctx, selectDelivery+`where d.id = $1 and exists (select from webhook w where w.id = d.webhook)`, id)
 	if err != nil {
 		return Delivery{}, err
@@ -153,128 +143,4 @@ func deliveryByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error
 		return d, fault.NotFound("delivery")
 	}
 	return d, err
-}
-
-// testBody is the body of a new test event of the webhook.
-func testBody(tx *db.Tx, w Webhook) (body, error) {
-	data, err := json.Marshal(map[string]any{"webhook": map[string]any{"id": w.ID, "name": w.Name}})
-	return body{event: testEvent, id: db.NewID(), at: tx.Now, data: data}, err
-}
-
-// testWebhook sends a test event at once and answers with its delivery after the attempt. A test is never retried.
-func (s *service) testWebhook(ctx context.Context, d *db.DB, in op.ByID) (Delivery, error) {
-	var to target
-	var j job
-	err := d.Do(ctx, func(tx *db.Tx) error {
-		w, err := getWebhook(ctx, tx, in)
-		if err != nil {
-			return err
-		}
-		b, err := testBody(tx, w)
-		if err != nil {
-			return err
-		}
-		text, err := b.text()
-		if err != nil {
-			return err
-		}
-		j = job{ID: db.NewID(), Lease: uuid.New(), Event: b.event, Message: b.id, Payload: text, Status: statusQueued, Next: &tx.Now, Once: true}
-		_, err = tx.Exec(ctx, `
-			with stored as (
-				insert into message (id, event, record, payload, created_at) values (@message, @event, @message, @payload, @now)
-			), counted as (
-				insert into tally values (@webhook, 'queued', 1)
-			), leased as (
-				insert into lease values (@id, @webhook, @lease, now() + @for::interval)
-			)
-			insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at)
-			values (@id, @webhook, @message, @message, 'queued', true, @now, @now)`,
-			pgx.NamedArgs{"id": j.ID, "webhook": w.ID, "message": j.Message, "event": j.Event, "payload": text, "now": tx.Now, "lease": j.Lease, "for": leaseFor})
-		if err != nil {
-			return err
-		}
-		if to, err = s.targetOf(ctx, tx, w.ID); err != nil {
-			return err
-		}
-		return op.Audit(ctx, tx, "test-webhook", "webhook", w.ID.String())
-	})
-	if err != nil {
-		return Delivery{}, err
-	}
-	return s.sendLeased(ctx, d, to, j)
-}
-
-// errLeased means that an attempt of the delivery is under way.
-var errLeased = fault.Conflict("in_flight", "This delivery is being sent just now.")
-
-// resendDelivery sends a delivery once more at once, whatever its status, and answers with it after the attempt. It waits
-// for an attempt under way, at most 6 s: two at a time would overwrite each other's result.
-func (s *service) resendDelivery(ctx context.Context, d *db.DB, in op.ByID) (Delivery, error) {
-	to, j, err := s.leaseForResend(ctx, d, in.ID)
-	for wait := 0; errors.Is(err, errLeased) && wait < 60; wait++ {
-		select {
-		case <-ctx.Done():
-			return Delivery{}, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-		to, j, err = s.leaseForResend(ctx, d, in.ID)
-	}
-	if err != nil {
-		return Delivery{}, err
-	}
-	return s.sendLeased(ctx, d, to, j)
-}
-
-// leaseForResend takes the lease of a delivery and audits the resend; errLeased if somebody else holds the lease. It locks
-// the lease before the delivery, as results do. Because of the second lock a replay sees the lease, or the resend sees the status
-// that a replay has set.
-func (s *service) leaseForResend(ctx context.Context, d *db.DB, id uuid.UUID) (to target, j job, err error) {
-	err = d.Do(ctx, func(tx *db.Tx) error {
-		if _, err := deliveryByID(ctx, tx, id); err != nil {
-			return err
-		}
-		lease := uuid.New()
-		var webhook uuid.UUID
-		err := tx.QueryRow(ctx, `
-			insert into lease (delivery, webhook, token, until) select id, webhook, $2, now() + $3::interval from delivery where id = $1
-			on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
-			returning webhook`, id, lease, leaseFor).Scan(&webhook)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errLeased
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `select from delivery where id = $1 for no key update`, id); err != nil {
-			return err
-		}
-		if to, err = s.targetOf(ctx, tx, webhook); err != nil {
-			return err
-		}
-		rows, err := tx.Query(ctx, `select d.id, $2::uuid as lease, m.event, d.message, m.payload, m.traceparent, d.status, d.failed_attempts, d.next_attempt_at, d.once
-			from delivery d join message m on m.id = d.message where d.id = $1`, id, lease)
-		if err != nil {
-			return err
-		}
-		claimed, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[job])
-		if err != nil {
-			return err
-		}
-		claimed.Resent = true
-		j = claimed
-		return op.Audit(ctx, tx, "resend-webhook-delivery", "webhook_delivery", id.String())
-	})
-	return to, j, err
-}
-
-// sendLeased makes an attempt whose lease is held, and answers with the delivery after it.
-func (s *service) sendLeased(ctx context.Context, d *db.DB, to target, j job) (out Delivery, err error) {
-	if err := s.engine.attempt(ctx, to, j); err != nil {
-		return out, err
-	}
-	err = d.Read(ctx, func(tx *db.Tx) (err error) {
-		out, err = deliveryByID(ctx, tx, j.ID)
-		return err
-	})
-	return out, err
 }

@@ -47,7 +47,7 @@ func describeEvents() *op.Webhooks {
 	}
 	describeEvent(w, testEvent, "", "The event that POST /webhooks/{id}/test sends. It cannot be subscribed.", map[string]any{"webhook": map[string]any{"type": "object",
 		"required": []string{"id", "name"}, "properties": map[string]any{"id": map[string]any{"$ref": "#/components/schemas/Id"}, "name": map[string]any{"type": "string"}}}},
-		[]string{"webhook"}, body{event: testEvent, id: exampleDelivery, at: exampleTime, data: json.RawMessage(`{"webhook":{"id":"` + exampleDelivery.String() + `","name":"Mine"}}`)})
+		[]string{"webhook"}, Body{Event: testEvent, ID: exampleDelivery, at: exampleTime, data: json.RawMessage(`{"webhook":{"id":"` + exampleDelivery.String() + `","name":"Mine"}}`)})
 	return w
 }
 
@@ -58,7 +58,7 @@ var (
 )
 
 // exampleOf is the body of an event, of the sample that its producer's test has written.
-func exampleOf(kind string) body {
+func exampleOf(kind string) Body {
 	for topic := range keys {
 		raw, err := proto.Samples.ReadFile("samples/" + topic + "/" + kind + ".json")
 		if err != nil {
@@ -71,7 +71,7 @@ func exampleOf(kind string) body {
 		}
 		err = json.Unmarshal(raw, &sample)
 		if err == nil {
-			var b body
+			var b Body
 			if b, err = newBody(bus.Event{Topic: topic, Kind: kind, ID: exampleDelivery, At: exampleTime, Changed: sample.Changed, Data: sample.Data, Extra: sample.Extra}, sample.ID); err == nil {
 				return b
 			}
@@ -86,8 +86,8 @@ func eventHeader(name, description, example string) map[string]any {
 }
 
 // describeEvent adds the request of one event to w.
-func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any, required []string, example body) {
-	sent, err := example.text()
+func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any, required []string, example Body) {
+	sent, err := example.Text()
 	if err != nil {
 		panic("webhooks: example of " + event + ": " + err.Error())
 	}
@@ -103,7 +103,7 @@ func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any,
 		eventHeader("X-Svc-Event", "The name of the event.", event),
 		eventHeader("X-Svc-Delivery", "The id of the delivery.", exampleDelivery.String()),
 		eventHeader(signature.HeaderSvc, "t=<unix time>,v1=<HMAC-SHA256 in hex, keyed with the whole secret, of the time, a dot and the body>.", "t=1767225600,v1="+strings.Repeat("0", 64)),
-		eventHeader(signature.HeaderStandardID, "The id of the event, the same on every attempt (Standard Webhooks).", eventID(exampleDelivery)),
+		eventHeader(signature.HeaderStandardID, "The id of the event, the same on every attempt (Standard Webhooks).", EventID(exampleDelivery)),
 		eventHeader(signature.HeaderStandardTimestamp, "The unix time of this attempt (Standard Webhooks).", "1767225600"),
 		eventHeader(signature.HeaderStandardSignature, "v1,<HMAC-SHA256 in base64>, one for each secret that is valid (Standard Webhooks).", "v1,"+strings.Repeat("0", 43)+"="),
 	}

@@ -38,7 +38,7 @@ type engine struct {
 	seconds metric.Float64Histogram
 	tracer  trace.Tracer
 
-	results chan result
+	results chan attempt
 	refused *app.Aside[uuid.UUID] // deliveries whose results could not be stored
 	sending sync.WaitGroup        // dispatching lanes and attempts
 
@@ -63,7 +63,7 @@ func newEngine(s *service) *engine {
 	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.webhook.attempt.seconds", metric.WithUnit("s"),
 		metric.WithDescription("time of an attempt by outcome"),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
-	return &engine{s: s, client: fetch.Client(s.fetchOptions()), seconds: seconds, tracer: otel.Tracer("frontdesk"), results: make(chan result, 256),
+	return &engine{s: s, client: fetch.Client(s.Fetch()), seconds: seconds, tracer: otel.Tracer("frontdesk"), results: make(chan attempt, 256),
 		refused: app.NewAside[uuid.UUID]("webhook results"),
 		lanes:   map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
 }
@@ -114,7 +114,7 @@ func (e *engine) receive(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(ctx)
 	}()
-	if _, err := conn.Exec(ctx, `listen `+dueChannel); err != nil {
+	if _, err := conn.Exec(ctx, `listen `+WakeChannel); err != nil {
 		return err
 	}
 	// Notifications that were sent while no connection listened are lost, so every lane is woken: now, and once more when
@@ -122,7 +122,7 @@ func (e *engine) receive(ctx context.Context) error {
 	if err := e.sweep(ctx); err != nil {
 		return err
 	}
-	again := time.AfterFunc(leaseFor+time.Second, func() { _ = e.sweep(ctx) })
+	again := time.AfterFunc(LeaseFor+time.Second, func() { _ = e.sweep(ctx) })
 	defer again.Stop()
 	for {
 		n, err := conn.WaitForNotification(ctx)
@@ -145,14 +145,7 @@ func (e *engine) receive(ctx context.Context) error {
 
 // sweep wakes every webhook that has something due.
 func (e *engine) sweep(ctx context.Context) error {
-	rows, err := e.s.DB.Pool.Query(ctx, `
-		select id from webhook w where active and paused is null and (
-			exists (select from delivery d where d.webhook = w.id and d.status = 'queued')
-			or exists (select from delivery d where d.webhook = w.id and d.status = 'retrying' and d.next_attempt_at <= $1))`, e.s.DB.Now().UTC())
-	if err != nil {
-		return err
-	}
-	due, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	due, err := e.s.Due(ctx)
 	for _, id := range due {
 		e.wake(id)
 	}
@@ -222,7 +215,7 @@ func (e *engine) dispatch(l *lane) {
 		e.mu.Unlock()
 
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		to, jobs, more, err := e.claim(ctx, l.id, most)
+		to, jobs, more, err := e.s.Claim(ctx, l.id, most)
 		cancel()
 		if err != nil {
 			// Deliveries that were claimed all the same are sent when their leases have run out.
@@ -231,7 +224,7 @@ func (e *engine) dispatch(l *lane) {
 		e.mu.Lock()
 		e.addInFlight(l, len(jobs)-most)
 		if err == nil {
-			e.setHost(l, host(to.url))
+			e.setHost(l, host(to.URL))
 		}
 		// A claim that found nothing may have been held back by requests in flight.
 		l.more = more || len(jobs) == 0 && l.inFlight > 0
@@ -243,7 +236,7 @@ func (e *engine) dispatch(l *lane) {
 		}
 		e.mu.Unlock()
 		for _, j := range jobs {
-			e.sending.Go(func() { e.results <- e.send(context.Background(), to, j) })
+			e.sending.Go(func() { e.results <- attempt{e.send(context.Background(), to, j), nil} })
 		}
 		if err != nil {
 			slog.WarnContext(ctx, "claiming deliveries is retried", "webhook", l.id, "error", err)
@@ -300,8 +293,7 @@ func (e *engine) resolveHost(l *lane) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	var address string
-	err := e.s.DB.Pool.QueryRow(ctx, `select url from webhook where id = $1`, l.id).Scan(&address)
+	address, err := e.s.URL(ctx, l.id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -334,9 +326,9 @@ func (e *engine) complete(webhook uuid.UUID, n int) {
 	e.start(l)
 }
 
-// attempt sends a job at once and returns when its result is in the database. It returns svc_conflict with reason secret
+// sendNow sends a job at once and returns when its result is in the database. It returns svc_conflict with reason secret
 // if the request cannot be signed. A caller that hangs up does not undo the request.
-func (e *engine) attempt(ctx context.Context, to target, j job) error {
+func (e *engine) sendNow(ctx context.Context, to Target, j Job) error {
 	e.mu.Lock()
 	if e.stopping {
 		e.mu.Unlock()
@@ -344,9 +336,7 @@ func (e *engine) attempt(ctx context.Context, to target, j job) error {
 	}
 	done := make(chan error, 1)
 	e.sending.Go(func() {
-		r := e.send(context.WithoutCancel(ctx), to, j)
-		r.done = done
-		e.results <- r
+		e.results <- attempt{e.send(context.WithoutCancel(ctx), to, j), done}
 	})
 	e.mu.Unlock()
 	select {

@@ -33,36 +33,26 @@ func blank(payload string) (string, error) {
 	return b.text()
 }
 
-// scrubContact removes a person from all that is stored, waiting deliveries included, and keeps the id for events of other
-// services that arrive later.
-func scrubContact(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	_, err := scrubContacts(ctx, tx, []uuid.UUID{contact})
-	return err
-}
-
-// scrubContacts is scrubContact for several. It answers with the ids of the records whose bodies are blank now.
-func scrubContacts(ctx context.Context, tx *db.Tx, contacts []uuid.UUID) ([]uuid.UUID, error) {
+// scrubContacts removes people from all that is stored, waiting deliveries included, and keeps the ids of the contacts for events of
+// other services that arrive later. It answers with the ids of the records whose bodies are blank now.
+func (s *service) scrubContacts(ctx context.Context, tx *db.Tx, contacts []uuid.UUID) ([]uuid.UUID, error) {
 	if _, err := tx.Exec(ctx, `insert into erased (contact) select unnest($1::uuid[]) on conflict do nothing`, contacts); err != nil {
-		return nil, err
-	}
-	// Anything may have arrived at a test receiver, so all of it goes.
-	if _, err := tx.Exec(ctx, `delete from test_request`); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `select id, payload from message where contact = any($1) order by id for update`, contacts)
 	if err != nil {
 		return nil, err
 	}
-	return rewrite(ctx, tx, rows, blank)
+	return s.rewrite(ctx, tx, rows, blank)
 }
 
 // scrubRecord removes a record that has gone for good from all that is stored.
-func scrubRecord(ctx context.Context, tx *db.Tx, record uuid.UUID) error {
+func (s *service) scrubRecord(ctx context.Context, tx *db.Tx, record uuid.UUID) error {
 	rows, err := tx.Query(ctx, `select id, payload from message where record = $1 order by id for update`, record)
 	if err != nil {
 		return err
 	}
-	_, err = rewrite(ctx, tx, rows, blank)
+	_, err = s.rewrite(ctx, tx, rows, blank)
 	return err
 }
 
@@ -90,7 +80,7 @@ func strike(p *erasure.Person) func(string) (string, error) {
 
 // rewrite replaces the bodies of locked messages and blanks the answers to those that change, because an answer may repeat
 // what was sent. It answers with the ids of their records.
-func rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change func(payload string) (string, error)) ([]uuid.UUID, error) {
+func (s *service) rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change func(payload string) (string, error)) ([]uuid.UUID, error) {
 	var ids, named []uuid.UUID
 	var payloads []string
 	var people [][]byte // of the messages in named
@@ -121,8 +111,7 @@ func rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change func(payload 
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.Exec(ctx, `update attempt set response_body = '' where message = any($1) and response_body <> ''`, ids)
-	return records, err
+	return records, Blank(ctx, tx, ids)
 }
 
 // follow makes the bodies about a contact that was merged those of the one that it went into, so that
@@ -130,4 +119,18 @@ func rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change func(payload 
 func follow(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
 	_, err := tx.Exec(ctx, `update message set contact = $2 where contact = $1`, loser, winner)
 	return err
+}
+
+// forgetPerson blanks the bodies about a person's records, and strikes their addresses from bodies about others.
+func (s *service) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	records, err := s.scrubContacts(ctx, tx, p.IDs())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `select id, payload from message where people && $1 or people is null order by id for update`, p.Called())
+	if err != nil {
+		return nil, err
+	}
+	others, err := s.rewrite(ctx, tx, rows, strike(p))
+	return append(records, others...), err
 }

@@ -53,7 +53,8 @@ var events = []Event{
 	{proto.KindAppointmentNoShow, bookingApp, "Client did not come"},
 }
 
-func eventNamed(name string) (Event, bool) {
+// EventNamed returns the event with a name, false if there is none that can be subscribed.
+func EventNamed(name string) (Event, bool) {
 	i := slices.IndexFunc(events, func(e Event) bool { return e.Event == name })
 	if i < 0 {
 		return Event{}, false
@@ -61,10 +62,10 @@ func eventNamed(name string) (Event, bool) {
 	return events[i], true
 }
 
-// checkEvents refuses the value of a parameter that holds a name of no event.
-func checkEvents(param string, names []string) error {
+// CheckEvents refuses the value of a parameter that holds a name of no event.
+func CheckEvents(param string, names []string) error {
 	for i, name := range names {
-		if _, ok := eventNamed(name); !ok {
+		if _, ok := EventNamed(name); !ok {
 			return fault.Invalid(fmt.Sprintf("%s[%d]", param, i), fault.NewProblem("unknown_event", "must be the name of an event that can be subscribed"))
 		}
 	}

@@ -33,7 +33,7 @@ const childVariable = "WEBHOOKS_TEST_LEASE"
 func TestMain(m *testing.M) {
 	if lease := os.Getenv(childVariable); lease != "" {
 		var err error
-		if leaseFor, err = time.ParseDuration(lease); err != nil {
+		if LeaseFor, err = time.ParseDuration(lease); err != nil {
 			panic(err)
 		}
 		app.Main(Service)
@@ -57,7 +57,7 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), port: freeport.Port(), master: "a master key that only tests know of", lease: leaseFor}
+	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), port: freeport.Port(), master: "a master key that only tests know of", lease: LeaseFor}
 	s.startBroker()
 	t.Cleanup(func() { s.cluster.Close() })
 	s.bus = bus.New(s.cluster.ListenAddrs()[0], bus.Login{})

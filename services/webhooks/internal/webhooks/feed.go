@@ -46,7 +46,7 @@ func (FeedEvent) Schema(huma.Registry) *huma.Schema {
 // leaves out events that a running transaction could still precede. A reader who continues with next_cursor therefore gets each event
 // exactly once, however many processes store events. A cursor behind which events were deleted for their age is svc_invalid_cursor.
 func (s *service) findEvents(ctx context.Context, tx *db.Tx, in findEvents) (Feed, error) {
-	if err := checkEvents("event", in.Event); err != nil {
+	if err := CheckEvents("event", in.Event); err != nil {
 		return Feed{}, err
 	}
 	names := in.Event

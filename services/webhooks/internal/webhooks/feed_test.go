@@ -110,7 +110,7 @@ func TestAReaderMissesNothingAndGetsNothingTwiceWhileManyWrite(t *testing.T) {
 				err := s.DB.Do(ctx, func(tx *db.Tx) error {
 					for k := range 1 + w%3 {
 						if n+k < each {
-							if err := store(ctx, tx, record, n+k); err != nil {
+							if err := store(ctx, s, tx, record, n+k); err != nil {
 								return err
 							}
 						}
@@ -164,8 +164,8 @@ func TestAReaderMissesNothingAndGetsNothingTwiceWhileManyWrite(t *testing.T) {
 }
 
 // store consumes an event in a transaction of the caller.
-func store(ctx context.Context, tx *db.Tx, record uuid.UUID, n int) error {
-	return onContact(ctx, tx, bus.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, ID: db.NewID(), Key: record.String(), Version: int64(n + 1), At: tx.Now,
+func store(ctx context.Context, s *running, tx *db.Tx, record uuid.UUID, n int) error {
+	return s.onContact(ctx, tx, bus.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, ID: db.NewID(), Key: record.String(), Version: int64(n + 1), At: tx.Now,
 		Data: fmt.Appendf(nil, `{"id":%q,"n":%d}`, record, n)})
 }
 
@@ -200,7 +200,7 @@ func TestAnErasedPersonIsGoneFromEventsAndACursorOutlivesABackup(t *testing.T) {
 	})
 	s.Eventually(func() bool { return len(admin.Get("/events").Is(200).Items()) == 2 })
 	require.NoError(t, s.DB.Do(t.Context(), func(tx *db.Tx) error {
-		_, err := forgetPerson(t.Context(), tx, erasure.New(s.Keys.Person, s.Now().Add(time.Minute), []string{person}, [][]byte{s.Keys.Person("ann@example.com")}))
+		_, err := s.forgetPerson(t.Context(), tx, erasure.New(s.Keys.Person, s.Now().Add(time.Minute), []string{person}, [][]byte{s.Keys.Person("ann@example.com")}))
 		return err
 	}))
 	page := admin.Get("/events").Is(200)
@@ -221,7 +221,7 @@ func TestAnErasedPersonIsGoneFromEventsAndACursorOutlivesABackup(t *testing.T) {
 	})
 	_, err = s.DB.Pool.Exec(t.Context(), `update feed set offset_by = 0`)
 	require.NoError(t, err)
-	_, err = s.restored(t.Context())
+	_, err = s.Parts.Restored(t.Context())
 	require.NoError(t, err)
 	s.contact(proto.KindContactRestored, other, 3)
 	s.Eventually(func() bool {

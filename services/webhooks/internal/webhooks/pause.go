@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -20,8 +21,18 @@ const (
 	pausedSecret   = "secret"   // the signing secret cannot be read
 )
 
-// streak counts the attempts in a row that failed at a webhook.
-type streak struct {
+// Outcome is how an attempt ended, for the count of failures in a row.
+type Outcome int
+
+// The outcomes of an attempt.
+const (
+	Succeeded Outcome = iota
+	Failed
+	Unsigned // nothing was sent, because the secret cannot be read
+)
+
+// Streak counts the attempts in a row that failed at a webhook.
+type Streak struct {
 	id       uuid.UUID
 	name     string
 	url      string
@@ -32,18 +43,14 @@ type streak struct {
 	begun string
 }
 
-// lockStreaks locks the webhooks of a batch in the order of their ids and returns them by id.
-func lockStreaks(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]*streak, error) {
-	var ids []uuid.UUID
-	for _, r := range batch {
-		ids = append(ids, r.to.id)
-	}
+// LockStreaks locks webhooks in the order of their ids and returns their streaks by id. One that was deleted is left out.
+func LockStreaks(ctx context.Context, tx *db.Tx, ids []uuid.UUID) (map[uuid.UUID]*Streak, error) {
 	rows, err := tx.Query(ctx, `select id, name, url, failures, paused from webhook where id = any($1) order by id for no key update`, ids)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock webhooks: %w", err)
 	}
-	streaks := map[uuid.UUID]*streak{}
-	var s streak
+	streaks := map[uuid.UUID]*Streak{}
+	var s Streak
 	_, err = pgx.ForEachRow(rows, []any{&s.id, &s.name, &s.url, &s.failures, &s.paused}, func() error {
 		found := s
 		streaks[s.id] = &found
@@ -52,14 +59,14 @@ func lockStreaks(ctx context.Context, tx *db.Tx, batch []result) (map[uuid.UUID]
 	return streaks, err
 }
 
-// count adds a result; the caller adds them in the order in which they came. While a webhook is paused nothing counts: a
+// Count adds an attempt; the caller adds them in the order in which they came. While a webhook is paused nothing counts: a
 // pause ends only when a person switches the webhook on.
-func (s *streak) count(r result) {
+func (s *Streak) Count(o Outcome) {
 	switch {
 	case s.paused != nil:
-	case r.unsigned:
+	case o == Unsigned:
 		s.pause(pausedSecret)
-	case r.ok():
+	case o == Succeeded:
 		s.changed = s.changed || s.failures > 0
 		s.failures = 0
 	default:
@@ -70,12 +77,17 @@ func (s *streak) count(r result) {
 	}
 }
 
-func (s *streak) pause(reason string) {
+// EndStreaks sets, at the commit, the failures of webhooks to 0 at which an attempt succeeded. Those that are paused stay as they are.
+func EndStreaks(tx *db.Tx, ids []uuid.UUID) {
+	tx.Defer(`update webhook set failures = 0 where failures > 0 and paused is null and id = any($1)`, ids)
+}
+
+func (s *Streak) pause(reason string) {
 	s.paused, s.begun, s.changed = &reason, reason, true
 }
 
-// saveStreak writes a streak that changed. A pause that begins is mailed to every administrator, once.
-func (s *service) saveStreak(ctx context.Context, tx *db.Tx, hook *streak) error {
+// SaveStreak writes a streak that changed. A pause that begins is mailed to every administrator, once.
+func (s *service) SaveStreak(ctx context.Context, tx *db.Tx, hook *Streak) error {
 	if !hook.changed {
 		return nil
 	}
@@ -100,7 +112,7 @@ func (s *service) saveStreak(ctx context.Context, tx *db.Tx, hook *streak) error
 	return nil
 }
 
-func (s *service) pausedMail(hook *streak, to mail.Person) mail.Content {
+func (s *service) pausedMail(hook *Streak, to mail.Person) mail.Content {
 	c := mail.Content{
 		Kind: "webhook.paused", To: to, Business: s.Site.Business(),
 		Subject: "Webhook paused: " + hook.name,

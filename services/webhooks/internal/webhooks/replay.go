@@ -37,10 +37,10 @@ func replayDeliveries(ctx context.Context, tx *db.Tx, in replay) (Replayed, erro
 	if !in.From.Before(in.To) {
 		return Replayed{}, fault.Invalid("to", fault.NewProblem("before_from", "must be later than from"))
 	}
-	if err := checkEvents("events", in.Events); err != nil {
+	if err := CheckEvents("events", in.Events); err != nil {
 		return Replayed{}, err
 	}
-	w, err := lockWebhook(ctx, tx, in.ID)
+	w, err := Lock(ctx, tx, in.ID)
 	switch {
 	case err != nil:
 		return Replayed{}, err
@@ -73,7 +73,7 @@ func replayDeliveries(ctx context.Context, tx *db.Tx, in replay) (Replayed, erro
 	if err != nil {
 		return done, fmt.Errorf("queue deliveries again: %w", err)
 	}
-	return done, notifyDue(ctx, tx, w.ID)
+	return done, Wake(ctx, tx, w.ID)
 }
 
 // lockEnded locks up to replayMax+1 of the deliveries that a replay names, in the order of their ids, and returns these.

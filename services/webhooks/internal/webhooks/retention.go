@@ -12,47 +12,33 @@ import (
 )
 
 const (
-	tidyEvery  = time.Minute
 	tallyEvery = 5 * time.Second
 	// tidyBatch is how many deliveries one transaction deletes.
 	tidyBatch = 5000
 )
 
-// keepDays is how many days the log is kept: privacy setting retention.webhook_log, 30 if that is not set.
-func (s *service) keepDays() int {
-	privacy := struct {
-		Retention struct {
-			WebhookLog int `json:"webhook_log"`
-		} `json:"retention"`
-	}{}
-	s.Site.Read("privacy", &privacy)
-	if privacy.Retention.WebhookLog < 1 {
-		return 30
-	}
-	return privacy.Retention.WebhookLog
-}
-
-// expire deletes the log and the events that are older than they are kept, old secrets and test receivers that have ended, and the log of deleted webhooks.
-func (s *service) expire(ctx context.Context) error {
-	if err := s.closeOldReceivers(ctx); err != nil {
+// Drop makes the log of a webhook that is deleted unreachable. The retention job deletes the part of a long one that is beyond the first
+// batch.
+func Drop(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, webhook); err != nil {
 		return err
 	}
-	old := s.DB.Now().UTC().AddDate(0, 0, -s.keepDays())
+	var of db.Where
+	of.And("webhook = ?", webhook)
+	_, err := deleteDeliveries(ctx, tx, of)
+	return err
+}
+
+// expireDeliveries deletes the log of before old, and that of deleted webhooks.
+func (s *service) expireDeliveries(ctx context.Context, old time.Time) error {
 	var aged db.Where
 	aged.And("created_at < ?", old)
 	if err := s.deleteAllDeliveries(ctx, aged); err != nil {
 		return fmt.Errorf("delete old deliveries: %w", err)
 	}
-	if _, err := s.DB.Pool.Exec(ctx, `with old as (delete from message where created_at < $1 returning tx)
-		update feed set gone = greatest(gone, (select max(tx) from old)) where exists (select from old)`, old); err != nil {
-		return fmt.Errorf("delete old messages: %w", err)
-	}
 	// A lease this old belongs to a delivery that was deleted.
 	if _, err := s.DB.Pool.Exec(ctx, `delete from lease where until < now() - interval '1 hour'`); err != nil {
 		return fmt.Errorf("delete old leases: %w", err)
-	}
-	if _, err := s.DB.Pool.Exec(ctx, `update webhook set old_secret = null, old_secret_until = null where old_secret_until <= $1`, s.DB.Now().UTC()); err != nil {
-		return fmt.Errorf("delete secrets that have ended: %w", err)
 	}
 	rows, err := s.DB.Pool.Query(ctx, `select webhook from removed`)
 	if err != nil {
@@ -108,4 +94,47 @@ func (s *service) addUp(ctx context.Context) error {
 			where exists (select from webhook w where w.id = lines.webhook) group by webhook, status having sum(n) <> 0`)
 		return err
 	})
+}
+
+// Blank removes the answers to events whose bodies were changed, because an answer may repeat what was sent.
+func Blank(ctx context.Context, tx *db.Tx, messages []uuid.UUID) error {
+	_, err := tx.Exec(ctx, `update attempt set response_body = '' where message = any($1) and response_body <> ''`, messages)
+	return err
+}
+
+// deliveriesRestored ends the deliveries that wait in a backup, because they may have been sent since. Somebody may send each again.
+func (s *service) deliveriesRestored(ctx context.Context) ([]string, error) {
+	total := 0
+	for n := tidyBatch; n == tidyBatch; {
+		if err := s.DB.Do(ctx, func(tx *db.Tx) (err error) {
+			n, err = endWaiting(ctx, tx)
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("end the deliveries that wait: %w", err)
+		}
+		total += n
+	}
+	if _, err := s.DB.Pool.Exec(ctx, `delete from lease`); err != nil {
+		return nil, fmt.Errorf("end the leases: %w", err)
+	}
+	if total == 0 {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("%d deliveries that waited are not sent, because they may have been sent since the backup", total)}, nil
+}
+
+// endWaiting lets up to tidyBatch waiting deliveries fail and returns how many.
+func endWaiting(ctx context.Context, tx *db.Tx) (n int, err error) {
+	err = tx.QueryRow(ctx, `
+		with waiting as (
+			select id, webhook, status from delivery where status in ('queued', 'retrying') `+db.LimitTo(`order by id`, tidyBatch)+` for update
+		), ended as (
+			update delivery d set status = 'failed', next_attempt_at = null, error = 'The delivery waited when the backup was made, and may have been sent since.'
+			from waiting w where d.id = w.id
+		), counted as (
+			insert into tally select webhook, status, -count(*) from waiting group by webhook, status
+				union all select webhook, 'failed', count(*) from waiting group by webhook
+		)
+		select count(*) from waiting`).Scan(&n)
+	return n, err
 }

@@ -21,23 +21,23 @@ func TestADeliveryHasSixAttemptsOfItsScheduleAndAnyNumberOfResends(t *testing.T)
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		next := now
-		j := job{Status: statusQueued, Next: &next}
+		j := Job{Status: statusQueued, Next: &next}
 		scheduledFailures := 0
 		for range rapid.IntRange(1, 30).Draw(t, "attempts") {
 			waiting := j.Status == statusQueued || j.Status == statusRetrying
-			r := result{job: j, ended: now}
+			r := Result{Job: j, Ended: now}
 			r.Resent = rapid.Bool().Draw(t, "resent") || !waiting
 			if !rapid.Bool().Draw(t, "ok") {
-				r.reason, r.unsigned = "no", rapid.IntRange(0, 5).Draw(t, "unsigned") == 0
+				r.Reason, r.Unsigned = "no", rapid.IntRange(0, 5).Draw(t, "unsigned") == 0
 			}
 			row := r.settled()
 			require.Equal(t, j.Status, row.Was)
 			switch {
-			case r.ok():
+			case r.OK():
 				require.Equal(t, statusDelivered, row.Status)
 				require.Nil(t, row.Next)
 				require.Equal(t, now, *row.Delivered)
-			case r.Resent, r.unsigned:
+			case r.Resent, r.Unsigned:
 				require.Equal(t, j.Status, row.Status)
 				require.Equal(t, j.Failed, row.Failed)
 				require.Equal(t, j.Next, row.Next)
@@ -59,15 +59,11 @@ func TestADeliveryHasSixAttemptsOfItsScheduleAndAnyNumberOfResends(t *testing.T)
 func TestAPauseBeginsWithTheTwentiethFailureInARow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := streak{}
+		s := Streak{}
 		row := 0
 		for range rapid.IntRange(1, 80).Draw(t, "attempts") {
 			ok := rapid.IntRange(0, 15).Draw(t, "luck") == 0
-			r := result{}
-			if !ok {
-				r.reason = "no"
-			}
-			s.count(r)
+			s.Count(map[bool]Outcome{true: Succeeded, false: Failed}[ok])
 			if row++; ok {
 				row = 0
 			}
@@ -102,7 +98,7 @@ func FuzzBody(f *testing.F) {
 				}{}))
 				continue
 			}
-			text, err := b.text()
+			text, err := b.Text()
 			if err != nil {
 				require.False(t, json.Valid([]byte(data)))
 				continue
@@ -124,7 +120,7 @@ func TestBlankingKeepsTheOutlineAndNothingElse(t *testing.T) {
 	b, err := newBody(bus.Event{ID: id, Topic: proto.ContactTopic, Kind: proto.KindContactMerged, At: time.Unix(0, 0),
 		Data: []byte(`{"id":"` + id.String() + `","email":"ann@example.com","tags":["vip"]}`), Extra: []byte(`{"merged_id":"` + id.String() + `"}`)}, id)
 	require.NoError(t, err)
-	text, err := b.text()
+	text, err := b.Text()
 	require.NoError(t, err)
 	bare, err := blank(text)
 	require.NoError(t, err)

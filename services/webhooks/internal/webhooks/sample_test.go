@@ -28,7 +28,7 @@ func TestWhatProducersSendIsPassedOnAsItIsAndHoldsNothingInternal(t *testing.T) 
 		require.NoError(t, err)
 		for _, f := range files {
 			kind := strings.TrimSuffix(filepath.Base(f), ".json")
-			if _, ok := eventNamed(kind); !ok {
+			if _, ok := EventNamed(kind); !ok {
 				continue
 			}
 			raw, err := os.ReadFile(f)

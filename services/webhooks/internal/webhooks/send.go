@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -22,93 +21,40 @@ import (
 	"frontdesk/services/webhooks/internal/signature"
 )
 
-// answerKept is how much of an answer's body is read and logged, in bytes.
-const answerKept = 64 << 10
-
-// target is where the requests of a webhook go.
-type target struct {
-	id     uuid.UUID
-	url    string
-	secret string // empty if it cannot be read; nothing is signed with an empty secret
-	old    string // the secret before, while it is valid too; else empty
-}
-
-// job is a delivery that this process holds the lease of.
-type job struct {
-	ID      uuid.UUID
-	Lease   uuid.UUID
-	Event   string
-	Message uuid.UUID // the event's id
-	Payload string
-	// Traceparent is the trace of the change, empty if it was not traced.
-	Traceparent string
-	Status      string
-	Failed      int        `db:"failed_attempts"` // attempts of the schedule so far
-	Next        *time.Time `db:"next_attempt_at"`
-	Once        bool       // a test: one attempt, never a second
-	// Resent attempts are asked for by a person. One that fails changes neither status nor schedule.
-	Resent bool `db:"-"`
-}
-
-// traced is ctx within the trace of the change.
-func (j job) traced(ctx context.Context) context.Context {
-	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.Traceparent})
-}
-
-// result is how the attempt of a job ended.
-type result struct {
-	job
-	to     target
-	at     time.Time // of the signature
-	ended  time.Time
-	took   time.Duration
-	code   *int
-	answer []byte
-	// reason why the attempt failed, for people; empty if the delivery succeeded.
-	reason string
-	// unsigned reports that nothing was sent, because the secret cannot be read.
-	unsigned bool
-	// done receives nil once the result is in the database. The channel is nil if no caller waits.
-	done chan error
-}
-
-func (r result) ok() bool { return r.reason == "" }
-
 // send makes one attempt and returns within the time that a receiver has to answer.
-func (e *engine) send(ctx context.Context, to target, j job) result {
-	r := result{job: j, to: to, at: e.s.DB.Now()}
-	headers, err := signature.Headers(to.secret, to.old, eventID(j.Message), r.at, []byte(j.Payload))
+func (e *engine) send(ctx context.Context, to Target, j Job) Result {
+	r := Result{Job: j, Webhook: to.ID, URL: to.URL, At: e.s.DB.Now()}
+	signatures, err := to.Sign(j.Message, r.At, []byte(j.Payload))
 	if err != nil {
-		r.unsigned, r.reason, r.ended = true, "The signing secret cannot be read. Make a new one.", r.at
+		r.Unsigned, r.Reason, r.Ended = true, "The signing secret cannot be read. Make a new one.", r.At
 		return r
 	}
 	start := time.Now()
-	r.code, r.answer, err = e.post(ctx, to.url, j, headers)
-	r.took, r.ended = time.Since(start), e.s.DB.Now()
+	r.Code, r.Answer, err = e.post(ctx, to.URL, j, signatures)
+	r.Took, r.Ended = time.Since(start), e.s.DB.Now()
 	switch {
 	case err != nil:
-		r.reason = explain(err)
-	case *r.code/100 == 3:
-		r.reason = fmt.Sprintf("The receiver answered with status %d; redirects are not followed.", *r.code)
-	case *r.code/100 != 2:
-		r.reason = fmt.Sprintf("The receiver answered with status %d.", *r.code)
+		r.Reason = explain(err)
+	case *r.Code/100 == 3:
+		r.Reason = fmt.Sprintf("The receiver answered with status %d; redirects are not followed.", *r.Code)
+	case *r.Code/100 != 2:
+		r.Reason = fmt.Sprintf("The receiver answered with status %d.", *r.Code)
 	}
 	return r
 }
 
-func (e *engine) post(ctx context.Context, address string, j job, headers map[string]string) (*int, []byte, error) {
+func (e *engine) post(ctx context.Context, address string, j Job, signatures map[string]string) (*int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, signature.AnswerWithin)
 	defer cancel()
-	ctx, span := e.tracer.Start(j.traced(ctx), "deliver "+j.Event, trace.WithSpanKind(trace.SpanKindClient))
+	ctx, span := e.tracer.Start(j.Traced(ctx), "deliver "+j.Event, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(j.Payload))
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header = headersOf(j, headers)
+	req.Header = Headers(j.Event, j.ID, signatures)
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
-	if token, ok := e.s.receiverToken(address); ok {
-		status, err := e.s.deliverHere(ctx, token, req.Header, j.Payload)
+	if status, here, err := e.s.Deliver(ctx, address, req.Header, j.Payload); here {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -124,19 +70,6 @@ func (e *engine) post(ctx context.Context, address string, j job, headers map[st
 	return &res.StatusCode, answer, nil
 }
 
-// headersOf are the headers of a request: those of every one, and its signatures.
-func headersOf(j job, signatures map[string]string) http.Header {
-	h := http.Header{}
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", "Frontdesk-Webhooks/1.0")
-	h.Set("X-Svc-Event", j.Event)
-	h.Set("X-Svc-Delivery", j.ID.String())
-	for name, value := range signatures {
-		h.Set(name, value)
-	}
-	return h
-}
-
 // explain is the sentence about err for the people who look after the receiver. It reveals nothing about this network.
 func explain(err error) string {
 	var timeout net.Error
@@ -146,7 +79,7 @@ func explain(err error) string {
 	var invalid x509.CertificateInvalidError
 	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, errReceiverEnded):
+	case errors.Is(err, ErrEnded):
 		return "The test receiver at this address has ended. Open a new one, or enter the address of your own receiver."
 	case errors.Is(err, fetch.ErrRefused):
 		return "The address is not one on the public internet, so nothing was sent."

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"embed"
+	"time"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/fetch"
@@ -34,34 +35,37 @@ func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
 		return nil, nil, err
 	}
 	s.engine.timers = timers
-	return &app.Parts{
-		Ops:      s.ops(),
-		Follows:  s.follows(),
-		Personal: s.personal(),
-		Restored: s.restored,
-		Sealed: []app.Sealed{{Table: "webhook", Column: "secret", Purpose: purposeOf},
-			{Table: "webhook", Column: "old_secret", Purpose: purposeOf}},
-		Run:  []func(context.Context){s.engine.run},
-		Jobs: s.jobs(),
-		Gauges: []app.Gauge{
-			{Name: "webhook.waiting", Unit: "{delivery}", Doc: "deliveries that wait, by status", Label: "status",
-				SQL: `select s, coalesce(sum(n), 0) from unnest(array['queued', 'retrying']) s
-					left join tally t on t.status = s and t.webhook in (select id from webhook) group by s`},
-			{Name: "webhook.age", Unit: "s", Doc: "age of the oldest delivery that waits for its first attempt, of webhooks that are not paused",
-				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(d.next_attempt_at)), 0) from webhook w cross join lateral
-					(select next_attempt_at from delivery where webhook = w.id and status = 'queued' order by seq limit 1) d where w.active and w.paused is null`},
-			{Name: "webhook.paused", Unit: "{webhook}", Doc: "webhooks that are paused", SQL: `select count(*) from webhook where paused is not null`},
-		},
-	}, s, nil
+	parts, err := app.Join(
+		app.Room{Name: "webhooks", Parts: app.Parts{Ops: s.ops(), Jobs: []app.Job{{Name: "retention", Every: time.Minute, Run: s.expire}}}},
+		app.Room{Name: "message", Parts: s.messageParts()},
+		app.Room{Name: "endpoint", Parts: s.endpointParts()},
+		app.Room{Name: "receiver", Parts: s.receiverParts()},
+		app.Room{Name: "delivery", Parts: s.deliveryParts()},
+		app.Room{Name: "engine", Parts: s.engine.engineParts()},
+	)
+	return parts, s, err
 }
 
-func (s *service) jobs() []app.Job {
-	return []app.Job{
-		{Name: "retention", Every: tidyEvery, Run: s.expire},
-		{Name: "tally", Every: tallyEvery, Run: s.addUp},
+// expire deletes what is older than it is kept: deliveries before their messages, without which the log does not show them.
+func (s *service) expire(ctx context.Context) error {
+	old := s.KeptSince()
+	for _, expire := range []func() error{
+		func() error { return s.closeOldReceivers(ctx) },
+		func() error { return s.expireDeliveries(ctx, old) },
+		func() error { return s.expireMessages(ctx, old) },
+		func() error { return s.endOldSecrets(ctx) },
+	} {
+		if err := expire(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-func (s *service) fetchOptions() fetch.Options {
+// answerKept is how much of an answer's body is read and logged, in bytes.
+const answerKept = 64 << 10
+
+// Fetch is how receivers are asked.
+func (s *service) Fetch() fetch.Options {
 	return fetch.Options{Local: s.Config.WebhookLocal, Timeout: signature.AnswerWithin, Keep: answerKept}
 }

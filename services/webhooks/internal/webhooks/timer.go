@@ -138,6 +138,14 @@ func (t *timers) set(ctx context.Context, tx *db.Tx, timers []timer) error {
 	return err
 }
 
+// restored deletes the timers of a backup: the deliveries that they would wake have ended.
+func (t *timers) restored(ctx context.Context, d *db.DB) ([]string, error) {
+	if _, err := d.Pool.Exec(ctx, `delete from river_job where state in ('available', 'pending', 'retryable', 'running', 'scheduled')`); err != nil {
+		return nil, fmt.Errorf("delete the timers of deliveries: %w", err)
+	}
+	return nil, nil
+}
+
 // clock is the service's clock for River, in tests that move it.
 type clock func() time.Time
 

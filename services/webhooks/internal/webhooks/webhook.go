@@ -85,13 +85,13 @@ func listWebhooks(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], 
 	return db.All(all), err
 }
 
-// getWebhook answers svc_not_found for an id that no webhook has.
-func getWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (Webhook, error) {
+// Get answers svc_not_found for an id that no webhook has.
+func Get(ctx context.Context, tx *db.Tx, in op.ByID) (Webhook, error) {
 	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $2`, tx.Now, in.ID))
 }
 
-// lockWebhook is getWebhook for a change in the same transaction.
-func lockWebhook(ctx context.Context, tx *db.Tx, id uuid.UUID) (Webhook, error) {
+// Lock is Get for a change in the same transaction.
+func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Webhook, error) {
 	return oneWebhook(tx.Query(ctx, selectWebhook+`where id = $2 for no key update`, tx.Now, id))
 }
 
@@ -130,10 +130,10 @@ func (s *service) check(w Webhook) error {
 	if strings.ContainsFunc(w.Name, unicode.IsControl) {
 		return fault.Invalid("name", fault.ControlCharacters(false))
 	}
-	if _, ok := s.receiverToken(w.URL); ok {
+	if Own(s.Kit)(w.URL) {
 		return nil
 	}
-	if err := fetch.CheckURL(w.URL, s.fetchOptions()); err != nil {
+	if err := fetch.CheckURL(w.URL, s.Fetch()); err != nil {
 		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
 	}
 	return nil
@@ -143,7 +143,7 @@ func (s *service) check(w Webhook) error {
 func (s *service) choose(names, kept []string) ([]string, error) {
 	var chosen []string
 	for _, name := range names {
-		e, ok := eventNamed(name)
+		e, ok := EventNamed(name)
 		if !ok {
 			return nil, fault.Invalid("events", fault.NewProblem("unknown_event",
 				fmt.Sprintf("must hold names of events that can be subscribed; %q is none", name), "event", name))
@@ -165,7 +165,7 @@ func (s *service) choose(names, kept []string) ([]string, error) {
 // updateWebhook changes the fields that are given. Switching a paused webhook on sets its failures to 0 and releases the
 // deliveries that waited.
 func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook, error) {
-	w, err := lockWebhook(ctx, tx, in.ID)
+	w, err := Lock(ctx, tx, in.ID)
 	if err != nil {
 		return w, err
 	}
@@ -209,13 +209,12 @@ func (s *service) updateWebhook(ctx context.Context, tx *db.Tx, in webhookPatch)
 	if err != nil {
 		return w, err
 	}
-	return w, notifyDue(ctx, tx, w.ID)
+	return w, Wake(ctx, tx, w.ID)
 }
 
-// deleteWebhook removes the webhook and makes its log unreachable at once. The retention job deletes the part of a long log
-// that is beyond the first batch.
-func deleteWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
-	w, err := lockWebhook(ctx, tx, in.ID)
+// deleteWebhook removes the webhook and makes its log unreachable at once.
+func (s *service) deleteWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	w, err := Lock(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -225,62 +224,5 @@ func deleteWebhook(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) 
 	if _, err := tx.Exec(ctx, `delete from webhook where id = $1`, in.ID); err != nil {
 		return op.None{}, err
 	}
-	if _, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, in.ID); err != nil {
-		return op.None{}, err
-	}
-	var of db.Where
-	of.And("webhook = ?", in.ID)
-	_, err = deleteDeliveries(ctx, tx, of)
-	return op.None{}, err
-}
-
-// keepOldFor is how long the secret before stays valid if the caller asks for that.
-const keepOldFor = 24 * time.Hour
-
-type newSecret struct {
-	ID      uuid.UUID `json:"id"`
-	KeepOld bool      `json:"keep_old,omitempty" doc:"true keeps the old secret valid for 24 hours: webhook-signature then has a signature by each."`
-}
-
-// regenerateSecret answers with a new secret. An attempt that begins after the commit is signed with it, and with KeepOld for
-// 24 hours with the one before as well. A secret that was valid beside that one ends at once, as does one that cannot be read.
-func (s *service) regenerateSecret(ctx context.Context, tx *db.Tx, in newSecret) (WithSecret, error) {
-	w, err := lockWebhook(ctx, tx, in.ID)
-	if err != nil {
-		return WithSecret{}, err
-	}
-	var old []byte
-	if err := tx.QueryRow(ctx, `select secret from webhook where id = $1`, w.ID).Scan(&old); err != nil {
-		return WithSecret{}, err
-	}
-	w.OldSecretUntil = nil
-	if in.KeepOld && s.open(w.ID, old) != "" {
-		until := tx.Now.Add(keepOldFor)
-		w.OldSecretUntil = &until
-	} else {
-		old = nil
-	}
-	secret := signature.NewSecret()
-	w.SecretHint, w.UpdatedAt, w.Version = signature.Hint(secret), tx.Now, w.Version+1
-	_, err = tx.Exec(ctx, `update webhook set secret = $2, secret_hint = $3, updated_at = $4, version = version + 1, old_secret = $5, old_secret_until = $6
-		where id = $1`, w.ID, s.seal(w.ID, secret), w.SecretHint, tx.Now, old, w.OldSecretUntil)
-	return WithSecret{w, secret}, err
-}
-
-// purpose binds a sealed secret to its webhook: it does not open for another.
-func purpose(id uuid.UUID) string { return purposeOf(id.String()) }
-
-func purposeOf(id string) string { return "webhook secret " + id }
-
-func (s *service) seal(id uuid.UUID, secret string) []byte {
-	return s.Keys.Seal(purpose(id), []byte(secret))
-}
-
-// open returns a secret that seal has sealed, empty if it cannot be read.
-func (s *service) open(id uuid.UUID, sealed []byte) string {
-	secret, err := s.Keys.Open(purpose(id), sealed)
-	if err != nil {
-		return ""
-	}
-	return string(secret)
+	return op.None{}, Drop(ctx, tx, in.ID)
 }
