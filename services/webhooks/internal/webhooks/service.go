@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/fetch"
-	"frontdesk/services/webhooks/internal/signature"
+	"frontdesk/services/webhooks/internal/delivery"
+	"frontdesk/services/webhooks/internal/endpoint"
+	"frontdesk/services/webhooks/internal/engine"
+	"frontdesk/services/webhooks/internal/message"
+	"frontdesk/services/webhooks/internal/receiver"
 )
 
 //go:embed migrations/*.sql
@@ -16,56 +19,45 @@ var migrations embed.FS
 // Service is the process.
 var Service = app.Service{Name: "webhooks", Port: 8095, Migrations: migrations, Build: build}
 
-type service struct {
-	*app.Kit
-	engine *engine
+// rooms are the service from the ground up.
+type rooms struct {
+	messages   *message.Room
+	endpoints  *endpoint.Room
+	receivers  *receiver.Room
+	deliveries *delivery.Room
+	engine     *engine.Room
 }
 
-func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
-	parts, _, err := assemble(ctx, k)
-	return parts, err
-}
-
-// assemble is build; tests reach the service behind the parts.
-func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
-	s := &service{Kit: k}
-	s.engine = newEngine(s)
-	timers, err := newTimers(ctx, k, s.engine)
-	if err != nil {
-		return nil, nil, err
+func build(ctx context.Context, k *app.Kit) (_ *app.Parts, err error) {
+	var r rooms
+	r.messages = message.New(k, delivery.Queue, delivery.Blank)
+	r.endpoints = endpoint.New(k, receiver.Own(k), delivery.Drop)
+	r.receivers = receiver.New(k, r.endpoints)
+	r.deliveries = delivery.New(k, r.endpoints)
+	if r.engine, err = engine.New(ctx, k, r.endpoints, r.receivers, r.deliveries); err != nil {
+		return nil, err
 	}
-	s.engine.timers = timers
-	parts, err := app.Join(
-		app.Room{Name: "webhooks", Parts: app.Parts{Ops: s.ops(), Jobs: []app.Job{{Name: "retention", Every: time.Minute, Run: s.expire}}}},
-		app.Room{Name: "message", Parts: s.messageParts()},
-		app.Room{Name: "endpoint", Parts: s.endpointParts()},
-		app.Room{Name: "receiver", Parts: s.receiverParts()},
-		app.Room{Name: "delivery", Parts: s.deliveryParts()},
-		app.Room{Name: "engine", Parts: s.engine.engineParts()},
+	return app.Join(
+		app.Room{Name: "webhooks", Parts: app.Parts{Ops: r.operations(k), Jobs: []app.Job{{Name: "retention", Every: time.Minute, Run: r.expire}}}},
+		app.Room{Name: "message", Parts: r.messages.Parts()},
+		app.Room{Name: "endpoint", Parts: r.endpoints.Parts()},
+		app.Room{Name: "receiver", Parts: r.receivers.Parts()},
+		app.Room{Name: "delivery", Parts: r.deliveries.Parts()},
+		app.Room{Name: "engine", Parts: r.engine.Parts()},
 	)
-	return parts, s, err
 }
 
 // expire deletes what is older than it is kept: deliveries before their messages, without which the log does not show them.
-func (s *service) expire(ctx context.Context) error {
-	old := s.KeptSince()
-	for _, expire := range []func() error{
-		func() error { return s.closeOldReceivers(ctx) },
-		func() error { return s.expireDeliveries(ctx, old) },
-		func() error { return s.expireMessages(ctx, old) },
-		func() error { return s.endOldSecrets(ctx) },
-	} {
-		if err := expire(); err != nil {
-			return err
-		}
+func (r rooms) expire(ctx context.Context) error {
+	old := r.messages.KeptSince()
+	if err := r.receivers.Expire(ctx); err != nil {
+		return err
 	}
-	return nil
-}
-
-// answerKept is how much of an answer's body is read and logged, in bytes.
-const answerKept = 64 << 10
-
-// Fetch is how receivers are asked.
-func (s *service) Fetch() fetch.Options {
-	return fetch.Options{Local: s.Config.WebhookLocal, Timeout: signature.AnswerWithin, Keep: answerKept}
+	if err := r.deliveries.Expire(ctx, old); err != nil {
+		return err
+	}
+	if err := r.messages.Expire(ctx, old); err != nil {
+		return err
+	}
+	return r.endpoints.Expire(ctx)
 }
