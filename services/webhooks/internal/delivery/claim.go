@@ -31,7 +31,7 @@ type Job struct {
 	Status      string
 	Failed      int        `db:"failed_attempts"` // attempts of the schedule so far
 	Next        *time.Time `db:"next_attempt_at"`
-	Once        bool       // a test: one attempt, never a second
+	Once        bool       `db:"once"` // a test: one attempt, never a second
 	// Resent attempts are asked for by a person. One that fails changes neither status nor schedule.
 	Resent bool `db:"-"`
 }

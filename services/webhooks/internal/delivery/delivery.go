@@ -39,28 +39,28 @@ type Delivery struct {
 	CreatedAt     time.Time  `json:"created_at" doc:"When its event was taken up."`
 	DeliveredAt   *time.Time `json:"delivered_at" doc:"When it was accepted first."`
 	ReplayedAt    *time.Time `json:"replayed_at" doc:"When a replay last queued it again; null without a replay."`
-	Payload       Payload    `json:"payload" doc:"The body as sent."`
+	Payload       payload    `json:"payload" doc:"The body as sent."`
 }
 
 // Payload is a JSON object, byte for byte as it is sent.
-type Payload string
+type payload string
 
 // MarshalJSON is the object itself.
-func (p Payload) MarshalJSON() ([]byte, error) { return json.RawMessage(p).MarshalJSON() }
+func (p payload) MarshalJSON() ([]byte, error) { return json.RawMessage(p).MarshalJSON() }
 
 // Schema is any object.
-func (Payload) Schema(huma.Registry) *huma.Schema {
+func (payload) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// DeliveryLog is a delivery with its attempts, oldest first.
-type DeliveryLog struct {
+// deliveryLog is a delivery with its attempts, oldest first.
+type deliveryLog struct {
 	Delivery
-	Log []Attempt `json:"log" doc:"Each attempt, the oldest first."`
+	Log []attempt `json:"log" doc:"Each attempt, the oldest first."`
 }
 
-// Attempt is one request and its answer.
-type Attempt struct {
+// attempt is one request and its answer.
+type attempt struct {
 	Number       int         `json:"number" doc:"Counted from 1 on."`
 	At           time.Time   `json:"at" doc:"When it was sent: the time in its signature."`
 	URL          string      `json:"url" doc:"Where it was sent."`
@@ -117,21 +117,21 @@ func find(ctx context.Context, tx *db.Tx, in findDeliveries) (db.List[Delivery],
 	return db.Close(c, found, func(d Delivery) (time.Time, uuid.UUID) { return d.CreatedAt, d.ID }), nil
 }
 
-func get(ctx context.Context, tx *db.Tx, in op.ByID) (DeliveryLog, error) {
+func get(ctx context.Context, tx *db.Tx, in op.ByID) (deliveryLog, error) {
 	d, err := ByID(ctx, tx, in.ID)
 	if err != nil {
-		return DeliveryLog{}, err
+		return deliveryLog{}, err
 	}
 	rows, err := tx.Query(ctx, `select number, date_trunc('second', at) as at, url, response_code, response_body, error, duration_ms
 		from attempt where message = (select message from delivery where id = $1) and delivery = $1 order by number`, in.ID)
 	if err != nil {
-		return DeliveryLog{}, err
+		return deliveryLog{}, err
 	}
-	log, err := pgx.CollectRows(rows, pgx.RowToStructByName[Attempt])
+	log, err := pgx.CollectRows(rows, pgx.RowToStructByName[attempt])
 	if log == nil {
-		log = []Attempt{}
+		log = []attempt{}
 	}
-	return DeliveryLog{d, log}, err
+	return deliveryLog{d, log}, err
 }
 
 // ByID reads a delivery: svc_not_found also for a delivery whose webhook was deleted.

@@ -16,7 +16,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/endpoint"
 	"frontdesk/services/webhooks/internal/message"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 // start runs this room and those below it.

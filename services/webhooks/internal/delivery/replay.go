@@ -26,8 +26,8 @@ type replay struct {
 	Events []string  `json:"events,omitempty" maxItems:"50" doc:"Only deliveries of these events; all when left out."`
 }
 
-// Replayed is how many deliveries a replay has queued.
-type Replayed struct {
+// replayed is how many deliveries a replay has queued.
+type replayed struct {
 	Queued int `json:"queued" doc:"Deliveries that go out again, each with the ids of before."`
 }
 
@@ -35,34 +35,34 @@ type Replayed struct {
 // the schedule, and in their old order before what arrived later. A delivery that waits or is being sent is left out, because it
 // goes out anyway. A second replay of a period that still waits therefore has no effect. A webhook that is off or paused is svc_conflict,
 // because the deliveries would go out at a later time that the caller did not choose; more than replayMax deliveries are svc_invalid_param.
-func replayPeriod(ctx context.Context, tx *db.Tx, in replay) (Replayed, error) {
+func replayPeriod(ctx context.Context, tx *db.Tx, in replay) (replayed, error) {
 	if !in.From.Before(in.To) {
-		return Replayed{}, fault.Invalid("to", fault.NewProblem("before_from", "must be later than from"))
+		return replayed{}, fault.Invalid("to", fault.NewProblem("before_from", "must be later than from"))
 	}
 	if err := message.CheckEvents("events", in.Events); err != nil {
-		return Replayed{}, err
+		return replayed{}, err
 	}
 	w, err := endpoint.Lock(ctx, tx, in.ID)
 	switch {
 	case err != nil:
-		return Replayed{}, err
+		return replayed{}, err
 	case !w.Active:
-		return Replayed{}, fault.Conflict("off", "This webhook is off. Switch it on first.")
+		return replayed{}, fault.Conflict("off", "This webhook is off. Switch it on first.")
 	case w.Paused != nil:
-		return Replayed{}, fault.Conflict("paused", "This webhook is paused. Switch it on first.")
+		return replayed{}, fault.Conflict("paused", "This webhook is paused. Switch it on first.")
 	}
 	// A lease that has run out is dropped, so that its late result has no effect. The holder of a locked one is storing its result.
 	if _, err := tx.Exec(ctx, `delete from lease where delivery in (select delivery from lease where webhook = $1 and until < now() for update skip locked)`, w.ID); err != nil {
-		return Replayed{}, fmt.Errorf("drop leases that have run out: %w", err)
+		return replayed{}, fmt.Errorf("drop leases that have run out: %w", err)
 	}
 	chosen, err := lockEnded(ctx, tx, in)
 	if err != nil || len(chosen) == 0 {
-		return Replayed{}, err
+		return replayed{}, err
 	}
 	if len(chosen) > replayMax {
-		return Replayed{}, fault.Invalid("to", fault.NewProblem("too_many", fmt.Sprintf("must leave %d deliveries or fewer; choose a shorter period", replayMax), "max", replayMax))
+		return replayed{}, fault.Invalid("to", fault.NewProblem("too_many", fmt.Sprintf("must leave %d deliveries or fewer; choose a shorter period", replayMax), "max", replayMax))
 	}
-	var done Replayed
+	var done replayed
 	err = tx.QueryRow(ctx, `
 		with again as (
 			update delivery d set status = 'queued', failed_attempts = 0, next_attempt_at = @now, replayed_at = @now from delivery was

@@ -101,14 +101,14 @@ type newSecret struct {
 
 // regenerateSecret answers with a new secret. An attempt that begins after the commit is signed with it, and with KeepOld for
 // 24 hours with the one before as well. A secret that was valid beside that one ends at once, as does one that cannot be read.
-func (r *Room) regenerateSecret(ctx context.Context, tx *db.Tx, in newSecret) (WithSecret, error) {
+func (r *Room) regenerateSecret(ctx context.Context, tx *db.Tx, in newSecret) (withSecret, error) {
 	w, err := Lock(ctx, tx, in.ID)
 	if err != nil {
-		return WithSecret{}, err
+		return withSecret{}, err
 	}
 	var old []byte
 	if err := tx.QueryRow(ctx, `select secret from webhook where id = $1`, w.ID).Scan(&old); err != nil {
-		return WithSecret{}, err
+		return withSecret{}, err
 	}
 	w.OldSecretUntil = nil
 	if in.KeepOld && r.open(w.ID, old) != "" {
@@ -121,7 +121,7 @@ func (r *Room) regenerateSecret(ctx context.Context, tx *db.Tx, in newSecret) (W
 	w.SecretHint, w.UpdatedAt, w.Version = signature.Hint(secret), tx.Now, w.Version+1
 	_, err = tx.Exec(ctx, `update webhook set secret = $2, secret_hint = $3, updated_at = $4, version = version + 1, old_secret = $5, old_secret_until = $6
 		where id = $1`, w.ID, r.seal(w.ID, secret), w.SecretHint, tx.Now, old, w.OldSecretUntil)
-	return WithSecret{w, secret}, err
+	return withSecret{w, secret}, err
 }
 
 // purpose binds a sealed secret to its webhook: it does not open for another.

@@ -47,20 +47,20 @@ func (w Webhook) RecordVersion() int64 { return w.Version }
 const selectWebhook = `select id, name, url, events, active, paused, failures, secret_hint,
 	case when old_secret_until > $1 then old_secret_until end as old_secret_until, created_at, updated_at, version from webhook `
 
-// WithSecret is a webhook and, this once, its signing secret.
-type WithSecret struct {
+// withSecret is a webhook and, this once, its signing secret.
+type withSecret struct {
 	Webhook Webhook `json:"webhook"`
 	Secret  string  `json:"secret,omitempty" doc:"Shown once: a repeated call with the same Idempotency-Key leaves it out."`
 }
 
 // WithoutSecret is the answer to a repeated call.
-func (w WithSecret) WithoutSecret() any { return WithSecret{Webhook: w.Webhook} }
+func (w withSecret) WithoutSecret() any { return withSecret{Webhook: w.Webhook} }
 
 // RecordVersion is the answer's ETag.
-func (w WithSecret) RecordVersion() int64 { return w.Webhook.Version }
+func (w withSecret) RecordVersion() int64 { return w.Webhook.Version }
 
 // RecordID names the webhook in the audit log.
-func (w WithSecret) RecordID() string { return w.Webhook.ID.String() }
+func (w withSecret) RecordID() string { return w.Webhook.ID.String() }
 
 type newWebhook struct {
 	Name   string          `json:"name" required:"true" maxLength:"190" doc:"What the team calls it."`
@@ -108,20 +108,20 @@ func one(rows pgx.Rows, err error) (Webhook, error) {
 }
 
 // create answers with the secret that the webhook's requests are signed with, which no later answer shows.
-func (r *Room) create(ctx context.Context, tx *db.Tx, in newWebhook) (WithSecret, error) {
+func (r *Room) create(ctx context.Context, tx *db.Tx, in newWebhook) (withSecret, error) {
 	events, err := r.choose(in.Events, nil)
 	if err != nil {
-		return WithSecret{}, err
+		return withSecret{}, err
 	}
 	secret := signature.NewSecret()
 	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Events: events, Active: in.Active.Or(true),
 		SecretHint: signature.Hint(secret), CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1}
 	if err := r.check(w); err != nil {
-		return WithSecret{}, err
+		return withSecret{}, err
 	}
 	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`, w.ID, w.Name, w.URL, w.Events, w.Active, r.seal(w.ID, secret), w.SecretHint, tx.Now)
-	return WithSecret{w, secret}, err
+	return withSecret{w, secret}, err
 }
 
 func (r *Room) check(w Webhook) error {

@@ -16,7 +16,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/message"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 // start runs this room and the one below it.

@@ -27,7 +27,7 @@ import (
 	"frontdesk/services/webhooks/internal/message"
 	"frontdesk/services/webhooks/internal/receiver"
 	"frontdesk/services/webhooks/internal/signature"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 // running is the service and the inside of this room.

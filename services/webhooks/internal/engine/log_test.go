@@ -12,7 +12,7 @@ import (
 
 	"frontdesk/libs/auth"
 	"frontdesk/proto"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 func TestTheLogIsPagedNewestFirstWithItsTotal(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/signature"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 func period(from, to time.Time) map[string]any {

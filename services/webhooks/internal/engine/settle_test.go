@@ -9,7 +9,7 @@ import (
 
 	"frontdesk/libs/auth"
 	"frontdesk/proto"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 // refuse makes the database refuse a statement about rows that a condition selects.

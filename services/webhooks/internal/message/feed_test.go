@@ -20,7 +20,7 @@ import (
 	"frontdesk/libs/erasure"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 // start runs this room alone.

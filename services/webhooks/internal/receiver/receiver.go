@@ -34,25 +34,25 @@ const (
 // failReceiver is why an operation has nowhere to send to, see op.Fails.
 const failReceiver = "The caller has no test receiver. Open one first."
 
-// TestReceiver is the caller's own address that shows what arrives at it. Its fields are null while the caller has none.
-type TestReceiver struct {
+// testReceiver is the caller's own address that shows what arrives at it. Its fields are null while the caller has none.
+type testReceiver struct {
 	URL      *string       `json:"url" doc:"The address to send to, by POST; null while the caller has no test receiver."`
 	Until    *time.Time    `json:"until" doc:"When the address stops to exist, and what arrived is deleted; null while the caller has no test receiver."`
-	Requests []TestRequest `json:"requests" doc:"What arrived, newest first: the last 20."`
+	Requests []testRequest `json:"requests" doc:"What arrived, newest first: the last 20."`
 }
 
-// TestRequest is one request that arrived at a test receiver.
-type TestRequest struct {
+// testRequest is one request that arrived at a test receiver.
+type testRequest struct {
 	ID         uuid.UUID        `json:"id" doc:"Ids rise in the order of arrival."`
 	At         time.Time        `json:"at" doc:"When it arrived."`
-	Headers    []TestHeader     `json:"headers" doc:"By name. Cookies and Authorization are not kept."`
+	Headers    []testHeader     `json:"headers" doc:"By name. Cookies and Authorization are not kept."`
 	Body       message.Raw      `json:"body" doc:"The first 16 KiB; what is not text is replaced."`
 	Size       int              `json:"size" doc:"Bytes of the whole body."`
-	Signatures []SignatureCheck `json:"signatures" doc:"How each signature verified when the request arrived."`
+	Signatures []signatureCheck `json:"signatures" doc:"How each signature verified when the request arrived."`
 }
 
-// TestHeader is one header of a request.
-type TestHeader struct {
+// testHeader is one header of a request.
+type testHeader struct {
 	Name  string `json:"name" doc:"The header's name."`
 	Value string `json:"value" doc:"Its value, the first 2 KiB."`
 }
@@ -76,8 +76,8 @@ func Own(k *app.Kit) func(address string) bool {
 }
 
 // get answers with the caller's test receiver and what has arrived.
-func (r *Room) get(ctx context.Context, tx *db.Tx, _ op.None) (TestReceiver, error) {
-	out := TestReceiver{Requests: []TestRequest{}}
+func (r *Room) get(ctx context.Context, tx *db.Tx, _ op.None) (testReceiver, error) {
+	out := testReceiver{Requests: []testRequest{}}
 	var token string
 	var until time.Time
 	err := tx.QueryRow(ctx, `select token, until from test_receiver where person = $1 and until > $2`, tx.Who.UserID, tx.Now).Scan(&token, &until)
@@ -93,7 +93,7 @@ func (r *Room) get(ctx context.Context, tx *db.Tx, _ op.None) (TestReceiver, err
 	if err != nil {
 		return out, err
 	}
-	if got, err := pgx.CollectRows(rows, pgx.RowToStructByName[TestRequest]); err != nil || got != nil {
+	if got, err := pgx.CollectRows(rows, pgx.RowToStructByName[testRequest]); err != nil || got != nil {
 		out.Requests = got
 		return out, err
 	}
@@ -101,13 +101,13 @@ func (r *Room) get(ctx context.Context, tx *db.Tx, _ op.None) (TestReceiver, err
 }
 
 // open makes the caller's test receiver, or lets the one that is there last for an hour from now.
-func (r *Room) open(ctx context.Context, tx *db.Tx, _ op.None) (TestReceiver, error) {
+func (r *Room) open(ctx context.Context, tx *db.Tx, _ op.None) (testReceiver, error) {
 	if _, err := tx.Exec(ctx, `delete from test_receiver where person = $1 and until <= $2`, tx.Who.UserID, tx.Now); err != nil {
-		return TestReceiver{}, err
+		return testReceiver{}, err
 	}
 	if _, err := tx.Exec(ctx, `insert into test_receiver (person, token, until, created_at) values ($1, $2, $3, $4) on conflict (person) do update set until = excluded.until`,
 		tx.Who.UserID, rand.Text(), tx.Now.Add(openFor), tx.Now); err != nil {
-		return TestReceiver{}, err
+		return testReceiver{}, err
 	}
 	return r.get(ctx, tx, op.None{})
 }
@@ -120,27 +120,27 @@ func end(ctx context.Context, tx *db.Tx, _ op.None) (op.None, error) {
 
 // try signs a test event with the secrets of a webhook and hands it to the caller's test receiver. The webhook's own address gets
 // nothing, and its log and failures do not change.
-func (r *Room) try(ctx context.Context, tx *db.Tx, in op.ByID) (TestRequest, error) {
+func (r *Room) try(ctx context.Context, tx *db.Tx, in op.ByID) (testRequest, error) {
 	w, err := endpoint.Get(ctx, tx, in)
 	if err != nil {
-		return TestRequest{}, err
+		return testRequest{}, err
 	}
 	to, err := r.endpoints.Target(ctx, tx, w.ID)
 	if err != nil {
-		return TestRequest{}, err
+		return testRequest{}, err
 	}
 	test, err := message.NewTest(tx, w.ID, w.Name)
 	if err != nil {
-		return TestRequest{}, err
+		return testRequest{}, err
 	}
 	signed, err := to.Sign(test.ID, r.DB.Now(), []byte(test.Payload))
 	if err != nil {
-		return TestRequest{}, fault.Conflict("secret", endpoint.FailSecret)
+		return testRequest{}, fault.Conflict("secret", endpoint.FailSecret)
 	}
 	var token string
 	err = tx.QueryRow(ctx, `select token from test_receiver where person = $1`, tx.Who.UserID).Scan(&token)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return TestRequest{}, err
+		return testRequest{}, err
 	}
 	req, ok, err := r.receive(ctx, tx, token, message.Headers(test.Event, db.NewID(), signed), []byte(test.Payload))
 	if err == nil && !ok {

@@ -25,7 +25,7 @@ func (r *Room) receiveRequest(ctx context.Context, tx *db.Tx, in op.Sent) (op.No
 }
 
 // receive checks the signatures of a request and keeps it, the newest few of each receiver. ok is false if no test receiver has the token.
-func (r *Room) receive(ctx context.Context, tx *db.Tx, token string, h http.Header, body []byte) (req TestRequest, ok bool, err error) {
+func (r *Room) receive(ctx context.Context, tx *db.Tx, token string, h http.Header, body []byte) (req testRequest, ok bool, err error) {
 	var person int64
 	err = tx.QueryRow(ctx, `select person from test_receiver where token = $1 and until > $2 for update`, token, tx.Now).Scan(&person)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -34,7 +34,7 @@ func (r *Room) receive(ctx context.Context, tx *db.Tx, token string, h http.Head
 	if err != nil {
 		return req, false, err
 	}
-	req = TestRequest{ID: db.NewID(), At: tx.Now, Headers: shownHeaders(h), Body: body[:min(len(body), bodyKept)], Size: len(body)}
+	req = testRequest{ID: db.NewID(), At: tx.Now, Headers: shownHeaders(h), Body: body[:min(len(body), bodyKept)], Size: len(body)}
 	if req.Signatures, err = r.checkSignatures(ctx, tx, h, body); err != nil {
 		return req, false, err
 	}
@@ -76,17 +76,17 @@ func (r *Room) Deliver(ctx context.Context, address string, h http.Header, paylo
 }
 
 // shownHeaders are the headers to show, by name, without credentials.
-func shownHeaders(h http.Header) []TestHeader {
-	all := []TestHeader{}
+func shownHeaders(h http.Header) []testHeader {
+	all := []testHeader{}
 	for name, values := range h {
 		if slices.Contains([]string{"Cookie", "Authorization", "Proxy-Authorization"}, name) {
 			continue
 		}
 		for _, v := range values {
 			v = strings.ReplaceAll(strings.ToValidUTF8(v, "\uFFFD"), "\x00", "\uFFFD")
-			all = append(all, TestHeader{name, strings.ToValidUTF8(v[:min(len(v), headerMax)], "")})
+			all = append(all, testHeader{name, strings.ToValidUTF8(v[:min(len(v), headerMax)], "")})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b TestHeader) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b testHeader) int { return strings.Compare(a.Name, b.Name) })
 	return all[:min(len(all), headersKept)]
 }

@@ -17,7 +17,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/signature"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 func TestAnEventReachesItsSubscribers(t *testing.T) {

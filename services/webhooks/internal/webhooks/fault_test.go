@@ -26,7 +26,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/delivery"
 	"frontdesk/services/webhooks/internal/signature"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 // requestsAtATime is how many requests a process makes to one webhook at a time.

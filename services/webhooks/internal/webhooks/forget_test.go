@@ -12,7 +12,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 func TestAnErasedAddressIsStruckFromBodiesAboutOthers(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
 	"frontdesk/proto"
-	"frontdesk/services/webhooks/internal/webhookstest"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 func start(t *testing.T, configure ...func(*app.Config)) *webhookstest.Service {

@@ -26,8 +26,8 @@ type Request struct {
 	Body   string
 }
 
-// Sent is what the body of a request says.
-type Sent struct {
+// sent is what the body of a request says.
+type sent struct {
 	Event      string         `json:"event"`
 	ID         string         `json:"id"`
 	OccurredAt string         `json:"occurred_at"`
@@ -35,7 +35,7 @@ type Sent struct {
 }
 
 // JSON is the body.
-func (r Request) JSON() (v Sent) {
+func (r Request) JSON() (v sent) {
 	if err := json.Unmarshal([]byte(r.Body), &v); err != nil {
 		panic(err)
 	}
@@ -80,9 +80,9 @@ func (r *Receiver) Says(status int) {
 	r.Answers(func(int, Request) (int, string) { return status, http.StatusText(status) })
 }
 
-// Crowd counts the requests in flight. It holds the first ones until so many as are waited for are there, so that their number
+// crowd counts the requests in flight. It holds the first ones until so many as are waited for are there, so that their number
 // does not depend on the speed of the machine.
-type Crowd struct {
+type crowd struct {
 	Most  int // at a time
 	mu    sync.Mutex
 	now   int
@@ -91,10 +91,10 @@ type Crowd struct {
 }
 
 // Gather waits for n requests at a time.
-func Gather(n int) *Crowd { return &Crowd{waits: n, there: make(chan struct{})} }
+func Gather(n int) *crowd { return &crowd{waits: n, there: make(chan struct{})} }
 
 // Pass is called by each request.
-func (c *Crowd) Pass(t *testing.T) {
+func (c *crowd) Pass(t *testing.T) {
 	c.mu.Lock()
 	c.now++
 	if c.now > c.Most {

@@ -1,13 +1,11 @@
 package webhookstest
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
@@ -87,26 +85,33 @@ type Row struct {
 // Rows are the deliveries of a webhook, oldest first.
 func (s *Service) Rows(webhook string) []Row {
 	s.t.Helper()
-	rows, err := s.DB.Pool.Query(context.Background(), `select d.id, d.status, d.attempts, d.next_attempt_at, a.at
+	rows, err := s.DB.Pool.Query(s.t.Context(), `select d.id, d.status, d.attempts, d.next_attempt_at, a.at
 		from delivery d left join attempt a on a.message = d.message and a.delivery = d.id and a.number = d.attempts where d.webhook = $1 order by d.seq`, webhook)
-	require.NoError(s.t, err)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Row])
-	require.NoError(s.t, err)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	return all
 }
 
 // Count is a number from the database.
 func (s *Service) Count(query string, args ...any) (n int) {
 	s.t.Helper()
-	require.NoError(s.t, s.DB.Pool.QueryRow(s.t.Context(), query, args...).Scan(&n))
+	if err := s.DB.Pool.QueryRow(s.t.Context(), query, args...).Scan(&n); err != nil {
+		s.t.Fatal(err)
+	}
 	return n
 }
 
 // Exec changes the database.
 func (s *Service) Exec(query string, args ...any) {
 	s.t.Helper()
-	_, err := s.DB.Pool.Exec(s.t.Context(), query, args...)
-	require.NoError(s.t, err)
+	if _, err := s.DB.Pool.Exec(s.t.Context(), query, args...); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // Pauses pauses a webhook, which keeps what arrives for it from then on.
@@ -120,9 +125,11 @@ func (s *Service) Job(name string) {
 	s.t.Helper()
 	for _, j := range s.Parts.Jobs {
 		if j.Name == name {
-			require.NoError(s.t, j.Run(s.t.Context()))
+			if err := j.Run(s.t.Context()); err != nil {
+				s.t.Fatal(err)
+			}
 			return
 		}
 	}
-	require.Fail(s.t, "no job "+name)
+	s.t.Fatal("no job " + name)
 }
