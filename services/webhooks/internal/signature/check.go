@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Tolerance is how far the time in a signature may be from the time of arrival.
-const Tolerance = 5 * time.Minute
+// tolerance is how far the time in a signature may be from the time of arrival.
+const tolerance = 5 * time.Minute
 
 // Problem is why a signature header does not verify.
 type Problem string
 
 // The problems of a header.
 const (
-	Missing   Problem = "missing"   // the header, or one that belongs to it, is not there
-	Malformed Problem = "malformed" // it has not the form that receivers read
-	NoMatch   Problem = "no_match"  // no secret signed these bytes: another secret, or another body
-	TooOld    Problem = "time"      // a secret signed it, more than Tolerance before or after it arrived
+	missing   Problem = "missing"   // the header, or one that belongs to it, is not there
+	malformed Problem = "malformed" // it has not the form that receivers read
+	noMatch   Problem = "no_match"  // no secret signed these bytes: another secret, or another body
+	tooOld    Problem = "time"      // a secret signed it, more than tolerance before or after it arrived
 )
 
 // Check is the result for one header: the positions of the secrets that signed the request, and a problem, or an empty one
@@ -34,14 +34,14 @@ type Check struct {
 func CheckSvc(header func(name string) string, body []byte, secrets []string, arrived time.Time) Check {
 	value := header(HeaderSvc)
 	if value == "" {
-		return Check{Problem: Missing}
+		return Check{Problem: missing}
 	}
 	t, sum, ok := strings.Cut(value, ",")
 	t, isTime := strings.CutPrefix(t, "t=")
 	sum, isSum := strings.CutPrefix(sum, "v1=")
 	want, err := hex.DecodeString(sum)
 	if !ok || !isTime || !isSum || err != nil {
-		return Check{Problem: Malformed}
+		return Check{Problem: malformed}
 	}
 	return match(t, arrived, secrets, func(secret string) bool { return hmac.Equal(digest([]byte(secret), t, body), want) })
 }
@@ -50,7 +50,7 @@ func CheckSvc(header func(name string) string, body []byte, secrets []string, ar
 func CheckStandard(header func(name string) string, body []byte, secrets []string, arrived time.Time) Check {
 	id, t, value := header(HeaderStandardID), header(HeaderStandardTimestamp), header(HeaderStandardSignature)
 	if id == "" || t == "" || value == "" {
-		return Check{Problem: Missing}
+		return Check{Problem: missing}
 	}
 	var sums [][]byte
 	for _, s := range strings.Fields(value) {
@@ -60,7 +60,7 @@ func CheckStandard(header func(name string) string, body []byte, secrets []strin
 		}
 	}
 	if sums == nil {
-		return Check{Problem: Malformed}
+		return Check{Problem: malformed}
 	}
 	return match(t, arrived, secrets, func(secret string) bool {
 		key, err := decode(secret)
@@ -78,7 +78,7 @@ func CheckStandard(header func(name string) string, body []byte, secrets []strin
 func match(t string, arrived time.Time, secrets []string, signed func(secret string) bool) (c Check) {
 	seconds, err := strconv.ParseInt(t, 10, 64)
 	if err != nil {
-		return Check{Problem: Malformed}
+		return Check{Problem: malformed}
 	}
 	for i, secret := range secrets {
 		if secret != "" && signed(secret) {
@@ -87,9 +87,9 @@ func match(t string, arrived time.Time, secrets []string, signed func(secret str
 	}
 	switch {
 	case c.By == nil:
-		c.Problem = NoMatch
-	case arrived.Sub(time.Unix(seconds, 0)).Abs() > Tolerance:
-		c.Problem = TooOld
+		c.Problem = noMatch
+	case arrived.Sub(time.Unix(seconds, 0)).Abs() > tolerance:
+		c.Problem = tooOld
 	}
 	return c
 }

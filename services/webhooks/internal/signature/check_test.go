@@ -31,17 +31,17 @@ func TestACheckNamesTheSecretsThatSignedAndWhyAHeaderFails(t *testing.T) {
 	}{
 		"one secret":                         {signed(first, "", now), body, Check{By: []int{2}}, Check{By: []int{2}}},
 		"two secrets":                        {signed(second, first, now), body, Check{By: []int{3}}, Check{By: []int{2, 3}}},
-		"at the edge of the tolerance":       {signed(first, "", now.Add(-Tolerance)), body, Check{By: []int{2}}, Check{By: []int{2}}},
-		"too old":                            {signed(first, "", now.Add(-Tolerance-time.Second)), body, Check{[]int{2}, TooOld}, Check{[]int{2}, TooOld}},
-		"of the future":                      {signed(first, "", now.Add(Tolerance+time.Second)), body, Check{[]int{2}, TooOld}, Check{[]int{2}, TooOld}},
-		"another body":                       {signed(first, "", now), append(body, ' '), bad(NoMatch), bad(NoMatch)},
-		"a secret of somebody else":          {signed(stranger, "", now), body, bad(NoMatch), bad(NoMatch)},
-		"no headers":                         {http.Header{}, body, bad(Missing), bad(Missing)},
-		"without the id":                     {with(HeaderStandardID, ""), body, Check{By: []int{2}}, bad(Missing)},
-		"a time in words":                    {with(HeaderStandardTimestamp, "noon"), body, Check{By: []int{2}}, bad(Malformed)},
-		"a signature of an unknown version":  {with(HeaderStandardSignature, "v2,AAAA"), body, Check{By: []int{2}}, bad(Malformed)},
-		"a signature without its time":       {with(HeaderSvc, "v1=00"), body, bad(Malformed), Check{By: []int{2}}},
-		"a signature that is no hexadecimal": {with(HeaderSvc, "t=1,v1=xyz"), body, bad(Malformed), Check{By: []int{2}}},
+		"at the edge of the tolerance":       {signed(first, "", now.Add(-tolerance)), body, Check{By: []int{2}}, Check{By: []int{2}}},
+		"too old":                            {signed(first, "", now.Add(-tolerance-time.Second)), body, Check{[]int{2}, tooOld}, Check{[]int{2}, tooOld}},
+		"of the future":                      {signed(first, "", now.Add(tolerance+time.Second)), body, Check{[]int{2}, tooOld}, Check{[]int{2}, tooOld}},
+		"another body":                       {signed(first, "", now), append(body, ' '), bad(noMatch), bad(noMatch)},
+		"a secret of somebody else":          {signed(stranger, "", now), body, bad(noMatch), bad(noMatch)},
+		"no headers":                         {http.Header{}, body, bad(missing), bad(missing)},
+		"without the id":                     {with(HeaderStandardID, ""), body, Check{By: []int{2}}, bad(missing)},
+		"a time in words":                    {with(HeaderStandardTimestamp, "noon"), body, Check{By: []int{2}}, bad(malformed)},
+		"a signature of an unknown version":  {with(HeaderStandardSignature, "v2,AAAA"), body, Check{By: []int{2}}, bad(malformed)},
+		"a signature without its time":       {with(HeaderSvc, "v1=00"), body, bad(malformed), Check{By: []int{2}}},
+		"a signature that is no hexadecimal": {with(HeaderSvc, "t=1,v1=xyz"), body, bad(malformed), Check{By: []int{2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.svc, CheckSvc(c.header.Get, c.body, secrets, now))

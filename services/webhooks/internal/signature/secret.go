@@ -12,8 +12,8 @@ const (
 	secretBytes  = 32
 )
 
-// ErrSecret means that a stored secret is not one NewSecret made.
-var ErrSecret = errors.New("the signing secret cannot be read")
+// errSecret means that a stored secret is not one NewSecret made.
+var errSecret = errors.New("the signing secret cannot be read")
 
 // NewSecret makes a signing secret: whsec_ and the standard base64 of 32 random bytes.
 func NewSecret() string {
@@ -33,11 +33,11 @@ func Hint(secret string) string {
 func decode(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
-		return nil, ErrSecret
+		return nil, errSecret
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || len(key) != secretBytes {
-		return nil, ErrSecret
+		return nil, errSecret
 	}
 	return key, nil
 }

@@ -33,7 +33,7 @@ func Svc(secret string, at time.Time, body []byte) string {
 
 // Headers are the four signature headers of one attempt, by name. eventID is the same on every
 // attempt of an event; at is the moment of this attempt. A secret that NewSecret did not make
-// gives ErrSecret: the webhook has to be paused until it has a new one. old is the secret before,
+// gives errSecret: the webhook has to be paused until it has a new one. old is the secret before,
 // while it is valid too: webhook-signature then has a second signature, by old, and
 // X-Svc-Signature, which has room for one only, does not. An old that cannot be read is left out.
 func Headers(secret, old, eventID string, at time.Time, body []byte) (map[string]string, error) {

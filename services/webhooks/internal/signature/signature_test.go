@@ -116,7 +116,7 @@ func TestAnUnreadableSecretIsRefused(t *testing.T) {
 		"", "whsec_", "whsec_AAAA", good[1:], good + "A", "whsec_" + strings.Repeat("!", 44),
 	} {
 		_, err := Headers(secret, NewSecret(), "evt_1", time.Now(), nil)
-		require.ErrorIs(t, err, ErrSecret, secret)
+		require.ErrorIs(t, err, errSecret, secret)
 	}
 }
 
@@ -148,7 +148,7 @@ func FuzzHeaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, secret, id string, at int64, body []byte) {
 		headers, err := Headers(secret, "", id, time.Unix(at, 0), body)
 		if err != nil {
-			require.ErrorIs(t, err, ErrSecret)
+			require.ErrorIs(t, err, errSecret)
 			return
 		}
 		require.Len(t, headers, 4)

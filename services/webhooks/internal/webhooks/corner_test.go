@@ -1,18 +1,14 @@
 package webhooks
 
 import (
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
 	"frontdesk/proto"
 )
@@ -21,9 +17,9 @@ func TestWhatIsAskedForTwiceOrWronglyLeavesADeliveryWhole(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	t.Run("what a request may not say is refused by its name", func(t *testing.T) {
-		s := s.in(t)
-		id, _ := s.subscribe(admin, "https://example.com/", proto.KindContactCreated)
+	t.Run("what a webhookstest.Request may not say is refused by its name", func(t *testing.T) {
+		s := s.In(t)
+		id, _ := s.Subscribe(admin, "https://example.com/", proto.KindContactCreated)
 		for _, c := range []struct{ name, route, body, param, code string }{
 			{"null for a name", "PATCH /webhooks/" + id, `{"name":null}`, "name", "null"},
 			{"null for an address", "PATCH /webhooks/" + id, `{"url":null}`, "url", "null"},
@@ -60,7 +56,7 @@ func TestWhatIsAskedForTwiceOrWronglyLeavesADeliveryWhole(t *testing.T) {
 			admin.Post("/webhooks", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Fails(413, "svc_too_large")
 		})
 		t.Run("records that do not exist", func(*testing.T) {
-			bodies := map[string]any{"POST /webhooks/{id}/replay": s.lastHour()}
+			bodies := map[string]any{"POST /webhooks/{id}/replay": map[string]any{"from": s.Now().Add(-time.Hour).Format(time.RFC3339), "to": s.Now().Format(time.RFC3339)}}
 			person := s.AsSession(auth.SiteAdmin)
 			for _, route := range s.Parts.Ops.Routes() {
 				if method, path, _ := strings.Cut(route, " "); strings.Contains(path, "{id}") {
@@ -68,6 +64,13 @@ func TestWhatIsAskedForTwiceOrWronglyLeavesADeliveryWhole(t *testing.T) {
 					person.Call(method+" "+strings.Replace(path, "{id}", "x", 1), nil).Fails(400, "svc_invalid_param")
 				}
 			}
+		})
+		t.Run("deliveries that do not exist", func(*testing.T) {
+			admin.Get("/webhooks/"+id+"/deliveries?status=lost").Fails(400, "svc_invalid_param")
+			admin.Get("/webhooks/"+id+"/deliveries?cursor=abc").Fails(400, "svc_invalid_cursor")
+			admin.Get("/webhooks/"+uuid.NewString()+"/deliveries").Fails(404, "svc_not_found")
+			admin.Post("/webhook-deliveries/"+uuid.NewString()+"/resend", nil).Fails(404, "svc_not_found")
+			admin.Get("/webhook-deliveries/"+uuid.NewString()).Fails(404, "svc_not_found")
 		})
 		t.Run("methods that a path does not take", func(t *testing.T) {
 			for route, allow := range map[string]string{
@@ -79,44 +82,5 @@ func TestWhatIsAskedForTwiceOrWronglyLeavesADeliveryWhole(t *testing.T) {
 				require.Equal(t, allow, strings.Join(got, ", "), route)
 			}
 		})
-	})
-	t.Run("resends at once are made one after the other", func(t *testing.T) {
-		s := s.in(t)
-		r := listen(t)
-		var now, most atomic.Int32
-		r.answers(func(int, request) (int, string) {
-			if n := now.Add(1); n > most.Load() {
-				most.Store(n)
-			}
-			time.Sleep(20 * time.Millisecond)
-			now.Add(-1)
-			return 200, ""
-		})
-		id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
-		s.contact(proto.KindContactCreated, uuid.NewString(), 1)
-		s.Eventually(func() bool { return slices.Equal(s.statuses(admin, id), []string{statusDelivered}) })
-		delivery := s.rows(id)[0].ID.String()
-		var all sync.WaitGroup
-		answers := make([]*apptest.Answer, 5)
-		for i := range answers {
-			all.Go(func() { answers[i] = admin.Post("/webhook-deliveries/"+delivery+"/resend", nil) })
-		}
-		all.Wait()
-		for _, a := range answers {
-			a.Is(http.StatusOK)
-		}
-		require.EqualValues(t, 1, most.Load())
-		require.Len(t, admin.Get("/webhook-deliveries/"+delivery).Is(200).Field("log"), 6)
-		require.EqualValues(t, 6, admin.Get("/webhook-deliveries/"+delivery).Field("attempts"))
-	})
-	t.Run("a resend that cannot be signed leaves the status", func(t *testing.T) {
-		s := s.in(t)
-		r := listen(t)
-		id, _ := s.subscribe(admin, r.URL, proto.KindContactCreated)
-		test := admin.Post("/webhooks/"+id+"/test", nil).Is(200).Text("id")
-		_, err := s.DB.Pool.Exec(t.Context(), `update webhook set secret = '\x00' where id = $1`, id)
-		require.NoError(t, err)
-		admin.Post("/webhook-deliveries/"+test+"/resend", nil).Fails(409, "svc_conflict")
-		require.Equal(t, statusDelivered, admin.Get("/webhook-deliveries/"+test).Is(200).Text("status"))
 	})
 }

@@ -24,8 +24,13 @@ import (
 	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
+	"frontdesk/services/webhooks/internal/delivery"
 	"frontdesk/services/webhooks/internal/signature"
+	"frontdesk/services/webhooks/webhookstest"
 )
+
+// requestsAtATime is how many requests a process makes to one webhook at a time.
+const requestsAtATime = 16
 
 // childVariable makes the test binary the service itself; its value is how long a lease holds.
 const childVariable = "WEBHOOKS_TEST_LEASE"
@@ -33,7 +38,7 @@ const childVariable = "WEBHOOKS_TEST_LEASE"
 func TestMain(m *testing.M) {
 	if lease := os.Getenv(childVariable); lease != "" {
 		var err error
-		if leaseFor, err = time.ParseDuration(lease); err != nil {
+		if delivery.LeaseFor, err = time.ParseDuration(lease); err != nil {
 			panic(err)
 		}
 		app.Main(Service)
@@ -57,7 +62,7 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), port: freeport.Port(), master: "a master key that only tests know of", lease: leaseFor}
+	s := &site{t: t, url: dbtest.URL(t, "webhooks", migrations), dir: t.TempDir(), port: freeport.Port(), master: "a master key that only tests know of", lease: delivery.LeaseFor}
 	s.startBroker()
 	t.Cleanup(func() { s.cluster.Close() })
 	s.bus = bus.New(s.cluster.ListenAddrs()[0], bus.Login{})
@@ -116,7 +121,7 @@ func (s *site) subscribe(url string, events ...string) (id uuid.UUID, secret str
 	s.t.Helper()
 	id, secret = db.NewID(), signature.NewSecret()
 	_, err := s.pool.Pool.Exec(s.t.Context(), `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
-		values ($1, 'receiver', $2, $3, true, $4, 'xxxx', now(), now())`, id, url, events, app.NewKeys(app.Config{MasterKey: s.master}).Seal(purpose(id), []byte(secret)))
+		values ($1, 'receiver', $2, $3, true, $4, 'xxxx', now(), now())`, id, url, events, app.NewKeys(app.Config{MasterKey: s.master}).Seal("webhook secret "+id.String(), []byte(secret)))
 	require.NoError(s.t, err)
 	return id, secret
 }
@@ -151,12 +156,12 @@ func (s *site) unsettled(expected int) int {
 }
 
 // times counts the requests of each event at a receiver, and holds that those of one event are alike.
-func (r *receiver) times(t *testing.T) map[string]int {
+func timesOf(t *testing.T, r *webhookstest.Receiver) map[string]int {
 	t.Helper()
 	n, same := map[string]int{}, map[string]string{}
-	for _, got := range r.all() {
-		id := got.header.Get("webhook-id")
-		alike := got.header.Get("X-Svc-Delivery") + got.body
+	for _, got := range r.All() {
+		id := got.Header.Get("webhook-id")
+		alike := got.Header.Get("X-Svc-Delivery") + got.Body
 		if same[id] == "" {
 			same[id] = alike
 		}
@@ -171,15 +176,15 @@ func TestKilledInTheMiddleNothingIsLostAndOnlyWhatWasInFlightIsRepeated(t *testi
 	s := newSite(t)
 	s.lease = 3 * time.Second // deliveries in flight at a kill wait for its end
 	const hooks, events, kills = 5, 1000, 3
-	var receivers []*receiver
+	var receivers []*webhookstest.Receiver
 	for range hooks {
-		r := listen(t)
+		r := webhookstest.Listen(t)
 		_, _ = s.subscribe(r.URL, proto.KindContactCreated)
 		receivers = append(receivers, r)
 	}
 	got := func() (n int) {
 		for _, r := range receivers {
-			n += len(r.all())
+			n += len(r.All())
 		}
 		return n
 	}
@@ -193,14 +198,14 @@ func TestKilledInTheMiddleNothingIsLostAndOnlyWhatWasInFlightIsRepeated(t *testi
 	until.Holds(t, func() bool { return s.unsettled(hooks*events) == 0 }, 3*time.Minute, 50*time.Millisecond)
 	repeats := 0
 	for _, r := range receivers {
-		n := r.times(t)
+		n := timesOf(t, r)
 		require.Len(t, n, events)
 		for _, id := range ids {
 			require.GreaterOrEqual(t, n["evt_"+id], 1)
 			repeats += n["evt_"+id] - 1
 		}
 	}
-	require.LessOrEqual(t, repeats, kills*hooks*laneMax)
+	require.LessOrEqual(t, repeats, kills*hooks*requestsAtATime)
 	t.Logf("%d deliveries, %d kills, %d repeated", hooks*events, kills, repeats)
 	var rows int
 	require.NoError(t, s.pool.Pool.QueryRow(t.Context(), `select count(*) from delivery`).Scan(&rows))
@@ -213,22 +218,22 @@ func TestKilledInTheMiddleNothingIsLostAndOnlyWhatWasInFlightIsRepeated(t *testi
 func TestTwoReplicasShareTheWorkAndSendNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	r := listen(t)
+	r := webhookstest.Listen(t)
 	s.subscribe(r.URL, proto.KindContactCreated)
 	s.process()
 	s.process()
 	ids := s.publish(1000)
 	until.Holds(t, func() bool { return s.unsettled(len(ids)) == 0 }, 60*time.Second, 20*time.Millisecond)
-	n := r.times(t)
+	n := timesOf(t, r)
 	require.Len(t, n, len(ids))
-	require.Equal(t, len(ids), len(r.all()))
+	require.Equal(t, len(ids), len(r.All()))
 }
 
 func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	r := listen(t)
-	r.says(500)
+	r := webhookstest.Listen(t)
+	r.Says(500)
 	id, _ := s.subscribe(r.URL, proto.KindContactCreated)
 	s.process()
 	s.process()
@@ -241,17 +246,17 @@ func TestTwoReplicasStillPauseAfterExactlyTwenty(t *testing.T) {
 		var leases int
 		return s.pool.Pool.QueryRow(t.Context(), `select count(*) from lease`).Scan(&leases) == nil && leases == 0
 	}, 30*time.Second, 5*time.Millisecond, "nothing is in flight any more")
-	require.Equal(t, 20, len(r.all()))
+	require.Equal(t, 20, len(r.All()))
 }
 
 func TestABrokerAndADatabaseThatGoAndComeBackLoseNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	r := listen(t)
+	r := webhookstest.Listen(t)
 	s.subscribe(r.URL, proto.KindContactCreated)
 	s.process()
 	ids := s.publish(600)
-	until.Holds(t, func() bool { return len(r.all()) > 100 }, 30*time.Second, time.Millisecond)
+	until.Holds(t, func() bool { return len(r.All()) > 100 }, 30*time.Second, time.Millisecond)
 	cuts := 0
 	for range 3 {
 		// Every connection of the service dies, as in a restart of the server.
@@ -268,7 +273,41 @@ func TestABrokerAndADatabaseThatGoAndComeBackLoseNothing(t *testing.T) {
 	}
 	require.Positive(t, cuts)
 	until.Holds(t, func() bool { return s.unsettled(len(ids)) == 0 }, 90*time.Second, 20*time.Millisecond)
-	n := r.times(t)
+	n := timesOf(t, r)
 	require.Len(t, n, len(ids))
-	require.LessOrEqual(t, len(r.all())-len(ids), 3*laneMax)
+	require.LessOrEqual(t, len(r.All())-len(ids), 3*requestsAtATime)
+}
+
+func TestKilledInTheMiddleOfAReplayNothingIsLost(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.lease = 3 * time.Second
+	r := webhookstest.Listen(t)
+	id, _ := s.subscribe(r.URL, proto.KindContactCreated)
+	const events = 400
+	ids := s.publish(events)
+	first := s.process()
+	until.Holds(t, func() bool { return s.unsettled(events) == 0 }, time.Minute, 20*time.Millisecond)
+	// As the operation does.
+	_, err := s.pool.Pool.Exec(t.Context(), `
+		with again as (
+			update delivery set status = 'queued', failed_attempts = 0, next_attempt_at = now(), replayed_at = now() where webhook = $1 returning status
+		), counted as (
+			insert into tally select $1::uuid, 'delivered', -count(*) from again union all select $1, 'queued', count(*) from again
+		)
+		select pg_notify('webhooks_due', $1::uuid::text)`, id)
+	require.NoError(t, err)
+	until.Holds(t, func() bool { return len(r.All()) > events+events/4 }, time.Minute, time.Millisecond)
+	kill(t, first)
+	s.process()
+	until.Holds(t, func() bool { return s.unsettled(events) == 0 }, time.Minute, 20*time.Millisecond)
+	repeats, n := 0, timesOf(t, r)
+	for _, event := range ids {
+		require.GreaterOrEqual(t, n["evt_"+event], 2)
+		repeats += n["evt_"+event] - 2
+	}
+	require.LessOrEqual(t, repeats, requestsAtATime)
+	var sum int
+	require.NoError(t, s.pool.Pool.QueryRow(t.Context(), `select sum(n) from tally where status = 'delivered'`).Scan(&sum))
+	require.Equal(t, events, sum)
 }

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/webhooks/webhookstest"
 )
 
 func TestAnErasedAddressIsStruckFromBodiesAboutOthers(t *testing.T) {
@@ -19,9 +20,9 @@ func TestAnErasedAddressIsStruckFromBodiesAboutOthers(t *testing.T) {
 	s := start(t)
 	s.Travel(2 * time.Minute) // what happened before the service began is history
 	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	r.answers(func(_ int, got request) (int, string) { return 200, "echo " + got.body })
-	id, _ := s.subscribe(admin, r.URL, every()...)
+	r := webhookstest.Listen(t)
+	r.Answers(func(_ int, got webhookstest.Request) (int, string) { return 200, "echo " + got.Body })
+	id, _ := s.Subscribe(admin, r.URL, s.Every(admin)...)
 	submission := func(text string) string {
 		sent := uuid.NewString()
 		s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: sent, Version: 1,
@@ -29,7 +30,7 @@ func TestAnErasedAddressIsStruckFromBodiesAboutOthers(t *testing.T) {
 		return sent
 	}
 	before, lookAlike := submission("ask Gone@Bücher.example and jann@example.com"), submission("ask begone@bücher.example")
-	s.Eventually(func() bool { return len(r.all()) == 2 && !slices.Contains(s.statuses(admin, id), "queued") })
+	s.Eventually(func() bool { return len(r.All()) == 2 && !slices.Contains(s.Statuses(admin, id), "queued") })
 	delivery := admin.Get("/webhooks/" + id + "/deliveries?per_page=100").Is(200).Items()[0]["id"].(string)
 	admin.With("Idempotency-Key", "again").Post("/webhook-deliveries/"+delivery+"/resend", nil).Is(200)
 
@@ -38,7 +39,7 @@ func TestAnErasedAddressIsStruckFromBodiesAboutOthers(t *testing.T) {
 	s.Settle()
 	s.Travel(-time.Minute)
 	late := submission("ask gone@bücher.example")
-	s.Eventually(func() bool { return len(r.all()) == 4 && !slices.Contains(s.statuses(admin, id), "queued") })
+	s.Eventually(func() bool { return len(r.All()) == 4 && !slices.Contains(s.Statuses(admin, id), "queued") })
 	values := map[string]any{}
 	for _, d := range admin.Get("/webhooks/" + id + "/deliveries?per_page=100").Is(200).Items() {
 		full := admin.Get("/webhook-deliveries/" + d["id"].(string)).Is(200)
@@ -55,15 +56,15 @@ func TestMergingOrganizationsErasesNobody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As(auth.SiteAdmin)
-	r := listen(t)
-	id, _ := s.subscribe(admin, r.URL, every()...)
+	r := webhookstest.Listen(t)
+	id, _ := s.Subscribe(admin, r.URL, s.Every(admin)...)
 	winner, loser := uuid.NewString(), uuid.NewString()
 	organization := func(kind, id, name string, extra any) {
 		s.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: kind, Key: id, Version: 1, Data: map[string]any{"id": id, "name": name}, Extra: extra})
 	}
 	organization(proto.KindOrganizationCreated, loser, "Small Ltd", nil)
 	organization(proto.KindOrganizationMerged, winner, "Big Ltd", map[string]any{"merged_id": loser})
-	s.Eventually(func() bool { return len(r.all()) == 2 && !slices.Contains(s.statuses(admin, id), "queued") })
+	s.Eventually(func() bool { return len(r.All()) == 2 && !slices.Contains(s.Statuses(admin, id), "queued") })
 	require.NoError(t, s.Neighbours.Send(t.Context(), []db.Message{{Topic: proto.OrganizationTopic, Key: loser}}))
 	s.Settle()
 	list := admin.Get("/webhooks/" + id + "/deliveries").Is(200)

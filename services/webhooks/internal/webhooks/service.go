@@ -3,10 +3,14 @@ package webhooks
 import (
 	"context"
 	"embed"
+	"time"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/fetch"
-	"frontdesk/services/webhooks/internal/signature"
+	"frontdesk/services/webhooks/internal/delivery"
+	"frontdesk/services/webhooks/internal/endpoint"
+	"frontdesk/services/webhooks/internal/engine"
+	"frontdesk/services/webhooks/internal/message"
+	"frontdesk/services/webhooks/internal/receiver"
 )
 
 //go:embed migrations/*.sql
@@ -15,53 +19,45 @@ var migrations embed.FS
 // Service is the process.
 var Service = app.Service{Name: "webhooks", Port: 8095, Migrations: migrations, Build: build}
 
-type service struct {
-	*app.Kit
-	engine *engine
+// rooms are the service from the ground up.
+type rooms struct {
+	messages   *message.Room
+	endpoints  *endpoint.Room
+	receivers  *receiver.Room
+	deliveries *delivery.Room
+	engine     *engine.Room
 }
 
-func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
-	parts, _, err := assemble(ctx, k)
-	return parts, err
-}
-
-// assemble is build; tests reach the service behind the parts.
-func assemble(ctx context.Context, k *app.Kit) (*app.Parts, *service, error) {
-	s := &service{Kit: k}
-	s.engine = newEngine(s)
-	timers, err := newTimers(ctx, k, s.engine)
-	if err != nil {
-		return nil, nil, err
+func build(ctx context.Context, k *app.Kit) (_ *app.Parts, err error) {
+	var r rooms
+	r.messages = message.New(k, delivery.Queue, delivery.Blank)
+	r.endpoints = endpoint.New(k, receiver.Own(k), delivery.Drop)
+	r.receivers = receiver.New(k, r.endpoints)
+	r.deliveries = delivery.New(k, r.endpoints)
+	if r.engine, err = engine.New(ctx, k, r.endpoints, r.receivers, r.deliveries); err != nil {
+		return nil, err
 	}
-	s.engine.timers = timers
-	return &app.Parts{
-		Ops:      s.ops(),
-		Follows:  s.follows(),
-		Personal: s.personal(),
-		Restored: s.restored,
-		Sealed: []app.Sealed{{Table: "webhook", Column: "secret", Purpose: purposeOf},
-			{Table: "webhook", Column: "old_secret", Purpose: purposeOf}},
-		Run:  []func(context.Context){s.engine.run},
-		Jobs: s.jobs(),
-		Gauges: []app.Gauge{
-			{Name: "webhook.waiting", Unit: "{delivery}", Doc: "deliveries that wait, by status", Label: "status",
-				SQL: `select s, coalesce(sum(n), 0) from unnest(array['queued', 'retrying']) s
-					left join tally t on t.status = s and t.webhook in (select id from webhook) group by s`},
-			{Name: "webhook.age", Unit: "s", Doc: "age of the oldest delivery that waits for its first attempt, of webhooks that are not paused",
-				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(d.next_attempt_at)), 0) from webhook w cross join lateral
-					(select next_attempt_at from delivery where webhook = w.id and status = 'queued' order by seq limit 1) d where w.active and w.paused is null`},
-			{Name: "webhook.paused", Unit: "{webhook}", Doc: "webhooks that are paused", SQL: `select count(*) from webhook where paused is not null`},
-		},
-	}, s, nil
+	return app.Join(
+		app.Room{Name: "webhooks", Parts: app.Parts{Ops: r.operations(k), Jobs: []app.Job{{Name: "retention", Every: time.Minute, Run: r.expire}}}},
+		app.Room{Name: "message", Parts: r.messages.Parts()},
+		app.Room{Name: "endpoint", Parts: r.endpoints.Parts()},
+		app.Room{Name: "receiver", Parts: r.receivers.Parts()},
+		app.Room{Name: "delivery", Parts: r.deliveries.Parts()},
+		app.Room{Name: "engine", Parts: r.engine.Parts()},
+	)
 }
 
-func (s *service) jobs() []app.Job {
-	return []app.Job{
-		{Name: "retention", Every: tidyEvery, Run: s.expire},
-		{Name: "tally", Every: tallyEvery, Run: s.addUp},
+// expire deletes what is older than it is kept: deliveries before their messages, without which the log does not show them.
+func (r rooms) expire(ctx context.Context) error {
+	old := r.messages.KeptSince()
+	if err := r.receivers.Expire(ctx); err != nil {
+		return err
 	}
-}
-
-func (s *service) fetchOptions() fetch.Options {
-	return fetch.Options{Local: s.Config.WebhookLocal, Timeout: signature.AnswerWithin, Keep: answerKept}
+	if err := r.deliveries.Expire(ctx, old); err != nil {
+		return err
+	}
+	if err := r.messages.Expire(ctx, old); err != nil {
+		return err
+	}
+	return r.endpoints.Expire(ctx)
 }

@@ -1,0 +1,41 @@
+package delivery
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/webhooks/internal/endpoint"
+	"frontdesk/services/webhooks/internal/message"
+)
+
+// Queue adds, at the commit, a delivery of an event for each active webhook that subscribed it, and wakes their lanes.
+func Queue(tx *db.Tx, m message.Stored) {
+	tx.Defer(`
+		with queued as (
+			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
+			select new_id(), id, @message, @record, 'queued', @now, @now from webhook where active and events @> array[@event::text]
+			returning webhook
+		), counted as (
+			insert into tally select webhook, 'queued', 1 from queued
+		)
+		`+endpoint.Notify+`from queued having count(*) > 0`,
+		pgx.NamedArgs{"message": m.ID, "record": m.Record, "event": m.Event, "now": tx.Now, "channel": endpoint.WakeChannel})
+}
+
+// QueueTest adds the delivery of a test event with its lease held: one attempt, by the caller.
+func QueueTest(ctx context.Context, tx *db.Tx, webhook uuid.UUID, m message.Test) (Job, error) {
+	j := Job{ID: db.NewID(), Lease: uuid.New(), Event: m.Event, Message: m.ID, Payload: m.Payload, Status: statusQueued, Next: &tx.Now, Once: true}
+	_, err := tx.Exec(ctx, `
+		with counted as (
+			insert into tally values (@webhook, 'queued', 1)
+		), leased as (
+			insert into lease values (@id, @webhook, @lease, now() + @for::interval)
+		)
+		insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at)
+		values (@id, @webhook, @message, @message, 'queued', true, @now, @now)`,
+		pgx.NamedArgs{"id": j.ID, "webhook": webhook, "message": j.Message, "now": tx.Now, "lease": j.Lease, "for": LeaseFor})
+	return j, err
+}

@@ -1,0 +1,237 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/change"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/fetch"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
+	"frontdesk/services/webhooks/internal/message"
+	"frontdesk/services/webhooks/internal/signature"
+)
+
+// Webhook is a receiver and the events that it subscribed.
+type Webhook struct {
+	ID         uuid.UUID `json:"id" doc:"The id of the record."`
+	Name       string    `json:"name" doc:"What the team calls it."`
+	URL        string    `json:"url" doc:"The address that events are sent to."`
+	Events     []string  `json:"events" doc:"The names of the events that it gets."`
+	Active     bool      `json:"active" doc:"It is switched on."`
+	Paused     *string   `json:"paused" doc:"Why nothing is sent although it is active: failures (20 failed attempts in a row) or secret (it cannot be read)."`
+	Failures   int       `json:"failures" doc:"Failed attempts in a row."`
+	SecretHint string    `json:"secret_hint" doc:"Last four characters of the secret."`
+	// OldSecretUntil is in the answer only while it is to come.
+	OldSecretUntil *time.Time `json:"old_secret_until" doc:"Until when requests are signed with the secret before as well; null when one secret is valid."`
+	CreatedAt      time.Time  `json:"created_at" doc:"When it was made."`
+	UpdatedAt      time.Time  `json:"updated_at" doc:"When it last changed."`
+
+	Version int64 `json:"-"`
+}
+
+// RecordVersion is the answer's ETag: it counts what the team has changed.
+func (w Webhook) RecordVersion() int64 { return w.Version }
+
+// selectWebhook begins every query for webhooks; $1 is the time.
+const selectWebhook = `select id, name, url, events, active, paused, failures, secret_hint,
+	case when old_secret_until > $1 then old_secret_until end as old_secret_until, created_at, updated_at, version from webhook `
+
+// withSecret is a webhook and, this once, its signing secret.
+type withSecret struct {
+	Webhook Webhook `json:"webhook"`
+	Secret  string  `json:"secret,omitempty" doc:"Shown once: a repeated call with the same Idempotency-Key leaves it out."`
+}
+
+// WithoutSecret is the answer to a repeated call.
+func (w withSecret) WithoutSecret() any { return withSecret{Webhook: w.Webhook} }
+
+// RecordVersion is the answer's ETag.
+func (w withSecret) RecordVersion() int64 { return w.Webhook.Version }
+
+// RecordID names the webhook in the audit log.
+func (w withSecret) RecordID() string { return w.Webhook.ID.String() }
+
+type newWebhook struct {
+	Name   string          `json:"name" required:"true" maxLength:"190" doc:"What the team calls it."`
+	URL    string          `json:"url" required:"true" maxLength:"500" doc:"https, on port 443 of a public host."`
+	Events []string        `json:"events" required:"true" maxItems:"50" doc:"Names from GET /webhooks/events."`
+	Active opt.Value[bool] `json:"active,omitzero" doc:"true when left out."`
+}
+
+type webhookPatch struct {
+	ID     uuid.UUID           `json:"id"`
+	Name   opt.Value[string]   `json:"name,omitzero" maxLength:"190" doc:"What the team calls it."`
+	URL    opt.Value[string]   `json:"url,omitzero" maxLength:"500" doc:"https, on port 443 of a public host."`
+	Events opt.Value[[]string] `json:"events,omitzero" maxItems:"50" doc:"Replaces the list."`
+	Active opt.Value[bool]     `json:"active,omitzero" doc:"true also resumes a paused webhook."`
+}
+
+func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], error) {
+	rows, err := tx.Query(ctx, selectWebhook+`order by created_at, id`, tx.Now)
+	if err != nil {
+		return db.List[Webhook]{}, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Webhook])
+	return db.All(all), err
+}
+
+// Get answers svc_not_found for an id that no webhook has.
+func Get(ctx context.Context, tx *db.Tx, in op.ByID) (Webhook, error) {
+	return one(tx.Query(ctx, selectWebhook+`where id = $2`, tx.Now, in.ID))
+}
+
+// Lock is Get for a change in the same transaction.
+func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Webhook, error) {
+	return one(tx.Query(ctx, selectWebhook+`where id = $2 for no key update`, tx.Now, id))
+}
+
+func one(rows pgx.Rows, err error) (Webhook, error) {
+	if err != nil {
+		return Webhook{}, err
+	}
+	w, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Webhook])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return w, fault.NotFound("webhook")
+	}
+	return w, err
+}
+
+// create answers with the secret that the webhook's requests are signed with, which no later answer shows.
+func (r *Room) create(ctx context.Context, tx *db.Tx, in newWebhook) (withSecret, error) {
+	events, err := r.choose(in.Events, nil)
+	if err != nil {
+		return withSecret{}, err
+	}
+	secret := signature.NewSecret()
+	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Events: events, Active: in.Active.Or(true),
+		SecretHint: signature.Hint(secret), CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1}
+	if err := r.check(w); err != nil {
+		return withSecret{}, err
+	}
+	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`, w.ID, w.Name, w.URL, w.Events, w.Active, r.seal(w.ID, secret), w.SecretHint, tx.Now)
+	return withSecret{w, secret}, err
+}
+
+func (r *Room) check(w Webhook) error {
+	if w.Name == "" {
+		return fault.Invalid("name", fault.Empty())
+	}
+	if strings.ContainsFunc(w.Name, unicode.IsControl) {
+		return fault.Invalid("name", fault.ControlCharacters(false))
+	}
+	if r.own(w.URL) {
+		return nil
+	}
+	if err := fetch.CheckURL(w.URL, r.Fetch()); err != nil {
+		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
+	}
+	return nil
+}
+
+// answerKept is how much of an answer's body is read and logged, in bytes.
+const answerKept = 64 << 10
+
+// Fetch is how receivers are asked.
+func (r *Room) Fetch() fetch.Options {
+	return fetch.Options{Local: r.Config.WebhookLocal, Timeout: signature.AnswerWithin, Keep: answerKept}
+}
+
+// choose checks names of events and removes repeated ones. An event of an app that is off is refused unless it is in kept.
+func (r *Room) choose(names, kept []string) ([]string, error) {
+	var chosen []string
+	for _, name := range names {
+		e, ok := message.EventNamed(name)
+		if !ok {
+			return nil, fault.Invalid("events", fault.NewProblem("unknown_event",
+				fmt.Sprintf("must hold names of events that can be subscribed; %q is none", name), "event", name))
+		}
+		if !r.Apps.On(e.App) && !slices.Contains(kept, name) {
+			return nil, fault.Invalid("events", fault.NewProblem("app_off",
+				fmt.Sprintf("must hold events of apps that are on; %s is off", e.App), "event", name, "app", e.App))
+		}
+		if !slices.Contains(chosen, name) {
+			chosen = append(chosen, name)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fault.Invalid("events", fault.NewProblem("too_few", "must hold at least one event", "min", 1))
+	}
+	return chosen, nil
+}
+
+// update changes the fields that are given. Switching a paused webhook on sets its failures to 0 and releases the
+// deliveries that waited.
+func (r *Room) update(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook, error) {
+	w, err := Lock(ctx, tx, in.ID)
+	if err != nil {
+		return w, err
+	}
+	if err := tx.Match(w.Version); err != nil {
+		return w, err
+	}
+	was := w
+	if in.Name.Set {
+		w.Name = strings.TrimSpace(in.Name.V)
+	}
+	in.URL.Apply(&w.URL)
+	if in.Events.Set {
+		if w.Events, err = r.choose(in.Events.V, w.Events); err != nil {
+			return w, err
+		}
+	}
+	if in.Active.Set {
+		w.Active = in.Active.V
+		if w.Active && w.Paused != nil {
+			w.Paused, w.Failures = nil, 0
+		}
+	}
+	if in.Name.Set || in.URL.Set {
+		if err := r.check(w); err != nil {
+			return w, err
+		}
+	}
+	changed, err := change.Between(was, w)
+	if err != nil {
+		return w, err
+	}
+	if _, ok := changed["url"]; ok {
+		changed["url"] = change.Change{Old: "…", New: "…"} // it may hold a key of the receiver
+	}
+	tx.Changed(changed)
+	w.UpdatedAt = tx.Now
+	w.Version++
+	_, err = tx.Exec(ctx, `update webhook set name = @name, url = @url, events = @events, active = @active, paused = @paused, failures = @failures,
+		updated_at = @now, version = @version where id = @id`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events, "active": w.Active,
+		"paused": w.Paused, "failures": w.Failures, "now": tx.Now, "version": w.Version})
+	if err != nil {
+		return w, err
+	}
+	return w, Wake(ctx, tx, w.ID)
+}
+
+// remove removes the webhook and makes its log unreachable at once.
+func (r *Room) remove(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	w, err := Lock(ctx, tx, in.ID)
+	if err != nil {
+		return op.None{}, err
+	}
+	if err := tx.Match(w.Version); err != nil {
+		return op.None{}, err
+	}
+	if _, err := tx.Exec(ctx, `delete from webhook where id = $1`, in.ID); err != nil {
+		return op.None{}, err
+	}
+	return op.None{}, r.drop(ctx, tx, in.ID)
+}

@@ -1,0 +1,172 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+)
+
+// body is the content of a request. Its text is stored, and every attempt sends the same bytes.
+type body struct {
+	event  string
+	id     uuid.UUID
+	at     time.Time
+	key    string // of the record in data; empty for a test
+	record uuid.UUID
+	// contact is the person whose data the record shows.
+	contact  *uuid.UUID
+	data     json.RawMessage
+	changed  []string
+	mergedID *uuid.UUID
+	// spam is never sent.
+	spam bool
+}
+
+// keys are the names of the record inside data, by topic.
+var keys = map[string]string{
+	proto.ContactTopic:      "contact",
+	proto.OrganizationTopic: "organization",
+	proto.AppointmentTopic:  "appointment",
+	proto.SubmissionTopic:   "submission",
+}
+
+// newBody makes the body of an event about a record. A record or an extra that cannot be read is an error: a body whose
+// contact is unknown would escape an erasure.
+func newBody(e bus.Event, record uuid.UUID) (body, error) {
+	b := body{event: e.Kind, id: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
+	switch e.Topic {
+	case proto.ContactTopic:
+		b.contact = &record
+	case proto.AppointmentTopic, proto.SubmissionTopic:
+		var r struct {
+			Contact *struct {
+				ID *uuid.UUID `json:"id"`
+			} `json:"contact"`
+			Status string `json:"status"`
+		}
+		if err := e.Decode(&r); err != nil {
+			return b, fmt.Errorf("webhooks: record of %s: %w", e.Kind, err)
+		}
+		if r.Contact != nil {
+			b.contact = r.Contact.ID
+		}
+		b.spam = e.Topic == proto.SubmissionTopic && r.Status == "spam"
+	}
+	switch e.Kind {
+	case proto.KindContactUpdated, proto.KindOrganizationUpdated:
+		b.changed = slices.Concat([]string{}, e.Changed) // [] rather than null
+	case proto.KindContactMerged, proto.KindOrganizationMerged:
+		var m proto.Merged
+		if err := e.DecodeExtra(&m); err != nil {
+			return b, err
+		}
+		merged, err := uuid.Parse(m.GetMergedId())
+		if err != nil {
+			return b, fmt.Errorf("webhooks: merged_id of %s: %w", e.Kind, err)
+		}
+		b.mergedID = &merged
+	case proto.KindContactErased:
+		return b.stripped(), nil
+	}
+	return b, nil
+}
+
+// stripped is the body with nothing of its record but the id.
+func (b body) stripped() body {
+	b.data = json.RawMessage(`{"id":"` + b.record.String() + `"}`)
+	b.changed = nil
+	return b
+}
+
+// sent is a body as it is sent.
+type sent struct {
+	Event      string                     `json:"event"`
+	ID         string                     `json:"id"`
+	OccurredAt string                     `json:"occurred_at"`
+	Data       map[string]json.RawMessage `json:"data"`
+}
+
+func (s sent) text() (string, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(s)
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// text is the body as sent.
+func (b body) text() (string, error) {
+	s := sent{b.event, EventID(b.id), b.at.UTC().Truncate(time.Second).Format(time.RFC3339), map[string]json.RawMessage{}}
+	if b.key != "" {
+		s.Data[b.key] = b.data
+	} else if err := json.Unmarshal(b.data, &s.Data); err != nil {
+		return "", err
+	}
+	var err error
+	if b.changed != nil {
+		if s.Data["changed"], err = json.Marshal(b.changed); err != nil {
+			return "", err
+		}
+	}
+	if b.mergedID != nil {
+		if s.Data["merged_id"], err = json.Marshal(b.mergedID); err != nil {
+			return "", err
+		}
+	}
+	return s.text()
+}
+
+// Test is an event that is sent to try a webhook, and never subscribed.
+type Test struct {
+	ID      uuid.UUID
+	Event   string
+	Payload string // the body of its request
+}
+
+// NewTest makes a test event of a webhook.
+func NewTest(tx *db.Tx, webhook uuid.UUID, name string) (Test, error) {
+	data, err := json.Marshal(map[string]any{"webhook": map[string]any{"id": webhook, "name": name}})
+	if err != nil {
+		return Test{}, err
+	}
+	t := Test{ID: db.NewID(), Event: testEvent}
+	t.Payload, err = body{event: t.Event, id: t.ID, at: tx.Now, data: data}.text()
+	return t, err
+}
+
+// Headers are the headers of a request: those of every one, and its signatures.
+func Headers(event string, delivery uuid.UUID, signatures map[string]string) http.Header {
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "Frontdesk-Webhooks/1.0")
+	h.Set("X-Svc-Event", event)
+	h.Set("X-Svc-Delivery", delivery.String())
+	for name, value := range signatures {
+		h.Set(name, value)
+	}
+	return h
+}
+
+// EventID is the id of an event as receivers see it.
+func EventID(id uuid.UUID) string { return "evt_" + id.String() }
+
+// idOf is the id of a nested record, nil if raw has none.
+func idOf(raw json.RawMessage) *uuid.UUID {
+	var v struct {
+		ID *uuid.UUID `json:"id"`
+	}
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v.ID
+}
