@@ -35,12 +35,6 @@ type Ref struct {
 	Name string    `json:"name" doc:"Its name at that time."`
 }
 
-// StaffRef names a staff member as clients see the name.
-type StaffRef struct {
-	UserID int64  `json:"user_id" doc:"The user id of the person."`
-	Name   string `json:"name" doc:"The name of the person."`
-}
-
 // ContactRef names the client; address and phone number come with a single appointment only.
 type ContactRef struct {
 	ID    uuid.UUID `json:"id" format:"uuid" doc:"The id of the contact."`
@@ -79,8 +73,8 @@ type Appointment struct {
 // RecordVersion is the answer's ETag.
 func (a Appointment) RecordVersion() int64 { return a.version }
 
-// appointment is a row of the table with what it shows of others.
-type appointment struct {
+// record is a row of the table with what it shows of others.
+type record struct {
 	Appointment
 	address   string // of the service, when it was booked
 	staffLink string // the fixed meeting link of the staff member
@@ -91,28 +85,6 @@ type appointment struct {
 	timedAt    time.Time
 	remindedAt *time.Time
 	sequence   int // of the calendar file: counts the changes that the client's calendar shows
-}
-
-// place is where an appointment takes place, as it was set: empty texts stand for the service's address
-// or the staff member's link.
-type place struct{ kind, location, meetingURL string }
-
-// client is the copy of a contact, as far as appointments and mails need it.
-type client struct{ firstName, lastName, email, phone string }
-
-func (c client) name() string {
-	return strings.TrimSpace(c.firstName + " " + c.lastName)
-}
-
-// label names the client in logs: by name, else by address.
-func (c client) label() string {
-	if n := c.name(); n != "" {
-		return n
-	}
-	if c.email != "" {
-		return c.email
-	}
-	return c.phone
 }
 
 // appointmentRow is what selectAppointments selects.
@@ -141,7 +113,7 @@ const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name
 	from appointment a join staff s using (user_id) left join contact c on c.id = a.contact_id `
 
 // queryAppointments reads the appointments that the rest of a statement behind selectAppointments chooses.
-func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string, args ...any) ([]appointment, error) {
+func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string, args ...any) ([]record, error) {
 	rows, err := tx.Query(ctx, selectAppointments+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("query appointments: %w", err)
@@ -150,15 +122,15 @@ func (s *service) queryAppointments(ctx context.Context, tx *db.Tx, where string
 	if err != nil {
 		return nil, fmt.Errorf("read appointments: %w", err)
 	}
-	all := make([]appointment, len(read))
+	all := make([]record, len(read))
 	for i, row := range read {
-		all[i] = s.appointment(row)
+		all[i] = s.recordOf(row)
 	}
 	return all, nil
 }
 
-func (s *service) appointment(r appointmentRow) appointment {
-	a := appointment{address: r.ServiceAddress, staffLink: r.StaffLink, language: r.Language, timedAt: r.TimedAt, remindedAt: r.RemindedAt, place: place{r.LocationType, r.Location, r.MeetingURL},
+func (s *service) recordOf(r appointmentRow) record {
+	a := record{address: r.ServiceAddress, staffLink: r.StaffLink, language: r.Language, timedAt: r.TimedAt, remindedAt: r.RemindedAt, place: place{r.LocationType, r.Location, r.MeetingURL},
 		client: client{r.FirstName, r.LastName, r.Email, r.Phone}, sequence: r.Sequence,
 		Appointment: Appointment{version: r.Version, ID: r.ID, Status: r.Status, Service: Ref{r.ServiceID, r.ServiceName}, Staff: StaffRef{r.UserID, s.staffName(r.UserID, r.StaffName)},
 			Contact: ContactRef{ID: r.ContactID}, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Notes: r.Notes, Source: r.Source,
@@ -172,7 +144,7 @@ func (s *service) appointment(r appointmentRow) appointment {
 }
 
 // show fills in where it takes place, from what stands for empty texts.
-func (a *appointment) show() {
+func (a *record) show() {
 	a.LocationType, a.Location, a.MeetingURL = a.place.kind, a.place.location, ""
 	switch a.place.kind {
 	case "in_person":
@@ -190,71 +162,41 @@ func (a *appointment) show() {
 	}
 }
 
-// staffName is the name clients see: the chosen one, else the user's own.
-func (s *service) staffName(id int64, chosen string) string {
-	if chosen != "" {
-		return chosen
-	}
-	if u, ok := s.Identity.User(id); ok {
-		if u.GetName() != "" {
-			return u.GetName()
-		}
-		return u.GetLogin()
-	}
-	return "Former staff member"
-}
-
 // whole is the answer for a single appointment.
-func (a appointment) whole() Appointment {
+func (a record) whole() Appointment {
 	a.Contact.Email, a.Contact.Phone = &a.client.email, &a.client.phone
 	return a.Appointment
 }
 
 // event is the record as it leaves the service: without notes, reasons and meeting links.
-func (a appointment) event() Appointment {
+func (a record) event() Appointment {
 	a.Notes, a.CancelReason, a.MeetingURL = "", "", ""
 	return a.Appointment
 }
 
 // change is the event of a change to the appointment; changed names the fields of an update.
-func (a appointment) change(kind string, extra any, changed ...string) db.Event {
+func (a record) change(kind string, extra any, changed ...string) db.Event {
 	return db.Event{Topic: proto.AppointmentTopic, Kind: kind, Key: a.ID.String(), Version: a.version, Changed: changed, Data: a.event(), Extra: extra}
 }
 
-// publish emits the event of a change, what else belongs to it, and the mail that the client gets for it.
-func (s *service) publish(ctx context.Context, tx *db.Tx, a appointment, settings Settings, change db.Event, more ...db.Event) error {
-	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
-		return err
-	}
-	return s.notify(ctx, tx, a, change.Kind, settings)
-}
-
 // find reads one appointment that the caller may see. The error is svc_not_found for any other.
-func (s *service) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
-	found, err := s.queryAppointments(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, ownUser(tx))
+func (s *service) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (record, error) {
+	found, err := s.queryAppointments(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, tx.Who.OwnUser())
 	if err == nil && len(found) == 0 {
 		err = fault.NotFound("appointment")
 	}
 	if err != nil {
-		return appointment{}, err
+		return record{}, err
 	}
 	return found[0], nil
 }
 
 // lock is find with the row locked until the transaction ends.
-func (s *service) lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (appointment, error) {
+func (s *service) lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (record, error) {
 	if _, err := tx.Exec(ctx, `select from appointment where id = $1 for no key update`, id); err != nil {
-		return appointment{}, err
+		return record{}, err
 	}
 	return s.find(ctx, tx, id)
-}
-
-// ownUser is the user whose records alone the caller may see, or 0 for everyone's.
-func ownUser(tx *db.Tx) int64 {
-	if tx.Who.Own {
-		return tx.Who.UserID
-	}
-	return 0
 }
 
 func (s *service) getAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (Appointment, error) {
@@ -278,7 +220,7 @@ func (in findAppointments) total(ctx context.Context, tx *db.Tx, where *db.Where
 		err = tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&n)
 		return n, err
 	}
-	user := ownUser(tx)
+	user := tx.Who.OwnUser()
 	switch {
 	case user == 0:
 		user = in.Staff
@@ -300,14 +242,14 @@ func (s *service) findAppointments(ctx context.Context, tx *db.Tx, in findAppoin
 	}
 	var where db.Where
 	if in.From != "" || in.To != "" {
-		from, to, err := period(in.From, in.To, firstDay, maxDays)
+		from, to, err := slots.Period(in.From, in.To, slots.FirstDay, slots.MaxDays)
 		if err != nil {
 			return none, err
 		}
 		begin, end := slots.Bounds(s.Config.Zone, from, to)
 		where.And("a.starts_at >= ? and a.starts_at < ?", begin, end)
 	}
-	if user := ownUser(tx); user != 0 {
+	if user := tx.Who.OwnUser(); user != 0 {
 		where.And("a.user_id = ?", user)
 	}
 	if in.Staff != 0 {
@@ -361,3 +303,27 @@ var (
 	byUpdate = sorting{" order by a.updated_at, a.id", "a.updated_at >= ? and (a.updated_at > ? or a.id > ?)",
 		func(a Appointment) (time.Time, uuid.UUID) { return a.UpdatedAt, a.ID }}
 )
+
+// publishAppointments publishes appointment.updated for appointments as they are now, with the hashes of their clients'
+// addresses, by which contacts finds those of a person who is no contact.
+func (s *service) publishAppointments(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	found, err := s.queryAppointments(ctx, tx, `where a.id = any($1) order by a.id`, ids)
+	if err != nil {
+		return err
+	}
+	for _, a := range found {
+		named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(a.client.email))}
+		if err := tx.Emit(ctx, a.change(proto.KindAppointmentUpdated, named)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// must returns nil when the status is one of allowed, else svc_invalid_status with the current status.
+func (a record) must(allowed ...string) error {
+	if slices.Contains(allowed, a.Status) {
+		return nil
+	}
+	return fault.InvalidStatus(a.Status, fmt.Sprintf("The appointment is %s, and this needs it to be %s.", a.Status, strings.Join(allowed, " or ")))
+}

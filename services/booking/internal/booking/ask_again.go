@@ -37,31 +37,32 @@ func askSome(ctx context.Context, tx *db.Tx) (n int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("find unanswered clients: %w", err)
 	}
-	var commands []*proto.EnsureContact
+	var commands []db.Event
+	var asked []client
 	var id, appointment uuid.UUID
 	var c client
 	if _, err := pgx.ForEachRow(rows, []any{&id, &appointment, &c.firstName, &c.lastName, &c.email, &c.phone}, func() error {
-		commands = append(commands, ensureClient(&proto.EnsureContact{Email: c.email, FirstName: c.firstName, LastName: c.lastName, Phone: c.phone}, id, appointment))
+		commands = append(commands, ensure(&proto.EnsureContact{Email: c.email, FirstName: c.firstName, LastName: c.lastName, Phone: c.phone}, id, appointment))
+		asked = append(asked, c)
 		return nil
 	}); err != nil {
 		return 0, fmt.Errorf("read unanswered clients: %w", err)
 	}
-	for _, m := range commands {
-		tx.Who = db.Actor{Channel: db.ChannelBooking, Label: client{m.GetFirstName(), m.GetLastName(), m.GetEmail(), m.GetPhone()}.label()}
-		if err := tx.Emit(ctx, ensureCommand(m)); err != nil {
+	for i, command := range commands {
+		tx.Who = db.Actor{Channel: db.ChannelBooking, Label: asked[i].label()}
+		if err := tx.Emit(ctx, command); err != nil {
 			return 0, err
 		}
 	}
 	return len(commands), nil
 }
 
-// ensureClient completes the command to contacts to make or fill in the client of an appointment.
-func ensureClient(c *proto.EnsureContact, contact, appointment uuid.UUID) *proto.EnsureContact {
+// originAppointment is the origin of the commands to contacts that bookings send.
+const originAppointment = "appointment"
+
+// ensure completes the command to contacts to make or fill in the client of an appointment.
+func ensure(c *proto.EnsureContact, contact, appointment uuid.UUID) db.Event {
 	c.ContactId, c.Status, c.Source, c.Create = contact.String(), "lead", db.ChannelBooking, true
 	c.Origin, c.OriginId = originAppointment, appointment.String()
-	return c
-}
-
-func ensureCommand(c *proto.EnsureContact) db.Event {
 	return db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}
 }

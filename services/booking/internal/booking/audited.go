@@ -8,7 +8,7 @@ import (
 
 // audited are the changes of an appointment that the audit log shows. Values that may say something about the client are
 // "…" there: notes, reasons and places.
-func audited(was, now appointment) change.Set {
+func audited(was, now record) change.Set {
 	s := change.Set{}
 	s.Note("status", was.Status, now.Status)
 	s.Note("starts_at", was.StartsAt.Format(time.RFC3339), now.StartsAt.Format(time.RFC3339))

@@ -60,13 +60,13 @@ func (s *service) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking)
 		return PublicAppointment{}, err
 	}
 	// Write.
-	booked, err := s.insert(tx, v.wish, who, v.booking(f, tx.Who.Channel))
+	booked, err := s.insert(tx, who, v.booking(f, tx.Who.Channel))
 	if err != nil {
 		return PublicAppointment{}, err
 	}
 	// Until contacts has the client, the appointment is found by the address.
 	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.client.email))}
-	return booked.public(), s.publish(ctx, tx, booked, c.settings, booked.change(proto.KindAppointmentBooked, named), v.commands(booked)...)
+	return publicly(booked), s.publish(ctx, tx, booked, c.settings, booked.change(proto.KindAppointmentBooked, named), v.commands(booked)...)
 }
 
 // guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
@@ -75,10 +75,10 @@ func (s *service) guard(in publicBooking) (seen string, err error) {
 	if in.HpURL != "" {
 		return "", fault.InvalidToken("The booking was not accepted.")
 	}
-	if seen, err = s.timeToken.Check(tokenSubject(in.Service), in.Token, s.DB.Now()); err != nil {
+	if seen, err = s.checkToken(in.Service, in.Token); err != nil {
 		return "", err
 	}
-	return seen, checkStart(in.StartsAt)
+	return seen, slots.CheckStart(in.StartsAt)
 }
 
 // visit is what a visitor asks for, checked against the catalog.
@@ -106,7 +106,7 @@ func (s *service) newVisit(tx *db.Tx, c *catalog, in publicBooking, seen string)
 		return visit{}, fault.InvalidToken("The words of the form have changed. Load it again.")
 	}
 	asks, asked := c.forms.of(b, c.settings)
-	given, err := readDetails(asks, s.fields.named(), in.Values)
+	given, err := readDetails(asks, s.customFields(), in.Values)
 	if err != nil {
 		return visit{}, err
 	}
@@ -150,33 +150,22 @@ type facts struct {
 // only candidate, unless the time is taken already.
 func (s *service) loadFacts(ctx context.Context, tx *db.Tx, c *catalog, v visit) (facts, error) {
 	var f facts
-	var busy map[int64][]slots.Busy
-	key, day := address.Key(v.given.client.email), s.today(v.start)
+	busy := map[int64][]slots.Busy{}
+	key, day := address.Key(v.given.client.email), slots.DayOf(v.start, s.Config.Zone)
 	b := &pgx.Batch{}
 	// These are a few rows by their keys: to plan for the values each time costs more than it finds.
 	b.Queue(`set local plan_cache_mode = force_generic_plan`)
 	db.QueueLock(b, "booking.client", key)
-	b.Queue(`select id, first_name, last_name, email, phone from contact where email_key = $1 and email_key <> '' and not trashed
-		order by version desc, id limit 1 for share`, key).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&f.contact, &f.client.firstName, &f.client.lastName, &f.client.email, &f.client.phone}, func() error { return nil })
-		return err
-	})
+	queueClient(b, key, &f.contact, &f.client)
 	if v.maxOpen > 0 {
 		b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and c.email_key <> ''
 			and a.source = $2 and a.starts_at > $3 and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&f.ahead) })
 	}
 	if len(v.users) == 1 {
-		b.Queue(holdSavepoint)
-		b.Queue(`select taken, case when not taken then pg_advisory_xact_lock(@lock)::text end from (select exists (select from appointment
-			where user_id = @user and `+takesTime+` and starts_at > @start::timestamptz - interval '1 day' and starts_at <= @start and ends_at > @start) as taken offset 0) x`,
-			pgx.NamedArgs{"lock": db.LockKey(calendarLock, v.users[0]), "user": v.users[0], "start": v.start, "now": tx.Now}).QueryRow(func(row pgx.Row) error { return row.Scan(&f.taken, nil) })
+		queueHold(b, v.users[0], v.start, tx.Now, &f.taken)
 	}
-	begin, end := s.busyWithin(day, day)
-	b.Queue(selectBusy, pgx.NamedArgs{"users": v.users, "begin": begin, "end": end, "except": v.moving, "now": tx.Now}).Query(func(rows pgx.Rows) (err error) {
-		busy, err = collectBusy(rows)
-		return err
-	})
+	queueBusy(b, busy, s.Config.Zone, v.users, day, day, v.moving, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
 	}
@@ -201,7 +190,7 @@ func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 
 // booking is the appointment to write: for the contact that has the address, else for a new one.
 func (v visit) booking(f facts, channel string) booking {
-	b := booking{service: v.service, contact: f.contact, client: f.client, place: v.place, notes: v.given.answers.Message, source: channel,
+	b := booking{service: v.service, terms: v.terms, start: v.start, contact: f.contact, client: f.client, place: v.place, notes: v.given.answers.Message, source: channel,
 		status: v.status, submission: v.submission, language: v.language}
 	if f.contact == uuid.Nil {
 		b.contact, b.client, b.newClient = db.NewID(), v.given.client, true
@@ -210,8 +199,8 @@ func (v visit) booking(f facts, channel string) booking {
 }
 
 // commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
-func (v visit) commands(a appointment) []db.Event {
-	all := []db.Event{ensureCommand(ensureClient(v.given.answers.EnsureContact(), a.Contact.ID, a.ID))}
+func (v visit) commands(a record) []db.Event {
+	all := []db.Event{ensure(v.given.answers.EnsureContact(), a.Contact.ID, a.ID)}
 	if v.submission != nil {
 		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
 			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),

@@ -118,7 +118,7 @@ func TestExactlyThoseWhoAreFreeTakeATimeTheLeastBusyFirst(t *testing.T) {
 		require.NoError(t, err)
 		var free []slots.Person
 		for _, p := range f.agenda.people {
-			rule := v.terms.rule(f.agenda.settings, v.offered)
+			rule := ruleOf(v.terms, f.agenda.settings, v.offered)
 			can := slots.Free(f.agenda.business, rule, p, start, now)
 			if v.offered == outsideHours {
 				can = slots.Clear(rule, p, start)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"frontdesk/libs/db"
 	"frontdesk/services/booking/internal/slots"
 )
@@ -36,15 +38,15 @@ type findCalendar struct {
 
 func (s *service) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Calendar, error) {
 	out := Calendar{Timezone: s.Config.Timezone, Staff: []StaffDays{}, Appointments: []Appointment{}}
-	today := s.today(tx.Now)
-	from, to, err := period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
+	today := slots.DayOf(tx.Now, s.Config.Zone)
+	from, to, err := slots.Period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
 	if err != nil {
 		return out, err
 	}
 	begin, end := slots.Bounds(s.Config.Zone, from, to)
 	found, err := s.queryAppointments(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
 		and a.status not in ('cancelled', 'declined') and ($3::bigint = 0 or a.user_id = $3) and ($4::bigint = 0 or a.user_id = $4) order by a.starts_at, a.id`,
-		begin, end, ownUser(tx), in.Staff)
+		begin, end, tx.Who.OwnUser(), in.Staff)
 	if err != nil {
 		return out, err
 	}
@@ -69,17 +71,15 @@ func (s *service) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (Cal
 	for i, p := range people {
 		users[i] = p.UserID
 	}
-	rows, err := tx.Query(ctx, selectExceptionsOf, users, from.String(), to.String())
-	if err != nil {
-		return out, err
-	}
-	around, err := collectExceptions(rows)
-	if err != nil {
+	var around exceptions
+	b := &pgx.Batch{}
+	queueExceptionsOf(b, &around, users, from, to)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return out, err
 	}
 	business := slots.Business{Zone: s.Config.Zone, Closures: around.closures}
 	for _, p := range people {
-		person := slots.Person{ID: p.UserID, Hours: p.week, Exceptions: around.of[p.UserID]}
+		person := slots.Person{ID: p.UserID, Hours: p.Week, Exceptions: around.of[p.UserID]}
 		days := StaffDays{UserID: p.UserID, Name: p.Name, Days: make([]WorkDay, 0, to-from+1)}
 		for day := from; day <= to; day++ {
 			days.Days = append(days.Days, WorkDay{day.String(), slots.WorkingHours(business, person, day)})

@@ -27,6 +27,13 @@ type catalog struct {
 
 const catalogIsNewest = db.Assumption("the remembered catalog is the newest")
 
+// lockCatalog keeps visitors' bookings from the catalog until the transaction ends. Whoever changes the catalog while holding a calendar
+// calls it before: a visitor's booking that holds the catalog waits for calendars.
+func lockCatalog(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `select from catalog for update`)
+	return err
+}
+
 // newestCatalog is the catalog that this replica remembers, under the assumption that nothing has changed. A transaction
 // that found the assumption wrong reads the catalog anew and keeps it from changing until its end, so that it needs no
 // third run.
@@ -53,29 +60,13 @@ func (s *service) shownCatalog(ctx context.Context, tx *db.Tx) (*catalog, error)
 // readCatalog reads the catalog in one batch. The replica remembers it once the transaction has committed. Without a
 // lock or a snapshot, what it holds is at least as new as its revision.
 func (s *service) readCatalog(ctx context.Context, tx *db.Tx) (*catalog, error) {
-	var c catalog
+	c := catalog{staff: map[int64]staffRow{}}
 	b := &pgx.Batch{}
 	b.Queue(`select revision from catalog`).QueryRow(func(row pgx.Row) error { return row.Scan(&c.revision) })
-	b.Queue(selectSettings).Query(func(rows pgx.Rows) (err error) {
-		c.settings, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
-		return err
-	})
-	b.Queue(selectServices + `where bookable_online and not archived order by sort_order, lower(name), id`).Query(func(rows pgx.Rows) (err error) {
-		c.services, err = collectServices(rows)
-		return err
-	})
-	b.Queue(selectForms).Query(func(rows pgx.Rows) (err error) {
-		c.forms, err = collectForms(rows)
-		return err
-	})
-	b.Queue(selectStaff).Query(func(rows pgx.Rows) (err error) {
-		c.staff, err = collectStaff(rows)
-		return err
-	})
-	b.Queue(selectExceptions+`where date_to >= $1::date - 4`, tx.Now).Query(func(rows pgx.Rows) (err error) {
-		c.exceptions, err = collectExceptions(rows)
-		return err
-	})
+	queueSettings(b, &c.settings)
+	queueOffer(b, &c.services, &c.forms)
+	queueStaff(b, c.staff, "")
+	queueComingExceptions(b, &c.exceptions, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("read the catalog: %w", err)
 	}

@@ -21,7 +21,7 @@ func (s *service) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (Ap
 	if err != nil {
 		return Appointment{}, err
 	}
-	if err := tx.Match(a.version); err != nil {
+	if err := tx.Match(a.RecordVersion()); err != nil {
 		return Appointment{}, err
 	}
 	if a.Notes == in.Notes {

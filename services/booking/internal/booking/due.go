@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -9,14 +10,15 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 )
 
 // eachDue runs do for every appointment that is due, the earliest first, each in a transaction of its own, and stops while
 // the app is off. from is the part of a query that selects the due appointments a at the time $1. do must end that the
 // appointment is due. The condition is checked again under the appointment's lock, so a change of this moment counts and a
 // second replica finds nothing to do. An appointment that do fails on goes aside.
-func (s *service) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from string, do func(ctx context.Context, tx *db.Tx, a appointment) error) error {
-	for ctx.Err() == nil && s.Apps.On(appID) {
+func (s *service) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from string, do func(ctx context.Context, tx *db.Tx, a record) error) error {
+	for ctx.Err() == nil && s.Apps.On(s.Service) {
 		var due []uuid.UUID
 		err := s.DB.Read(ctx, func(tx *db.Tx) error {
 			rows, err := tx.Query(ctx, `select a.id `+from+` and a.id <> all($2) order by a.starts_at, a.id limit 100`, tx.Now, aside.Keys())
@@ -38,9 +40,9 @@ func (s *service) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from
 	return ctx.Err()
 }
 
-func (s *service) ifDue(ctx context.Context, from string, id uuid.UUID, do func(ctx context.Context, tx *db.Tx, a appointment) error) error {
+func (s *service) ifDue(ctx context.Context, from string, id uuid.UUID, do func(ctx context.Context, tx *db.Tx, a record) error) error {
 	return s.DB.Do(ctx, func(tx *db.Tx) error {
-		if !s.Apps.On(appID) {
+		if !s.Apps.On(s.Service) {
 			return nil
 		}
 		a, err := s.lock(ctx, tx, id)
@@ -56,4 +58,10 @@ func (s *service) ifDue(ctx context.Context, from string, id uuid.UUID, do func(
 		}
 		return do(ctx, tx, a)
 	})
+}
+
+// missed reports whether err says that a record is not there.
+func missed(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return errors.Is(err, pgx.ErrNoRows) || ok && f.Status == 404
 }

@@ -185,7 +185,7 @@ func (s *service) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (Em
 				return fmt.Errorf("look for page %d: %w", in.PageID, err)
 			}
 			if !found {
-				return arriving(tx, "page")
+				return tx.Arriving("page")
 			}
 		}
 		// The audit log names the page that was asked for; that of a new one settings gives out.

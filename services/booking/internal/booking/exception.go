@@ -36,12 +36,6 @@ type Exception struct {
 	rule slots.Exception
 }
 
-// Touched is an appointment that an exception falls on.
-type Touched struct {
-	ID       uuid.UUID `json:"id" format:"uuid" doc:"The id of the appointment."`
-	StartsAt time.Time `json:"starts_at" doc:"When it begins."`
-}
-
 type exceptionFields struct {
 	DateFrom string            `json:"date_from" required:"true" format:"date" doc:"The first day."`
 	DateTo   string            `json:"date_to" format:"date" doc:"date_from when left out."`
@@ -62,9 +56,9 @@ func (in exceptionFields) read(user *int64) (Exception, error) {
 	}
 	found := fault.Problems{}
 	found.Add("label", form.OneLine(e.Label, 190))
-	e.rule = slots.Exception{From: parseDay("date_from", e.DateFrom, found), To: parseDay("date_to", e.DateTo, found), Block: slots.AllDay, Extra: e.Type == "extra"}
+	e.rule = slots.Exception{From: slots.ReadDay("date_from", e.DateFrom, found), To: slots.ReadDay("date_to", e.DateTo, found), Block: slots.AllDay, Extra: e.Type == "extra"}
 	if e.rule.To < e.rule.From {
-		found.Add("date_to", before("date_from"))
+		found.Add("date_to", slots.Before("date_from"))
 	}
 	start, end := in.Start.Or(""), in.End.Or("")
 	switch {
@@ -195,13 +189,13 @@ type findExceptions struct {
 // findExceptions lists closures, time off and extra hours that touch a period, by their first day. Who sees only their own records
 // gets closures and what is theirs.
 func (s *service) findExceptions(ctx context.Context, tx *db.Tx, in findExceptions) (db.List[Exception], error) {
-	today := s.today(tx.Now)
-	from, to, err := period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
+	today := slots.DayOf(tx.Now, s.Config.Zone)
+	from, to, err := slots.Period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
 	if err != nil {
 		return db.List[Exception]{}, err
 	}
 	return s.queryExceptions(ctx, tx, `where date_from <= $2::text::date and date_to >= $1::text::date
-		and (user_id is null or ($3::bigint = 0 or user_id = $3) and ($4::bigint = 0 or user_id = $4))`, from.String(), to.String(), ownUser(tx), in.Staff)
+		and (user_id is null or ($3::bigint = 0 or user_id = $3) and ($4::bigint = 0 or user_id = $4))`, from.String(), to.String(), tx.Who.OwnUser(), in.Staff)
 }
 
 func (s *service) queryExceptions(ctx context.Context, tx *db.Tx, where string, args ...any) (db.List[Exception], error) {
@@ -245,7 +239,7 @@ func (s *service) addTouched(ctx context.Context, tx *db.Tx, all []Exception) er
 	rows, err := tx.Query(ctx, `select e.id, a.id, a.starts_at, a.ends_at from exception e
 		join appointment a on (e.user_id is null or a.user_id = e.user_id) and a.status in `+open+`
 			and a.starts_at < e.date_to + 2 and a.starts_at > e.date_from - 3
-		where e.id = any($1) and ($2::bigint = 0 or a.user_id = $2) order by a.starts_at, a.id`, ids, ownUser(tx))
+		where e.id = any($1) and ($2::bigint = 0 or a.user_id = $2) order by a.starts_at, a.id`, ids, tx.Who.OwnUser())
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (s *service) expireRequests(ctx context.Context) error {
 	return s.eachDue(ctx, s.unexpired, dueRequests, s.expireRequest)
 }
 
-func (s *service) expireRequest(ctx context.Context, tx *db.Tx, a appointment) error {
+func (s *service) expireRequest(ctx context.Context, tx *db.Tx, a record) error {
 	_, err := s.become(ctx, tx, a, statusDeclined, "Nobody answered the request in time.", statusPending)
 	return err
 }

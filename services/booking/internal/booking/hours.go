@@ -48,7 +48,7 @@ func (s *service) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, 
 		return nil, err
 	}
 	was := p.Hours
-	p.week, p.Hours = week, week.Strings()
+	p.Week, p.Hours = week, week.Strings()
 	if _, err := tx.Exec(ctx, `update staff set hours = $2 where user_id = $1`, p.UserID, week); err != nil {
 		return nil, err
 	}

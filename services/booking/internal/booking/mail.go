@@ -55,12 +55,12 @@ var letters = map[string]letter{
 // notify mails the client of a change, with a new link where there is something to change, and ends the links of the mails
 // before. It sends no mail about an appointment that is over, to a client without an address, or that no server would
 // accept. The change is made in all these cases.
-func (s *service) notify(ctx context.Context, tx *db.Tx, a appointment, kind string, settings Settings) error {
+func (s *service) notify(ctx context.Context, tx *db.Tx, a record, kind string, settings Settings) error {
 	l, wanted := letters[kind]
 	if !wanted {
 		return nil
 	}
-	if l.link && !l.reminder && a.version > 1 {
+	if l.link && !l.reminder && a.RecordVersion() > 1 {
 		endLinks(tx, a.ID)
 	}
 	if a.client.email == "" || !a.EndsAt.After(tx.Now) {
@@ -76,20 +76,20 @@ func (s *service) notify(ctx context.Context, tx *db.Tx, a appointment, kind str
 	}
 	if l.reminder {
 		// It waits while the app is off or the mail server is down, and is of no use behind the start.
-		m.App, m.NotAfter = appID, a.StartsAt.Unix()
+		m.App, m.NotAfter = s.Service, a.StartsAt.Unix()
 	}
 	return tx.Mail(ctx, m)
 }
 
-func (s *service) write(ctx context.Context, tx *db.Tx, a appointment, kind string, l letter, settings Settings) (*proto.Mail, error) {
-	site := s.site()
+func (s *service) write(ctx context.Context, tx *db.Tx, a record, kind string, l letter, settings Settings) (*proto.Mail, error) {
+	site := s.general()
 	t := readers(cmp.Or(a.language, lang.OfCountry(site.Country)), site.Country, s.Config.Zone)
 	key := strings.TrimPrefix(kind, "appointment.")
 	if a.Status == statusPending {
 		key, l.calendar = key+"_request", ""
 	}
 	c := mail.Content{
-		Kind: kind, To: mail.Person{Name: a.client.typed(), Address: address.Key(a.client.email)}, Language: t.Language,
+		Kind: kind, To: mail.Person{Name: typed(a.client), Address: address.Key(a.client.email)}, Language: t.Language,
 		Business: s.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.client),
 		Paragraphs: []string{t.T(key+"_text", "staff", a.Staff.Name)}, Rows: s.rows(t, a),
 		Footer: []string{t.T("why", "business", site.Business.Name)},
@@ -97,7 +97,7 @@ func (s *service) write(ctx context.Context, tx *db.Tx, a appointment, kind stri
 	manage := mail.Link{Text: t.T("see")}
 	if l.link {
 		manage.URL = s.Config.PublicURL + "/manage#token=" + newLink(tx, a.ID)
-		if settings.refuseChange(a, tx.Now) == nil {
+		if a.refuseChange(settings, tx.Now) == nil {
 			manage.Text = t.T("change")
 		}
 		c.Buttons = []mail.Link{manage}
@@ -115,17 +115,17 @@ func (s *service) write(ctx context.Context, tx *db.Tx, a appointment, kind stri
 
 // typed returns the client's name for a mail, without links: a visitor may have typed any text, and the address of another
 // person.
-func (c client) typed() string { return mail.Unlinked(c.name()) }
+func typed(c client) string { return mail.Unlinked(c.name()) }
 
 func greeting(t *web.Reader, c client) string {
-	if name := c.typed(); name != "" {
+	if name := typed(c); name != "" {
 		return t.T("hello", "name", name)
 	}
 	return t.T("hello_nobody")
 }
 
 // rows are the facts of an appointment.
-func (s *service) rows(t *web.Reader, a appointment) []mail.Row {
+func (s *service) rows(t *web.Reader, a record) []mail.Row {
 	label, where := t.T("where"), a.Location
 	switch a.LocationType {
 	case "online":
@@ -157,11 +157,11 @@ func when(t *web.Reader, start, end time.Time) string {
 }
 
 // calendarFile writes the file that puts the appointment into the client's calendar or takes it out.
-func (s *service) calendarFile(now time.Time, t *web.Reader, a appointment, method ics.Method, manage mail.Link, site siteInfo) ([]byte, error) {
+func (s *service) calendarFile(now time.Time, t *web.Reader, a record, method ics.Method, manage mail.Link, site general) ([]byte, error) {
 	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
 		Summary: a.Service.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.Staff.Name,
 		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
-		Attendee: ics.Person{Name: a.client.typed(), Email: address.Key(a.client.email)}}
+		Attendee: ics.Person{Name: typed(a.client), Email: address.Key(a.client.email)}}
 	if manage.URL != "" {
 		e.Description += "\n" + manage.Text + ": " + manage.URL
 	}
@@ -172,4 +172,12 @@ func (s *service) calendarFile(now time.Time, t *web.Reader, a appointment, meth
 		e.Location = mail.Unlinked(a.Location)
 	}
 	return e.File()
+}
+
+// publish emits the event of a change, what else belongs to it, and the mail that the client gets for it.
+func (s *service) publish(ctx context.Context, tx *db.Tx, a record, settings Settings, change db.Event, more ...db.Event) error {
+	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
+		return err
+	}
+	return s.notify(ctx, tx, a, change.Kind, settings)
 }

@@ -2,81 +2,20 @@ package booking
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"errors"
-	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
+	"frontdesk/services/booking/internal/slots"
 )
 
 type withToken struct {
 	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }
 
-// manageFor is how long after its end an appointment can still be looked at through its link.
-const manageFor = 30 * 24 * time.Hour
-
-// newLink makes a token that opens an appointment, beside those that are live.
-func newLink(tx *db.Tx, appointment uuid.UUID) string {
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret)
-	token := base64.RawURLEncoding.EncodeToString(secret)
-	hash := sha256.Sum256([]byte(token))
-	tx.Defer(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], appointment)
-	return token
-}
-
-// endLinks ends the tokens of an appointment that were made before.
-func endLinks(tx *db.Tx, appointment uuid.UUID) {
-	tx.Defer(`update manage_token set ended = true where appointment_id = $1 and not ended`, appointment)
-}
-
-// behind is the appointment of a live token. A token that was replaced or whose appointment is long
-// over is 410, one that never was is 400.
-func (s *service) behind(ctx context.Context, tx *db.Tx, token, lock string) (appointment, error) {
-	hash := sha256.Sum256([]byte(token))
-	var id uuid.UUID
-	err := tx.QueryRow(ctx, `select appointment_id from manage_token where hash = $1`, hash[:]).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return appointment{}, fault.InvalidToken("This link is not known here.")
-	}
-	if err != nil {
-		return appointment{}, err
-	}
-	if lock != "" {
-		if _, err := tx.Exec(ctx, `select from appointment where id = $1 `+lock, id); err != nil {
-			return appointment{}, err
-		}
-	}
-	// Only now, with the row locked, is it certain that the token was not replaced.
-	var ended bool
-	if err := tx.QueryRow(ctx, `select ended from manage_token where hash = $1`, hash[:]).Scan(&ended); err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return appointment{}, err
-	}
-	a, err := s.find(ctx, tx, id)
-	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == 404 {
-		return a, fault.Expired()
-	}
-	if err == nil && (ended || tx.Now.After(a.EndsAt.Add(manageFor))) {
-		err = fault.Expired()
-	}
-	return a, err
-}
-
 func (s *service) manage(ctx context.Context, tx *db.Tx, in withToken) (PublicAppointment, error) {
 	a, err := s.behind(ctx, tx, in.Token, "")
-	return a.public(), err
+	return publicly(a), err
 }
-
-// manageable are the statuses in which a client can still change something.
-var manageable = []string{statusPending, statusConfirmed}
 
 type manageCancel struct {
 	withToken
@@ -89,7 +28,7 @@ func (s *service) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) 
 		return PublicAppointment{}, err
 	}
 	a, err = s.become(ctx, tx, a, statusCancelled, in.Reason, manageable...)
-	return a.public(), err
+	return publicly(a), err
 }
 
 type manageReschedule struct {
@@ -99,7 +38,7 @@ type manageReschedule struct {
 }
 
 func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (PublicAppointment, error) {
-	if err := checkStart(in.StartsAt); err != nil {
+	if err := slots.CheckStart(in.StartsAt); err != nil {
 		return PublicAppointment{}, err
 	}
 	a, err := s.changeable(ctx, tx, in.Token)
@@ -107,11 +46,11 @@ func (s *service) manageReschedule(ctx context.Context, tx *db.Tx, in manageResc
 		return PublicAppointment{}, err
 	}
 	a, err = s.move(ctx, tx, a, in.StartsAt, in.Staff, toVisitors)
-	return a.public(), err
+	return publicly(a), err
 }
 
 // changeable locks the appointment of a token for a change by its client, who must be allowed and in time.
-func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (appointment, error) {
+func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (record, error) {
 	a, err := s.behind(ctx, tx, token, "for no key update")
 	if err != nil {
 		return a, err
@@ -121,30 +60,5 @@ func (s *service) changeable(ctx context.Context, tx *db.Tx, token string) (appo
 	if err != nil {
 		return a, err
 	}
-	return a, settings.refuseChange(a, tx.Now)
-}
-
-// refuseChange is nil while the client may change the appointment: svc_invalid_status, or svc_conflict with the reason
-// changes_off or too_late, in this order.
-func (s Settings) refuseChange(a appointment, now time.Time) error {
-	switch {
-	case a.must(manageable...) != nil:
-		return a.must(manageable...)
-	case !s.ClientChanges:
-		return fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
-	case now.After(a.StartsAt.Add(-time.Duration(s.CancelNoticeHours) * time.Hour)):
-		return fault.Conflict("too_late", s.lateText())
-	}
-	return nil
-}
-
-// lateText is what a client reads when it is too late to change anything.
-func (s Settings) lateText() string {
-	if s.LateCancelText != "" {
-		return s.LateCancelText
-	}
-	if s.CancelNoticeHours == 0 {
-		return "The appointment has begun and can no longer be changed online. Please contact us."
-	}
-	return fmt.Sprintf("Appointments can be changed online until %d hours before they start. Please contact us.", s.CancelNoticeHours)
+	return a, a.refuseChange(settings, tx.Now)
 }

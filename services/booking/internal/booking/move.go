@@ -9,6 +9,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/slots"
 )
 
 type movedAppointment struct {
@@ -19,7 +20,7 @@ type movedAppointment struct {
 }
 
 func (s *service) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedAppointment) (Appointment, error) {
-	if err := checkStart(in.StartsAt); err != nil {
+	if err := slots.CheckStart(in.StartsAt); err != nil {
 		return Appointment{}, err
 	}
 	a, err := s.lock(ctx, tx, in.ID)
@@ -33,7 +34,7 @@ func (s *service) rescheduleAppointment(ctx context.Context, tx *db.Tx, in moved
 // move takes a locked appointment to another free time, and to another person when one is named (staff is not 0). It keeps
 // the length, the buffers and the status, and changes nothing when time and person are those it has. The errors are
 // svc_invalid_status, svc_slot_taken and those of candidates.
-func (s *service) move(ctx context.Context, tx *db.Tx, a appointment, start time.Time, staff int64, offered audience) (appointment, error) {
+func (s *service) move(ctx context.Context, tx *db.Tx, a record, start time.Time, staff int64, offered audience) (record, error) {
 	if err := a.must(statusPending, statusConfirmed); err != nil {
 		return a, err
 	}

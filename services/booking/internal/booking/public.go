@@ -1,9 +1,7 @@
 package booking
 
 import (
-	"cmp"
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -39,7 +37,7 @@ type PublicServices struct {
 }
 
 func (s *service) publicServices(ctx context.Context, tx *db.Tx, _ op.None) (PublicServices, error) {
-	site := s.site()
+	site := s.general()
 	c, err := s.readCatalog(ctx, tx)
 	if err != nil {
 		return PublicServices{}, err
@@ -58,58 +56,4 @@ func (s *service) publicServices(ctx context.Context, tx *db.Tx, _ op.None) (Pub
 		out.Items = append(out.Items, p)
 	}
 	return out, nil
-}
-
-// siteInfo is what booking reads of the site's general settings.
-type siteInfo struct {
-	Business struct {
-		Name  string `json:"name"`
-		Email string `json:"email"`
-		Phone string `json:"phone"`
-	} `json:"business"`
-	Currency string `json:"currency"`
-	Country  string `json:"country"`
-	ReplyTo  string `json:"reply_to"`
-	MailFrom string `json:"mail_from"`
-}
-
-func (s *service) site() siteInfo {
-	var site siteInfo
-	s.Site.Read("general", &site)
-	if site.Business.Name == "" {
-		site.Business.Name = "Frontdesk"
-	}
-	// A version of settings before 1.1 does not publish the sender.
-	site.MailFrom = cmp.Or(site.MailFrom, "frontdesk@localhost")
-	return site
-}
-
-// PublicAppointment is an appointment as its client sees it.
-type PublicAppointment struct {
-	Status       string    `json:"status" doc:"pending while somebody has to confirm it, else confirmed."`
-	StartsAt     time.Time `json:"starts_at" doc:"When it begins."`
-	EndsAt       time.Time `json:"ends_at" doc:"When it ends."`
-	Service      Ref       `json:"service"`
-	Staff        StaffRef  `json:"staff"`
-	LocationType string    `json:"location_type" doc:"Where it takes place."`
-	Location     string    `json:"location" doc:"The address or other words about the place."`
-
-	id uuid.UUID
-}
-
-// RecordID is what the audit log names.
-func (p PublicAppointment) RecordID() string { return p.id.String() }
-
-// public is the appointment as a visitor gets to see it. Nothing in it is read from the contact: whoever booked may have
-// given somebody else's address.
-func (a appointment) public() PublicAppointment {
-	p := PublicAppointment{Status: a.Status, StartsAt: a.StartsAt, EndsAt: a.EndsAt, Service: a.Service, Staff: a.Staff, LocationType: a.LocationType,
-		Location: a.Location, id: a.ID}
-	switch {
-	case a.LocationType == "phone":
-		p.Location = a.place.location
-	case a.LocationType == "online" && a.Status == statusConfirmed:
-		p.Location = a.MeetingURL
-	}
-	return p
 }

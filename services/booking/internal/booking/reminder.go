@@ -15,7 +15,7 @@ const dueReminders = `from appointment a, settings s where a.status = 'confirmed
 // or moved when its reminder would have been due already gets none.
 func (s *service) remind(ctx context.Context) error {
 	return s.eachDue(ctx, s.unreminded, dueReminders,
-		func(ctx context.Context, tx *db.Tx, a appointment) error {
+		func(ctx context.Context, tx *db.Tx, a record) error {
 			if _, err := tx.Exec(ctx, `update appointment set reminded_at = $2 where id = $1`, a.ID, tx.Now); err != nil {
 				return err
 			}

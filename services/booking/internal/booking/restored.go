@@ -13,7 +13,7 @@ import (
 // restored marks the reminders of a backup that are due by now as sent, because they may have been since, and declines the
 // requests whose time is over without telling anybody again.
 func (s *service) restored(ctx context.Context) (did []string, err error) {
-	if !s.Apps.On(appID) {
+	if !s.Apps.On(s.Service) {
 		return nil, nil
 	}
 	reminders, requests := 0, 0

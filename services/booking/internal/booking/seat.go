@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/singleflight"
 
 	"frontdesk/libs/db"
@@ -30,7 +31,7 @@ func (w wish) fits(a agenda, p slots.Person, now time.Time) bool {
 	if a.staff[p.ID].Removed {
 		return false
 	}
-	rule := w.terms.rule(a.settings, w.offered)
+	rule := ruleOf(w.terms, a.settings, w.offered)
 	if w.offered == outsideHours {
 		return slots.Clear(rule, p, w.start)
 	}
@@ -54,6 +55,26 @@ const (
 	holdSavepoint = `savepoint calendar`
 )
 
+// queueHold holds, with a batch, the calendar of a user from then on, unless an appointment is running at start already. It sets taken
+// if one is.
+func queueHold(b *pgx.Batch, user int64, start, now time.Time, taken *bool) {
+	b.Queue(holdSavepoint)
+	b.Queue(`select taken, case when not taken then pg_advisory_xact_lock(@lock)::text end from (select exists (select from appointment
+		where user_id = @user and `+takesTime+` and starts_at > @start::timestamptz - interval '1 day' and starts_at <= @start and ends_at > @start) as taken offset 0) x`,
+		pgx.NamedArgs{"lock": db.LockKey(calendarLock, user), "user": user, "start": start, "now": now}).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
+}
+
+// lockCalendars holds the calendars of users until the transaction ends.
+func lockCalendars(ctx context.Context, tx *db.Tx, users ...int64) error {
+	slices.Sort(users)
+	for _, user := range users {
+		if err := tx.Lock(ctx, calendarLock, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // letGo gives up the calendar that was held last, so that the next in line does not wait for this transaction's answer.
 func letGo(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `rollback to savepoint calendar`)
@@ -62,7 +83,7 @@ func letGo(ctx context.Context, tx *db.Tx) error {
 
 // readSeat reads what decides whether w can be had. The calendar of an only candidate is held from then on.
 func (s *service) readSeat(ctx context.Context, tx *db.Tx, w wish) (agenda, error) {
-	day := s.today(w.start)
+	day := slots.DayOf(w.start, s.Config.Zone)
 	return s.readAgenda(ctx, tx, reading{users: w.users, from: day, to: day, except: w.moving, hold: len(w.users) == 1})
 }
 
@@ -91,7 +112,7 @@ func (s *service) seat(ctx context.Context, tx *db.Tx, w wish, a agenda, order [
 			return staffRow{}, err
 		}
 	}
-	return staffRow{}, s.taken(ctx, tx, w, w.terms.rule(a.settings, w.offered))
+	return staffRow{}, s.taken(ctx, tx, w, ruleOf(w.terms, a.settings, w.offered))
 }
 
 // Alternative is a free time near one that was not.
@@ -157,11 +178,11 @@ func (h *hints) of(key string, work func() ([]Alternative, error)) ([]Alternativ
 
 func (s *service) nearest(ctx context.Context, tx *db.Tx, w wish, rule slots.Rule) ([]Alternative, error) {
 	out := []Alternative{}
-	today := s.today(tx.Now)
-	day := max(s.today(w.start), today)
+	today := slots.DayOf(tx.Now, s.Config.Zone)
+	day := max(slots.DayOf(w.start, s.Config.Zone), today)
 	// Near days first: mostly they have what is needed.
 	for _, reach := range []slots.Day{1, 14} {
-		from, to := max(day-reach, today), min(day+reach, lastDay)
+		from, to := max(day-reach, today), min(day+reach, slots.LastDay)
 		if from > to {
 			break
 		}

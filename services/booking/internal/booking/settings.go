@@ -47,6 +47,14 @@ func readSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
 	return querySettings(ctx, tx, selectSettings)
 }
 
+// queueSettings reads the settings with a batch.
+func queueSettings(b *pgx.Batch, to *Settings) {
+	b.Queue(selectSettings).Query(func(rows pgx.Rows) (err error) {
+		*to, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
+		return err
+	})
+}
+
 func lockSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
 	return querySettings(ctx, tx, selectSettings+` for update`)
 }
@@ -129,4 +137,18 @@ const settingsKey = "booking-settings"
 
 func emitSettings(ctx context.Context, tx *db.Tx, v Settings) error {
 	return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: proto.KindBookingSettingsUpdated, Key: settingsKey, Version: v.Version, Data: v})
+}
+
+func publishSettings(ctx context.Context, tx *db.Tx) error {
+	v, err := lockSettings(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return emitSettings(ctx, tx, v)
+}
+
+// raiseSettings gives the settings the version after version if they are older.
+func raiseSettings(ctx context.Context, tx *db.Tx, version int64) (int, error) {
+	tag, err := tx.Exec(ctx, `update settings set version = $1 + 1 where version < $1`, version)
+	return int(tag.RowsAffected()), err
 }

@@ -61,13 +61,18 @@ func (s *service) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (Pub
 	return PublicSlots{found, s.timeToken.Make(tokenSubject(bookable.ID), c.consents(bookable), s.DB.Now())}, err
 }
 
+// checkToken returns the version of the consents that a visitor saw when the token was made. The error is svc_invalid_token.
+func (s *service) checkToken(service uuid.UUID, token string) (seen string, err error) {
+	return s.timeToken.Check(tokenSubject(service), token, s.DB.Now())
+}
+
 func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
 
 var searches = app.NewOutcomes("booking.searches", "{search}", "searches for free times, by outcome: found, or none in the whole period")
 
 func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable BookableService, to audience) (Slots, error) {
 	out := Slots{Timezone: s.Config.Timezone, Items: []Slot{}}
-	first, last, err := period(in.From, in.To, s.today(tx.Now), 14)
+	first, last, err := slots.Period(in.From, in.To, slots.DayOf(tx.Now, s.Config.Zone), 14)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +91,7 @@ func (s *service) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookab
 		}
 		searches.Add(ctx, outcome, 1)
 	})
-	for _, t := range slots.List(a.business, bookable.terms().rule(a.settings, to), a.people, first, last, tx.Now) {
+	for _, t := range slots.List(a.business, ruleOf(bookable.terms(), a.settings, to), a.people, first, last, tx.Now) {
 		out.Items = append(out.Items, Slot{t.Start, t.End, t.Staff})
 	}
 	return out, nil

@@ -33,7 +33,7 @@ func (s *service) statistics(ctx context.Context, tx *db.Tx, in findStatistics) 
 	var w db.Where
 	weeks := in.In(&w, s.Config.Timezone, tx.Now)
 	w.And("a.starts_at >= w.begins and a.starts_at < w.ends")
-	if user := ownUser(tx); user != 0 {
+	if user := tx.Who.OwnUser(); user != 0 {
 		w.And("a.user_id = ?", user)
 	}
 	if in.Staff != 0 {

@@ -2,12 +2,9 @@ package booking
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -73,7 +70,7 @@ var kindOf = map[string]string{statusConfirmed: proto.KindAppointmentConfirmed, 
 
 // become gives a locked appointment the status to, publishes the change and mails the client. The error is
 // svc_invalid_status when its status is none of from.
-func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reason string, from ...string) (appointment, error) {
+func (s *service) become(ctx context.Context, tx *db.Tx, a record, to, reason string, from ...string) (record, error) {
 	if err := a.must(from...); err != nil {
 		return a, err
 	}
@@ -96,32 +93,4 @@ func (s *service) become(ctx context.Context, tx *db.Tx, a appointment, to, reas
 		return a, err
 	}
 	return a, s.publish(ctx, tx, a, settings, a.change(kindOf[to], nil, "status"))
-}
-
-// must returns nil when the status is one of allowed, else svc_invalid_status with the current status.
-func (a appointment) must(allowed ...string) error {
-	if slices.Contains(allowed, a.Status) {
-		return nil
-	}
-	return fault.InvalidStatus(a.Status, fmt.Sprintf("The appointment is %s, and this needs it to be %s.", a.Status, strings.Join(allowed, " or ")))
-}
-
-// save writes a locked appointment under its next version. The error is svc_slot_taken when it overlaps another one.
-func save(ctx context.Context, tx *db.Tx, a *appointment) error {
-	a.version++
-	err := tx.QueryRow(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
-		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
-		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = null where id = @id returning updated_at`, pgx.NamedArgs{
-		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
-		"timed_at": a.timedAt, "reminded_at": a.remindedAt, "location_type": a.place.kind, "location": a.place.location,
-		"meeting_url": a.place.meetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.sequence, "version": a.version}).Scan(&a.UpdatedAt)
-	return overlap(err)
-}
-
-// resave is save, and the appointment as it is then: with the staff member and the client that it has now.
-func (s *service) resave(ctx context.Context, tx *db.Tx, a appointment) (appointment, error) {
-	if err := save(ctx, tx, &a); err != nil {
-		return a, err
-	}
-	return s.find(ctx, tx, a.ID)
 }

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -73,18 +72,13 @@ func collectServices(rows pgx.Rows) ([]BookableService, error) {
 
 func getService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
 	found, err := queryServices(ctx, tx, `where id = $1`, in.ID)
-	if err != nil || len(found) == 0 {
-		return BookableService{}, errors.Join(err, missing(len(found) == 0 && err == nil, "service"))
+	if err == nil && len(found) == 0 {
+		err = fault.NotFound("service")
+	}
+	if err != nil {
+		return BookableService{}, err
 	}
 	return found[0], nil
-}
-
-// missing is svc_not_found (404) for a record named what if none is true.
-func missing(none bool, what string) error {
-	if none {
-		return fault.NotFound(what)
-	}
-	return nil
 }
 
 func lockService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService, error) {
@@ -283,33 +277,19 @@ func emitService(ctx context.Context, tx *db.Tx, s BookableService, kind string)
 	return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: kind, Key: s.ID.String(), Version: s.version, Data: s})
 }
 
-// setSkills replaces who does a service whose row is locked.
-func setSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
-	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
-		set removed_at = null where staff.removed_at is not null`, staff); err != nil {
+func publishServices(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	found, err := queryServices(ctx, tx, `where id = any($1) order by id`, ids)
+	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `delete from skill where service_id = $1 and not user_id = any($2)`, id, staff); err != nil {
-		return err
+	for _, v := range found {
+		kind := proto.KindServiceUpdated
+		if v.Archived {
+			kind = proto.KindServiceArchived
+		}
+		if err := emitService(ctx, tx, v, kind); err != nil {
+			return err
+		}
 	}
-	_, err := tx.Exec(ctx, `insert into skill (service_id, user_id) select $1, unnest($2::bigint[]) on conflict do nothing`, id, staff)
-	return err
-}
-
-// Terms are the settings of a service that an appointment keeps from when it was booked.
-type Terms struct {
-	Name            string  `json:"name"`
-	DurationMin     int     `json:"duration_min"`
-	BufferBefore    int     `json:"buffer_before"`
-	BufferAfter     int     `json:"buffer_after"`
-	Price           *string `json:"price"`
-	LocationType    string  `json:"location_type"`
-	LocationDetails string  `json:"location_details"`
-	Confirmation    string  `json:"confirmation"`
-	MinNoticeMin    *int    `json:"min_notice_min"`
-	MaxAdvanceDays  *int    `json:"max_advance_days"`
-}
-
-func (s BookableService) terms() Terms {
-	return Terms{s.Name, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation, s.MinNoticeMin, s.MaxAdvanceDays}
+	return nil
 }

@@ -5,14 +5,45 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 	"frontdesk/libs/opt"
+	"frontdesk/proto"
 )
+
+func onForm(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := strconv.ParseInt(e.Key, 10, 64)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone {
+		_, err = tx.Exec(ctx, `delete from form where id = $1`, id)
+		return err
+	}
+	var f struct {
+		Status     string `json:"status"`
+		Definition struct {
+			Elements []form.Element `json:"elements"`
+		} `json:"definition"`
+	}
+	if err := e.Decode(&f); err != nil {
+		return err
+	}
+	elements, err := json.Marshal(f.Definition.Elements)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into form as f (id, version, status, trashed, elements) values ($1, $2, $3, $4, $5)
+		on conflict (id) do update set version = excluded.version, status = excluded.status, trashed = excluded.trashed, elements = excluded.elements
+			where f.version < $6`, id, e.Version, f.Status, e.Kind == proto.KindFormDeleted, elements, e.ReplacesBelow())
+	return err
+}
 
 // DetailsForm is the form of the details step, as a visitor sees it.
 type DetailsForm struct {
@@ -28,6 +59,18 @@ type forms map[int64]DetailsForm
 
 const selectForms = `select id, elements from form where status = 'publish' and not trashed
 	and id in (select form_id from service where not archived union select form_id from settings)`
+
+// queueOffer reads, with a batch, the services that visitors can book, in their order, and the forms that these ask.
+func queueOffer(b *pgx.Batch, services *[]BookableService, asked *forms) {
+	b.Queue(selectServices + `where bookable_online and not archived order by sort_order, lower(name), id`).Query(func(rows pgx.Rows) (err error) {
+		*services, err = collectServices(rows)
+		return err
+	})
+	b.Queue(selectForms).Query(func(rows pgx.Rows) (err error) {
+		*asked, err = collectForms(rows)
+		return err
+	})
+}
 
 func collectForms(rows pgx.Rows) (forms, error) {
 	all := forms{}
@@ -66,7 +109,7 @@ func (s *service) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64])
 	var elements []form.Element
 	err := tx.QueryRow(ctx, `select elements from form where id = $1 and not trashed`, id.V).Scan(&elements)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return arriving(tx, "form")
+		return tx.Arriving("form")
 	}
 	if err != nil {
 		return fmt.Errorf("read form %d: %w", id.V, err)
@@ -75,24 +118,4 @@ func (s *service) checkForm(ctx context.Context, tx *db.Tx, id opt.Value[int64])
 		return fault.Invalid("form_id", fault.NewProblem("needs_email", "must be a form with a required email field"))
 	}
 	return nil
-}
-
-// details are the checked answers of the details step.
-type details struct {
-	client  client
-	answers form.Answers
-	raw     []byte // as sent, for forms
-}
-
-// readDetails checks the answers to f, named by element id or target. Everything that is wrong is named by its key in one
-// svc_invalid_param.
-func readDetails(f DetailsForm, fields form.Fields, values map[string]any) (details, error) {
-	a, err := form.Check(form.Ask(f.Elements, fields), values)
-	if err != nil {
-		return details{}, err
-	}
-	out := details{client: client{firstName: a.Contact.FirstName, lastName: a.Contact.LastName, email: a.Contact.Email, phone: a.Contact.Phone},
-		answers: a}
-	out.raw, err = json.Marshal(values)
-	return out, err
 }
