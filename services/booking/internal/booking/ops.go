@@ -3,6 +3,7 @@ package booking
 import (
 	_ "embed"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/op"
 )
 
@@ -11,35 +12,38 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// ops declares every operation, in the order of the interface.
-func (s *service) ops() *op.Set {
-	set := s.NewSet()
+// operations declares every operation, in the order of the interface.
+func operations(k *app.Kit, r rooms) *op.Set {
+	set := k.NewSet()
 	set.Examples(examples)
 
 	set.Under("Booking by visitors", "What the booking widget calls: services, free times, booking, and the link of a mail that moves or cancels. No credential is needed.")
-	s.publicTimesOps(set)
-	s.publicBookingsOps(set)
+	r.times.ForVisitors(set)
+	r.bookings.ByVisitors(set)
 
 	set.Under("Appointments", "Times that are requested or booked, and all that can happen to them.")
-	s.appointmentsOps(set)
-	s.bookingsOps(set)
-	s.lifeOps(set)
-	s.calendarOps(set)
-	s.timesOps(set)
+	r.appointments.List(set)
+	r.bookings.Book(set)
+	r.appointments.Show(set)
+	r.life.Changes(set)
+	r.bookings.Move(set)
+	r.calendar.Shown(set)
+	r.times.Free(set)
+	r.appointments.Statistics(set)
 
 	set.Under("Services", "What can be booked: length, buffers, price, place, and who does it.")
-	s.servicesOps(set)
+	r.services.Services(set)
 
 	set.Under("Closures", "Days on which the business is closed or open in addition.")
-	s.closuresOps(set)
+	r.calendar.Closures(set)
 
 	set.Under("Team", "People of the team: their hours, time off, roles and access.")
-	s.teamOps(set)
-	s.exceptionsOps(set)
-	s.hoursOps(set)
+	r.team.Members(set)
+	r.calendar.TimeOff(set)
+	r.staff.WeeklyHours(set)
 
 	set.Under("Booking widget and settings", "How visitors reach the booking widget, and the rules that it follows.")
-	s.widgetOps(set)
-	s.settingsOps(set)
+	r.widget.Embedding(set)
+	r.services.Rules(set)
 	return set
 }

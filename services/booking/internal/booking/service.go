@@ -3,17 +3,20 @@ package booking
 import (
 	"context"
 	"embed"
-	"sync/atomic"
-	"time"
-
-	"github.com/google/uuid"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/auth"
-	"frontdesk/libs/bus"
-	"frontdesk/libs/db"
-	"frontdesk/libs/form"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/bookings"
+	"frontdesk/services/booking/internal/calendar"
+	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/life"
+	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/staff"
+	"frontdesk/services/booking/internal/team"
+	"frontdesk/services/booking/internal/times"
+	"frontdesk/services/booking/internal/widget"
 )
 
 //go:embed migrations/*.sql
@@ -25,30 +28,44 @@ var Service = app.Service{Name: appID, Port: 8093, Migrations: migrations, Build
 // appID is the name under which booking is switched on and off.
 const appID = "booking"
 
-type service struct {
-	*app.Kit
-	readdressed func(ctx context.Context, tx *db.Tx, contact uuid.UUID, at time.Time) error
-	timeToken   auth.TimeToken
-	fields      *bus.Table[form.Field]
-	hints       hints
-	catalog     atomic.Pointer[catalog]
-	// Appointments on which the jobs failed.
-	unreminded, unexpired *app.Aside[uuid.UUID]
+// rooms are those that declare operations.
+type rooms struct {
+	staff        *staff.Room
+	services     *services.Room
+	appointments *appointments.Room
+	life         *life.Room
+	calendar     *calendar.Room
+	times        *times.Room
+	bookings     *bookings.Room
+	team         *team.Room
+	widget       *widget.Room
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), fields: newFieldTable(k.Bus), readdressed: endLinksTo,
-		unreminded: app.NewAside[uuid.UUID]("reminders"), unexpired: app.NewAside[uuid.UUID]("requests")}
-	set := s.ops()
+	clients := clients.New(k, appointments.EndLinksTo)
+	staff := staff.New(k)
+	services := services.New(k)
+	appointments := appointments.New(k, clients, staff)
+	mails := mails.New(k, services)
+	life := life.New(k, appointments, mails)
+	calendar := calendar.New(k, staff, appointments)
+	times := times.New(k, staff, services)
+	bookings := bookings.New(k, clients, services, appointments, mails, life, times)
+	team := team.New(k, staff, appointments, mails)
+	widget := widget.New(k, services)
+	set := operations(k, rooms{staff, services, appointments, life, calendar, times, bookings, team, widget})
 	return app.Join(
 		app.Room{Name: "booking", Parts: app.Parts{Ops: set, App: &proto.App{Id: appID, Name: "Booking"}}},
-		app.Room{Name: "clients", Parts: s.clientsParts()},
-		app.Room{Name: "staff", Parts: s.staffParts()},
-		app.Room{Name: "services", Parts: s.servicesParts()},
-		app.Room{Name: "appointments", Parts: s.appointmentsParts()},
-		app.Room{Name: "life", Parts: s.lifeParts()},
-		app.Room{Name: "calendar", Parts: s.calendarParts()},
-		app.Room{Name: "times", Parts: s.timesParts()},
-		app.Room{Name: "widget", Parts: s.widgetParts(set.Handler())},
+		app.Room{Name: "clients", Parts: clients.Parts()},
+		app.Room{Name: "staff", Parts: staff.Parts()},
+		app.Room{Name: "services", Parts: services.Parts()},
+		app.Room{Name: "appointments", Parts: appointments.Parts()},
+		app.Room{Name: "mails", Parts: mails.Parts()},
+		app.Room{Name: "life", Parts: life.Parts()},
+		app.Room{Name: "calendar", Parts: calendar.Parts()},
+		app.Room{Name: "times", Parts: times.Parts()},
+		app.Room{Name: "bookings", Parts: bookings.Parts()},
+		app.Room{Name: "team", Parts: team.Parts()},
+		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},
 	)
 }

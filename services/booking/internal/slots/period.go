@@ -12,8 +12,8 @@ const MaxDays = 62
 
 // FirstDay and LastDay bound the days that anybody can ask for; later years have five digits.
 var (
-	FirstDay, _ = ParseDay("1970-01-01")
-	LastDay, _  = ParseDay("2199-12-31")
+	FirstDay, _ = parseDay("1970-01-01")
+	LastDay, _  = parseDay("2199-12-31")
 )
 
 // notInCalendar is a day beyond FirstDay or LastDay.
@@ -28,7 +28,7 @@ func Before(start string) fault.Problem {
 
 // ReadDay reads the day of the parameter name, and adds to found what is wrong with it.
 func ReadDay(name, text string, found fault.Problems) Day {
-	day, err := ParseDay(text)
+	day, err := parseDay(text)
 	switch {
 	case err != nil:
 		found.Add(name, fault.Day())
