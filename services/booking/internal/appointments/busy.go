@@ -49,11 +49,7 @@ type Touched struct {
 
 // Coming locks the appointments of a user that take time and are not over, by id.
 func Coming(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `select id from appointment where user_id = $1 and status in `+Open+` and ends_at > $2 order by id for no key update`, user, tx.Now)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	return db.Column[uuid.UUID](ctx, tx, `select id from appointment where user_id = $1 and status in `+Open+` and ends_at > $2 order by id for no key update`, user, tx.Now)
 }
 
 // Overlapped is svc_conflict with reason overlap if one of the appointments falls on one that the user has. Its data.appointments are

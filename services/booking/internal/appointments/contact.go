@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -105,11 +104,7 @@ func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 	if err := clients.Delete(ctx, tx, from); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `select id from appointment where contact_id = $1 order by id for no key update`, from)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	ids, err := db.Column[uuid.UUID](ctx, tx, `select id from appointment where contact_id = $1 order by id for no key update`, from)
 	if err != nil {
 		return err
 	}
@@ -138,11 +133,7 @@ func (r *Room) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) (
 
 // forgetAppointments deletes the appointments of contacts for good, and returns their ids.
 func forgetAppointments(ctx context.Context, tx *db.Tx, contacts []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `delete from appointment where contact_id = any($1) returning id`, contacts)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	ids, err := db.Column[uuid.UUID](ctx, tx, `delete from appointment where contact_id = any($1) returning id`, contacts)
 	for _, id := range ids {
 		tx.Tombstone(proto.AppointmentTopic, id.String())
 	}

@@ -23,12 +23,8 @@ import (
 func (r *Room) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from string, do func(ctx context.Context, tx *db.Tx, a appointments.Record) error) error {
 	for ctx.Err() == nil && r.Apps.On(r.Service) {
 		var due []uuid.UUID
-		err := r.DB.Read(ctx, func(tx *db.Tx) error {
-			rows, err := tx.Query(ctx, `select a.id `+from+` and a.id <> all($2) order by a.starts_at, a.id limit 100`, tx.Now, aside.Keys())
-			if err != nil {
-				return err
-			}
-			due, err = pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+		err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+			due, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+from+` and a.id <> all($2) order by a.starts_at, a.id limit 100`, tx.Now, aside.Keys())
 			return err
 		})
 		if err != nil || len(due) == 0 {
@@ -114,13 +110,13 @@ func (r *Room) restored(ctx context.Context) (did []string, err error) {
 	var reminders, requests []uuid.UUID
 	err = r.DB.Do(ctx, func(tx *db.Tx) error {
 		tx.History = true
-		if reminders, err = allDue(ctx, tx, dueReminders); err != nil {
+		if reminders, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueReminders, tx.Now); err != nil {
 			return fmt.Errorf("find the reminders that are due: %w", err)
 		}
 		if err := appointments.Reminded(ctx, tx, reminders...); err != nil {
 			return fmt.Errorf("mark the reminders that are due: %w", err)
 		}
-		if requests, err = allDue(ctx, tx, dueRequests); err != nil {
+		if requests, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueRequests+` order by a.id`, tx.Now); err != nil {
 			return fmt.Errorf("find the requests that are due: %w", err)
 		}
 		for _, id := range requests {
@@ -134,20 +130,14 @@ func (r *Room) restored(ctx context.Context) (did []string, err error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	if n := len(reminders); n > 0 {
 		did = append(did, fmt.Sprintf("%d reminders that are due are not sent, because they may have been sent since the backup", n))
 	}
 	if n := len(requests); n > 0 {
 		did = append(did, fmt.Sprintf("%d requests that nobody answered in time are declined without a mail, because they may have been declined since the backup", n))
 	}
-	return did, err
-}
-
-// allDue are the appointments that from selects, as in eachDue, by id.
-func allDue(ctx context.Context, tx *db.Tx, from string) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `select a.id `+from+` order by a.id`, tx.Now)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	return did, nil
 }

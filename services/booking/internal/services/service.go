@@ -350,11 +350,7 @@ func Replace(ctx context.Context, tx *db.Tx, user int64, before, after []uuid.UU
 
 // Drop makes a person do no service at all, archived ones included.
 func Drop(ctx context.Context, tx *db.Tx, user int64) error {
-	rows, err := tx.Query(ctx, `select service_id from skill where user_id = $1`, user)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	ids, err := db.Column[uuid.UUID](ctx, tx, `select service_id from skill where user_id = $1`, user)
 	if err != nil {
 		return err
 	}
