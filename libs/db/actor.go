@@ -46,6 +46,14 @@ type Actor struct {
 // Can reports whether the actor holds the permission.
 func (a Actor) Can(permission string) bool { return a.Capabilities[permission] }
 
+// OwnUser is the user whose records alone the actor may see, or 0 for everybody's.
+func (a Actor) OwnUser() int64 {
+	if a.Own {
+		return a.UserID
+	}
+	return 0
+}
+
 // SignedIn reports whether the actor is a user.
 func (a Actor) SignedIn() bool { return a.UserID != 0 }
 

@@ -4,12 +4,21 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"frontdesk/libs/fault"
 )
 
 const (
 	firstPause   = 15 * time.Millisecond
 	longestPause = 200 * time.Millisecond
 )
+
+// arrives is how long the copy of a record that another service made just now may take to get here.
+const arrives = 2 * time.Second
+
+// Arriving is svc_not_found for a record of another service that may still be on its way: the unit of work runs again until the
+// record is here or two seconds are over.
+func (tx *Tx) Arriving(what string) error { return tx.Later(fault.NotFound(what), arrives) }
 
 // Later is the error of a unit of work that may end otherwise in a moment, because of another process: a record is still on
 // its way, or another call is at the same work. The unit runs again after a pause without a connection, see RunAgainAfter.

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/mails"
 )
 
 // What visitors and clients may expect of a booking: their own words, their own language, their own links.
@@ -193,34 +194,13 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		o.admin.Delete(path("/staff/%d?successor=%d", o.staff.UserID, heir.UserID), nil).Is(200)
 		for _, email := range []string{"coming@example.com", "moved@example.com"} {
 			m := o.lastMail(email)
-			require.Equal(t, mailHandedOver, m.GetKind())
+			require.Equal(t, mails.HandedOver, m.GetKind())
 			require.Contains(t, m.GetText(), "Dr. Heir")
 			require.Contains(t, unfolded(m), "SEQUENCE:1")
 			require.Equal(t, "REQUEST", m.GetCalendarMethod())
 		}
 		o.Visitor().Post("/booking/manage", object{"token": first}).Fails(410, "svc_token_expired")
 		require.Empty(t, o.mails("past@example.com"))
-	})
-	t.Run("what is wrong with time off is named", func(t *testing.T) {
-		o := o.again(t, nil)
-		day := o.at(2, "10:00").Format(time.DateOnly)
-		for name, c := range map[string]struct {
-			body  object
-			wrong string
-		}{
-			"start is no time":      {object{"start": "9", "end": "12:00"}, "start"},
-			"start is out of a day": {object{"start": "24:30", "end": "12:00"}, "start"},
-			"end is no time":        {object{"start": "09:00", "end": "noon"}, "end"},
-			"end before start":      {object{"start": "12:00", "end": "09:00"}, "end"},
-			"end alone":             {object{"end": "09:00"}, "start"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				c.body["date_from"] = day
-				params, _ := o.admin.Post("/closures", c.body).Fails(400, "svc_invalid_param").Field("data.params").(object)
-				require.Len(t, params, 1)
-				require.Contains(t, params, c.wrong)
-			})
-		}
 	})
 	t.Run("null for what cannot be null is refused by name", func(t *testing.T) {
 		o := o.again(t, nil)
@@ -348,7 +328,7 @@ func TestAReminderHasItsLinkBesideTheOneBeforeAndComesAgainAfterALongMove(t *tes
 	reminders := func() (n int) {
 		o.run("reminders")
 		for _, m := range o.mails("c@example.com") {
-			if m.GetKind() == mailReminder {
+			if m.GetKind() == mails.Reminder {
 				n++
 			}
 		}

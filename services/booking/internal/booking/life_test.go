@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
 )
 
 // triggers are the operations that change a status, with what they need and what comes of it.
@@ -21,11 +22,11 @@ var triggers = map[string]struct {
 	to    string
 	after bool // only once the appointment has started
 }{
-	"confirm":  {[]string{statusPending}, statusConfirmed, false},
-	"decline":  {[]string{statusPending}, statusDeclined, false},
-	"cancel":   {[]string{statusPending, statusConfirmed}, statusCancelled, false},
-	"complete": {[]string{statusConfirmed}, statusCompleted, true},
-	"no-show":  {[]string{statusConfirmed}, statusNoShow, true},
+	"confirm":  {[]string{appointments.StatusPending}, appointments.StatusConfirmed, false},
+	"decline":  {[]string{appointments.StatusPending}, appointments.StatusDeclined, false},
+	"cancel":   {[]string{appointments.StatusPending, appointments.StatusConfirmed}, appointments.StatusCancelled, false},
+	"complete": {[]string{appointments.StatusConfirmed}, appointments.StatusCompleted, true},
+	"no-show":  {[]string{appointments.StatusConfirmed}, appointments.StatusNoShow, true},
 }
 
 func TestHowAnAppointmentLives(t *testing.T) {
@@ -34,7 +35,7 @@ func TestHowAnAppointmentLives(t *testing.T) {
 	t.Run("every transition is that of the interface and no other", func(t *testing.T) {
 		o := o.again(t, nil)
 		contact := o.contact(0)
-		for i, status := range []string{statusPending, statusConfirmed, statusDeclined, statusCancelled, statusCompleted, statusNoShow, "pending_payment"} {
+		for i, status := range []string{appointments.StatusPending, appointments.StatusConfirmed, appointments.StatusDeclined, appointments.StatusCancelled, appointments.StatusCompleted, appointments.StatusNoShow, "pending_payment"} {
 			for trigger, rule := range triggers {
 				for _, started := range []bool{false, true} {
 					id := o.book(contact, o.at(1+i, "09:00"), object{"outside_hours": true}).Is(201).Text("id")
@@ -59,7 +60,7 @@ func TestHowAnAppointmentLives(t *testing.T) {
 			o.exec(`update appointment set status = $2 where id = $1`, id, status)
 			for route, body := range map[string]object{"reschedule": {"starts_at": stamp(o.at(1+i, "12:00"))}, "place": {"location": "Elsewhere 2"}} {
 				answer := o.admin.Post("/appointments/"+id+"/"+route, body)
-				if status == statusPending || status == statusConfirmed {
+				if status == appointments.StatusPending || status == appointments.StatusConfirmed {
 					require.Equal(t, status, answer.Is(200).Text("status"), "a %s keeps the status", route)
 				} else {
 					require.Equal(t, status, answer.Fails(409, "svc_invalid_status").Text("data.current"))
@@ -82,7 +83,7 @@ func TestHowAnAppointmentLives(t *testing.T) {
 					won++
 					continue
 				}
-				require.NotEqual(t, statusPending, a.Fails(409, "svc_invalid_status").Text("data.current"), i)
+				require.NotEqual(t, appointments.StatusPending, a.Fails(409, "svc_invalid_status").Text("data.current"), i)
 			}
 			require.Equal(t, 1, won)
 			require.Len(t, o.kinds(id), 2)

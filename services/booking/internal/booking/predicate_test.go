@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/openapi"
+	"frontdesk/services/booking/internal/times"
 )
 
 // Whatever the settings are, what is listed can be booked and nothing else, by visitors and by the team.
@@ -40,9 +42,11 @@ func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
 			if public {
 				prefix = "/booking/"
 			}
+			var free times.Slots
+			require.NoError(t, json.Unmarshal([]byte(o.admin.Get(prefix+query).Is(200).Body), &free))
 			var starts []string
-			for _, s := range o.admin.Get(prefix + query).Is(200).Items() {
-				at, _ := s["starts_at"].(string)
+			for _, s := range free.Items {
+				at := stamp(s.StartsAt)
 				listed[at] = true
 				starts = append(starts, at)
 			}

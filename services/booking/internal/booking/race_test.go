@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
 )
 
 // noClash holds what must be true whatever happens: no two appointments of one person overlap, and the
@@ -21,7 +22,7 @@ func (o *office) noClash() {
 	var clashes int
 	require.NoError(o.t, o.Kit.DB.Pool.QueryRow(o.t.Context(), `select count(*) from appointment a join appointment b
 		on a.user_id = b.user_id and a.starts_at <= b.starts_at and a.id <> b.id
-		where a.status in `+open+` and b.status in `+open+`
+		where a.status in `+appointments.Open+` and b.status in `+appointments.Open+`
 		and b.starts_at < a.ends_at + make_interval(mins => greatest(a.buffer_after, b.buffer_before))`).Scan(&clashes))
 	require.Zero(o.t, clashes)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/services/booking/internal/mails"
 )
 
 // reminders runs the job and counts the reminders that an address has got.
@@ -12,7 +14,7 @@ func (o *office) reminders(email string) (n int) {
 	o.t.Helper()
 	o.run("reminders")
 	for _, m := range o.mails(email) {
-		if m.GetKind() == mailReminder {
+		if m.GetKind() == mails.Reminder {
 			n++
 		}
 	}

@@ -3,64 +3,69 @@ package booking
 import (
 	"context"
 	"embed"
-	"strings"
-	"sync/atomic"
-	"time"
-
-	"github.com/google/uuid"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/auth"
 	"frontdesk/proto"
-	"frontdesk/services/booking/internal/booking/web"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/bookings"
+	"frontdesk/services/booking/internal/calendar"
+	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/life"
+	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/staff"
+	"frontdesk/services/booking/internal/team"
+	"frontdesk/services/booking/internal/times"
+	"frontdesk/services/booking/internal/widget"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
 // Service is the process.
-var Service = app.Service{Name: "booking", Port: 8093, Migrations: migrations, Build: build}
+var Service = app.Service{Name: appID, Port: 8093, Migrations: migrations, Build: build}
 
 // appID is the name under which booking is switched on and off.
 const appID = "booking"
 
-type service struct {
-	*app.Kit
-	timeToken auth.TimeToken
-	fields    fieldTable
-	hints     hints
-	catalog   atomic.Pointer[catalog]
-	// Appointments on which the jobs failed.
-	unreminded, unexpired *app.Aside[uuid.UUID]
+// rooms are those that declare operations.
+type rooms struct {
+	staff        *staff.Room
+	services     *services.Room
+	appointments *appointments.Room
+	life         *life.Room
+	calendar     *calendar.Room
+	times        *times.Room
+	bookings     *bookings.Room
+	team         *team.Room
+	widget       *widget.Room
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, timeToken: auth.NewTimeToken(k.Keys.For("time token")), fields: newFieldTable(k.Bus),
-		unreminded: app.NewAside[uuid.UUID]("reminders"), unexpired: app.NewAside[uuid.UUID]("requests")}
-	ops := s.ops()
-	return &app.Parts{
-		Ops:       ops,
-		Pages:     s.website(ops),
-		PagePaths: web.Paths,
-		Tables:    []app.Table{s.fields},
-		App:       &proto.App{Id: appID, Name: "Booking"},
-		Follows:   s.follows(),
-		Personal:  s.personal(),
-		Published: s.records(),
-		Restored:  s.restored,
-		Jobs:      s.jobs(),
-		Gauges: []app.Gauge{
-			{Name: "booking.reminders_overdue", Unit: "{reminder}", Doc: "reminders that should have gone out two minutes ago",
-				SQL: strings.ReplaceAll(`select count(*) `+dueReminders, "$1", "(now() - interval '2 minutes')")},
-			{Name: "booking.unanswered", Unit: "{contact}", Doc: "clients whom contacts has not confirmed yet", SQL: `select count(*) from contact where version = 0`},
-		},
-	}, nil
-}
-
-func (s *service) jobs() []app.Job {
-	return []app.Job{
-		{Name: "reminders", Every: 20 * time.Second, Run: s.remind},
-		{Name: "requests", Every: time.Minute, Run: s.expireRequests},
-		{Name: "unanswered", Every: time.Hour, Run: s.askAgain},
-	}
+	clients := clients.New(k, appointments.EndLinksTo)
+	staff := staff.New(k)
+	services := services.New(k)
+	appointments := appointments.New(k, clients, staff)
+	mails := mails.New(k, services)
+	life := life.New(k, appointments, mails)
+	calendar := calendar.New(k, staff, appointments)
+	times := times.New(k, staff, services)
+	bookings := bookings.New(k, clients, services, appointments, mails, life, times)
+	team := team.New(k, staff, appointments, mails)
+	widget := widget.New(k, services)
+	set := operations(k, rooms{staff, services, appointments, life, calendar, times, bookings, team, widget})
+	return app.Join(
+		app.Room{Name: "booking", Parts: app.Parts{Ops: set, App: &proto.App{Id: appID, Name: "Booking"}}},
+		app.Room{Name: "clients", Parts: clients.Parts()},
+		app.Room{Name: "staff", Parts: staff.Parts()},
+		app.Room{Name: "services", Parts: services.Parts()},
+		app.Room{Name: "appointments", Parts: appointments.Parts()},
+		app.Room{Name: "mails", Parts: mails.Parts()},
+		app.Room{Name: "life", Parts: life.Parts()},
+		app.Room{Name: "calendar", Parts: calendar.Parts()},
+		app.Room{Name: "times", Parts: times.Parts()},
+		app.Room{Name: "bookings", Parts: bookings.Parts()},
+		app.Room{Name: "team", Parts: team.Parts()},
+		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},
+	)
 }

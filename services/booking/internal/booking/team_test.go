@@ -2,19 +2,18 @@ package booking
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/mails"
 )
 
 func (o *office) member(c *apptest.Client, user int64) object {
@@ -100,144 +99,10 @@ func TestWhatTheTeamChanges(t *testing.T) {
 		o.admin.Patch("/staff/9999", object{"name": "X"}).Fails(404, "svc_not_found")
 		o.admin.Patch("/staff/x", object{"name": "X"}).Fails(400, "svc_invalid_param")
 	})
-	t.Run("hours are kept whole or refused", func(t *testing.T) {
+	t.Run("the step of the settings counts", func(t *testing.T) {
 		o := o.again(t, nil)
-		hours := path("/staff/%d/hours", o.staff.UserID)
-		set := o.staff.Put(hours, object{"hours": object{"1": [][]string{{"13:00", "17:00"}, {"09:00", "12:00"}}, "7": [][]string{{"20:00", "24:00"}}}}).Is(200)
-		require.JSONEq(t, `{"1":[["09:00","12:00"],["13:00","17:00"]],"2":[],"3":[],"4":[],"5":[],"6":[],"7":[["20:00","24:00"]]}`, set.Body)
-		for _, bad := range []any{
-			object{"8": [][]string{}}, object{"1": [][]string{{"09:00"}}}, object{"1": [][]string{{"12:00", "09:00"}}}, object{"1": [][]string{{"09:00", "25:00"}}},
-			object{"1": [][]string{{"09:00", "12:00"}, {"11:00", "13:00"}}}, object{"1": [][]string{{"9:00", "12:00"}}}, "x", []string{}, nil,
-		} {
-			o.staff.Put(hours, object{"hours": bad}).Fails(400, "svc_invalid_param")
-		}
-		o.staff.Put(hours, object{}).Fails(400, "svc_invalid_param")
-		require.JSONEq(t, set.Body, o.admin.Get(hours).Is(200).Body)
-	})
-	t.Run("a service that nobody does has an empty list", func(t *testing.T) {
-		o := o.again(t, nil)
-		made := o.admin.Post("/services", object{"name": "Later", "duration_min": 30, "staff": []int64{}}).Is(201)
-		require.Contains(t, made.Body, `"staff":[]`)
-		require.Contains(t, o.admin.Patch("/services/"+made.Text("id"), object{"staff": []int64{}}).Is(200).Body, `"staff":[]`)
-	})
-	t.Run("services are changed field by field", func(t *testing.T) {
-		o := o.again(t, nil)
-		o.admin.Patch("/settings/booking", object{"default_confirmation": "review"}).Is(200)
-		s := o.admin.Post("/services", object{"name": " Massage ", "duration_min": 90, "price": "45.50", "sort_order": -1, "min_notice_min": 60}).Is(201)
-		require.Equal(t, "review", s.Text("confirmation"))
-		require.Equal(t, "Massage", s.Text("name"))
-		id := s.Text("id")
-		changed := o.admin.Patch("/services/"+id, object{"price": nil, "min_notice_min": nil, "description": "Relax"}).Is(200)
-		require.Nil(t, changed.Field("price"))
-		require.Nil(t, changed.Field("min_notice_min"))
-		require.EqualValues(t, 90, changed.Field("duration_min"))
-		require.Equal(t, id, o.staff.Get("/services").Is(200).Text("items.0.id"))
-		for name, value := range map[string]any{"name": "", "duration_min": 1441, "buffer_before": -1, "price": "4,5", "location_type": "moon", "confirmation": "maybe",
-			"staff": []int64{9999}, "form_id": 0, "max_advance_days": 731, "sort_order": nil, "archived": "x", "color": "red", "bookable_online": nil} {
-			params, _ := o.admin.Patch("/services/"+id, object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
-			require.Contains(t, params, name)
-		}
-		o.admin.Post("/services", object{"name": "x"}).Fails(400, "svc_invalid_param")
-		o.admin.Post("/services", object{"duration_min": 5}).Fails(400, "svc_invalid_param")
-		o.staff.Post("/services", object{"name": "x", "duration_min": 5}).Fails(403, "svc_forbidden")
-
-		require.Equal(t, true, o.admin.Delete("/services/"+id, nil).Is(200).Field("archived"))
-		o.admin.Delete("/services/"+id, nil).Is(200)
-		require.Len(t, o.admin.Get("/services").Is(200).Items(), 1)
-		require.Len(t, o.admin.Get("/services?include_archived=true").Is(200).Items(), 2)
-		o.admin.Get("/services/" + id).Is(200)
-		require.Equal(t, false, o.admin.Patch("/services/"+id, object{"archived": false}).Is(200).Field("archived"))
-		require.Equal(t, []string{proto.KindServiceCreated, proto.KindServiceUpdated, proto.KindServiceArchived, proto.KindServiceUpdated}, o.Kinds(proto.ServiceTopic, id))
-		o.admin.Get("/services/"+uuid.NewString()).Fails(404, "svc_not_found")
-	})
-	t.Run("settings that are left out stay", func(t *testing.T) {
-		o := o.again(t, nil)
-		before := o.staff.Get("/settings/booking").Is(200).Map()
-		require.Len(t, before, 13)
-		after := o.admin.Patch("/settings/booking", object{"slot_step": 15, "late_cancel_text": " Ring us. "}).Is(200).Map()
-		before["slot_step"], before["late_cancel_text"] = float64(15), "Ring us."
-		require.Equal(t, before, after)
-		for name, value := range map[string]any{"slot_step": 4, "min_notice_min": 43201, "max_advance_days": 0, "cancel_notice_hours": 721, "reminder_hours": 0,
-			"max_open_bookings": 51, "default_confirmation": "no", "client_changes": nil, "terms_text": 5} {
-			params, _ := o.admin.Patch("/settings/booking", object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
-			require.Contains(t, params, name)
-		}
+		o.admin.Patch("/settings/booking", object{"slot_step": 15}).Is(200)
 		require.Len(t, o.admin.Get(path("/slots?service=%s&from=%[2]s&to=%[2]s", o.service, stamp(o.at(3, "12:00"))[:10])).Is(200).Items(), 4*8-3)
-		o.staff.Patch("/settings/booking", object{"slot_step": 15}).Fails(403, "svc_forbidden")
-	})
-	t.Run("the widget is shown where a page says so", func(t *testing.T) {
-		o := o.again(t, nil)
-		page := func(id int, status, content string) {
-			o.SendSample("settings.page/page.created", func(e *apptest.Event) {
-				e.Key = fmt.Sprint(id)
-				data := e.Data.(object)
-				data["id"], data["status"], data["content"], data["url"] = id, status, content, path("http://localhost:8080/page-%d", id)
-			})
-		}
-		page(1, "publish", "Book here: [svc-booking]")
-		page(2, "publish", `[svc-booking service="`+o.service+`"]`)
-		page(3, "draft", "[svc-booking]")
-		page(4, "publish", `[svc-form id="3"]`)
-		page(5, "publish", `[svc-booking service="`+uuid.NewString()+`"]`)
-		o.Settle()
-		used := func(query string) []any {
-			var ids []any
-			list, _ := o.staff.Get("/booking-widget/embed" + query).Is(200).Field("used_on").([]any)
-			for _, p := range list {
-				ids = append(ids, p.(object)["id"])
-			}
-			slices.SortFunc(ids, func(a, b any) int { return int(a.(float64) - b.(float64)) })
-			return ids
-		}
-		require.Equal(t, []any{1.0, 2.0}, used("?service="+o.service))
-		require.Equal(t, []any{1.0, 2.0, 5.0}, used(""))
-		e := o.staff.Get(path("/booking-widget/embed?service=%s&staff=%d", o.service, o.staff.UserID)).Is(200)
-		require.Equal(t, path(`[svc-booking service="%s" staff="%d"]`, o.service, o.staff.UserID), e.Text("shortcode"))
-		require.Contains(t, e.Text("block"), path(`<svc-booking service="%s" staff="%d">`, o.service, o.staff.UserID))
-		require.Nil(t, e.Field("booking_page"))
-		o.SetSite("portal", object{"booking_page": true, "booking_url": "http://localhost:8080/team/book", "path": "team"})
-		require.Equal(t, "http://localhost:8080/team/book", o.staff.Get("/booking-widget/embed").Is(200).Text("booking_page"))
-		o.staff.Get("/booking-widget/embed?service="+uuid.NewString()).Fails(404, "svc_not_found")
-		o.staff.Get(path("/booking-widget/embed?service=%s&staff=%d", o.service, o.admin.UserID)).Fails(400, "svc_invalid_param")
-	})
-	t.Run("a widget is put into a page by settings", func(t *testing.T) {
-		o := o.again(t, nil)
-		o.SendSample("settings.page/page.created", nil)
-		o.Settle()
-		// settings answers each command with the page.
-		stop := make(chan struct{})
-		answered := map[string]bool{}
-		go func() {
-			defer close(stop)
-			for len(answered) < 2 && t.Context().Err() == nil {
-				for _, e := range o.Events(proto.SettingsCommandTopic) {
-					var c proto.EmbedInPage
-					if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
-						continue
-					}
-					answered[c.GetRequestId()] = true
-					id, created := c.GetPageId(), c.GetPageId() == 0
-					if created {
-						id = 2
-					}
-					o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
-						e.Key, e.Version, e.Extra = fmt.Sprint(id), 5, object{"request_id": c.GetRequestId(), "created": created}
-						e.Data.(object)["id"], e.Data.(object)["content"] = id, c.GetShortcode()
-					})
-				}
-			}
-		}()
-		existing := o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service, "page_id": 1}).Is(200)
-		require.EqualValues(t, 1, existing.Field("page_id"))
-		require.Equal(t, false, existing.Field("created"))
-		made := o.admin.Post("/booking-widget/embed-in-page", object{"new_page_title": "Book", "publish": true}).Is(200)
-		require.EqualValues(t, 2, made.Field("page_id"))
-		require.Equal(t, true, made.Field("created"))
-		<-stop
-		o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service}).Fails(400, "svc_invalid_param")
-		o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 1, "new_page_title": "x"}).Fails(400, "svc_invalid_param")
-		o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 77}).Fails(404, "svc_not_found")
-		o.staff.Post("/booking-widget/embed-in-page", object{"page_id": 1}).Fails(403, "svc_forbidden")
 	})
 	t.Run("an assistant books through abilities", func(t *testing.T) {
 		o := o.again(t, nil)
@@ -504,7 +369,7 @@ func TestAReminderIsSentOnceAndOnlyForWhatStands(t *testing.T) {
 	mailed := func(email string) int {
 		n := 0
 		for _, m := range o.mails(email) {
-			if m.GetKind() == mailReminder {
+			if m.GetKind() == mails.Reminder {
 				n++
 			}
 		}

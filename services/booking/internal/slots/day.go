@@ -10,8 +10,8 @@ type Day int
 
 const daySeconds = 24 * 60 * 60
 
-// ParseDay reads YYYY-MM-DD.
-func ParseDay(s string) (Day, error) {
+// parseDay reads YYYY-MM-DD.
+func parseDay(s string) (Day, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a day written as YYYY-MM-DD", s)
@@ -34,7 +34,7 @@ func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads YYYY-MM-DD.
 func (d *Day) UnmarshalText(b []byte) (err error) {
-	*d, err = ParseDay(string(b))
+	*d, err = parseDay(string(b))
 	return err
 }
 

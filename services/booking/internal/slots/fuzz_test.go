@@ -13,7 +13,7 @@ func FuzzDay(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if day, err := ParseDay(text); err == nil {
+		if day, err := parseDay(text); err == nil {
 			require.Equal(t, text, day.String())
 			var again Day
 			require.NoError(t, again.UnmarshalText([]byte(text)))
@@ -42,7 +42,7 @@ func FuzzZone(f *testing.F) {
 		moment := time.Unix(at, 0)
 		day := DayOf(moment, here)
 		require.Equal(t, moment.In(here).Format(time.DateOnly), day.String())
-		parsed, err := ParseDay(day.String())
+		parsed, err := parseDay(day.String())
 		require.NoError(t, err)
 		require.Equal(t, day, parsed)
 	})

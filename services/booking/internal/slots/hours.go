@@ -61,10 +61,10 @@ func formatClock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/6
 // and without overlap. In JSON it is an object with the keys 1 to 7, each a list of [start, end] pairs.
 type Week [7][]Block
 
-// ParseWeek reads hours keyed by ISO weekday. Weekdays left out have no hours. Blocks may be given in
+// parseWeek reads hours keyed by ISO weekday. Weekdays left out have no hours. Blocks may be given in
 // any order and may touch; one that is backward, empty or over another is refused. The error names
 // the weekday and is fit for the caller to see.
-func ParseWeek(hours map[string][][2]string) (Week, error) {
+func parseWeek(hours map[string][][2]string) (Week, error) {
 	var w Week
 	keys := make([]string, 0, len(hours))
 	for key := range hours {
@@ -131,7 +131,7 @@ func (w *Week) UnmarshalJSON(b []byte) error {
 		}
 		hours[key] = pairs
 	}
-	week, err := ParseWeek(hours)
+	week, err := parseWeek(hours)
 	if err != nil {
 		return err
 	}

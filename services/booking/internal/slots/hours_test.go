@@ -43,13 +43,13 @@ func TestHoursThatMakeNoSenseAreRefused(t *testing.T) {
 
 func TestDaysKeepTheCalendar(t *testing.T) {
 	for text, weekday := range map[string]int{"1969-12-31": 3, "1970-01-01": 4, "2026-10-25": 7, "2028-02-29": 2, "0001-01-01": 1} {
-		d, err := ParseDay(text)
+		d, err := parseDay(text)
 		require.NoError(t, err)
 		require.Equal(t, text, d.String())
 		require.Equal(t, weekday, d.Weekday(), text)
 	}
 	for _, text := range []string{"", "2026-02-29", "2026-2-1", "26-02-01", "2026-02-01T00:00:00Z", "2026-13-01"} {
-		_, err := ParseDay(text)
+		_, err := parseDay(text)
 		require.Error(t, err, text)
 	}
 	late := time.Date(2026, 1, 1, 23, 30, 0, 0, time.UTC)

@@ -183,7 +183,7 @@ func questionGen(t *rapid.T) question {
 	m := rapid.SampledFrom(moments).Draw(t, "moment")
 	zone, err := time.LoadLocation(m.zone)
 	require.NoError(t, err)
-	around, err := ParseDay(m.day)
+	around, err := parseDay(m.day)
 	require.NoError(t, err)
 	q := question{b: Business{Zone: zone}}
 	for range rapid.IntRange(0, 1).Draw(t, "closures") {

@@ -18,7 +18,7 @@ func zone(t testing.TB, name string) *time.Location {
 
 func day(t testing.TB, s string) Day {
 	t.Helper()
-	d, err := ParseDay(s)
+	d, err := parseDay(s)
 	require.NoError(t, err)
 	return d
 }

@@ -1,0 +1,68 @@
+package appointments
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/booking/internal/slots"
+)
+
+// Open are the statuses of appointments that take time. The constraint appointment_overlap has the same ones.
+const Open = `('pending', 'confirmed', 'pending_payment')`
+
+// TakesTime is the condition that an appointment takes time at @now: while it is open, and to its end when it was completed
+// before that.
+const TakesTime = `(status in ` + Open + ` or status = 'completed' and ends_at > @now)`
+
+// longest is how far beyond a period an appointment can reach into it: a day of length, a day of buffer
+// and, around a change of clocks, a few hours.
+const longest = 51 * time.Hour
+
+// QueueBusy reads, with a batch, the time that appointments of users take which can touch a period of local days, by user. The
+// appointment except, if any, takes no time.
+func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID, now time.Time) {
+	begin, end := slots.Bounds(zone, from, to)
+	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
+		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except`,
+		pgx.NamedArgs{"users": users, "begin": begin.Add(-longest), "end": end.Add(longest), "except": except, "now": now}).Query(func(rows pgx.Rows) error {
+		var id int64
+		var t slots.Busy
+		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
+			busy[id] = append(busy[id], t)
+			return nil
+		})
+		return err
+	})
+}
+
+// Touched is an appointment that an exception falls on.
+type Touched struct {
+	ID       uuid.UUID `json:"id" format:"uuid" doc:"The id of the appointment."`
+	StartsAt time.Time `json:"starts_at" doc:"When it begins."`
+}
+
+// Coming locks the appointments of a user that take time and are not over, by id.
+func Coming(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
+	return db.Column[uuid.UUID](ctx, tx, `select id from appointment where user_id = $1 and status in `+Open+` and ends_at > $2 order by id for no key update`, user, tx.Now)
+}
+
+// Overlapped is svc_conflict with reason overlap if one of the appointments falls on one that the user has. Its data.appointments are
+// the first 50 that do, by start.
+func Overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
+	rows, err := tx.Query(ctx, `select a.id, a.starts_at from appointment a where a.id = any(@ids) and exists (select from appointment b
+		where b.user_id = @to and `+TakesTime+` and b.period && a.period) order by a.starts_at, a.id limit 50`, pgx.NamedArgs{"to": user, "ids": ids, "now": tx.Now})
+	if err != nil {
+		return err
+	}
+	clashes, err := pgx.CollectRows(rows, pgx.RowToStructByName[Touched])
+	if err != nil || len(clashes) == 0 {
+		return err
+	}
+	return fault.New(http.StatusConflict, "svc_conflict", "One of the appointments falls on one of the successor's.", "reason", "overlap", "appointments", clashes)
+}

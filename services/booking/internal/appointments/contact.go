@@ -1,0 +1,141 @@
+package appointments
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/clients"
+)
+
+// onContact lets the appointments follow their contact, whose copy is up to date by then.
+func (r *Room) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil || e.Tombstone { // the contact is gone, for whatever reason; the appointments are booking's own
+		return err
+	}
+	switch e.Kind {
+	case proto.KindContactErased:
+		_, err := forgetAppointments(ctx, tx, []uuid.UUID{id})
+		return err
+	case proto.KindContactMergedAway:
+		var x proto.MergedAway
+		if err := e.DecodeExtra(&x); err != nil {
+			return err
+		}
+		into, err := uuid.Parse(x.GetInto())
+		if err != nil {
+			return fmt.Errorf("the contact that %s went into: %w", id, err)
+		}
+		return r.repoint(ctx, tx, id, into)
+	case proto.KindContactEnsured:
+		var x proto.Ensured
+		if err := e.DecodeExtra(&x); err != nil {
+			return err
+		}
+		if asked := x.GetRequestedId(); string(e.Data) != "null" && asked != "" && asked != e.Key {
+			return r.ensured(ctx, tx, asked, id, &x)
+		}
+	case proto.KindContactMerged:
+		var x proto.Merged
+		if err := e.DecodeExtra(&x); err != nil {
+			return err
+		}
+		merged, err := uuid.Parse(x.GetMergedId())
+		if err != nil {
+			return fmt.Errorf("id of the contact that became %s: %w", id, err)
+		}
+		return r.repoint(ctx, tx, merged, id)
+	}
+	return nil
+}
+
+// ensured hands over what was booked for a contact that turned out to be another one. An id that booking made up means the
+// other from now on, with all its appointments. One that is a contact's stays that: only the appointment that asked is the other's.
+func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uuid.UUID, x *proto.Ensured) error {
+	requested, err := uuid.Parse(asked)
+	if err != nil {
+		return fmt.Errorf("id of the contact that became %s: %w", contact, err)
+	}
+	var known bool
+	if err := tx.QueryRow(ctx, `select exists (select from contact where id = $1 and version > 0)`, requested).Scan(&known); err != nil {
+		return fmt.Errorf("look for contact %s: %w", requested, err)
+	}
+	if !known {
+		return r.repoint(ctx, tx, requested, contact)
+	}
+	if x.GetOrigin() != clients.Origin {
+		return nil
+	}
+	id, err := uuid.Parse(x.GetOriginId())
+	if err != nil {
+		return fmt.Errorf("origin_id of %s: %w", proto.KindContactEnsured, err)
+	}
+	var waits bool
+	err = tx.QueryRow(ctx, `select exists (select from appointment where id = $1 and contact_id = $2 for no key update)`, id, requested).Scan(&waits)
+	if err != nil || !waits {
+		return err // deleted, or handed over since
+	}
+	a, err := r.Lock(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	return r.handTo(ctx, tx, a, contact)
+}
+
+// handTo makes a locked appointment that of another contact.
+func (r *Room) handTo(ctx context.Context, tx *db.Tx, a Record, contact uuid.UUID) error {
+	a.Contact.ID = contact
+	a, err := r.Resave(ctx, tx, a)
+	if err != nil {
+		return err
+	}
+	return tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, "contact"))
+}
+
+// repoint hands the appointments of one contact to another: the one that it turned out to be, or became.
+// The contact goes first: a booking that holds it is waited for, and then found.
+func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error {
+	if err := clients.Delete(ctx, tx, from); err != nil {
+		return err
+	}
+	ids, err := db.Column[uuid.UUID](ctx, tx, `select id from appointment where contact_id = $1 order by id for no key update`, from)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		a, err := r.Lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := r.handTo(ctx, tx, a, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetPerson deletes a person's contacts and appointments, and returns the ids of both. The contacts go first: a booking that holds
+// one is waited for, and then found.
+func (r *Room) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	contacts, err := r.clients.Forget(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	appointments, err := forgetAppointments(ctx, tx, contacts)
+	return append(contacts, appointments...), err
+}
+
+// forgetAppointments deletes the appointments of contacts for good, and returns their ids.
+func forgetAppointments(ctx context.Context, tx *db.Tx, contacts []uuid.UUID) ([]uuid.UUID, error) {
+	ids, err := db.Column[uuid.UUID](ctx, tx, `delete from appointment where contact_id = any($1) returning id`, contacts)
+	for _, id := range ids {
+		tx.Tombstone(proto.AppointmentTopic, id.String())
+	}
+	return ids, err
+}

@@ -1,0 +1,104 @@
+package appointments
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/booking/internal/services"
+)
+
+// manageFor is how long after its end an appointment can still be looked at through its link.
+const manageFor = 30 * 24 * time.Hour
+
+// NewLink makes a token that opens an appointment, beside those that are live.
+func NewLink(tx *db.Tx, appointment uuid.UUID) string {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	token := base64.RawURLEncoding.EncodeToString(secret)
+	hash := sha256.Sum256([]byte(token))
+	tx.Defer(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], appointment)
+	return token
+}
+
+// EndLinks ends the tokens of an appointment that were made before.
+func EndLinks(tx *db.Tx, appointment uuid.UUID) {
+	tx.Defer(`update manage_token set ended = true where appointment_id = $1 and not ended`, appointment)
+}
+
+// Behind is the appointment of a live token. A token that was replaced or whose appointment is long
+// over is 410, one that never was is 400.
+func (r *Room) Behind(ctx context.Context, tx *db.Tx, token, lock string) (Record, error) {
+	hash := sha256.Sum256([]byte(token))
+	var id uuid.UUID
+	err := tx.QueryRow(ctx, `select appointment_id from manage_token where hash = $1`, hash[:]).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Record{}, fault.InvalidToken("This link is not known here.")
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	if lock != "" {
+		if _, err := tx.Exec(ctx, `select from appointment where id = $1 `+lock, id); err != nil {
+			return Record{}, err
+		}
+	}
+	// Only now, with the row locked, is it certain that the token was not replaced.
+	var ended bool
+	if err := tx.QueryRow(ctx, `select ended from manage_token where hash = $1`, hash[:]).Scan(&ended); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return Record{}, err
+	}
+	a, err := r.find(ctx, tx, id)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == 404 {
+		return a, fault.Expired()
+	}
+	if err == nil && (ended || tx.Now.After(a.EndsAt.Add(manageFor))) {
+		err = fault.Expired()
+	}
+	return a, err
+}
+
+// Manageable are the statuses in which a client can still change something.
+var Manageable = []string{StatusPending, StatusConfirmed}
+
+// RefuseChange is nil while the client may change the appointment: svc_invalid_status, or svc_conflict with the reason
+// changes_off or too_late, in this order.
+func (a Record) RefuseChange(s services.Settings, now time.Time) error {
+	switch {
+	case a.Must(Manageable...) != nil:
+		return a.Must(Manageable...)
+	case !s.ClientChanges:
+		return fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
+	case now.After(a.StartsAt.Add(-time.Duration(s.CancelNoticeHours) * time.Hour)):
+		return fault.Conflict("too_late", lateText(s))
+	}
+	return nil
+}
+
+// lateText is what a client reads when it is too late to change anything.
+func lateText(s services.Settings) string {
+	if s.LateCancelText != "" {
+		return s.LateCancelText
+	}
+	if s.CancelNoticeHours == 0 {
+		return "The appointment has begun and can no longer be changed online. Please contact us."
+	}
+	return fmt.Sprintf("Appointments can be changed online until %d hours before they start. Please contact us.", s.CancelNoticeHours)
+}
+
+// EndLinksTo ends the links that went to the address that a contact had before at, which may be a stranger's. It spares those of visitors
+// who booked with that address after at: contacts is about to say whose their appointments are.
+func EndLinksTo(ctx context.Context, tx *db.Tx, contact uuid.UUID, at time.Time) error {
+	_, err := tx.Exec(ctx, `update manage_token set ended = true where not ended
+		and appointment_id in (select id from appointment where contact_id = $1 and (source <> $2 or created_at < $3))`, contact, db.ChannelBooking, at)
+	return err
+}

@@ -1,0 +1,170 @@
+package bookings
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/staff"
+	"frontdesk/services/booking/internal/times"
+)
+
+type newAppointment struct {
+	Contact      uuid.UUID        `json:"contact" required:"true" doc:"The id of the contact."`
+	Service      uuid.UUID        `json:"service" required:"true" doc:"The id of the service."`
+	Staff        opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"Null or left out: the least busy person who is free."`
+	StartsAt     time.Time        `json:"starts_at" required:"true" doc:"A start that the free times list, unless outside_hours is true."`
+	Notes        string           `json:"notes" maxLength:"2000" doc:"The internal note."`
+	OutsideHours bool             `json:"outside_hours" doc:"Book outside working hours, off the grid or in the past; never over another appointment."`
+	LocationType string           `json:"location_type" enum:"in_person,client,phone,online" doc:"Where it takes place; as the service says when left out."`
+	Location     string           `json:"location" maxLength:"255" doc:"The address or other words about the place."`
+	MeetingURL   string           `json:"meeting_url" maxLength:"2048" doc:"The link of an online meeting; empty for none."`
+	Status       string           `json:"status" enum:"confirmed,pending" doc:"pending waits for somebody to confirm it."`
+}
+
+func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment) (appointments.Appointment, error) {
+	if err := slots.CheckStart(in.StartsAt); err != nil {
+		return appointments.Appointment{}, err
+	}
+	client, err := r.clients.Hold(ctx, tx, in.Contact)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	bookable, err := services.Get(ctx, tx, op.ByID{ID: in.Service})
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	if bookable.Archived {
+		return appointments.Appointment{}, fault.NotFound("service")
+	}
+	p := appointments.Place{Kind: in.LocationType, Location: in.Location, MeetingURL: in.MeetingURL}
+	if p.Kind == "" {
+		p.Kind = bookable.LocationType
+	}
+	if p, err = p.Checked(); err != nil {
+		return appointments.Appointment{}, err
+	}
+	users, err := r.times.Candidates(tx, bookable, in.Staff.Or(0))
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	w := times.Wish{Terms: bookable.Terms(), Users: users, Start: in.StartsAt.UTC(), Offered: times.ToTeamOr(in.OutsideHours)}
+	b := appointments.Booking{Service: bookable.ID, Terms: w.Terms, Start: w.Start, Contact: in.Contact, Client: client, Place: p, Notes: in.Notes, Source: tx.Who.Channel, Status: appointments.StatusConfirmed}
+	if in.Status != "" {
+		b.Status = in.Status
+	}
+	who, settings, err := r.times.Take(ctx, tx, w)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	if err := p.Reachable(who.MeetingURL); err != nil {
+		return appointments.Appointment{}, err
+	}
+	a, err := r.appointments.Insert(tx, who, b)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	return a.Whole(), r.mails.Publish(ctx, tx, a, settings, a.Change(proto.KindAppointmentBooked, nil))
+}
+
+type movedAppointment struct {
+	ID           uuid.UUID `json:"id"`
+	StartsAt     time.Time `json:"starts_at" required:"true" doc:"The new begin."`
+	Staff        int64     `json:"staff" minimum:"1" doc:"Left out: the same person."`
+	OutsideHours bool      `json:"outside_hours" doc:"true also takes a time outside of working hours."`
+}
+
+func (r *Room) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedAppointment) (appointments.Appointment, error) {
+	if err := slots.CheckStart(in.StartsAt); err != nil {
+		return appointments.Appointment{}, err
+	}
+	a, err := r.appointments.Lock(ctx, tx, in.ID)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, times.ToTeamOr(in.OutsideHours))
+	return a.Whole(), err
+}
+
+// move takes a locked appointment to another free time, and to another person when one is named (staff is not 0). It keeps
+// the length, the buffers and the status, and changes nothing when time and person are those it has. The errors are
+// svc_invalid_status, svc_slot_taken and those of candidates.
+func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start time.Time, staff int64, offered times.Audience) (appointments.Record, error) {
+	if err := a.Must(appointments.StatusPending, appointments.StatusConfirmed); err != nil {
+		return a, err
+	}
+	if staff == 0 {
+		staff = a.Staff.UserID
+	}
+	if staff == a.Staff.UserID && start.Equal(a.StartsAt) {
+		return a, nil
+	}
+	w := times.Wish{Start: start.UTC(), Users: []int64{staff}, Offered: offered, Moving: a.ID}
+	if err := tx.QueryRow(ctx, `select terms from appointment where id = $1`, a.ID).Scan(&w.Terms); err != nil {
+		return a, err
+	}
+	w.Terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
+	if staff != a.Staff.UserID {
+		b, err := services.Get(ctx, tx, op.ByID{ID: a.Service.ID})
+		if err != nil {
+			return a, err
+		}
+		if w.Users, err = r.times.Candidates(tx, b, staff); err != nil {
+			return a, err
+		}
+	}
+	if !r.Identity.OnTeam(staff) {
+		w.Users = nil
+	}
+	who, settings, err := r.times.Take(ctx, tx, w)
+	if err != nil {
+		return a, err
+	}
+	if offered != times.ToVisitors && staff != a.Staff.UserID {
+		if err := a.Place.Reachable(who.MeetingURL); err != nil {
+			return a, err
+		}
+	}
+	was := a
+	kind, changed := proto.KindAppointmentRescheduled, []string{}
+	if by := w.Start.Sub(a.StartsAt); by != 0 {
+		changed = append(changed, "starts_at", "ends_at")
+		a.TimedAt = tx.Now
+		if by.Abs() > time.Duration(settings.ReminderHours)*time.Hour {
+			a.RemindedAt = nil
+		}
+	}
+	if staff != a.Staff.UserID {
+		changed = append(changed, "staff")
+	}
+	a.StartsAt, a.EndsAt, a.Staff.UserID = w.Start, w.Start.Add(a.EndsAt.Sub(a.StartsAt)), staff
+	a.Sequence++
+	if a, err = r.appointments.Resave(ctx, tx, a); err != nil {
+		return a, err
+	}
+	tx.Changed(appointments.Audited(was, a))
+	from := movedFrom{was.StartsAt, was.EndsAt, was.Staff}
+	if err := tx.EmitAll(ctx, []db.Event{a.Change(kind, map[string]any{"from": from}, changed...)}); err != nil {
+		return a, err
+	}
+	if a.StartsAt.Equal(was.StartsAt) {
+		kind = mails.HandedOver
+	}
+	return a, r.mails.Notify(ctx, tx, a, kind, settings)
+}
+
+type movedFrom struct {
+	StartsAt time.Time      `json:"starts_at"`
+	EndsAt   time.Time      `json:"ends_at"`
+	Staff    staff.StaffRef `json:"staff"`
+}

@@ -1,0 +1,214 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/times"
+)
+
+type publicBooking struct {
+	Service  uuid.UUID        `json:"service" required:"true" doc:"The id of the service."`
+	Staff    opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"The user id of the person; anybody who is free when left out."`
+	StartsAt time.Time        `json:"starts_at" required:"true" doc:"The begin of a free time, see list-public-slots."`
+	Values   map[string]any   `json:"values" doc:"Answers of the details step by element id or target."`
+	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
+	Token    string           `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
+	HpURL    string           `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
+	Language string           `json:"language" enum:"en,nl,fr,de" doc:"Language of the page, and so of the mails; that of the business's country when left out."`
+	Page     string           `json:"page" maxLength:"2048" doc:"Address of the page that the visitor books on."`
+}
+
+// bookPublicly books a free time for a visitor. With one candidate it makes two round trips: one that locks and reads, and
+// the commit. A visitor who comes when the time is taken waits for no lock.
+func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (publicAppointment, error) {
+	seen, err := r.guard(in)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	c, err := r.times.NewestCatalog(ctx, tx)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	v, err := r.newVisit(tx, c, in, seen)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	tx.Who.Label = v.given.Client.Label()
+
+	// Load.
+	f, err := r.loadFacts(ctx, tx, c, v)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	// Decide.
+	order, err := v.decide(f, tx.Now)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	who, err := r.times.Seat(ctx, tx, v.Wish, f.agenda, order)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	// Write.
+	booked, err := r.appointments.Insert(tx, who, v.booking(f, tx.Who.Channel))
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	// Until contacts has the client, the appointment is found by the address.
+	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.Client.Email))}
+	return publicly(booked), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.commands(booked)...)
+}
+
+// guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
+// calendar can show. It returns the version of the consents that the visitor saw.
+func (r *Room) guard(in publicBooking) (seen string, err error) {
+	if in.HpURL != "" {
+		return "", fault.InvalidToken("The booking was not accepted.")
+	}
+	if seen, err = r.times.CheckToken(in.Service, in.Token); err != nil {
+		return "", err
+	}
+	return seen, slots.CheckStart(in.StartsAt)
+}
+
+// visit is what a visitor asks for, checked against the catalog.
+type visit struct {
+	times.Wish
+	service    uuid.UUID
+	given      services.Details
+	place      appointments.Place
+	status     string
+	maxOpen    int // bookings ahead that one client may have; 0 for any number
+	form       int64
+	submission *uuid.UUID // of the answers to form, when one was asked
+	page       string
+	language   string
+}
+
+// newVisit refuses a request that no time would fit: 404 for a service that visitors cannot book, 400 for answers, a place
+// or a person that do not fit. Consents in other words than those that the visitor saw are svc_invalid_token.
+func (r *Room) newVisit(tx *db.Tx, c *times.Catalog, in publicBooking, seen string) (visit, error) {
+	b, ok := c.Service(in.Service)
+	if !ok {
+		return visit{}, fault.NotFound("service")
+	}
+	if now := c.Consents(b); now != "" && now != seen {
+		return visit{}, fault.InvalidToken("The words of the form have changed. Load it again.")
+	}
+	asks, asked := c.Forms.Of(b, c.Settings)
+	given, err := services.ReadDetails(asks, r.services.CustomFields(), in.Values)
+	if err != nil {
+		return visit{}, err
+	}
+	at := appointments.Place{Kind: b.LocationType}
+	switch b.LocationType {
+	case "client":
+		at.Location = in.Location
+	case "phone":
+		at.Location = given.Client.Phone
+	}
+	if at, err = at.Checked(); err != nil {
+		return visit{}, err
+	}
+	users, err := r.times.Candidates(tx, b, in.Staff.Or(0))
+	if err != nil {
+		return visit{}, err
+	}
+	v := visit{Wish: times.Wish{Terms: b.Terms(), Users: users, Start: in.StartsAt.UTC(), Offered: times.ToVisitors}, service: b.ID, given: given, place: at,
+		status: appointments.StatusConfirmed, maxOpen: c.Settings.MaxOpenBookings, page: in.Page, language: in.Language}
+	if b.Confirmation == "review" {
+		v.status = appointments.StatusPending
+	}
+	if asked {
+		id := db.NewID()
+		v.form, v.submission = asks.ID, &id
+	}
+	return v, nil
+}
+
+// facts are the data, beside the catalog, that decide a visitor's booking.
+type facts struct {
+	contact uuid.UUID      // that has the visitor's address; uuid.Nil when no contact has it
+	client  clients.Client // as the contact has it
+	ahead   int            // bookings that were made online with the address and are not over, where they are limited
+	taken   bool           // the only candidate has no time, and the calendar is not held
+	agenda  times.Agenda
+}
+
+// loadFacts reads the facts in one batch. From then on the client's address is held, so that no other booking with it is
+// counted at the same time; so are the contact, so that a merge of this moment finds what is booked, and the calendar of an
+// only candidate, unless the time is taken already.
+func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v visit) (facts, error) {
+	var f facts
+	busy := map[int64][]slots.Busy{}
+	key, day := address.Key(v.given.Client.Email), slots.DayOf(v.Start, r.Config.Zone)
+	b := &pgx.Batch{}
+	// These are a few rows by their keys: to plan for the values each time costs more than it finds.
+	b.Queue(`set local plan_cache_mode = force_generic_plan`)
+	db.QueueLock(b, "booking.client", key)
+	clients.QueueByAddress(b, key, &f.contact, &f.client)
+	if v.maxOpen > 0 {
+		b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and c.email_key <> ''
+			and a.source = $2 and a.starts_at > $3 and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&f.ahead) })
+	}
+	if len(v.Users) == 1 {
+		times.QueueHold(b, v.Users[0], v.Start, tx.Now, &f.taken)
+	}
+	appointments.QueueBusy(b, busy, r.Config.Zone, v.Users, day, day, v.Moving, tx.Now)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
+	}
+	f.agenda = c.Agenda(r.Config.Zone, v.Users, day, busy)
+	if len(v.Users) == 1 && !f.taken {
+		f.agenda.Held = v.Users[0]
+	}
+	return f, nil
+}
+
+// decide lists the staff members who may take the time, the first choice first. The list is empty when the time is not free.
+// The error is svc_conflict when the client has as many bookings ahead as there may be.
+func (v visit) decide(f facts, now time.Time) ([]int64, error) {
+	if f.taken {
+		return nil, nil
+	}
+	if v.maxOpen > 0 && f.ahead >= v.maxOpen {
+		return nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
+	}
+	return v.InTurn(f.agenda, now), nil
+}
+
+// booking is the appointment to write: for the contact that has the address, else for a new one.
+func (v visit) booking(f facts, channel string) appointments.Booking {
+	b := appointments.Booking{Service: v.service, Terms: v.Terms, Start: v.Start, Contact: f.contact, Client: f.client, Place: v.place, Notes: v.given.Answers.Message, Source: channel,
+		Status: v.status, Submission: v.submission, Language: v.language}
+	if f.contact == uuid.Nil {
+		b.Contact, b.Client, b.NewClient = db.NewID(), v.given.Client, true
+	}
+	return b
+}
+
+// commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
+func (v visit) commands(a appointments.Record) []db.Event {
+	all := []db.Event{clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)}
+	if v.submission != nil {
+		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
+			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
+			Values: v.given.Raw, Page: v.page}})
+	}
+	return all
+}

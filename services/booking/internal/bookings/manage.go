@@ -1,0 +1,100 @@
+package bookings
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/staff"
+	"frontdesk/services/booking/internal/times"
+)
+
+type withToken struct {
+	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
+}
+
+func (r *Room) manage(ctx context.Context, tx *db.Tx, in withToken) (publicAppointment, error) {
+	a, err := r.appointments.Behind(ctx, tx, in.Token, "")
+	return publicly(a), err
+}
+
+type manageCancel struct {
+	withToken
+	Reason string `json:"reason" maxLength:"500" doc:"Why, in words; the team reads it."`
+}
+
+func (r *Room) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (publicAppointment, error) {
+	a, err := r.changeable(ctx, tx, in.Token)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	a, err = r.life.Become(ctx, tx, a, appointments.StatusCancelled, in.Reason, appointments.Manageable...)
+	return publicly(a), err
+}
+
+type manageReschedule struct {
+	withToken
+	StartsAt time.Time `json:"starts_at" required:"true" doc:"The begin of a free time."`
+	Staff    int64     `json:"staff" minimum:"1" doc:"The user id of the person; anybody who is free when left out."`
+}
+
+func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (publicAppointment, error) {
+	if err := slots.CheckStart(in.StartsAt); err != nil {
+		return publicAppointment{}, err
+	}
+	a, err := r.changeable(ctx, tx, in.Token)
+	if err != nil {
+		return publicAppointment{}, err
+	}
+	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, times.ToVisitors)
+	return publicly(a), err
+}
+
+// changeable locks the appointment of a token for a change by its client, who must be allowed and in time.
+func (r *Room) changeable(ctx context.Context, tx *db.Tx, token string) (appointments.Record, error) {
+	a, err := r.appointments.Behind(ctx, tx, token, "for no key update")
+	if err != nil {
+		return a, err
+	}
+	tx.Who.Label = a.Client.Label()
+	settings, err := services.ReadSettings(ctx, tx)
+	if err != nil {
+		return a, err
+	}
+	return a, a.RefuseChange(settings, tx.Now)
+}
+
+// publicAppointment is an appointment as its client sees it.
+type publicAppointment struct {
+	Status       string           `json:"status" doc:"pending while somebody has to confirm it, else confirmed."`
+	StartsAt     time.Time        `json:"starts_at" doc:"When it begins."`
+	EndsAt       time.Time        `json:"ends_at" doc:"When it ends."`
+	Service      appointments.Ref `json:"service"`
+	Staff        staff.StaffRef   `json:"staff"`
+	LocationType string           `json:"location_type" doc:"Where it takes place."`
+	Location     string           `json:"location" doc:"The address or other words about the place."`
+
+	id uuid.UUID
+}
+
+// RecordID is what the audit log names.
+func (p publicAppointment) RecordID() string { return p.id.String() }
+
+// publicly is the appointment as a visitor gets to see it. Nothing in it is read from the contact: whoever booked may have
+// given somebody else's address.
+func publicly(a appointments.Record) publicAppointment {
+	p := publicAppointment{Status: a.Status, StartsAt: a.StartsAt, EndsAt: a.EndsAt, Service: a.Service, Staff: a.Staff, LocationType: a.LocationType,
+		Location: a.Location, id: a.ID}
+	switch {
+	case a.LocationType == "phone":
+		p.Location = a.Place.Location
+	case a.LocationType == "online" && a.Status == appointments.StatusConfirmed:
+		p.Location = a.MeetingURL
+	}
+	return p
+}

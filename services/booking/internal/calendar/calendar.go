@@ -1,0 +1,92 @@
+package calendar
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/staff"
+)
+
+// calendar is a period of the team's time.
+type calendar struct {
+	Timezone     string                     `json:"timezone" doc:"The IANA zone in which the business counts its days."`
+	Staff        []staffDays                `json:"staff" doc:"The people, with their days."`
+	Appointments []appointments.Appointment `json:"appointments" doc:"Those that are not cancelled or declined, by start."`
+}
+
+// staffDays are the working hours of one person.
+type staffDays struct {
+	UserID int64     `json:"user_id" doc:"The user id of the person."`
+	Name   string    `json:"name" doc:"The name of the person."`
+	Days   []workDay `json:"days" doc:"The days of the period."`
+}
+
+// workDay is what remains of a day's hours after time off and closures, with extra hours.
+type workDay struct {
+	Date  string      `json:"date" format:"date" doc:"The day, as YYYY-MM-DD."`
+	Hours [][2]string `json:"hours" doc:"Spans of working time: [[\"09:00\", \"17:00\"]]."`
+}
+
+type findCalendar struct {
+	From  string `json:"from,omitempty" format:"date" doc:"First local day; Monday of this week when both are left out."`
+	To    string `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
+	Staff int64  `json:"staff,omitempty" minimum:"1"`
+}
+
+func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calendar, error) {
+	out := calendar{Timezone: r.Config.Timezone, Staff: []staffDays{}, Appointments: []appointments.Appointment{}}
+	today := slots.DayOf(tx.Now, r.Config.Zone)
+	from, to, err := slots.Period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
+	if err != nil {
+		return out, err
+	}
+	begin, end := slots.Bounds(r.Config.Zone, from, to)
+	found, err := r.appointments.Query(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
+		and a.status not in ('cancelled', 'declined') and ($3::bigint = 0 or a.user_id = $3) and ($4::bigint = 0 or a.user_id = $4) order by a.starts_at, a.id`,
+		begin, end, tx.Who.OwnUser(), in.Staff)
+	if err != nil {
+		return out, err
+	}
+	out.Appointments = make([]appointments.Appointment, len(found))
+	for i := range found {
+		out.Appointments[i] = found[i].Appointment
+	}
+	people, err := r.staff.Team(ctx, tx)
+	if err != nil {
+		return out, err
+	}
+	if in.Staff != 0 {
+		people = slices.DeleteFunc(people, func(p staff.Profile) bool { return p.UserID != in.Staff })
+	}
+	// Whoever has left is still in the calendar of the time before.
+	for _, a := range found {
+		if !slices.ContainsFunc(people, func(p staff.Profile) bool { return p.UserID == a.Staff.UserID }) {
+			people = append(people, staff.Profile{UserID: a.Staff.UserID, Name: a.Staff.Name})
+		}
+	}
+	users := make([]int64, len(people))
+	for i, p := range people {
+		users[i] = p.UserID
+	}
+	var around Exceptions
+	b := &pgx.Batch{}
+	QueueExceptionsOf(b, &around, users, from, to)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return out, err
+	}
+	business := slots.Business{Zone: r.Config.Zone, Closures: around.Closures}
+	for _, p := range people {
+		person := slots.Person{ID: p.UserID, Hours: p.Week, Exceptions: around.Of[p.UserID]}
+		days := staffDays{UserID: p.UserID, Name: p.Name, Days: make([]workDay, 0, to-from+1)}
+		for day := from; day <= to; day++ {
+			days.Days = append(days.Days, workDay{day.String(), slots.WorkingHours(business, person, day)})
+		}
+		out.Staff = append(out.Staff, days)
+	}
+	return out, nil
+}

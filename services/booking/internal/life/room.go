@@ -1,0 +1,73 @@
+package life
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/mails"
+)
+
+// Room changes appointments where they stand: by the team, and as time goes by.
+type Room struct {
+	*app.Kit
+	appointments *appointments.Room
+	mails        *mails.Room
+	// Appointments on which the jobs failed.
+	unreminded, unexpired *app.Aside[uuid.UUID]
+}
+
+func New(k *app.Kit, appointments *appointments.Room, mails *mails.Room) *Room {
+	return &Room{k, appointments, mails, app.NewAside[uuid.UUID]("reminders"), app.NewAside[uuid.UUID]("requests")}
+}
+
+const failNotStarted = "The appointment is not confirmed, or has not started yet."
+
+// Parts are what the service runs of the room.
+func (r *Room) Parts() app.Parts {
+	return app.Parts{
+		Jobs: []app.Job{
+			{Name: "reminders", Every: 20 * time.Second, Run: r.remind},
+			{Name: "requests", Every: time.Minute, Run: r.expireRequests},
+		},
+		Gauges: []app.Gauge{{Name: "booking.reminders_overdue", Unit: "{reminder}", Doc: "reminders that should have gone out two minutes ago",
+			SQL: strings.ReplaceAll(`select count(*) `+dueReminders, "$1", "(now() - interval '2 minutes')")}},
+		Restored: r.restored,
+	}
+}
+
+// Changes declares the operations that change an appointment where it stands.
+func (r *Room) Changes(set *op.Set) {
+	op.Add(set, op.Op{ID: "update-appointment-note", Versioned: true, Route: "PATCH /appointments/{id}", Perm: auth.ManageBookings, App: r.Service, Record: "appointment", Idempotent: true,
+		Doc: "Replace the internal note of an appointment.",
+		Use: "The note before is gone, so read it first if it should stay. Clients never see notes. Answers with the appointment."}, r.updateNote)
+	op.Add(set, op.Op{ID: "cancel-appointment", Route: "POST /appointments/{id}/cancel", Perm: auth.ManageBookings, App: r.Service, Record: "appointment", Destructive: true,
+		Outside: true, Doc: "Cancel a requested or confirmed appointment; the client is mailed, and the reason stays internal.",
+		Use:   "It cannot be undone; book again instead. To change the time use reschedule-appointment. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.cancelAppointment)
+	op.Add(set, op.Op{ID: "complete-appointment", Route: "POST /appointments/{id}/complete", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
+		Doc:   "Mark a confirmed appointment that has started as completed.",
+		Use:   "No mail is sent. It cannot be taken back, so be sure that the client came. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": failNotStarted}}, r.completeAppointment)
+	op.Add(set, op.Op{ID: "confirm-appointment", Route: "POST /appointments/{id}/confirm", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
+		Outside: true, Doc: "Confirm a requested appointment; the client gets a calendar file and a link to cancel or move.",
+		Use:   "Use it to accept a request; get-overview lists those that wait. Its time was kept meanwhile. The client is mailed. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.confirmAppointment)
+	op.Add(set, op.Op{ID: "decline-appointment", Route: "POST /appointments/{id}/decline", Perm: auth.ManageBookings, App: r.Service, Record: "appointment", Destructive: true,
+		Outside: true, Doc: "Decline a requested appointment; the client is mailed, and the reason stays internal.",
+		Use:   "Use it to refuse a request: its time is free again, and it cannot be undone. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.declineAppointment)
+	op.Add(set, op.Op{ID: "mark-no-show", Route: "POST /appointments/{id}/no-show", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
+		Doc:   "Mark a confirmed appointment that has started as missed by the client.",
+		Use:   "No mail is sent. It cannot be taken back. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": failNotStarted}}, r.markNoShow)
+	op.Add(set, op.Op{ID: "change-appointment-place", Route: "POST /appointments/{id}/place", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
+		Outside: true, Doc: "Change where an appointment takes place; the client is mailed.",
+		Use:   "client needs location, online needs meeting_url or the person's own link. Time and status stay. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus, "svc_conflict no_meeting_link": appointments.FailNoLink}}, r.changePlace)
+}

@@ -1,0 +1,186 @@
+package mails
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/ics"
+	"frontdesk/libs/lang"
+	"frontdesk/libs/mail"
+	"frontdesk/libs/web"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/services"
+)
+
+//go:embed text/*.json
+var texts embed.FS
+
+// readers gives the texts of mails in a language.
+var readers = web.Readers(texts)
+
+// Kinds of mails that no event of this name causes.
+const (
+	HandedOver = "appointment.handed_over"
+	Reminder   = "appointment.reminder"
+)
+
+// letter is what the mail about a change has beside its words.
+type letter struct {
+	// link leads to the manage page. The links of the mails before end with every change, not with a reminder.
+	link     bool
+	reminder bool
+	// calendar is what the file asks the client's calendar for; nothing while the appointment is a request.
+	calendar ics.Method
+}
+
+// letters are the mails that clients get, by kind.
+var letters = map[string]letter{
+	proto.KindAppointmentBooked:       {link: true, calendar: ics.Request},
+	proto.KindAppointmentConfirmed:    {link: true, calendar: ics.Request},
+	proto.KindAppointmentRescheduled:  {link: true, calendar: ics.Request},
+	proto.KindAppointmentPlaceChanged: {link: true, calendar: ics.Request},
+	HandedOver:                        {link: true, calendar: ics.Request},
+	proto.KindAppointmentDeclined:     {},
+	proto.KindAppointmentCancelled:    {calendar: ics.Cancel},
+	Reminder:                          {link: true, reminder: true},
+}
+
+// Notify mails the client of a change, with a new link where there is something to change, and ends the links of the mails
+// before. It sends no mail about an appointment that is over, to a client without an address, or that no server would
+// accept. The change is made in all these cases.
+func (r *Room) Notify(ctx context.Context, tx *db.Tx, a appointments.Record, kind string, settings services.Settings) error {
+	l, wanted := letters[kind]
+	if !wanted {
+		return nil
+	}
+	if l.link && !l.reminder && a.RecordVersion() > 1 {
+		appointments.EndLinks(tx, a.ID)
+	}
+	if a.Client.Email == "" || !a.EndsAt.After(tx.Now) {
+		return nil
+	}
+	m, err := r.write(ctx, tx, a, kind, l, settings)
+	if errors.Is(err, mail.ErrContent) {
+		slog.WarnContext(ctx, "mail cannot be sent", "appointment", a.ID, "kind", kind, "error", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("mail %s: %w", kind, err)
+	}
+	if l.reminder {
+		// It waits while the app is off or the mail server is down, and is of no use behind the start.
+		m.App, m.NotAfter = r.Service, a.StartsAt.Unix()
+	}
+	return tx.Mail(ctx, m)
+}
+
+func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind string, l letter, settings services.Settings) (*proto.Mail, error) {
+	site := r.services.General()
+	t := readers(cmp.Or(a.Language, lang.OfCountry(site.Country)), site.Country, r.Config.Zone)
+	key := strings.TrimPrefix(kind, "appointment.")
+	if a.Status == appointments.StatusPending {
+		key, l.calendar = key+"_request", ""
+	}
+	c := mail.Content{
+		Kind: kind, To: mail.Person{Name: typed(a.Client), Address: address.Key(a.Client.Email)}, Language: t.Language,
+		Business: r.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.Client),
+		Paragraphs: []string{t.T(key+"_text", "staff", a.Staff.Name)}, Rows: r.rows(t, a),
+		Footer: []string{t.T("why", "business", site.Business.Name)},
+	}
+	manage := mail.Link{Text: t.T("see")}
+	if l.link {
+		manage.URL = r.Config.PublicURL + "/manage#token=" + appointments.NewLink(tx, a.ID)
+		if a.RefuseChange(settings, tx.Now) == nil {
+			manage.Text = t.T("change")
+		}
+		c.Buttons = []mail.Link{manage}
+	}
+	if l.calendar != "" {
+		file, err := r.calendarFile(tx.Now, t, a, l.calendar, manage, site)
+		if err != nil {
+			slog.WarnContext(ctx, "mail goes without its calendar file", "appointment", a.ID, "error", err)
+		} else {
+			c.Calendar = &mail.Calendar{File: file, Method: l.calendar}
+		}
+	}
+	return mail.Render(c)
+}
+
+// typed returns the client's name for a mail, without links: a visitor may have typed any text, and the address of another
+// person.
+func typed(c clients.Client) string { return mail.Unlinked(c.Name()) }
+
+func greeting(t *web.Reader, c clients.Client) string {
+	if name := typed(c); name != "" {
+		return t.T("hello", "name", name)
+	}
+	return t.T("hello_nobody")
+}
+
+// rows are the facts of an appointment.
+func (r *Room) rows(t *web.Reader, a appointments.Record) []mail.Row {
+	label, where := t.T("where"), a.Location
+	switch a.LocationType {
+	case "online":
+		// A link is of no use before the time is certain.
+		if where = t.T("online"); a.Status == appointments.StatusConfirmed && a.MeetingURL != "" {
+			where = a.MeetingURL
+		}
+	case "phone":
+		label = t.T("we_call")
+	case "client":
+		where = mail.Unlinked(where)
+	}
+	return []mail.Row{
+		{Label: t.T("what"), Value: a.Service.Name},
+		{Label: t.T("when"), Value: when(t, a.StartsAt, a.EndsAt)},
+		{Label: t.T("with"), Value: a.Staff.Name},
+		{Label: label, Value: where},
+	}
+}
+
+// when names the zone with its offset, since an hour can come twice.
+func when(t *web.Reader, start, end time.Time) string {
+	until := t.Clock(end)
+	if t.Date(start) != t.Date(end) {
+		until = t.Date(end) + ", " + until
+	}
+	from := t.In(start)
+	return t.Date(start) + ", " + t.Clock(start) + " – " + until + " (" + from.Location().String() + ", UTC" + from.Format("-07:00") + ")"
+}
+
+// calendarFile writes the file that puts the appointment into the client's calendar or takes it out.
+func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record, method ics.Method, manage mail.Link, site services.General) ([]byte, error) {
+	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.Sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
+		Summary: a.Service.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.Staff.Name,
+		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
+		Attendee: ics.Person{Name: typed(a.Client), Email: address.Key(a.Client.Email)}}
+	if manage.URL != "" {
+		e.Description += "\n" + manage.Text + ": " + manage.URL
+	}
+	if a.LocationType == "online" {
+		e.Location = cmp.Or(a.MeetingURL, t.T("online"))
+	}
+	if a.LocationType == "client" {
+		e.Location = mail.Unlinked(a.Location)
+	}
+	return e.File()
+}
+
+// Publish emits the event of a change, what else belongs to it, and the mail that the client gets for it.
+func (r *Room) Publish(ctx context.Context, tx *db.Tx, a appointments.Record, settings services.Settings, change db.Event, more ...db.Event) error {
+	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
+		return err
+	}
+	return r.Notify(ctx, tx, a, change.Kind, settings)
+}

@@ -1,0 +1,17 @@
+package mails
+
+import (
+	"frontdesk/libs/app"
+	"frontdesk/services/booking/internal/services"
+)
+
+// Room mails clients.
+type Room struct {
+	*app.Kit
+	services *services.Room
+}
+
+func New(k *app.Kit, services *services.Room) *Room { return &Room{k, services} }
+
+// Parts are what the service runs of the room: nothing beside what other rooms ask of it.
+func (r *Room) Parts() app.Parts { return app.Parts{} }

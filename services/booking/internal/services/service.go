@@ -1,0 +1,358 @@
+package services
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/staff"
+)
+
+// BookableService is what clients can book.
+type BookableService struct {
+	ID              uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Name            string    `json:"name" doc:"What visitors read."`
+	Description     string    `json:"description" doc:"What visitors read about it."`
+	DurationMin     int       `json:"duration_min" doc:"How long it takes, in minutes."`
+	BufferBefore    int       `json:"buffer_before" doc:"Minutes kept free before it."`
+	BufferAfter     int       `json:"buffer_after" doc:"Minutes kept free after it."`
+	Price           *string   `json:"price" doc:"Decimal text, for display only."`
+	LocationType    string    `json:"location_type" doc:"Where it takes place."`
+	LocationDetails string    `json:"location_details" doc:"The address or other words about the place."`
+	Confirmation    string    `json:"confirmation" doc:"auto books at once, review waits for somebody to confirm."`
+	BookableOnline  bool      `json:"bookable_online" doc:"Visitors can book it."`
+	MinNoticeMin    *int      `json:"min_notice_min" doc:"How many minutes ahead visitors have to book; null for the setting of the site."`
+	MaxAdvanceDays  *int      `json:"max_advance_days" doc:"How many days ahead visitors can book; null for the setting of the site."`
+	FormID          *int64    `json:"form_id" doc:"The form of which visitors answer the questions; null for none."`
+	SortOrder       int       `json:"sort_order" doc:"The place in lists, the lowest first."`
+	Staff           []int64   `json:"staff" doc:"The user ids of the people who offer it."`
+	Archived        bool      `json:"archived" doc:"It is kept and no longer offered."`
+	CreatedAt       time.Time `json:"created_at" doc:"When it was made."`
+	UpdatedAt       time.Time `json:"updated_at" doc:"When it last changed."`
+
+	version int64
+}
+
+// RecordVersion is the answer's ETag.
+func (s BookableService) RecordVersion() int64 { return s.version }
+
+const selectServices = `select id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
+	confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
+	array(select user_id from skill where service_id = service.id order by user_id) as staff, archived, created_at, updated_at, version from service `
+
+func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([]BookableService, error) {
+	rows, err := tx.Query(ctx, selectServices+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	return collectServices(rows)
+}
+
+func collectServices(rows pgx.Rows) ([]BookableService, error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (BookableService, error) {
+		read, err := pgx.RowToStructByName[struct {
+			BookableService
+			Version int64
+		}](row)
+		read.BookableService.version = read.Version
+		return read.BookableService, err
+	})
+}
+
+// Get reads a service, archived or not. The error is svc_not_found for none.
+func Get(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
+	found, err := queryServices(ctx, tx, `where id = $1`, in.ID)
+	if err == nil && len(found) == 0 {
+		err = fault.NotFound("service")
+	}
+	if err != nil {
+		return BookableService{}, err
+	}
+	return found[0], nil
+}
+
+func lockService(ctx context.Context, tx *db.Tx, id uuid.UUID) (BookableService, error) {
+	if _, err := tx.Exec(ctx, `select from service where id = $1 for no key update`, id); err != nil {
+		return BookableService{}, err
+	}
+	return Get(ctx, tx, op.ByID{ID: id})
+}
+
+type findServices struct {
+	IncludeArchived bool `json:"include_archived,omitempty"`
+}
+
+func listServices(ctx context.Context, tx *db.Tx, in findServices) (db.List[BookableService], error) {
+	all, err := queryServices(ctx, tx, `where not archived or $1 order by sort_order, lower(name), id`, in.IncludeArchived)
+	return db.All(all), err
+}
+
+type serviceFields struct {
+	Name            opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"What visitors read."`
+	Description     opt.Value[string] `json:"description,omitzero" nullable:"true" maxLength:"2000" doc:"What visitors read about it."`
+	DurationMin     opt.Value[int]    `json:"duration_min,omitzero" minimum:"1" maximum:"1440" doc:"How long it takes, in minutes."`
+	BufferBefore    opt.Value[int]    `json:"buffer_before,omitzero" minimum:"0" maximum:"1440" doc:"Minutes kept free before it."`
+	BufferAfter     opt.Value[int]    `json:"buffer_after,omitzero" minimum:"0" maximum:"1440" doc:"Minutes kept free after it."`
+	Price           opt.Value[string] `json:"price,omitzero" nullable:"true" maxLength:"20" doc:"Decimal text such as 45 or 45.50; null or empty for none."`
+	LocationType    opt.Value[string] `json:"location_type,omitzero" enum:"in_person,client,phone,online" doc:"Where it takes place."`
+	LocationDetails opt.Value[string] `json:"location_details,omitzero" nullable:"true" maxLength:"255" doc:"The address or other words about the place."`
+	Confirmation    opt.Value[string] `json:"confirmation,omitzero" enum:"auto,review" doc:"auto books at once, review waits for somebody to confirm."`
+	BookableOnline  opt.Value[bool]   `json:"bookable_online,omitzero" doc:"Visitors can book it."`
+	MinNoticeMin    opt.Value[int]    `json:"min_notice_min,omitzero" nullable:"true" minimum:"0" maximum:"43200" doc:"Null for the site's own."`
+	MaxAdvanceDays  opt.Value[int]    `json:"max_advance_days,omitzero" nullable:"true" minimum:"1" maximum:"730" doc:"Null for the site's own."`
+	FormID          opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"Form of the details step; null for the site's own."`
+	SortOrder       opt.Value[int]    `json:"sort_order,omitzero" minimum:"-1000000" maximum:"1000000" doc:"The place in lists, the lowest first."`
+	Staff           []int64           `json:"staff" maxItems:"500" doc:"User ids of the staff members who do the service."`
+}
+
+type newService struct{ serviceFields }
+
+type changedService struct {
+	ID uuid.UUID `json:"id"`
+	serviceFields
+	Archived opt.Value[bool] `json:"archived,omitzero" doc:"true takes it out of what can be booked."`
+}
+
+var price = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,2})?$`)
+
+func (in serviceFields) check() fault.Problems {
+	found := fault.Problems{}
+	if in.Name.Given() {
+		found.Add("name", form.Name(in.Name.V, 190))
+	}
+	if in.Price.Or("") != "" && !price.MatchString(in.Price.V) {
+		found.Add("price", fault.Format("price", "a decimal number", "45 or 45.50"))
+	}
+	return found
+}
+
+func (in serviceFields) apply(s *BookableService) {
+	in.Name.Apply(&s.Name)
+	in.Description.Apply(&s.Description)
+	in.DurationMin.Apply(&s.DurationMin)
+	in.BufferBefore.Apply(&s.BufferBefore)
+	in.BufferAfter.Apply(&s.BufferAfter)
+	in.Price.ApplyPtr(&s.Price)
+	if s.Price != nil && *s.Price == "" {
+		s.Price = nil
+	}
+	in.LocationType.Apply(&s.LocationType)
+	in.LocationDetails.Apply(&s.LocationDetails)
+	in.Confirmation.Apply(&s.Confirmation)
+	in.BookableOnline.Apply(&s.BookableOnline)
+	in.MinNoticeMin.ApplyPtr(&s.MinNoticeMin)
+	in.MaxAdvanceDays.ApplyPtr(&s.MaxAdvanceDays)
+	in.FormID.ApplyPtr(&s.FormID)
+	in.SortOrder.Apply(&s.SortOrder)
+	s.Name = strings.TrimSpace(s.Name)
+	if in.Staff != nil {
+		s.Staff = append([]int64{}, slices.Compact(slices.Sorted(slices.Values(in.Staff)))...) // an empty list is no null
+	}
+}
+
+func (r *Room) createService(ctx context.Context, tx *db.Tx, in newService) (BookableService, error) {
+	found := in.check()
+	if !in.Name.Set {
+		found.Add("name", fault.Required())
+	}
+	if !in.DurationMin.Set {
+		found.Add("duration_min", fault.Required())
+	}
+	if err := found.Err(); err != nil {
+		return BookableService{}, err
+	}
+	settings, err := ReadSettings(ctx, tx)
+	if err != nil {
+		return BookableService{}, err
+	}
+	bookable := BookableService{ID: db.NewID(), LocationType: "in_person", Confirmation: settings.DefaultConfirmation, BookableOnline: true,
+		Staff: []int64{}, CreatedAt: tx.Now, UpdatedAt: tx.Now, version: 1}
+	in.apply(&bookable)
+	if err := r.checkService(ctx, tx, in.serviceFields); err != nil {
+		return bookable, err
+	}
+	_, err = tx.Exec(ctx, `insert into service (id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
+		confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order, created_at, updated_at)
+		values (@id, @name, @description, @duration_min, @buffer_before, @buffer_after, @price, @location_type, @location_details,
+		@confirmation, @bookable_online, @min_notice_min, @max_advance_days, @form_id, @sort_order, @updated_at, @updated_at)`, bookable.columns())
+	if err != nil {
+		return bookable, err
+	}
+	if err := staff.SetSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
+		return bookable, err
+	}
+	return bookable, emitService(ctx, tx, bookable, proto.KindServiceCreated)
+}
+
+// checkService checks what a service names beside itself: staff and form.
+func (r *Room) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
+	for _, user := range in.Staff {
+		if !r.Identity.OnTeam(user) {
+			return fault.Invalid("staff", fault.NewProblem("not_on_team", fmt.Sprintf("names the user %d, who is not on the team", user), "user_id", user))
+		}
+	}
+	return r.checkForm(ctx, tx, in.FormID)
+}
+
+func (r *Room) updateService(ctx context.Context, tx *db.Tx, in changedService) (BookableService, error) {
+	if err := in.check().Err(); err != nil {
+		return BookableService{}, err
+	}
+	if _, err := Get(ctx, tx, op.ByID{ID: in.ID}); err != nil {
+		return BookableService{}, err
+	}
+	if err := r.checkService(ctx, tx, in.serviceFields); err != nil {
+		return BookableService{}, err
+	}
+	bookable, err := lockService(ctx, tx, in.ID)
+	if err != nil {
+		return bookable, err
+	}
+	if err := tx.Match(bookable.version); err != nil {
+		return bookable, err
+	}
+	was := bookable
+	in.apply(&bookable)
+	in.Archived.Apply(&bookable.Archived)
+	if !slices.Equal(was.Staff, bookable.Staff) {
+		if err := staff.SetSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
+			return bookable, err
+		}
+	}
+	if err := tx.ChangedFrom(was, bookable); err != nil {
+		return bookable, err
+	}
+	kind := proto.KindServiceUpdated
+	if bookable.Archived && !was.Archived {
+		kind = proto.KindServiceArchived
+	}
+	return saveService(ctx, tx, bookable, kind)
+}
+
+func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
+	s, err := lockService(ctx, tx, in.ID)
+	if err != nil {
+		return s, err
+	}
+	if err := tx.Match(s.version); err != nil || s.Archived {
+		return s, err
+	}
+	s.Archived = true
+	return saveService(ctx, tx, s, proto.KindServiceArchived)
+}
+
+// columns are the values of the table's columns by name.
+func (s BookableService) columns() pgx.NamedArgs {
+	return pgx.NamedArgs{"id": s.ID, "name": s.Name, "description": s.Description, "duration_min": s.DurationMin, "buffer_before": s.BufferBefore,
+		"buffer_after": s.BufferAfter, "price": s.Price, "location_type": s.LocationType, "location_details": s.LocationDetails,
+		"confirmation": s.Confirmation, "bookable_online": s.BookableOnline, "min_notice_min": s.MinNoticeMin, "max_advance_days": s.MaxAdvanceDays,
+		"form_id": s.FormID, "sort_order": s.SortOrder, "archived": s.Archived, "updated_at": s.UpdatedAt, "version": s.version}
+}
+
+// saveService writes a locked service under its next version and publishes it.
+func saveService(ctx context.Context, tx *db.Tx, s BookableService, kind string) (BookableService, error) {
+	s.UpdatedAt = tx.Now
+	s.version++
+	_, err := tx.Exec(ctx, `update service set name = @name, description = @description, duration_min = @duration_min, buffer_before = @buffer_before,
+		buffer_after = @buffer_after, price = @price, location_type = @location_type, location_details = @location_details,
+		confirmation = @confirmation, bookable_online = @bookable_online, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
+		form_id = @form_id, sort_order = @sort_order, archived = @archived, updated_at = @updated_at, version = @version where id = @id`, s.columns())
+	if err != nil {
+		return s, err
+	}
+	return s, emitService(ctx, tx, s, kind)
+}
+
+func emitService(ctx context.Context, tx *db.Tx, s BookableService, kind string) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: kind, Key: s.ID.String(), Version: s.version, Data: s})
+}
+
+func publishServices(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	found, err := queryServices(ctx, tx, `where id = any($1) order by id`, ids)
+	if err != nil {
+		return err
+	}
+	for _, v := range found {
+		kind := proto.KindServiceUpdated
+		if v.Archived {
+			kind = proto.KindServiceArchived
+		}
+		if err := emitService(ctx, tx, v, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Terms are the settings of a service that an appointment keeps from when it was booked.
+type Terms struct {
+	Name            string  `json:"name"`
+	DurationMin     int     `json:"duration_min"`
+	BufferBefore    int     `json:"buffer_before"`
+	BufferAfter     int     `json:"buffer_after"`
+	Price           *string `json:"price"`
+	LocationType    string  `json:"location_type"`
+	LocationDetails string  `json:"location_details"`
+	Confirmation    string  `json:"confirmation"`
+	MinNoticeMin    *int    `json:"min_notice_min"`
+	MaxAdvanceDays  *int    `json:"max_advance_days"`
+}
+
+// Terms are the terms on which the service is booked now.
+func (s BookableService) Terms() Terms {
+	return Terms{s.Name, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation, s.MinNoticeMin, s.MaxAdvanceDays}
+}
+
+// Replace makes a person do these services and no other active ones.
+func Replace(ctx context.Context, tx *db.Tx, user int64, before, after []uuid.UUID) error {
+	byBytes := func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }
+	all := slices.Concat(before, after)
+	slices.SortFunc(all, byBytes)
+	if err := staff.Ensure(ctx, tx, user); err != nil {
+		return err
+	}
+	for _, id := range slices.Compact(all) {
+		s, err := lockService(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		does, shall := slices.Contains(s.Staff, user), slices.Contains(after, id)
+		switch {
+		case does == shall:
+			continue
+		case shall:
+			s.Staff = append(s.Staff, user)
+			slices.Sort(s.Staff)
+		default:
+			s.Staff = slices.DeleteFunc(s.Staff, func(u int64) bool { return u == user })
+		}
+		if err := staff.SetSkills(ctx, tx, id, s.Staff); err != nil {
+			return err
+		}
+		if _, err := saveService(ctx, tx, s, proto.KindServiceUpdated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Drop makes a person do no service at all, archived ones included.
+func Drop(ctx context.Context, tx *db.Tx, user int64) error {
+	ids, err := db.Column[uuid.UUID](ctx, tx, `select service_id from skill where user_id = $1`, user)
+	if err != nil {
+		return err
+	}
+	return Replace(ctx, tx, user, ids, nil)
+}

@@ -1,0 +1,86 @@
+package services
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/staff"
+)
+
+type object = map[string]any
+
+// open starts the room and those below it.
+func open(t *testing.T) (s *apptest.Service, admin, colleague *apptest.Client) {
+	t.Helper()
+	s = apptest.StartRooms(t, "booking", func(k *app.Kit, set *op.Set) []app.Room {
+		r := New(k)
+		r.Services(set)
+		r.Rules(set)
+		return []app.Room{{Name: "staff", Parts: staff.New(k).Parts()}, {Name: "services", Parts: r.Parts()}}
+	})
+	admin, colleague = s.As("site_admin"), s.As("staff")
+	return s, admin, colleague
+}
+
+func TestAServiceThatNobodyDoesHasAnEmptyList(t *testing.T) {
+	t.Parallel()
+	_, admin, _ := open(t)
+	made := admin.Post("/services", object{"name": "Later", "duration_min": 30, "staff": []int64{}}).Is(201)
+	require.Contains(t, made.Body, `"staff":[]`)
+	require.Contains(t, admin.Patch("/services/"+made.Text("id"), object{"staff": []int64{}}).Is(200).Body, `"staff":[]`)
+}
+
+func TestServicesAreChangedFieldByField(t *testing.T) {
+	t.Parallel()
+	s, admin, colleague := open(t)
+	admin.Post("/services", object{"name": "Intake", "duration_min": 60}).Is(201)
+	admin.Patch("/settings/booking", object{"default_confirmation": "review"}).Is(200)
+	made := admin.Post("/services", object{"name": " Massage ", "duration_min": 90, "price": "45.50", "sort_order": -1, "min_notice_min": 60}).Is(201)
+	require.Equal(t, "review", made.Text("confirmation"))
+	require.Equal(t, "Massage", made.Text("name"))
+	id := made.Text("id")
+	changed := admin.Patch("/services/"+id, object{"price": nil, "min_notice_min": nil, "description": "Relax"}).Is(200)
+	require.Nil(t, changed.Field("price"))
+	require.Nil(t, changed.Field("min_notice_min"))
+	require.EqualValues(t, 90, changed.Field("duration_min"))
+	require.Equal(t, id, colleague.Get("/services").Is(200).Text("items.0.id"))
+	for name, value := range map[string]any{"name": "", "duration_min": 1441, "buffer_before": -1, "price": "4,5", "location_type": "moon", "confirmation": "maybe",
+		"staff": []int64{9999}, "form_id": 0, "max_advance_days": 731, "sort_order": nil, "archived": "x", "color": "red", "bookable_online": nil} {
+		params, _ := admin.Patch("/services/"+id, object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
+		require.Contains(t, params, name)
+	}
+	admin.Post("/services", object{"name": "x"}).Fails(400, "svc_invalid_param")
+	admin.Post("/services", object{"duration_min": 5}).Fails(400, "svc_invalid_param")
+	colleague.Post("/services", object{"name": "x", "duration_min": 5}).Fails(403, "svc_forbidden")
+
+	require.Equal(t, true, admin.Delete("/services/"+id, nil).Is(200).Field("archived"))
+	admin.Delete("/services/"+id, nil).Is(200)
+	require.Len(t, admin.Get("/services").Is(200).Items(), 1)
+	require.Len(t, admin.Get("/services?include_archived=true").Is(200).Items(), 2)
+	admin.Get("/services/" + id).Is(200)
+	require.Equal(t, false, admin.Patch("/services/"+id, object{"archived": false}).Is(200).Field("archived"))
+	require.Equal(t, []string{proto.KindServiceCreated, proto.KindServiceUpdated, proto.KindServiceArchived, proto.KindServiceUpdated}, s.Kinds(proto.ServiceTopic, id))
+	admin.Get("/services/"+uuid.NewString()).Fails(404, "svc_not_found")
+}
+
+func TestSettingsThatAreLeftOutStay(t *testing.T) {
+	t.Parallel()
+	_, admin, colleague := open(t)
+	before := colleague.Get("/settings/booking").Is(200).Map()
+	require.Len(t, before, 13)
+	after := admin.Patch("/settings/booking", object{"slot_step": 15, "late_cancel_text": " Ring us. "}).Is(200).Map()
+	before["slot_step"], before["late_cancel_text"] = float64(15), "Ring us."
+	require.Equal(t, before, after)
+	for name, value := range map[string]any{"slot_step": 4, "min_notice_min": 43201, "max_advance_days": 0, "cancel_notice_hours": 721, "reminder_hours": 0,
+		"max_open_bookings": 51, "default_confirmation": "no", "client_changes": nil, "terms_text": 5} {
+		params, _ := admin.Patch("/settings/booking", object{name: value}).Fails(400, "svc_invalid_param").Field("data.params").(object)
+		require.Contains(t, params, name)
+	}
+	colleague.Patch("/settings/booking", object{"slot_step": 15}).Fails(403, "svc_forbidden")
+}

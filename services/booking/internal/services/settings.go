@@ -1,0 +1,179 @@
+package services
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
+	"frontdesk/proto"
+)
+
+// Settings of online booking.
+type Settings struct {
+	SlotStep            int    `json:"slot_step" doc:"Minutes between the begins of free times."`
+	MinNoticeMin        int    `json:"min_notice_min" doc:"How many minutes ahead visitors have to book."`
+	MaxAdvanceDays      int    `json:"max_advance_days" doc:"How many days ahead visitors can book."`
+	CancelNoticeHours   int    `json:"cancel_notice_hours" doc:"Until how many hours before the begin visitors can cancel."`
+	LateCancelText      string `json:"late_cancel_text" doc:"What visitors read who want to cancel too late."`
+	ReminderEnabled     bool   `json:"reminder_enabled" doc:"Clients get a mail before their appointment."`
+	ReminderHours       int    `json:"reminder_hours" doc:"How many hours before the begin the reminder goes out."`
+	TermsText           string `json:"terms_text" doc:"Words that visitors read before they book."`
+	DefaultConfirmation string `json:"default_confirmation" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
+	ClientChanges       bool   `json:"client_changes" doc:"Visitors can move and cancel their appointments by the link of a mail."`
+	MaxOpenBookings     int    `json:"max_open_bookings" doc:"How many open bookings one address can have."`
+	FormID              *int64 `json:"form_id" doc:"The form of services that name none; null for none."`
+	RequestExpiresHours int    `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
+
+	Version int64 `json:"-"`
+}
+
+// RecordVersion is the answer's ETag.
+func (s Settings) RecordVersion() int64 { return s.Version }
+
+const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
+	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours, version from settings`
+
+func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
+	return ReadSettings(ctx, tx)
+}
+
+// ReadSettings reads the settings.
+func ReadSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
+	return querySettings(ctx, tx, selectSettings)
+}
+
+// QueueSettings reads the settings with a batch.
+func QueueSettings(b *pgx.Batch, to *Settings) {
+	b.Queue(selectSettings).Query(func(rows pgx.Rows) (err error) {
+		*to, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
+		return err
+	})
+}
+
+func lockSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
+	return querySettings(ctx, tx, selectSettings+` for update`)
+}
+
+func querySettings(ctx context.Context, tx *db.Tx, sql string) (Settings, error) {
+	rows, err := tx.Query(ctx, sql)
+	if err != nil {
+		return Settings{}, fmt.Errorf("read the settings: %w", err)
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
+}
+
+type changedSettings struct {
+	SlotStep            opt.Value[int]    `json:"slot_step,omitzero" minimum:"0" maximum:"240" doc:"Minutes between the begins of free times."`
+	MinNoticeMin        opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200" doc:"How many minutes ahead visitors have to book."`
+	MaxAdvanceDays      opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730" doc:"How many days ahead visitors can book."`
+	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720" doc:"Until how many hours before the begin visitors can cancel."`
+	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000" doc:"What visitors read who want to cancel too late."`
+	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero" doc:"Clients get a mail before their appointment."`
+	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168" doc:"How many hours before the begin the reminder goes out."`
+	TermsText           opt.Value[string] `json:"terms_text,omitzero" nullable:"true" maxLength:"1000" doc:"Words that visitors read before they book."`
+	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
+	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero" doc:"Visitors can move and cancel their appointments by the link of a mail."`
+	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50" doc:"How many open bookings one address can have."`
+	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"The form of services that name none; null for none."`
+	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them."`
+}
+
+func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
+	if in.SlotStep.V > 0 && in.SlotStep.V < 5 {
+		return Settings{}, fault.Invalid("slot_step", fault.NewProblem("too_low", "must be 0 or at least 5", "min", 5))
+	}
+	if err := r.checkForm(ctx, tx, in.FormID); err != nil {
+		return Settings{}, err
+	}
+	v, err := lockSettings(ctx, tx)
+	if err != nil {
+		return v, err
+	}
+	if err := tx.Match(v.Version); err != nil {
+		return v, err
+	}
+	was := v
+	in.SlotStep.Apply(&v.SlotStep)
+	in.MinNoticeMin.Apply(&v.MinNoticeMin)
+	in.MaxAdvanceDays.Apply(&v.MaxAdvanceDays)
+	in.CancelNoticeHours.Apply(&v.CancelNoticeHours)
+	in.LateCancelText.Apply(&v.LateCancelText)
+	in.ReminderEnabled.Apply(&v.ReminderEnabled)
+	in.ReminderHours.Apply(&v.ReminderHours)
+	in.TermsText.Apply(&v.TermsText)
+	in.DefaultConfirmation.Apply(&v.DefaultConfirmation)
+	in.ClientChanges.Apply(&v.ClientChanges)
+	in.MaxOpenBookings.Apply(&v.MaxOpenBookings)
+	in.FormID.ApplyPtr(&v.FormID)
+	in.RequestExpiresHours.Apply(&v.RequestExpiresHours)
+	v.LateCancelText, v.TermsText = strings.TrimSpace(v.LateCancelText), strings.TrimSpace(v.TermsText)
+	if err := tx.ChangedFrom(was, v); err != nil {
+		return v, err
+	}
+	err = tx.QueryRow(ctx, `update settings set slot_step = @slot_step, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
+		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
+		reminder_hours = @reminder_hours, terms_text = @terms_text, default_confirmation = @default_confirmation,
+		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id,
+		request_expires_hours = @request_expires_hours, version = version + 1
+		returning version`, pgx.NamedArgs{
+		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
+		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "terms_text": v.TermsText,
+		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
+		"request_expires_hours": v.RequestExpiresHours,
+	}).Scan(&v.Version)
+	if err != nil {
+		return v, err
+	}
+	return v, emitSettings(ctx, tx, v)
+}
+
+// settingsKey is the key of the settings on the topic of the services.
+const settingsKey = "booking-settings"
+
+func emitSettings(ctx context.Context, tx *db.Tx, v Settings) error {
+	return tx.Emit(ctx, db.Event{Topic: proto.ServiceTopic, Kind: proto.KindBookingSettingsUpdated, Key: settingsKey, Version: v.Version, Data: v})
+}
+
+func publishSettings(ctx context.Context, tx *db.Tx) error {
+	v, err := lockSettings(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return emitSettings(ctx, tx, v)
+}
+
+// raiseSettings gives the settings the version after version if they are older.
+func raiseSettings(ctx context.Context, tx *db.Tx, version int64) (int, error) {
+	tag, err := tx.Exec(ctx, `update settings set version = $1 + 1 where version < $1`, version)
+	return int(tag.RowsAffected()), err
+}
+
+// General is what booking reads of the site's general settings.
+type General struct {
+	Business struct {
+		Name  string `json:"name"`
+		Email string `json:"email"`
+	} `json:"business"`
+	Currency string `json:"currency"`
+	Country  string `json:"country"`
+	MailFrom string `json:"mail_from"`
+}
+
+// General is what the site says of itself now.
+func (r *Room) General() General {
+	var site General
+	r.Site.Read("general", &site)
+	if site.Business.Name == "" {
+		site.Business.Name = "Frontdesk"
+	}
+	// A version of settings before 1.1 does not publish the sender.
+	site.MailFrom = cmp.Or(site.MailFrom, "frontdesk@localhost")
+	return site
+}

@@ -1,0 +1,4 @@
+// Package staff keeps the staff members: the name that clients see, meeting link, weekly hours, and who does which service.
+//
+// Reads: service.
+package staff

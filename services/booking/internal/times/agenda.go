@@ -1,0 +1,110 @@
+package times
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/calendar"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/staff"
+)
+
+// Agenda is everything that decides which times of some people are free.
+type Agenda struct {
+	Business slots.Business
+	Settings services.Settings
+	People   []slots.Person
+	// Staff holds a row for each of people who has one, and may hold others.
+	Staff map[int64]staff.Row
+	// Held is the user whose calendar was locked when the agenda was read; 0 if no calendar was.
+	Held int64
+}
+
+// NewAgenda makes the agenda of users from what was read.
+func NewAgenda(zone *time.Location, settings services.Settings, users []int64, staff map[int64]staff.Row, e calendar.Exceptions, busy map[int64][]slots.Busy) Agenda {
+	a := Agenda{Business: slots.Business{Zone: zone, Closures: e.Closures}, Settings: settings, People: make([]slots.Person, len(users)), Staff: staff}
+	for i, id := range users {
+		a.People[i] = slots.Person{ID: id, Hours: staff[id].Hours, Exceptions: e.Of[id], Busy: busy[id]}
+	}
+	return a
+}
+
+// reading says whose time an agenda is about, and on which days. The appointment except, if any, takes no time.
+type reading struct {
+	users    []int64
+	from, to slots.Day
+	except   uuid.UUID
+	// hold locks the calendar of the only user before anything is read, behind the savepoint that letGo returns to.
+	hold bool
+}
+
+// readAgenda reads an agenda in one batch.
+func (r *Room) readAgenda(ctx context.Context, tx *db.Tx, of reading) (Agenda, error) {
+	var settings services.Settings
+	var around calendar.Exceptions
+	rows, busy := map[int64]staff.Row{}, map[int64][]slots.Busy{}
+	b := &pgx.Batch{}
+	if of.hold {
+		b.Queue(holdSavepoint)
+		db.QueueLock(b, calendarLock, of.users[0])
+	}
+	services.QueueSettings(b, &settings)
+	staff.Queue(b, rows, `where user_id = any($1)`, of.users)
+	calendar.QueueExceptionsOf(b, &around, of.users, of.from, of.to)
+	appointments.QueueBusy(b, busy, r.Config.Zone, of.users, of.from, of.to, of.except, tx.Now)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return Agenda{}, fmt.Errorf("read the agenda of %d people: %w", len(of.users), err)
+	}
+	a := NewAgenda(r.Config.Zone, settings, of.users, rows, around, busy)
+	if of.hold {
+		a.Held = of.users[0]
+	}
+	return a, nil
+}
+
+// staffOf lists the people who do a service and are on the team; under own visibility only the caller.
+func (r *Room) staffOf(tx *db.Tx, bookable services.BookableService) []int64 {
+	return slices.DeleteFunc(slices.Clone(bookable.Staff), func(id int64) bool {
+		return !r.Identity.OnTeam(id) || tx.Who.Own && id != tx.Who.UserID
+	})
+}
+
+// Audience says which times are offered.
+type Audience int
+
+const (
+	ToVisitors   Audience = iota // what is free, with notice and horizon
+	ToTeam                       // what is free
+	OutsideHours                 // what is clear of other appointments, whatever the hours, the grid and the time now
+)
+
+// ToTeamOr returns the audience for the team: its own slots, or every time without a conflict if the request asks for that.
+func ToTeamOr(outside bool) Audience {
+	if outside {
+		return OutsideHours
+	}
+	return ToTeam
+}
+
+// RuleOf returns the slots rule of a service for an audience.
+func RuleOf(t services.Terms, s services.Settings, to Audience) slots.Rule {
+	r := slots.Rule{Duration: t.DurationMin, Before: t.BufferBefore, After: t.BufferAfter, Step: s.SlotStep}
+	if to == ToVisitors {
+		r.Notice, r.Horizon = s.MinNoticeMin, s.MaxAdvanceDays
+		if t.MinNoticeMin != nil {
+			r.Notice = *t.MinNoticeMin
+		}
+		if t.MaxAdvanceDays != nil {
+			r.Horizon = *t.MaxAdvanceDays
+		}
+	}
+	return r
+}

@@ -1,0 +1,119 @@
+package widget
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/staff"
+)
+
+type object = map[string]any
+
+// office is the room and those below it, with a service that one colleague does.
+type office struct {
+	*apptest.Service
+	admin, staff *apptest.Client
+	service      string
+}
+
+func open(t *testing.T) office {
+	t.Helper()
+	s := apptest.StartRooms(t, "booking", func(k *app.Kit, set *op.Set) []app.Room {
+		services := services.New(k)
+		r := New(k, services)
+		services.Services(set)
+		r.Embedding(set)
+		return []app.Room{{Name: "staff", Parts: staff.New(k).Parts()}, {Name: "services", Parts: services.Parts()}, {Name: "widget", Parts: r.Parts(set.Handler())}}
+	})
+	o := office{Service: s, admin: s.As("site_admin"), staff: s.As("staff")}
+	o.service = o.admin.Post("/services", object{"name": "Intake", "duration_min": 60, "staff": []int64{o.staff.UserID}}).Is(201).Text("id")
+	return o
+}
+
+func TestTheWidgetIsShownWhereAPageSaysSo(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	page := func(id int, status, content string) {
+		o.SendSample("settings.page/page.created", func(e *apptest.Event) {
+			e.Key = fmt.Sprint(id)
+			data := e.Data.(object)
+			data["id"], data["status"], data["content"], data["url"] = id, status, content, fmt.Sprintf("http://localhost:8080/page-%d", id)
+		})
+	}
+	page(1, "publish", "Book here: [svc-booking]")
+	page(2, "publish", `[svc-booking service="`+o.service+`"]`)
+	page(3, "draft", "[svc-booking]")
+	page(4, "publish", `[svc-form id="3"]`)
+	page(5, "publish", `[svc-booking service="`+uuid.NewString()+`"]`)
+	o.Settle()
+	used := func(query string) []any {
+		var ids []any
+		list, _ := o.staff.Get("/booking-widget/embed" + query).Is(200).Field("used_on").([]any)
+		for _, p := range list {
+			ids = append(ids, p.(object)["id"])
+		}
+		slices.SortFunc(ids, func(a, b any) int { return int(a.(float64) - b.(float64)) })
+		return ids
+	}
+	require.Equal(t, []any{1.0, 2.0}, used("?service="+o.service))
+	require.Equal(t, []any{1.0, 2.0, 5.0}, used(""))
+	e := o.staff.Get(fmt.Sprintf("/booking-widget/embed?service=%s&staff=%d", o.service, o.staff.UserID)).Is(200)
+	require.Equal(t, fmt.Sprintf(`[svc-booking service="%s" staff="%d"]`, o.service, o.staff.UserID), e.Text("shortcode"))
+	require.Contains(t, e.Text("block"), fmt.Sprintf(`<svc-booking service="%s" staff="%d">`, o.service, o.staff.UserID))
+	require.Nil(t, e.Field("booking_page"))
+	o.SetSite("portal", object{"booking_page": true, "booking_url": "http://localhost:8080/team/book", "path": "team"})
+	require.Equal(t, "http://localhost:8080/team/book", o.staff.Get("/booking-widget/embed").Is(200).Text("booking_page"))
+	o.staff.Get("/booking-widget/embed?service="+uuid.NewString()).Fails(404, "svc_not_found")
+	o.staff.Get(fmt.Sprintf("/booking-widget/embed?service=%s&staff=%d", o.service, o.admin.UserID)).Fails(400, "svc_invalid_param")
+}
+
+func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	o.SendSample("settings.page/page.created", nil)
+	o.Settle()
+	// settings answers each command with the page.
+	stop := make(chan struct{})
+	answered := map[string]bool{}
+	go func() {
+		defer close(stop)
+		for len(answered) < 2 && t.Context().Err() == nil {
+			for _, e := range o.Events(proto.SettingsCommandTopic) {
+				var c proto.EmbedInPage
+				if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
+					continue
+				}
+				answered[c.GetRequestId()] = true
+				id, created := c.GetPageId(), c.GetPageId() == 0
+				if created {
+					id = 2
+				}
+				o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
+					e.Key, e.Version, e.Extra = fmt.Sprint(id), 5, object{"request_id": c.GetRequestId(), "created": created}
+					e.Data.(object)["id"], e.Data.(object)["content"] = id, c.GetShortcode()
+				})
+			}
+		}
+	}()
+	existing := o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service, "page_id": 1}).Is(200)
+	require.EqualValues(t, 1, existing.Field("page_id"))
+	require.Equal(t, false, existing.Field("created"))
+	made := o.admin.Post("/booking-widget/embed-in-page", object{"new_page_title": "Book", "publish": true}).Is(200)
+	require.EqualValues(t, 2, made.Field("page_id"))
+	require.Equal(t, true, made.Field("created"))
+	<-stop
+	o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service}).Fails(400, "svc_invalid_param")
+	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 1, "new_page_title": "x"}).Fails(400, "svc_invalid_param")
+	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 77}).Fails(404, "svc_not_found")
+	o.staff.Post("/booking-widget/embed-in-page", object{"page_id": 1}).Fails(403, "svc_forbidden")
+}
