@@ -83,19 +83,70 @@ func queuePins(ctx context.Context, tx *db.Tx, ids []uuid.UUID, lock func(b *pgx
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// alias makes id stand for target from now on, and moves the records stored under id. An alias always leads to a contact in
-// one step.
-func alias(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
-	if err := pinAlone(ctx, tx, id); err != nil {
+func rememberAddress(ctx context.Context, tx *db.Tx, contact uuid.UUID, key string) error {
+	if key == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `insert into former_address (email_key, contact_id) values ($1, $2) on conflict do nothing`, key, contact)
+	return err
+}
+
+// mergeAway makes loser an alias of winner, and publishes so for loser and for every contact that was merged into it before.
+func mergeAway(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
+	if err := alias(ctx, tx, loser, winner); err != nil {
 		return err
 	}
-	b := &pgx.Batch{}
-	b.Queue(`insert into contact_alias (id, target, created_at) values ($1, $2, $3) on conflict (id) do update set target = excluded.target`, id, target, tx.Now)
-	b.Queue(`update contact_alias set target = $2 where target = $1`, id, target)
-	b.Queue(`update activity set contact_id = $2 where contact_id = $1`, id, target)
-	b.Queue(`update appointment set contact_id = $2 where contact_id = $1`, id, target)
-	b.Queue(`update submission set contact_id = $2 where contact_id = $1`, id, target)
-	b.Queue(`update contact set last_activity = greatest(last_activity,
-		(select created_at from activity where contact_id = $1 order by created_at desc, id desc limit 1)) where id = $1`, target)
-	return tx.SendBatch(ctx, b).Close()
+	rows, err := tx.Query(ctx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
+	if err != nil {
+		return err
+	}
+	ids, err := collectIDs(rows)
+	if err != nil {
+		return err
+	}
+	return emitMergedAway(ctx, tx, ids, winner)
+}
+
+// emitMergedAway publishes the last event of contacts that were merged into another. It stays in the topic for good, and so
+// names nobody.
+func emitMergedAway(ctx context.Context, tx *db.Tx, ids []uuid.UUID, into uuid.UUID) error {
+	who := tx.Who
+	defer func() { tx.Who = who }()
+	tx.Who = db.Actor{Channel: db.ChannelSystem}
+	for _, id := range ids {
+		if err := tx.Emit(ctx, mergedAwayEvent(id, into)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergedAwayEvent(id, into uuid.UUID) db.Event {
+	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactMergedAway, Key: id.String(), Data: map[string]any{"id": id},
+		Extra: &proto.MergedAway{Into: into.String()}}
+}
+
+// endLingering publishes the last event of contacts that were merged away before merging itself did so.
+func (s *service) endLingering(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Query(ctx, `update contact_alias set lingers = false where id in
+			(select id from contact_alias where lingers limit 1000) returning id, target`)
+		if err != nil {
+			return err
+		}
+		into := map[uuid.UUID]uuid.UUID{}
+		var id, target uuid.UUID
+		if _, err := pgx.ForEachRow(rows, []any{&id, &target}, func() error {
+			into[id] = target
+			return nil
+		}); err != nil {
+			return err
+		}
+		for id, target := range into {
+			if err := emitMergedAway(ctx, tx, []uuid.UUID{id}, target); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

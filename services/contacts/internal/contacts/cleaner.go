@@ -155,3 +155,12 @@ func (g given) values(v opt.Value[map[string]any]) map[string]any {
 	g.names["fields"] = true
 	return g.cleaner.values(v.V)
 }
+
+// country is that of the business: numbers without one are read as its own.
+func (s *service) country() string {
+	var general struct {
+		Country string `json:"country"`
+	}
+	s.Site.Read("general", &general)
+	return general.Country
+}

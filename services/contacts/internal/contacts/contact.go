@@ -92,12 +92,6 @@ type PrimaryOrganization struct {
 	Role string    `json:"role" doc:"What the person does there, in words."`
 }
 
-// ContactRef names a contact.
-type ContactRef struct {
-	ID   uuid.UUID `json:"id" doc:"The id of the contact."`
-	Name string    `json:"name" doc:"First and last name."`
-}
-
 // Statuses of a contact.
 const (
 	statusLead     = "lead"
@@ -145,3 +139,17 @@ func nameless(c Contact) error {
 	}
 	return nil
 }
+
+// States of a contact's subscription.
+const (
+	marketingNone         = "none"
+	marketingPending      = "pending"
+	marketingSubscribed   = "subscribed"
+	marketingUnsubscribed = "unsubscribed"
+)
+
+// How a record takes the values of a request.
+const (
+	modeFill      = "fill_empty"
+	modeOverwrite = "overwrite"
+)

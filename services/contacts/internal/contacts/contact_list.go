@@ -68,14 +68,6 @@ func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 	return db.Close(page, contacts, func(c Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
 }
 
-// untilChanges ends a list of changes where they are complete (see db.Tx.ChangesUntil). It leaves other lists alone.
-func untilChanges(ctx context.Context, tx *db.Tx, page *db.Cursor, since time.Time, table string) (err error) {
-	if !since.IsZero() && page.First {
-		page.Until, err = tx.ChangesUntil(ctx, table)
-	}
-	return err
-}
-
 const newestFirst = ` order by c.created_at desc, c.id desc`
 
 // plainPage walks along the index for a first page. The total is the directory's.

@@ -77,13 +77,6 @@ func (f ContactFilter) conditions(w *db.Where) {
 	}
 }
 
-// searchWords asks for every word of text in column, without regard to case and accents.
-func searchWords(w *db.Where, column, text string) {
-	if all := words(w, column, text); all != "" {
-		w.And(all)
-	}
-}
-
 // searchNumbersToo is searchWords that also finds a telephone number however it, or text, was written.
 func searchNumbersToo(w *db.Where, column, text string) {
 	all := words(w, column, text)
@@ -93,24 +86,6 @@ func searchNumbersToo(w *db.Where, column, text string) {
 	if all != "" {
 		w.And(all)
 	}
-}
-
-func words(w *db.Where, column, text string) string {
-	var all []string
-	for word := range strings.FieldsSeq(text) {
-		all = append(all, w.Bind(column+` like fold(?)`, db.LikeWord(word)))
-	}
-	return strings.Join(all, " and ")
-}
-
-// planForWords makes the server plan the following statements of tx for the words of search. Its generic plan calls fold for each row, and uses
-// the trigram index even for two letters that stand in every row.
-func planForWords(ctx context.Context, tx *db.Tx, search string) error {
-	if search == "" {
-		return nil
-	}
-	_, err := tx.Exec(ctx, `set local plan_cache_mode = force_custom_plan`)
-	return err
 }
 
 // phoneDigits is the digits of a text that can be nothing but a telephone number, without the zeros that stand for a

@@ -337,3 +337,30 @@ func contactEvent(kind string, c Contact, changed []string, extra any) db.Event 
 func collectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
+
+// contactsWithEmails locks the contacts that have the addresses of drafts, and gives them whole, by address.
+func contactsWithEmails(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]Contact, error) {
+	var keys []string
+	for _, d := range drafts {
+		if d.key != "" {
+			keys = append(keys, d.key)
+		}
+	}
+	found := map[string]Contact{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	locked, err := tx.Exec(ctx, `select from contact where email_key = any($1) and email_key <> '' and deleted_at is null order by id for no key update`, keys)
+	if err != nil || locked.RowsAffected() == 0 {
+		return found, err
+	}
+	rows, err := tx.Query(ctx, `select `+wholeContact+contactFrom+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
+	if err != nil {
+		return nil, err
+	}
+	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	for _, c := range contacts {
+		found[address.Key(c.Email)] = c
+	}
+	return found, err
+}

@@ -26,12 +26,6 @@ type ContactChange struct {
 	ContactInput
 }
 
-// How a record takes the values of a request.
-const (
-	modeFill      = "fill_empty"
-	modeOverwrite = "overwrite"
-)
-
 // createContact makes a contact. An address that a contact has already is 409 svc_duplicate.
 func (s *service) createContact(ctx context.Context, tx *db.Tx, in NewContact) (Contact, error) {
 	c, err := s.readContactInput(ctx, tx, in)

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/proto"
 )
 
@@ -170,4 +171,47 @@ func dropSubmission(ctx context.Context, tx *db.Tx, key string) error {
 	}
 	_, err = tx.Exec(ctx, `delete from activity where ref = $1`, id)
 	return err
+}
+
+// onAppointment keeps the copy of an appointment, and writes what happened to it into the client's timeline.
+func onAppointment(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Tombstone {
+		return dropAppointment(ctx, tx, e.Key)
+	}
+	var a appointmentRecord
+	if err := e.Decode(&a); err != nil {
+		return err
+	}
+	contact, err := keepAppointment(ctx, tx, a, e)
+	if err != nil || contact == nil {
+		return err
+	}
+	return logAppointment(ctx, tx, a, *contact, e)
+}
+
+// onSubmission keeps the copy of a submission, and writes a new one into the timeline of its contact.
+func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Tombstone || e.Kind == proto.KindSubmissionDeleted {
+		return dropSubmission(ctx, tx, e.Key)
+	}
+	var r submissionRecord
+	if err := e.Decode(&r); err != nil {
+		return err
+	}
+	contact, err := keepSubmission(ctx, tx, r, e)
+	if err != nil || contact == nil || e.Kind != proto.KindFormSubmitted {
+		return err
+	}
+	return logSubmission(ctx, tx, r, *contact, e)
+}
+
+// forgetPerson deletes the copies of submissions that name the person and belong to no contact, and returns their ids. The
+// transaction of the request has erased all else. If forms keeps a submission, because somebody else sent it, forms
+// publishes it again without the address.
+func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `delete from submission where contact_id is null and people && $1 and created_at < $2 returning id`, p.Called(), p.At)
+	if err != nil {
+		return nil, err
+	}
+	return collectIDs(rows)
 }

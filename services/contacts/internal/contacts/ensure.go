@@ -280,3 +280,18 @@ func (s *service) ensuredOrganization(ctx context.Context, tx *db.Tx, name strin
 		Phone: cut(clean.phone(text("phone", 50)), 50), Website: clean.website(text("website", 2048)), AddressLine: text("address_line", 255),
 		PostalCode: text("postal_code", 20), City: text("city", 100), Country: clean.country(text("country", 2)), Fields: clean.values(custom)}, nil
 }
+
+// outlived reports whether a command to make or fill in a contact is older than the erasure of its person. Such a command
+// must not bring the person back; outlived then asks the sender to forget its part of the request, too.
+func (s *service) outlived(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.EnsureContact) (bool, error) {
+	key := address.Key(m.GetEmail())
+	if key == "" {
+		return false, nil
+	}
+	gone, err := tx.Forgotten(ctx, e.At, s.Keys.Person(key))
+	if err != nil || !gone {
+		return false, err
+	}
+	forget := &proto.ForgetPerson{Ids: []string{m.GetContactId()}}
+	return true, tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: db.NewID().String(), Data: forget})
+}

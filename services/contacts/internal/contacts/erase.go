@@ -3,16 +3,12 @@ package contacts
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
-	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
@@ -57,46 +53,6 @@ func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuer
 		l.keys = append(l.keys, key)
 	}
 	return Erased{len(ids)}, l.forget(ctx, tx)
-}
-
-// lockToErase locks the contacts whose ids a query gives, sorted, and gives those that are still there. Whoever files
-// something under an id locks the id first, then the contact; so does this.
-func lockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := collectIDs(rows)
-	if err != nil {
-		return nil, err
-	}
-	b := &pgx.Batch{}
-	for _, id := range ids {
-		db.QueueLock(b, aliasLock, id)
-	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return nil, err
-	}
-	if rows, err = tx.Query(ctx, `select id from contact where id = any($1) order by id for update`, ids); err != nil {
-		return nil, err
-	}
-	return collectIDs(rows)
-}
-
-// leavers are the people whom one transaction erases. Their ids, addresses and full names are published as one ForgetPerson.
-type leavers struct {
-	*erasure.Person
-	keys  []string // addresses as address.Key has them
-	names []fullName
-	// labels are what the people were called as visitors.
-	labels []string
-}
-
-type fullName struct{ first, last string }
-
-func (s *service) newLeavers(tx *db.Tx) *leavers {
-	// Work is timed in whole seconds: all of this one is before the erasure.
-	return &leavers{Person: erasure.New(s.Keys.Person, tx.Now.Add(time.Second), nil, nil)}
 }
 
 // erase removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to forget,
@@ -150,55 +106,6 @@ func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return nil
 }
 
-// erasedEvent is the last event of an id that meant a person who was erased.
-func erasedEvent(id uuid.UUID) db.Event {
-	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
-}
-
-// learn adds the addresses and names of a contact.
-func (l *leavers) learn(ctx context.Context, tx *db.Tx, c Contact) error {
-	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, c.ID, address.Key(c.Email))
-	if err != nil {
-		return err
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
-	}
-	// Visitors stand in the audit log with the names they gave.
-	if rows, err = tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label <> ''`, c.ID); err != nil {
-		return err
-	}
-	labels, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
-	}
-	if name := strings.TrimSpace(c.FirstName + " " + c.LastName); name != "" {
-		labels = append(labels, name)
-	}
-	if c.FirstName != "" && c.LastName != "" {
-		l.names = append(l.names, fullName{c.FirstName, c.LastName})
-	}
-	l.keys = append(l.keys, keys...)
-	for _, label := range labels {
-		if strings.Contains(label, "@") {
-			l.keys = append(l.keys, address.Key(label)) // a visitor without a name is called by the address
-		} else {
-			l.labels = append(l.labels, label)
-		}
-	}
-	return nil
-}
-
-// called adds addresses and names by which the people are known.
-func (l *leavers) called(texts ...string) {
-	hashes := make([][]byte, len(texts))
-	for i, text := range texts {
-		hashes[i] = l.Hash(text)
-	}
-	l.AddCalled(hashes...)
-}
-
 // forget removes the people from other records, files and messages here, and asks the other services to do the same
 // (ForgetPerson). An address that a remaining contact has belongs to that contact and is not forgotten.
 func (l *leavers) forget(ctx context.Context, tx *db.Tx) error {
@@ -228,54 +135,6 @@ func (l *leavers) forget(ctx context.Context, tx *db.Tx) error {
 		return nil
 	}
 	return tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: db.NewID().String(), Data: m})
-}
-
-// strikeFromTimelines takes the addresses out of the timelines of contacts that had one of them before, and the names of
-// visitors out of what they did to organizations.
-func (l *leavers) strikeFromTimelines(ctx context.Context, tx *db.Tx) error {
-	rows, err := tx.Query(ctx, `select id, subject, body, actor_label, data from activity
-		where contact_id in (select contact_id from former_address where email_key = any($1)) order by id for update`, l.keys)
-	if err != nil {
-		return err
-	}
-	update := &pgx.Batch{}
-	var id uuid.UUID
-	var subject, body, label string
-	var data []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &subject, &body, &label, &data}, func() error {
-		subject, inSubject := l.StrikeFrom(subject)
-		body, inBody := l.StrikeFrom(body)
-		label, inLabel := l.StrikeFrom(label)
-		left, inData := l.StrikeFromJSON(data)
-		if inSubject || inBody || inLabel || inData {
-			update.Queue(`update activity set subject = $2, body = $3, actor_label = $4, data = $5::jsonb where id = $1`, id, subject, body, label, string(left))
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	update.Queue(`delete from former_address where email_key = any($1)`, l.keys)
-	labels := make([]string, len(l.labels))
-	for i, label := range l.labels {
-		labels[i] = strings.ToLower(label)
-	}
-	update.Queue(`update activity set actor_label = '' where organization_id is not null and user_id is null and actor_label <> '' and lower(actor_label) = any($1)`, labels)
-	return tx.SendBatch(ctx, update).Close()
-}
-
-// outlived reports whether a command to make or fill in a contact is older than the erasure of its person. Such a command
-// must not bring the person back; outlived then asks the sender to forget its part of the request, too.
-func (s *service) outlived(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.EnsureContact) (bool, error) {
-	key := address.Key(m.GetEmail())
-	if key == "" {
-		return false, nil
-	}
-	gone, err := tx.Forgotten(ctx, e.At, s.Keys.Person(key))
-	if err != nil || !gone {
-		return false, err
-	}
-	forget := &proto.ForgetPerson{Ids: []string{m.GetContactId()}}
-	return true, tx.Emit(ctx, db.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: db.NewID().String(), Data: forget})
 }
 
 // trashSlice is how many contacts of the trash one transaction erases.

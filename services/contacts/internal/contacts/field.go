@@ -295,3 +295,21 @@ func (s *service) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) erro
 	}
 	return nil
 }
+
+// publishFields publishes field.updated for fields as they are now.
+func publishFields(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where id = any($1) order by id`, ids)
+	if err != nil {
+		return err
+	}
+	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	if err != nil {
+		return err
+	}
+	for _, f := range fields {
+		if err := emitField(ctx, tx, proto.KindFieldUpdated, f, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/person"
 )
 
@@ -240,4 +241,14 @@ const maxValues = 256 << 10
 func tooMuch(fields map[string]any) bool {
 	raw, err := json.Marshal(fields)
 	return err != nil || len(raw) > maxValues
+}
+
+// columns are the fields as the columns of a file may name them.
+func (s fieldSet) columns() []csvfile.Field {
+	out := make([]csvfile.Field, 0, len(s))
+	for _, f := range s {
+		out = append(out, csvfile.Field{Key: f.Key, Label: f.Label})
+	}
+	slices.SortFunc(out, func(a, b csvfile.Field) int { return strings.Compare(a.Key, b.Key) })
+	return out
 }

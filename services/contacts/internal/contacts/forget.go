@@ -1,13 +1,7 @@
 package contacts
 
 import (
-	"context"
-
-	"github.com/google/uuid"
-
 	"frontdesk/libs/app"
-	"frontdesk/libs/db"
-	"frontdesk/libs/erasure"
 )
 
 // personal declares what the tables hold about people.
@@ -21,15 +15,4 @@ func (s *service) personal() app.Personal {
 		holds[table] = app.Nobody
 	}
 	return app.Personal{Holds: holds, Forget: forgetPerson}
-}
-
-// forgetPerson deletes the copies of submissions that name the person and belong to no contact, and returns their ids. The
-// transaction of the request has erased all else. If forms keeps a submission, because somebody else sent it, forms
-// publishes it again without the address.
-func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `delete from submission where contact_id is null and people && $1 and created_at < $2 returning id`, p.Called(), p.At)
-	if err != nil {
-		return nil, err
-	}
-	return collectIDs(rows)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -146,11 +147,17 @@ func (h handing) handOverOrganizations(ctx context.Context, tx *db.Tx, from int6
 	return ids, nil
 }
 
-// idsOf gives the ids that a query selects.
-func idsOf(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
+// onStaff hands over what a person who left the team owns. History says so of people who are back on the team, too.
+func (s *service) onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindStaffRemoved {
+		return nil
 	}
-	return collectIDs(rows)
+	user, err := strconv.ParseInt(e.Key, 10, 64)
+	if err != nil {
+		return fmt.Errorf("id of a person who left: %w", err)
+	}
+	if e.History && s.Identity.OnTeam(user) {
+		return nil
+	}
+	return startHandOver(ctx, tx, user, e)
 }

@@ -6,22 +6,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/address"
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/csvfile"
-	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/record"
 )
 
@@ -110,16 +106,6 @@ func (r *importer) batch(ctx context.Context) (worked bool, err error) {
 	return true, nil
 }
 
-// recovered gives a panic of f as an error, so that one file does not stop the process.
-func recovered(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
-}
-
 // portion does the next rows of an import, as many as its tries allow, and gives the file behind them. It fails with an
 // ImportError if the import cannot go on: its starter may no longer import, its file cannot be read. The transaction acts in
 // the name of the starter.
@@ -164,11 +150,6 @@ type job struct {
 
 	failed []failedRow
 	totals ImportTotals
-}
-
-type failedRow struct {
-	ImportError
-	cells []string
 }
 
 // claimImport locks the oldest import that has rows to do, and returns nil if no import has.
@@ -291,128 +272,6 @@ func (j *job) advance(ctx context.Context, tx *db.Tx, done int, last bool) error
 	return err
 }
 
-// draft is a row on its way to become a contact.
-type draft struct {
-	Contact // in stored form, without the tag of the whole import
-	key     string
-	cells   []string
-	row     int
-}
-
-func (j *job) fail(row int, cells []string, column, code string, p fault.Problem) {
-	j.failed = append(j.failed, failedRow{importError(row, column, code, p), cells})
-}
-
-// cells are a row's cells, one for each header.
-func (j *job) cells(row csvfile.Row) []string {
-	cells := make([]string, len(j.headers))
-	for i := range cells {
-		cells[i] = row.Cell(i)
-	}
-	return cells
-}
-
-// read turns a row into a draft; one that breaks a rule is noted as failed.
-func (j *job) read(row csvfile.Row) (draft, bool) {
-	cells := j.cells(row)
-	d := draft{row: row.Number, cells: cells, Contact: Contact{Fields: map[string]any{}}}
-	for i, target := range j.mapping {
-		if target == "" || i >= len(cells) || cells[i] == "" {
-			continue
-		}
-		if problem := j.put(&d.Contact, target, cells[i]); !problem.IsZero() {
-			problem.Text = target + " " + problem.Text
-			j.fail(row.Number, cells, j.headers[i], "svc_invalid_param", problem)
-			return d, false
-		}
-	}
-	d.key = address.Key(d.Email)
-	if nameless(d.Contact) != nil {
-		j.fail(row.Number, cells, "", "svc_invalid_param", fault.NewProblem("nameless", "the row has no name, email address or phone number"))
-		return d, false
-	}
-	if len(d.Fields) > 0 && tooMuch(d.Fields) {
-		j.fail(row.Number, cells, "", "svc_invalid_param", fault.NewProblem("too_large", "the row has too much text for one contact", "max", maxValues))
-		return d, false
-	}
-	return d, true
-}
-
-var importLengths = map[string]int{"first_name": 100, "last_name": 100, "email": address.Max, "phone": 50, "source": 50}
-
-// put stores a cell in the field that its column goes to, or says what is wrong with it.
-func (j *job) put(c *Contact, target, cell string) (problem fault.Problem) {
-	if most, ok := importLengths[target]; ok && utf8.RuneCountInString(cell) > most {
-		return fault.TooLong(most)
-	}
-	switch target {
-	case "first_name":
-		c.FirstName = person.Name(cell)
-	case "last_name":
-		c.LastName = person.Name(cell)
-	case "email":
-		c.Email, problem = emailValue(cell)
-	case "phone":
-		c.Phone = j.clean.phone(cell)
-	case "source":
-		c.Source = person.Name(cell)
-	case "status":
-		var ok bool
-		if c.Status, ok = csvfile.Status(cell); !ok {
-			problem = fault.NewProblem("not_one_of", "must be lead, customer or inactive", "allowed", contactStatuses)
-		}
-	case "tags":
-		c.Tags = csvfile.Tags(cell)
-		if slices.ContainsFunc(c.Tags, func(t string) bool { return utf8.RuneCountInString(t) > maxTag }) {
-			problem = tagTooLong()
-		}
-		if len(c.Tags) > maxTags {
-			problem = fault.TooMany(maxTags)
-		}
-	default:
-		key := strings.TrimPrefix(target, "fields.")
-		f, ok := j.clean.custom[key]
-		if !ok {
-			return fault.Problem{} // archived since the import was started
-		}
-		var v any
-		if v, problem = f.value(cell, j.clean.region); v != nil {
-			c.Fields[key] = v
-		}
-	}
-	return problem
-}
-
-// nameTags gives the tags of all drafts, and the one of the whole import, their names at once. It gives the import's as a
-// list of one, or of none.
-func nameTags(ctx context.Context, tx *db.Tx, ofImport string, drafts []draft) ([]string, error) {
-	all := record.Names{ofImport: true}
-	for _, d := range drafts {
-		for _, t := range d.Tags {
-			all[t] = true
-		}
-	}
-	named, err := tagsByName(ctx, tx, all)
-	if err != nil {
-		return nil, err
-	}
-	for i := range drafts {
-		drafts[i].Tags = named(drafts[i].Tags)
-	}
-	return named([]string{ofImport}), nil
-}
-
-// tooManyTags notes that a contact would have more tags than a contact may have, the import's included.
-func (j *job) tooManyTags(d draft) {
-	column := ""
-	if i := slices.Index(j.mapping, "tags"); i >= 0 {
-		column = j.headers[i]
-	}
-	problem := fault.TooMany(maxTags)
-	problem.Text = "tags " + problem.Text
-	j.fail(d.row, d.cells, column, "svc_invalid_param", problem)
-}
-
 // round does the first draft of each address, and gives those that are left: later rows with the same address, and
 // addresses that somebody took at this very moment.
 func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft) (left []draft, err error) {
@@ -441,81 +300,6 @@ func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []stri
 		return nil, fmt.Errorf("store contacts: %w", err)
 	}
 	return append(taken, left...), nil
-}
-
-// firstOfEachAddress parts drafts into those that can be done at once and those whose address stands before them.
-func firstOfEachAddress(drafts []draft) (first, later []draft) {
-	seen := map[string]bool{}
-	for _, d := range drafts {
-		if d.key != "" && seen[d.key] {
-			later = append(later, d)
-			continue
-		}
-		seen[d.key] = true
-		first = append(first, d)
-	}
-	return first, later
-}
-
-// contactsWithEmails locks the contacts that have the addresses of drafts, and gives them whole, by address.
-func contactsWithEmails(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]Contact, error) {
-	var keys []string
-	for _, d := range drafts {
-		if d.key != "" {
-			keys = append(keys, d.key)
-		}
-	}
-	found := map[string]Contact{}
-	if len(keys) == 0 {
-		return found, nil
-	}
-	locked, err := tx.Exec(ctx, `select from contact where email_key = any($1) and email_key <> '' and deleted_at is null order by id for no key update`, keys)
-	if err != nil || locked.RowsAffected() == 0 {
-		return found, err
-	}
-	rows, err := tx.Query(ctx, `select `+wholeContact+contactFrom+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
-	if err != nil {
-		return nil, err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
-	for _, c := range contacts {
-		found[address.Key(c.Email)] = c
-	}
-	return found, err
-}
-
-// decide is old after a row with its address, by the options of the import; ok is false when nothing is to be written.
-// It counts the row.
-func (j *job) decide(tx *db.Tx, d draft, old Contact, batchTag []string) (c Contact, ok bool) {
-	switch {
-	case !sees(tx, old.OwnerUserID):
-		j.fail(d.row, d.cells, "", "svc_duplicate", fault.NewProblem("somebody_else", "the address belongs to a contact of somebody else"))
-		return c, false
-	case j.options.Duplicates == duplicatesSkip:
-		j.totals.Skipped++
-		return c, false
-	case j.options.Duplicates == modeOverwrite:
-		// An empty cell takes no value away. The address is the same, in whatever spelling.
-		brought := contactFields.Filled(d.Contact)
-		delete(brought, "email")
-		c = contactFields.Overwrite(old, d.Contact, brought)
-	default:
-		c = contactFields.Fill(old, d.Contact)
-	}
-	if c.Tags = record.Union(c.Tags, batchTag); len(c.Tags) > maxTags && len(c.Tags) > len(old.Tags) {
-		j.tooManyTags(d)
-		return c, false
-	}
-	if len(d.Fields) > 0 && tooMuch(c.Fields) {
-		j.fail(d.row, d.cells, "", "svc_invalid_param", fault.NewProblem("too_large", "the contact would have too much text", "max", maxValues))
-		return c, false
-	}
-	if len(contactFields.Diff(old, c)) == 0 {
-		j.totals.Skipped++
-		return c, false
-	}
-	j.totals.Updated++
-	return c, true
 }
 
 // create inserts drafts as contacts and gives those whose address was taken meanwhile.
@@ -580,71 +364,4 @@ func (r *importer) unsubscribed(ctx context.Context, tx *db.Tx, drafts []draft) 
 		left[keys[string(hash)]] = true
 	}
 	return left, err
-}
-
-// writes are what a round has to store beside new contacts.
-type writes struct {
-	subject string // of the timeline entries of updates
-	updates []update
-	entries []entry
-	events  []db.Event // one for each entry
-}
-
-// update is a contact before and after a row.
-type update struct{ old, new Contact }
-
-// shown is a contact without the values of archived fields.
-func (c *cleaner) shown(contact Contact) Contact {
-	shown := map[string]any{}
-	for k, v := range contact.Fields {
-		if _, ok := c.custom[k]; ok {
-			shown[k] = v
-		}
-	}
-	contact.Fields = shown
-	return contact
-}
-
-func (w *writes) send(ctx context.Context, tx *db.Tx, clean *cleaner) error {
-	if len(w.updates) > 0 {
-		if err := w.sendUpdates(ctx, tx, clean); err != nil {
-			return err
-		}
-	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
-		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
-		pgx.CopyFromSlice(len(w.entries), func(i int) ([]any, error) {
-			// The server stores the entries before this one meanwhile. A panic here would be one of the driver's goroutine.
-			if err := recovered(func() error { return tx.Emit(ctx, w.events[i]) }); err != nil {
-				return nil, err
-			}
-			e := w.entries[i]
-			return []any{db.NewID(), *e.contact, e.kind, e.subject, e.data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
-		}))
-	return err
-}
-
-func (w *writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *cleaner) error {
-	contacts := make([]Contact, len(w.updates))
-	for i, u := range w.updates {
-		contacts[i] = u.new
-		contacts[i].LastActivity = &tx.Now
-	}
-	written, err := updateContacts(ctx, tx, contacts...)
-	if err != nil {
-		return err
-	}
-	for _, u := range w.updates {
-		c, diff := written[u.new.ID], contactFields.Diff(u.old, u.new)
-		w.entries = append(w.entries, entry{contact: &c.ID, kind: entryUpdated, subject: w.subject, data: diff})
-		w.events = append(w.events, contactEvent(proto.KindContactUpdated, clean.shown(c), diff.Names(), nil))
-	}
-	return nil
-}
-
-func userID(a db.Actor) *int64 {
-	if a.UserID == 0 {
-		return nil
-	}
-	return &a.UserID
 }

@@ -20,14 +20,6 @@ import (
 	"frontdesk/proto"
 )
 
-// States of a contact's subscription.
-const (
-	marketingNone         = "none"
-	marketingPending      = "pending"
-	marketingSubscribed   = "subscribed"
-	marketingUnsubscribed = "unsubscribed"
-)
-
 // addressHash is the keyed hash by which an address that unsubscribed is remembered. Nobody reads the address from it without the
 // key.
 func (s *service) addressHash(key string) []byte {

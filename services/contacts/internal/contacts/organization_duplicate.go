@@ -96,12 +96,6 @@ func (s *service) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) 
 	return db.All(pairs), err
 }
 
-// OtherID names a second record in the body.
-type OtherID struct {
-	ID      uuid.UUID `json:"id"`
-	OtherID uuid.UUID `json:"other_id" required:"true" doc:"The id of the record that is merged into this one and deleted."`
-}
-
 // dismissDuplicate remembers that two organizations are two.
 func (s *service) dismissDuplicate(ctx context.Context, tx *db.Tx, in OtherID) (op.None, error) {
 	if in.ID == in.OtherID {

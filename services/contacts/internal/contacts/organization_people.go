@@ -54,18 +54,6 @@ func publishSlice(ctx context.Context, tx *db.Tx, organization, after uuid.UUID,
 	return people, publishLinked(ctx, tx, people)
 }
 
-// publishLinked stores contacts whose organization is another now, or looks otherwise, as their next versions, and publishes
-// them.
-func publishLinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `select from contact where id = any($1) order by id for no key update`, ids); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `update contact set version = version + 1, updated_at = $2 where id = any($1)`, ids, tx.Now); err != nil {
-		return err
-	}
-	return publishContacts(ctx, tx, ids, []string{"organization"})
-}
-
 // news are the rows on which publishNext failed.
 type news struct {
 	organizations, people *app.Aside[uuid.UUID]

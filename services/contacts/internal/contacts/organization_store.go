@@ -145,3 +145,13 @@ func updateOrganization(ctx context.Context, tx *db.Tx, o Organization) error {
 		where id = @id`, rowOfOrganization(o, tx.Now))
 	return err
 }
+
+// publishOrganizations publishes organization.updated for organizations as they are now.
+func publishOrganizations(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	for _, id := range ids {
+		if err := emitOrganization(ctx, tx, proto.KindOrganizationUpdated, id, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -79,12 +79,3 @@ func (s *service) workers() []app.Worker {
 		{Name: "changed tags", Pause: 300 * time.Millisecond, Slice: s.changeTagsNext},
 	}
 }
-
-// country is that of the business: numbers without one are read as its own.
-func (s *service) country() string {
-	var general struct {
-		Country string `json:"country"`
-	}
-	s.Site.Read("general", &general)
-	return general.Country
-}

@@ -2,7 +2,8 @@ package contacts
 
 import (
 	"context"
-	"strings"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,7 +11,6 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
 )
 
@@ -80,28 +80,6 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 		"data": e.data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.ref, "at": at}
 }
 
-// logEvent is log for an event of another service: the entry has the event's id and time, so that it is written once, and the
-// last_activity of the contact moves up to that time. State makes no entry, because nothing happened.
-func logEvent(ctx context.Context, tx *db.Tx, contact uuid.UUID, event bus.Event, e entry) error {
-	if event.State {
-		return nil
-	}
-	e.contact, e.event = &contact, &event
-	row := e.row(tx)
-	b := &pgx.Batch{}
-	b.Queue(insertEntry+` on conflict (id) do nothing`, row)
-	b.Queue(moveActivity, contact, row["at"])
-	return tx.SendBatch(ctx, b).Close()
-}
-
-const moveActivity = `update contact set last_activity = $2 where id = $1 and (last_activity is null or last_activity < $2)`
-
-// touch moves the last_activity of a contact up to now.
-func touch(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	_, err := tx.Exec(ctx, moveActivity, contact, tx.Now)
-	return err
-}
-
 // entryColumns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
 const entryColumns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
 	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
@@ -128,57 +106,25 @@ type TimelineQuery struct {
 	db.Page
 }
 
-// contactTimeline lists what happened to a contact, newest first.
-func (s *service) contactTimeline(ctx context.Context, tx *db.Tx, in TimelineQuery) (db.List[Entry], error) {
-	page, err := tx.Page(in.Page, "contact timeline", in)
-	if err != nil {
-		return db.List[Entry]{}, err
+// ContactRef names a contact.
+type ContactRef struct {
+	ID   uuid.UUID `json:"id" doc:"The id of the contact."`
+	Name string    `json:"name" doc:"First and last name."`
+}
+
+func userID(a db.Actor) *int64 {
+	if a.UserID == 0 {
+		return nil
 	}
-	if _, err := contactByID(ctx, tx, in.ID); err != nil {
-		return db.List[Entry]{}, err
-	}
-	var w db.Where
-	w.And("a.contact_id = ?", in.ID)
-	if page.First {
-		if err := tx.QueryRow(ctx, `select count(*) from activity a where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
-			return db.List[Entry]{}, err
+	return &a.UserID
+}
+
+// recovered gives a panic of f as an error, so that one file does not stop the process.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
-	}
-	w.After(page, "a")
-	rows, err := tx.Query(ctx, `select `+entryColumns+` from activity a left join contact c on c.id = a.contact_id
-		where `+w.String()+db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit), w.Args...)
-	if err != nil {
-		return db.List[Entry]{}, err
-	}
-	entries, err := pgx.CollectRows(rows, scanEntry)
-	return db.Close(page, entries, entryKey), err
-}
-
-// NewNote is a note for a timeline.
-type NewNote struct {
-	ID   uuid.UUID `json:"id"`
-	Body string    `json:"body" required:"true" maxLength:"65535" doc:"Plain text."`
-}
-
-// addNote writes a note into a contact's timeline.
-func (s *service) addNote(ctx context.Context, tx *db.Tx, in NewNote) (Entry, error) {
-	if strings.TrimSpace(in.Body) == "" {
-		return Entry{}, fault.Invalid("body", fault.Empty())
-	}
-	c, err := lockLiveContact(ctx, tx, in.ID)
-	if err != nil {
-		return Entry{}, err
-	}
-	id, err := log(ctx, tx, entry{contact: &c.ID, kind: entryNote, body: in.Body})
-	if err != nil {
-		return Entry{}, err
-	}
-	if err := touch(ctx, tx, c.ID); err != nil {
-		return Entry{}, err
-	}
-	rows, err := tx.Query(ctx, `select `+entryColumns+` from activity a join contact c on c.id = a.contact_id where a.id = $1`, id)
-	if err != nil {
-		return Entry{}, err
-	}
-	return pgx.CollectExactlyOneRow(rows, scanEntry)
+	}()
+	return f()
 }

@@ -1,0 +1,44 @@
+package contacts
+
+import (
+	"context"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+const moveActivity = `update contact set last_activity = $2 where id = $1 and (last_activity is null or last_activity < $2)`
+
+// touch moves the last_activity of a contact up to now.
+func touch(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	_, err := tx.Exec(ctx, moveActivity, contact, tx.Now)
+	return err
+}
+
+// logEvent is log for an event of another service: the entry has the event's id and time, so that it is written once, and the
+// last_activity of the contact moves up to that time. State makes no entry, because nothing happened.
+func logEvent(ctx context.Context, tx *db.Tx, contact uuid.UUID, event bus.Event, e entry) error {
+	if event.State {
+		return nil
+	}
+	e.contact, e.event = &contact, &event
+	row := e.row(tx)
+	b := &pgx.Batch{}
+	b.Queue(insertEntry+` on conflict (id) do nothing`, row)
+	b.Queue(moveActivity, contact, row["at"])
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// publishLinked stores contacts whose organization is another now, or looks otherwise, as their next versions, and publishes
+// them.
+func publishLinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `select from contact where id = any($1) order by id for no key update`, ids); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `update contact set version = version + 1, updated_at = $2 where id = any($1)`, ids, tx.Now); err != nil {
+		return err
+	}
+	return publishContacts(ctx, tx, ids, []string{"organization"})
+}

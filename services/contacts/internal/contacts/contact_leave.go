@@ -1,0 +1,103 @@
+package contacts
+
+import (
+	"context"
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// leavers are the people whom one transaction erases. Their ids, addresses and full names are published as one ForgetPerson.
+type leavers struct {
+	*erasure.Person
+	keys  []string // addresses as address.Key has them
+	names []fullName
+	// labels are what the people were called as visitors.
+	labels []string
+}
+
+type fullName struct{ first, last string }
+
+func (s *service) newLeavers(tx *db.Tx) *leavers {
+	// Work is timed in whole seconds: all of this one is before the erasure.
+	return &leavers{Person: erasure.New(s.Keys.Person, tx.Now.Add(time.Second), nil, nil)}
+}
+
+// learn adds the addresses and names of a contact.
+func (l *leavers) learn(ctx context.Context, tx *db.Tx, c Contact) error {
+	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, c.ID, address.Key(c.Email))
+	if err != nil {
+		return err
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	// Visitors stand in the audit log with the names they gave.
+	if rows, err = tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label <> ''`, c.ID); err != nil {
+		return err
+	}
+	labels, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	if name := strings.TrimSpace(c.FirstName + " " + c.LastName); name != "" {
+		labels = append(labels, name)
+	}
+	if c.FirstName != "" && c.LastName != "" {
+		l.names = append(l.names, fullName{c.FirstName, c.LastName})
+	}
+	l.keys = append(l.keys, keys...)
+	for _, label := range labels {
+		if strings.Contains(label, "@") {
+			l.keys = append(l.keys, address.Key(label)) // a visitor without a name is called by the address
+		} else {
+			l.labels = append(l.labels, label)
+		}
+	}
+	return nil
+}
+
+// called adds addresses and names by which the people are known.
+func (l *leavers) called(texts ...string) {
+	hashes := make([][]byte, len(texts))
+	for i, text := range texts {
+		hashes[i] = l.Hash(text)
+	}
+	l.AddCalled(hashes...)
+}
+
+// lockToErase locks the contacts whose ids a query gives, sorted, and gives those that are still there. Whoever files
+// something under an id locks the id first, then the contact; so does this.
+func lockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := collectIDs(rows)
+	if err != nil {
+		return nil, err
+	}
+	b := &pgx.Batch{}
+	for _, id := range ids {
+		db.QueueLock(b, aliasLock, id)
+	}
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	if rows, err = tx.Query(ctx, `select id from contact where id = any($1) order by id for update`, ids); err != nil {
+		return nil, err
+	}
+	return collectIDs(rows)
+}
+
+// erasedEvent is the last event of an id that meant a person who was erased.
+func erasedEvent(id uuid.UUID) db.Event {
+	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
+}
