@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -83,6 +85,7 @@ func queuePins(ctx context.Context, tx *db.Tx, ids []uuid.UUID, lock func(b *pgx
 	return tx.SendBatch(ctx, b).Close()
 }
 
+// rememberAddress keeps an address, by its key, as one that a contact had: its timeline still names it.
 func rememberAddress(ctx context.Context, tx *db.Tx, contact uuid.UUID, key string) error {
 	if key == "" {
 		return nil
@@ -91,11 +94,27 @@ func rememberAddress(ctx context.Context, tx *db.Tx, contact uuid.UUID, key stri
 	return err
 }
 
-// mergeAway makes loser an alias of winner, and publishes so for loser and for every contact that was merged into it before.
-func mergeAway(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
-	if err := alias(ctx, tx, loser, winner); err != nil {
-		return err
+// queueAlias queues that id stands for target from now on, and so does what stood for id.
+func queueAlias(b *pgx.Batch, id, target uuid.UUID, now time.Time) {
+	b.Queue(`insert into contact_alias (id, target, created_at) values ($1, $2, $3) on conflict (id) do update set target = excluded.target`, id, target, now)
+	b.Queue(`update contact_alias set target = $2 where target = $1`, id, target)
+}
+
+// absorb deletes loser, whose addresses become former ones of winner. What of other tables belonged to loser has moved before.
+func absorb(ctx context.Context, tx *db.Tx, winner uuid.UUID, loser Contact) error {
+	for _, q := range []string{
+		`insert into former_address (email_key, contact_id) select email_key, $1 from former_address where contact_id = $2 on conflict do nothing`,
+		`delete from contact where id = $2 and $1 <> $2`,
+	} {
+		if _, err := tx.Exec(ctx, q, winner, loser.ID); err != nil {
+			return err
+		}
 	}
+	return rememberAddress(ctx, tx, winner, address.Key(loser.Email))
+}
+
+// mergedAway publishes that winner took over from loser, which stands for it by now, and from every contact that was merged into loser before.
+func mergedAway(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
 	rows, err := tx.Query(ctx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
 	if err != nil {
 		return err

@@ -49,3 +49,9 @@ func (s *service) dropAnswers(ctx context.Context) error {
 	_, err := s.DB.Pool.Exec(ctx, `delete from answered where answered_at < $1`, s.DB.Now().Add(-answersKept))
 	return err
 }
+
+// eraseAnswers deletes the answers that led to a contact that is erased.
+func eraseAnswers(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from answered where contact_id = $1 or contact_id in (select id from contact_alias where target = $1)`, contact)
+	return err
+}

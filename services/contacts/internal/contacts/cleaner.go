@@ -82,6 +82,29 @@ func (c *cleaner) values(v map[string]any) map[string]any {
 	return c.custom.clean(v, c.region, c.problems)
 }
 
+// shown is custom values without those of archived fields.
+func (c *cleaner) shown(values map[string]any) map[string]any {
+	shown := map[string]any{}
+	for k, v := range values {
+		if _, ok := c.custom[k]; ok {
+			shown[k] = v
+		}
+	}
+	return shown
+}
+
+// err is the refusal of all that was wrong; nil if nothing was.
+func (c *cleaner) err() error { return c.problems.Err() }
+
+// value is the stored form of a text for the custom field with a key: nil if it is empty, or if the field is not there or is archived.
+func (c *cleaner) value(key, text string) (any, fault.Problem) {
+	f, ok := c.custom[key]
+	if !ok {
+		return nil, fault.Problem{}
+	}
+	return f.value(text, c.region)
+}
+
 // size refuses custom values that are too much for one record.
 func (c *cleaner) size(fields map[string]any) {
 	if len(fields) > 0 && tooMuch(fields) {
@@ -99,6 +122,9 @@ type given struct {
 	*cleaner
 	names record.Names
 }
+
+// given reads the values of one request.
+func (c *cleaner) given() given { return given{c, record.Names{}} }
 
 // text reads a text; null stands for the empty one.
 func (g given) text(name string, v opt.Value[string], stored func(string) string) string {

@@ -66,3 +66,30 @@ func (s *service) recordConsents(ctx context.Context, tx *db.Tx, contact uuid.UU
 	}
 	return true, s.ask(ctx, tx, c, "")
 }
+
+// moveConsents gives consents and links of one contact to another.
+func moveConsents(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
+	for _, q := range []string{
+		`update consent set contact_id = $1 where contact_id = $2`,
+		`update marketing_link set contact_id = $1 where contact_id = $2`,
+	} {
+		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseConsents deletes what a contact that is erased agreed to. Links to unsubscribe go on working, without the address.
+func eraseConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	for _, q := range []string{
+		`delete from consent where contact_id = $1`,
+		`delete from marketing_link where contact_id = $1 and kind = 'confirm'`,
+		`update marketing_link set email_key = '', contact_id = null where contact_id = $1`,
+	} {
+		if _, err := tx.Exec(ctx, q, contact); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,7 +1,6 @@
 package contacts
 
 import (
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,7 +70,7 @@ type ContactInput struct {
 // read gives the values of a request in their stored form, tags as typed, and the names of those that were given. It
 // notes in clean what is wrong with them.
 func (in ContactInput) read(clean *cleaner) (Contact, record.Names) {
-	g := given{clean, record.Names{}}
+	g := clean.given()
 	return Contact{
 		FirstName:   g.text("first_name", in.FirstName, person.Name),
 		LastName:    g.text("last_name", in.LastName, person.Name),
@@ -119,17 +118,7 @@ func creation(c Contact) change.Set {
 
 // Name is how lists call the contact: by name, else by address or number.
 func (c Contact) Name() string {
-	return displayName(c.FirstName, c.LastName, c.Email, c.Phone)
-}
-
-func displayName(first, last, email, phone string) string {
-	if name := strings.TrimSpace(first + " " + last); name != "" {
-		return name
-	}
-	if email != "" {
-		return email
-	}
-	return phone
+	return person.DisplayName(c.FirstName, c.LastName, c.Email, c.Phone)
 }
 
 // nameless refuses a contact without a name, an address and a number.

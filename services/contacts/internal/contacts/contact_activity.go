@@ -4,6 +4,7 @@ import (
 	"context"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -19,15 +20,13 @@ func touch(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 
 // logEvent is log for an event of another service: the entry has the event's id and time, so that it is written once, and the
 // last_activity of the contact moves up to that time. State makes no entry, because nothing happened.
-func logEvent(ctx context.Context, tx *db.Tx, contact uuid.UUID, event bus.Event, e entry) error {
+func logEvent(ctx context.Context, tx *db.Tx, contact uuid.UUID, event bus.Event, e newEntry) error {
 	if event.State {
 		return nil
 	}
 	e.contact, e.event = &contact, &event
-	row := e.row(tx)
 	b := &pgx.Batch{}
-	b.Queue(insertEntry+` on conflict (id) do nothing`, row)
-	b.Queue(moveActivity, contact, row["at"])
+	b.Queue(moveActivity, contact, e.queueOnce(tx, b))
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -41,4 +40,22 @@ func publishLinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 		return err
 	}
 	return publishContacts(ctx, tx, ids, []string{"organization"})
+}
+
+// queueLastActivity queues that the last_activity of a contact moves up to its newest entry.
+func queueLastActivity(b *pgx.Batch, contact uuid.UUID) {
+	b.Queue(`update contact set last_activity = greatest(last_activity,
+		(select created_at from activity where contact_id = $1 order by created_at desc, id desc limit 1)) where id = $1`, contact)
+}
+
+// queueNextVersion queues that a contact gets its next version, because something beside it changed.
+func queueNextVersion(b *pgx.Batch, contact uuid.UUID, now time.Time) {
+	b.Queue(`update contact set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, contact, now)
+}
+
+// storeMarketing stores the state of a contact's subscription, with the contact's next version.
+func storeMarketing(ctx context.Context, tx *db.Tx, contact uuid.UUID, state string) error {
+	_, err := tx.Exec(ctx, `update contact set version = version + 1, marketing = $2, marketing_updated_at = $3, updated_at = $3,
+		last_activity = greatest(last_activity, $3) where id = $1`, contact, state, tx.Now)
+	return err
 }

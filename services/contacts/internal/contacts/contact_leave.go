@@ -24,9 +24,10 @@ type leavers struct {
 
 type fullName struct{ first, last string }
 
-func (s *service) newLeavers(tx *db.Tx) *leavers {
+// newLeavers returns nobody yet; hash is that of addresses and names in messages.
+func newLeavers(hash erasure.Hasher, tx *db.Tx) *leavers {
 	// Work is timed in whole seconds: all of this one is before the erasure.
-	return &leavers{Person: erasure.New(s.Keys.Person, tx.Now.Add(time.Second), nil, nil)}
+	return &leavers{Person: erasure.New(hash, tx.Now.Add(time.Second), nil, nil)}
 }
 
 // learn adds the addresses and names of a contact.
@@ -51,7 +52,7 @@ func (l *leavers) learn(ctx context.Context, tx *db.Tx, c Contact) error {
 		labels = append(labels, name)
 	}
 	if c.FirstName != "" && c.LastName != "" {
-		l.names = append(l.names, fullName{c.FirstName, c.LastName})
+		l.names = append(l.names, fullName{first: c.FirstName, last: c.LastName})
 	}
 	l.keys = append(l.keys, keys...)
 	for _, label := range labels {
@@ -100,4 +101,46 @@ func lockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]u
 // erasedEvent is the last event of an id that meant a person who was erased.
 func erasedEvent(id uuid.UUID) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
+}
+
+// eraseRow deletes a contact that lockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
+// gives these ids: contacts that were merged into this one, ids that were given out for it, and its own.
+func eraseRow(ctx context.Context, tx *db.Tx, id uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `select id from contact_alias where target = $1`, id)
+	if err != nil {
+		return nil, err
+	}
+	aliases, err := collectIDs(rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range []string{
+		`update contact_alias set target = null, merged = false, lingers = false where target = $1`,
+		`delete from contact where id = $1`,
+	} {
+		if _, err := tx.Exec(ctx, q, id); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := tx.Exec(ctx, `insert into contact_alias (id, created_at) values ($1, $2)`, id, tx.Now); err != nil {
+		return nil, err
+	}
+	if err := tx.End(ctx, erasedEvent(id)); err != nil {
+		return nil, err
+	}
+	for _, one := range aliases {
+		// The person left once: of the other ids it is state.
+		e := erasedEvent(one)
+		e.State = true
+		if err := tx.End(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return append(aliases, id), nil
+}
+
+// forgetAddresses makes addresses, by their keys, former ones of nobody.
+func forgetAddresses(ctx context.Context, tx *db.Tx, keys []string) error {
+	_, err := tx.Exec(ctx, `delete from former_address where email_key = any($1)`, keys)
+	return err
 }

@@ -53,7 +53,7 @@ func (s *service) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) 
 		return db.List[Contact]{}, err
 	}
 	var contacts []Contact
-	switch copied := s.contacts.Newest(); {
+	switch copied := s.replica.Newest(); {
 	case in.plain(tx) && !page.First:
 		contacts, err = s.rowsOf(ctx, tx, in, page, &db.Where{})
 	case copied == nil:

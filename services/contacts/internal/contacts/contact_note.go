@@ -51,7 +51,7 @@ func (s *service) addNote(ctx context.Context, tx *db.Tx, in NewNote) (Entry, er
 	if err != nil {
 		return Entry{}, err
 	}
-	id, err := log(ctx, tx, entry{contact: &c.ID, kind: entryNote, body: in.Body})
+	id, err := log(ctx, tx, newEntry{contact: &c.ID, kind: entryNote, body: in.Body})
 	if err != nil {
 		return Entry{}, err
 	}

@@ -204,7 +204,7 @@ func (s *service) narrowed(ctx context.Context, tx *db.Tx, q ContactQuery, w *db
 	if q.Search == "" {
 		return q, nil
 	}
-	copied := s.contacts.Newest()
+	copied := s.replica.Newest()
 	if copied == nil {
 		return q, fault.Unavailable()
 	}

@@ -126,6 +126,9 @@ func insertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uu
 	return stamped(rows, contacts)
 }
 
+// deferInsert inserts a contact of newContact in the round trip of the commit, unless its address is taken.
+func deferInsert(tx *db.Tx, c Contact) { tx.Defer(insertContactSQL, newRow(c)) }
+
 // stamped gives the contacts that rows of id and updated_at name, with that time.
 func stamped(rows pgx.Rows, contacts []Contact) (map[uuid.UUID]Contact, error) {
 	times := make(map[uuid.UUID]time.Time, len(contacts))
@@ -276,6 +279,9 @@ func oneContact(ctx context.Context, tx *db.Tx, query string, args ...any) (Cont
 	return c, err
 }
 
+// failTrashed says in descriptions when inTrash is the answer, see op.Fails.
+const failTrashed = "The record is in the trash. Restore it first."
+
 func inTrash(what string) error {
 	return fault.InvalidStatus("deleted", "The "+what+" is in the trash. Restore it first.")
 }
@@ -338,14 +344,8 @@ func collectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
-// contactsWithEmails locks the contacts that have the addresses of drafts, and gives them whole, by address.
-func contactsWithEmails(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]Contact, error) {
-	var keys []string
-	for _, d := range drafts {
-		if d.key != "" {
-			keys = append(keys, d.key)
-		}
-	}
+// lockContactsWithEmails locks the contacts that have addresses, by the addresses' keys, and gives them whole.
+func lockContactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]Contact, error) {
 	found := map[string]Contact{}
 	if len(keys) == 0 {
 		return found, nil

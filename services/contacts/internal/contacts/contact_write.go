@@ -56,7 +56,7 @@ func (s *service) readContactInput(ctx context.Context, tx *db.Tx, in NewContact
 		c.OwnerUserID = &tx.Who.UserID
 	}
 	clean.size(c.Fields)
-	if err := clean.problems.Err(); err != nil {
+	if err := clean.err(); err != nil {
 		return c, err
 	}
 	return c, nameless(c)
@@ -79,8 +79,8 @@ const addressIsNew = db.Assumption("the address is new")
 // addressIsNew.
 func (s *service) insertOptimistically(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	c = newContact(c, tx.Now)
-	tx.Defer(insertContactSQL, newRow(c))
-	deferLog(tx, entry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
+	deferInsert(tx, c)
+	logCreated(tx, c)
 	tx.Assume(addressIsNew, `exists (select from contact where id = $1 and updated_at = $2) and not exists (select from unsubscribed where address_hash = $3)`,
 		c.ID, c.UpdatedAt, s.addressHash(address.Key(c.Email)))
 	return c, tx.Emit(ctx, contactEvent(proto.KindContactCreated, c, nil, nil))
@@ -101,8 +101,12 @@ func (s *service) insertContact(ctx context.Context, tx *db.Tx, c Contact) (Cont
 	if !ok {
 		return c, errTaken
 	}
-	deferLog(tx, entry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
+	logCreated(tx, c)
 	return c, tx.Emit(ctx, contactEvent(proto.KindContactCreated, c, nil, nil))
+}
+
+func logCreated(tx *db.Tx, c Contact) {
+	deferLog(tx, newEntry{contact: &c.ID, kind: entryCreated, subject: "Contact created", data: creation(c)})
 }
 
 // duplicateContact is the 409 of an address that is taken, with the id of the contact when the actor may see it.
@@ -141,7 +145,7 @@ func (s *service) updateContact(ctx context.Context, tx *db.Tx, in ContactChange
 		return old, err
 	}
 	from, given := in.read(clean)
-	if err := clean.problems.Err(); err != nil {
+	if err := clean.err(); err != nil {
 		return old, err
 	}
 	if from.Tags, err = tagNames(ctx, tx, from.Tags); err != nil {
@@ -151,8 +155,9 @@ func (s *service) updateContact(ctx context.Context, tx *db.Tx, in ContactChange
 	if in.Mode == modeOverwrite {
 		c = contactFields.Overwrite(old, from, given)
 	}
-	if clean.size(c.Fields); len(clean.problems) > 0 {
-		return old, clean.problems.Err()
+	clean.size(c.Fields)
+	if err := clean.err(); err != nil {
+		return old, err
 	}
 	if err := nameless(c); err != nil {
 		return old, err
@@ -198,7 +203,7 @@ func (s *service) saveContact(ctx context.Context, tx *db.Tx, old, c Contact, su
 	if saved, err = update(ctx, tx, c); err != nil {
 		return c, false, err
 	}
-	deferLog(tx, entry{contact: &c.ID, kind: entryUpdated, subject: subject, data: diff})
+	deferLog(tx, newEntry{contact: &c.ID, kind: entryUpdated, subject: subject, data: diff})
 	return saved, true, tx.Emit(ctx, contactEvent(proto.KindContactUpdated, saved, diff.Names(), nil))
 }
 
@@ -216,7 +221,7 @@ func (s *service) deleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.
 	if err != nil {
 		return op.None{}, err
 	}
-	deferLog(tx, entry{contact: &c.ID, kind: entryDeleted, subject: "Contact moved to the trash"})
+	deferLog(tx, newEntry{contact: &c.ID, kind: entryDeleted, subject: "Contact moved to the trash"})
 	return op.None{}, tx.Emit(ctx, contactEvent(proto.KindContactDeleted, deleted, nil, nil))
 }
 
@@ -243,7 +248,7 @@ func (s *service) restoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (Co
 		}
 		return c, err
 	}
-	deferLog(tx, entry{contact: &c.ID, kind: entryRestored, subject: "Contact restored", data: contactFields.Diff(old, c)})
+	deferLog(tx, newEntry{contact: &c.ID, kind: entryRestored, subject: "Contact restored", data: contactFields.Diff(old, c)})
 	return restored, tx.Emit(ctx, contactEvent(proto.KindContactRestored, restored, nil, nil))
 }
 

@@ -100,7 +100,7 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact
 	}
 	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"service": a.Service, "staff": a.Staff}}
-	return logEvent(ctx, tx, contact, e, entry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
+	return logEvent(ctx, tx, contact, e, newEntry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
 }
 
 // dropAppointment deletes the copy of an appointment and its timeline entries.
@@ -112,8 +112,7 @@ func dropAppointment(ctx context.Context, tx *db.Tx, key string) error {
 	if _, err := tx.Exec(ctx, `delete from appointment where id = $1`, id); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `delete from activity where ref = $1`, id)
-	return err
+	return dropRef(ctx, tx, id)
 }
 
 // submissionRecord is what of forms.submission is kept here.
@@ -157,7 +156,7 @@ func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact u
 		subject += ": " + r.Form.Name
 	}
 	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
-	return logEvent(ctx, tx, contact, e, entry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
+	return logEvent(ctx, tx, contact, e, newEntry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
 }
 
 // dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.
@@ -169,8 +168,7 @@ func dropSubmission(ctx context.Context, tx *db.Tx, key string) error {
 	if _, err := tx.Exec(ctx, `delete from submission where id = $1`, id); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `delete from activity where ref = $1`, id)
-	return err
+	return dropRef(ctx, tx, id)
 }
 
 // onAppointment keeps the copy of an appointment, and writes what happened to it into the client's timeline.
@@ -214,4 +212,19 @@ func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUI
 		return nil, err
 	}
 	return collectIDs(rows)
+}
+
+// queueMoveCopies queues that what is stored under one contact belongs to another.
+func queueMoveCopies(b *pgx.Batch, from, to uuid.UUID) {
+	b.Queue(`update appointment set contact_id = $2 where contact_id = $1`, from, to)
+	b.Queue(`update submission set contact_id = $2 where contact_id = $1`, from, to)
+}
+
+// eraseCopies deletes the submissions of a contact that is erased. Its appointments stay without it until booking ends them.
+func eraseCopies(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `delete from submission where contact_id = $1`, contact); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `update appointment set contact_id = null where contact_id = $1`, contact)
+	return err
 }

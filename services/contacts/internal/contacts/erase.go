@@ -2,7 +2,9 @@ package contacts
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -42,9 +44,9 @@ func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuer
 	if err != nil {
 		return Erased{}, err
 	}
-	l := s.newLeavers(tx)
+	l := newLeavers(s.Keys.Person, tx)
 	for _, id := range ids {
-		if err := l.erase(ctx, tx, id); err != nil {
+		if err := eraseContact(ctx, tx, l, id); err != nil {
 			return Erased{}, fmt.Errorf("erase contact %s: %w", id, err)
 		}
 	}
@@ -52,12 +54,12 @@ func (s *service) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuer
 		l.called(key)
 		l.keys = append(l.keys, key)
 	}
-	return Erased{len(ids)}, l.forget(ctx, tx)
+	return Erased{len(ids)}, forget(ctx, tx, l)
 }
 
-// erase removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to forget,
-// which is called once for all.
-func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+// eraseContact removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
+// forget, which is called once for all.
+func eraseContact(ctx context.Context, tx *db.Tx, l *leavers, id uuid.UUID) error {
 	c, err := readContact(ctx, tx, id)
 	if err != nil {
 		return err
@@ -65,50 +67,19 @@ func (l *leavers) erase(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	if err := l.learn(ctx, tx, c); err != nil {
 		return err
 	}
-	// Every id that means the person: contacts merged into this one, and ids that were given out for it.
-	rows, err := tx.Query(ctx, `select id from contact_alias where target = $1`, id)
-	if err != nil {
-		return err
-	}
-	aliases, err := collectIDs(rows)
-	if err != nil {
-		return err
-	}
-	for _, q := range []string{
-		`delete from activity where contact_id = $1`,
-		`delete from submission where contact_id = $1`,
-		`update appointment set contact_id = null where contact_id = $1`,
-		`delete from marketing_link where contact_id = $1 and kind = 'confirm'`,
-		`delete from answered where contact_id = $1 or contact_id in (select id from contact_alias where target = $1)`,
-		`update marketing_link set email_key = '' where contact_id = $1`,
-		`update contact_alias set target = null, merged = false, lingers = false where target = $1`,
-		`delete from contact where id = $1`,
-	} {
-		if _, err := tx.Exec(ctx, q, id); err != nil {
+	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{eraseEntries, eraseCopies, eraseConsents, eraseAnswers, eraseLinks} {
+		if err := erase(ctx, tx, id); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.Exec(ctx, `insert into contact_alias (id, created_at) values ($1, $2)`, id, tx.Now); err != nil {
-		return err
-	}
-	l.AddID(append(aliases, id)...)
-	if err := tx.End(ctx, erasedEvent(id)); err != nil {
-		return err
-	}
-	for _, one := range aliases {
-		// The person left once: of the other ids it is state.
-		e := erasedEvent(one)
-		e.State = true
-		if err := tx.End(ctx, e); err != nil {
-			return err
-		}
-	}
-	return nil
+	ids, err := eraseRow(ctx, tx, id)
+	l.AddID(ids...)
+	return err
 }
 
 // forget removes the people from other records, files and messages here, and asks the other services to do the same
 // (ForgetPerson). An address that a remaining contact has belongs to that contact and is not forgotten.
-func (l *leavers) forget(ctx context.Context, tx *db.Tx) error {
+func forget(ctx context.Context, tx *db.Tx, l *leavers) error {
 	rows, err := tx.Query(ctx, `select distinct k from unnest($1::text[]) k where k <> '' and not exists (select from contact where email_key = k)`, l.keys)
 	if err != nil {
 		return err
@@ -118,10 +89,13 @@ func (l *leavers) forget(ctx context.Context, tx *db.Tx) error {
 	}
 	l.called(l.keys...)
 	l.called(l.labels...)
-	if err := l.strikeFromTimelines(ctx, tx); err != nil {
+	if err := strikeFromTimelines(ctx, tx, l.Person, l.keys, l.labels); err != nil {
 		return fmt.Errorf("strike from timelines: %w", err)
 	}
-	if err := l.strikeFromImports(ctx, tx); err != nil {
+	if err := forgetAddresses(ctx, tx, l.keys); err != nil {
+		return fmt.Errorf("forget former addresses: %w", err)
+	}
+	if err := strikeFromImports(ctx, tx, l); err != nil {
 		return fmt.Errorf("strike from imports: %w", err)
 	}
 	if err := tx.Forget(ctx, l.Person); err != nil {
@@ -161,17 +135,68 @@ func (s *service) emptyTrash(ctx context.Context) error {
 				before, s.trash.Keys()); err != nil {
 				return err
 			}
-			l := s.newLeavers(tx)
+			l := newLeavers(s.Keys.Person, tx)
 			for _, id := range ids {
-				if err := l.erase(ctx, tx, id); err != nil {
+				if err := eraseContact(ctx, tx, l, id); err != nil {
 					return fmt.Errorf("erase contact %s: %w", id, err)
 				}
 			}
-			return l.forget(ctx, tx)
+			return forget(ctx, tx, l)
 		})
 		if worked, err := s.trash.Did(ctx, ids, err); err != nil || !worked {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// restored erases the people again who were erased since the backup, then fails the imports that were not done: an erasure finds what they
+// show of a person while they have their files.
+func (s *service) restored(ctx context.Context) (did []string, err error) {
+	erased, err := s.eraseAgain(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("erase people again: %w", err)
+	}
+	if erased > 0 {
+		did = append(did, fmt.Sprintf("%d contacts that were erased since the backup are erased again", erased))
+	}
+	failed, err := s.failUndone(ctx)
+	if failed > 0 {
+		did = append(did, fmt.Sprintf("%d imports that were not done have failed", failed))
+	}
+	return did, err
+}
+
+// eraseAgain erases the contacts whose topic ends in contact.erased, each as of the time at which that happened, and returns
+// how many.
+func (s *service) eraseAgain(ctx context.Context) (n int, err error) {
+	for {
+		var id uuid.UUID
+		var at time.Time
+		err := s.DB.Pool.QueryRow(ctx, `select c.id, l.at from logged l join contact c on c.id = l.key::uuid
+			where l.topic = $1 and l.kind = $2 order by c.id limit 1`, proto.ContactTopic, proto.KindContactErased).Scan(&id, &at)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := s.DB.Do(ctx, func(tx *db.Tx) error {
+			tx.History, tx.Now = true, at.UTC().Truncate(time.Second)
+			if err := holdImports(ctx, tx); err != nil {
+				return err
+			}
+			if _, err := lockToErase(ctx, tx, `select id from contact where id = $1`, id); err != nil {
+				return err
+			}
+			l := newLeavers(s.Keys.Person, tx)
+			if err := eraseContact(ctx, tx, l, id); err != nil {
+				return err
+			}
+			return forget(ctx, tx, l)
+		}); err != nil {
+			return n, fmt.Errorf("contact %s: %w", id, err)
+		}
+		n++
+	}
 }

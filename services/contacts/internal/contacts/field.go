@@ -19,6 +19,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // Field is a custom field.
@@ -160,7 +161,7 @@ func fieldKey(label string) string {
 			return r
 		}
 		return -1
-	}, slug(label))
+	}, person.Slug(label))
 	key = strings.Trim(key, "_")
 	if len(key) > maxKey {
 		key = strings.Trim(key[:maxKey], "_")

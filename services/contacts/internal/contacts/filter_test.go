@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // model is a contact as the test knows it, to say what a filter should find.
@@ -85,7 +86,7 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 		maybe("status", []string{"lead", "customer"}, func(m model, v string) bool { return m.status == v })
 		maybe("marketing", []string{"none", "subscribed"}, func(_ model, v string) bool { return v == "none" })
 		maybe("source", []string{"web", "fair"}, func(m model, v string) bool { return m.source == v })
-		maybe("tag", []string{"vip", "Été"}, func(m model, v string) bool { return m.tag != "" && slug(m.tag) == slug(v) })
+		maybe("tag", []string{"vip", "Été"}, func(m model, v string) bool { return m.tag != "" && person.Slug(m.tag) == person.Slug(v) })
 		maybe("owner", []string{fmt.Sprint(own.UserID)}, func(m model, _ string) bool { return m.owner == own.UserID })
 		maybe("organization", []string{o, uuid.NewString()}, func(m model, v string) bool { return m.organization == v })
 		maybe("created_since", hours, func(m model, v string) bool { return !m.created.Before(at(v)) })

@@ -112,18 +112,7 @@ func (h handing) handOverContacts(ctx context.Context, tx *db.Tx, from int64, to
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, `update contact set owner_user_id = $2, version = version + 1, updated_at = $3, last_activity = greatest(last_activity, $3)
-		where id = any($1)`, ids, to, tx.Now); err != nil {
-		return ids, err
-	}
-	diff := contactFields.Diff(Contact{OwnerUserID: &from}, Contact{OwnerUserID: to})
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"}, []string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
-		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
-			return []any{db.NewID(), ids[i], entryUpdated, "Contact handed over", diff, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
-		})); err != nil {
-		return ids, err
-	}
-	return ids, publishContacts(ctx, tx, ids, diff.Names())
+	return ids, giveContacts(ctx, tx, ids, from, to)
 }
 
 // handOverOrganizations is handOverContacts for organizations, of which a person has few.

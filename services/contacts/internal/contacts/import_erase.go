@@ -32,7 +32,7 @@ type importText struct {
 
 // strikeFromImports takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
 // people: a stored answer that shows a row of theirs need not name an address.
-func (l *leavers) strikeFromImports(ctx context.Context, tx *db.Tx) error {
+func strikeFromImports(ctx context.Context, tx *db.Tx, l *leavers) error {
 	rows, err := tx.Query(ctx, `select id from import order by id for update`)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (l *leavers) strikeFromImports(ctx context.Context, tx *db.Tx) error {
 		if err != nil {
 			return err
 		}
-		if !l.strikeFromText(&t) {
+		if !strikeFromText(&t, l) {
 			continue
 		}
 		l.AddID(id)
@@ -60,18 +60,18 @@ func (l *leavers) strikeFromImports(ctx context.Context, tx *db.Tx) error {
 			return fmt.Errorf("import %s: %w", id, err)
 		}
 	}
-	return l.strikeFromImportErrors(ctx, tx)
+	return strikeFromImportErrors(ctx, tx, l)
 }
 
 // strikeFromText reports whether anything in t was about the people and is blank now.
-func (l *leavers) strikeFromText(t *importText) (struck bool) {
+func strikeFromText(t *importText, l *leavers) (struck bool) {
 	t.FileName, struck = l.StrikeFrom(t.FileName)
-	if l.inRow(t.Headers) {
+	if inRow(t.Headers, l) {
 		// A file without headers: its first row is a person.
 		t.Headers, struck = csvfile.NamelessHeaders(len(t.Headers)), true
 	}
 	for i, row := range t.Preview {
-		if l.inRow(row) {
+		if inRow(row, l) {
 			t.Preview[i], struck = make([]string, len(row)), true
 		}
 	}
@@ -84,7 +84,7 @@ func (l *leavers) strikeFromText(t *importText) (struck bool) {
 		t.CSV = ""
 		return true
 	}
-	if rest, found := f.Strike(l.inRow); found {
+	if rest, found := f.Strike(func(cells []string) bool { return inRow(cells, l) }); found {
 		t.CSV, struck = rest, true
 	}
 	return struck
@@ -92,7 +92,7 @@ func (l *leavers) strikeFromText(t *importText) (struck bool) {
 
 // strikeFromImportErrors deletes the errors of the people's rows. The SQL finds more rows than these, by what an address
 // has in every spelling and by last names.
-func (l *leavers) strikeFromImportErrors(ctx context.Context, tx *db.Tx) error {
+func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *leavers) error {
 	var words []string
 	for _, key := range l.keys {
 		local, _, _ := strings.Cut(key, "@")
@@ -115,7 +115,7 @@ func (l *leavers) strikeFromImportErrors(ctx context.Context, tx *db.Tx) error {
 		cells  []string
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.cells}, func() error {
-		if l.inRow(e.cells) || l.inRow([]string{e.column}) {
+		if inRow(e.cells, l) || inRow([]string{e.column}, l) {
 			imports, numbers = append(imports, e.id), append(numbers, e.row)
 		}
 		return nil
@@ -129,7 +129,7 @@ func (l *leavers) strikeFromImportErrors(ctx context.Context, tx *db.Tx) error {
 
 // inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or both
 // first and last name stand there, each as a whole cell or together in one.
-func (l *leavers) inRow(cells []string) bool {
+func inRow(cells []string, l *leavers) bool {
 	whole := func(name string) bool {
 		return slices.ContainsFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })
 	}

@@ -92,13 +92,10 @@ func (j *job) put(c *Contact, target, cell string) (problem fault.Problem) {
 			problem = fault.TooMany(maxTags)
 		}
 	default:
+		// The field may be archived since the import was started.
 		key := strings.TrimPrefix(target, "fields.")
-		f, ok := j.clean.custom[key]
-		if !ok {
-			return fault.Problem{} // archived since the import was started
-		}
 		var v any
-		if v, problem = f.value(cell, j.clean.region); v != nil {
+		if v, problem = j.clean.value(key, cell); v != nil {
 			c.Fields[key] = v
 		}
 	}
@@ -186,4 +183,15 @@ func (j *job) decide(tx *db.Tx, d draft, old Contact, batchTag []string) (c Cont
 type failedRow struct {
 	ImportError
 	cells []string
+}
+
+// keysOf are the addresses of drafts, by their keys.
+func keysOf(drafts []draft) []string {
+	var keys []string
+	for _, d := range drafts {
+		if d.key != "" {
+			keys = append(keys, d.key)
+		}
+	}
+	return keys
 }

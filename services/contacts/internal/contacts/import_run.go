@@ -16,7 +16,6 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/record"
 )
@@ -276,7 +275,7 @@ func (j *job) advance(ctx context.Context, tx *db.Tx, done int, last bool) error
 // addresses that somebody took at this very moment.
 func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft) (left []draft, err error) {
 	drafts, left = firstOfEachAddress(drafts)
-	existing, err := contactsWithEmails(ctx, tx, drafts)
+	existing, err := lockContactsWithEmails(ctx, tx, keysOf(drafts))
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)
 	}
@@ -289,7 +288,7 @@ func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []stri
 			continue
 		}
 		if c, ok := j.decide(tx, d, old, batchTag); ok {
-			out.updates = append(out.updates, update{old, c})
+			out.update(old, c)
 		}
 	}
 	taken, err := r.create(ctx, tx, j, batchTag, fresh, &out)
@@ -307,7 +306,7 @@ func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, batchTag []str
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	unsubscribed, err := r.unsubscribed(ctx, tx, drafts)
+	unsubscribed, err := r.haveLeft(ctx, tx, keysOf(drafts))
 	if err != nil {
 		return nil, err
 	}
@@ -337,31 +336,28 @@ func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, batchTag []str
 			continue
 		}
 		j.totals.Created++
-		out.entries = append(out.entries, entry{contact: &c.ID, kind: entryCreated, subject: "Contact imported", data: creation(c)})
-		out.events = append(out.events, contactEvent(proto.KindContactCreated, c, nil, nil))
+		out.created(c, "Contact imported")
 	}
 	return taken, nil
 }
 
-// unsubscribed gives the keys of those addresses whose owners have unsubscribed.
-func (r *importer) unsubscribed(ctx context.Context, tx *db.Tx, drafts []draft) (map[string]bool, error) {
-	keys := map[string]string{} // by hash
-	hashes := make([][]byte, 0, len(drafts))
-	for _, d := range drafts {
-		if d.key != "" {
-			hash := r.addressHash(d.key)
-			keys[string(hash)] = d.key
-			hashes = append(hashes, hash)
+// failUndone fails the imports that were not done when the backup was made, and returns how many: the contacts that they made since are gone,
+// and going on would make others in their place.
+func (s *service) failUndone(ctx context.Context) (failed int, err error) {
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		ids, err := idsOf(ctx, tx, `select id from import where status in ($1, $2) order by id for update`, importQueued, importRunning)
+		if err != nil {
+			return err
 		}
-	}
-	rows, err := tx.Query(ctx, `select address_hash from unsubscribed where address_hash = any($1)`, hashes)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	left := map[string]bool{}
-	for _, hash := range found {
-		left[keys[string(hash)]] = true
-	}
-	return left, err
+		for _, id := range ids {
+			reason := importError(0, "", "svc_invalid_status",
+				fault.NewProblem("restored", "The import was not done when the backup was made. Look at what is there and upload the rest again."))
+			if err := (&job{id: id}).end(ctx, tx, reason); err != nil {
+				return fmt.Errorf("end import %s: %w", id, err)
+			}
+		}
+		failed = len(ids)
+		return nil
+	})
+	return failed, err
 }

@@ -59,7 +59,7 @@ func (s *service) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByI
 	links, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Link, err error) {
 		var first, last, email, phone string
 		err = row.Scan(&l.ID, &first, &last, &email, &phone, &l.Role, &l.IsPrimary)
-		l.Name = displayName(first, last, email, phone)
+		l.Name = person.DisplayName(first, last, email, phone)
 		return l, err
 	})
 	return db.All(links), err
@@ -123,11 +123,11 @@ func setLink(ctx context.Context, tx *db.Tx, c Contact, o Organization, role str
 
 // logLink writes what happened to a link into both timelines, and publishes both records.
 func logLink(ctx context.Context, tx *db.Tx, contact, organization uuid.UUID, kind, subject string, data any) error {
-	if _, err := log(ctx, tx, entry{contact: &contact, organization: &organization, kind: kind, subject: subject, data: data}); err != nil {
+	if _, err := log(ctx, tx, newEntry{contact: &contact, organization: &organization, kind: kind, subject: subject, data: data}); err != nil {
 		return err
 	}
 	b := &pgx.Batch{}
-	b.Queue(`update contact set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, contact, tx.Now)
+	queueNextVersion(b, contact, tx.Now)
 	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, organization, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
@@ -164,4 +164,28 @@ func (s *service) unlinkContact(ctx context.Context, tx *db.Tx, in LinkID) (op.N
 	}
 	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role}
 	return op.None{}, logLink(ctx, tx, c.ID, o.ID, entryUnlinked, "Link with "+o.Name+" ended", data)
+}
+
+// moveLinks gives the links of one contact to another. The main organization of the one that gets them stays the main one.
+func moveLinks(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
+	for _, q := range []string{
+		`update contact_organization set is_primary = false where contact_id = $2
+			and exists (select from contact_organization where contact_id = $1 and is_primary)`,
+		`with both_sides as (delete from contact_organization l using contact_organization w
+			where l.contact_id = $2 and w.contact_id = $1 and w.organization_id = l.organization_id returning l.organization_id, l.is_primary, l.role)
+		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
+			from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`,
+		`update contact_organization set contact_id = $1 where contact_id = $2`,
+	} {
+		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseLinks deletes the links of a contact that is erased.
+func eraseLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from contact_organization where contact_id = $1`, contact)
+	return err
 }

@@ -37,6 +37,26 @@ func (s *service) hasLeft(ctx context.Context, tx *db.Tx, key string) (left bool
 	return left, err
 }
 
+// haveLeft reports of addresses, by their keys, whether their owners have unsubscribed.
+func (s *service) haveLeft(ctx context.Context, tx *db.Tx, keys []string) (map[string]bool, error) {
+	byHash := map[string]string{}
+	hashes := make([][]byte, len(keys))
+	for i, key := range keys {
+		hashes[i] = s.addressHash(key)
+		byHash[string(hashes[i])] = key
+	}
+	rows, err := tx.Query(ctx, `select address_hash from unsubscribed where address_hash = any($1)`, hashes)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	left := map[string]bool{}
+	for _, hash := range found {
+		left[byHash[string(hash)]] = true
+	}
+	return left, err
+}
+
 // recallMarketing gives c unsubscribed when the owner of its address once left: whatever brings the address back, only a
 // confirmation by mail subscribes it again.
 func (s *service) recallMarketing(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
@@ -58,14 +78,13 @@ func endConfirmLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 func (s *service) setMarketing(ctx context.Context, tx *db.Tx, c Contact, state, subject string, details map[string]any) error {
 	data := map[string]any{"marketing": change.Change{Old: c.Marketing, New: state}}
 	maps.Copy(data, details)
-	if _, err := log(ctx, tx, entry{contact: &c.ID, kind: entryMarketing, subject: subject, data: data}); err != nil {
+	if _, err := log(ctx, tx, newEntry{contact: &c.ID, kind: entryMarketing, subject: subject, data: data}); err != nil {
 		return err
 	}
 	if c.Marketing == state {
 		return touch(ctx, tx, c.ID)
 	}
-	if _, err := tx.Exec(ctx, `update contact set version = version + 1, marketing = $2, marketing_updated_at = $3, updated_at = $3,
-		last_activity = greatest(last_activity, $3) where id = $1`, c.ID, state, tx.Now); err != nil {
+	if err := storeMarketing(ctx, tx, c.ID, state); err != nil {
 		return err
 	}
 	now, err := emitContact(ctx, tx, proto.KindContactUpdated, c.ID, []string{"marketing"}, nil)

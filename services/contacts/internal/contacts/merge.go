@@ -31,7 +31,7 @@ func (s *service) mergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 		return winner, inTrash("contact")
 	}
 	c := mergedContact(winner, loser)
-	if err := s.moveContact(ctx, tx, winner, loser); err != nil {
+	if err := moveContact(ctx, tx, winner, loser); err != nil {
 		return winner, err
 	}
 	if c, err = s.recallMarketing(ctx, tx, c); err != nil {
@@ -50,7 +50,7 @@ func (s *service) mergeContacts(ctx context.Context, tx *db.Tx, in OtherID) (Con
 	diff := contactFields.Diff(winner, c)
 	tx.Changed(diff)
 	data := map[string]any{"merged_id": loser.ID, "values": lostContact(c, loser), "changes": diff}
-	deferLog(tx, entry{contact: &c.ID, kind: entryMerged, subject: "Merged with " + loser.Name(), data: data})
+	deferLog(tx, newEntry{contact: &c.ID, kind: entryMerged, subject: "Merged with " + loser.Name(), data: data})
 	return merged, tx.Emit(ctx, contactEvent(proto.KindContactMerged, merged, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}))
 }
 
@@ -76,29 +76,20 @@ func lostContact(c, loser Contact) map[string]any {
 }
 
 // moveContact moves everything that hangs on loser to winner and deletes loser.
-func (s *service) moveContact(ctx context.Context, tx *db.Tx, winner, loser Contact) error {
-	for _, q := range []string{
-		// The winner's main organization stays the main one.
-		`update contact_organization set is_primary = false where contact_id = $2
-			and exists (select from contact_organization where contact_id = $1 and is_primary)`,
-		`with both_sides as (delete from contact_organization l using contact_organization w
-			where l.contact_id = $2 and w.contact_id = $1 and w.organization_id = l.organization_id returning l.organization_id, l.is_primary, l.role)
-		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
-			from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`,
-		`update contact_organization set contact_id = $1 where contact_id = $2`,
-		`update consent set contact_id = $1 where contact_id = $2`,
-		`update marketing_link set contact_id = $1 where contact_id = $2`,
-		`insert into former_address (email_key, contact_id) select email_key, $1 from former_address where contact_id = $2 on conflict do nothing`,
-		`delete from contact where id = $2 and $1 <> $2`,
-	} {
-		if _, err := tx.Exec(ctx, q, winner.ID, loser.ID); err != nil {
-			return err
-		}
-	}
-	if err := rememberAddress(ctx, tx, winner.ID, address.Key(loser.Email)); err != nil {
+func moveContact(ctx context.Context, tx *db.Tx, winner, loser Contact) error {
+	if err := moveLinks(ctx, tx, winner.ID, loser.ID); err != nil {
 		return err
 	}
-	return mergeAway(ctx, tx, loser.ID, winner.ID)
+	if err := moveConsents(ctx, tx, winner.ID, loser.ID); err != nil {
+		return err
+	}
+	if err := absorb(ctx, tx, winner.ID, loser); err != nil {
+		return err
+	}
+	if err := alias(ctx, tx, loser.ID, winner.ID); err != nil {
+		return err
+	}
+	return mergedAway(ctx, tx, loser.ID, winner.ID)
 }
 
 // alias makes id stand for target from now on, and moves the records stored under id. An alias always leads to a contact in
@@ -108,12 +99,9 @@ func alias(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
 		return err
 	}
 	b := &pgx.Batch{}
-	b.Queue(`insert into contact_alias (id, target, created_at) values ($1, $2, $3) on conflict (id) do update set target = excluded.target`, id, target, tx.Now)
-	b.Queue(`update contact_alias set target = $2 where target = $1`, id, target)
-	b.Queue(`update activity set contact_id = $2 where contact_id = $1`, id, target)
-	b.Queue(`update appointment set contact_id = $2 where contact_id = $1`, id, target)
-	b.Queue(`update submission set contact_id = $2 where contact_id = $1`, id, target)
-	b.Queue(`update contact set last_activity = greatest(last_activity,
-		(select created_at from activity where contact_id = $1 order by created_at desc, id desc limit 1)) where id = $1`, target)
+	queueAlias(b, id, target, tx.Now)
+	queueMoveContact(b, id, target)
+	queueMoveCopies(b, id, target)
+	queueLastActivity(b, target)
 	return tx.SendBatch(ctx, b).Close()
 }

@@ -70,7 +70,7 @@ type OrganizationInput struct {
 // read gives the values of a request in their stored form, and the names of those that were given. It notes in clean
 // what is wrong with them.
 func (in OrganizationInput) read(name opt.Value[string], clean *cleaner) (Organization, record.Names) {
-	g := given{clean, record.Names{}}
+	g := clean.given()
 	return Organization{
 		Name:        g.filledText("name", name, person.Name),
 		VATNumber:   g.text("vat_number", in.VATNumber, person.VAT),

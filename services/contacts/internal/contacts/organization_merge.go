@@ -42,7 +42,7 @@ func (s *service) mergeOrganizations(ctx context.Context, tx *db.Tx, in OtherID)
 	}
 	diff := organizationFields.Diff(winner, o)
 	data := map[string]any{"merged_id": loser.ID, "values": organizationFields.Lost(o, loser), "changes": diff}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryMerged, subject: "Merged with " + loser.Name, data: data}); err != nil {
+	if _, err := log(ctx, tx, newEntry{organization: &o.ID, kind: entryMerged, subject: "Merged with " + loser.Name, data: data}); err != nil {
 		return winner, err
 	}
 	if err := publishLinked(ctx, tx, moved); err != nil {

@@ -112,7 +112,7 @@ func insertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organiz
 		returning updated_at`, rowOfOrganization(o, tx.Now)).Scan(&o.UpdatedAt); err != nil {
 		return o, err
 	}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryCreated, subject: "Organization created",
+	if _, err := log(ctx, tx, newEntry{organization: &o.ID, kind: entryCreated, subject: "Organization created",
 		data: organizationFields.Diff(Organization{}, o).Created()}); err != nil {
 		return o, err
 	}
@@ -129,7 +129,7 @@ func saveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subje
 	if err := updateOrganization(ctx, tx, o); err != nil {
 		return err
 	}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryUpdated, subject: subject, data: diff}); err != nil {
+	if _, err := log(ctx, tx, newEntry{organization: &o.ID, kind: entryUpdated, subject: subject, data: diff}); err != nil {
 		return err
 	}
 	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)

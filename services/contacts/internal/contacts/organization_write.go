@@ -36,7 +36,7 @@ func (s *service) createOrganization(ctx context.Context, tx *db.Tx, in NewOrgan
 	o, _ := in.read(in.Name, clean)
 	o.ID = db.NewID()
 	clean.size(o.Fields)
-	if err := clean.problems.Err(); err != nil {
+	if err := clean.err(); err != nil {
 		return o, err
 	}
 	return insertOrganization(ctx, tx, o)
@@ -71,7 +71,7 @@ func (s *service) updateOrganization(ctx context.Context, tx *db.Tx, in Organiza
 		o = organizationFields.Overwrite(old, from, given)
 	}
 	clean.size(o.Fields)
-	if err := clean.problems.Err(); err != nil {
+	if err := clean.err(); err != nil {
 		return old, err
 	}
 	if err := saveOrganization(ctx, tx, old, o, "Organization changed"); err != nil {
@@ -101,7 +101,7 @@ func (s *service) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID)
 	if err := updateOrganization(ctx, tx, o); err != nil {
 		return op.None{}, err
 	}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryDeleted, subject: "Organization moved to the trash"}); err != nil {
+	if _, err := log(ctx, tx, newEntry{organization: &o.ID, kind: entryDeleted, subject: "Organization moved to the trash"}); err != nil {
 		return op.None{}, err
 	}
 	if err := emitOrganization(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
@@ -126,7 +126,7 @@ func (s *service) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID
 	if err := updateOrganization(ctx, tx, o); err != nil {
 		return o, err
 	}
-	if _, err := log(ctx, tx, entry{organization: &o.ID, kind: entryRestored, subject: "Organization restored"}); err != nil {
+	if _, err := log(ctx, tx, newEntry{organization: &o.ID, kind: entryRestored, subject: "Organization restored"}); err != nil {
 		return o, err
 	}
 	if err := emitOrganization(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // Overview is what a person sees first: today and the last seven days, of what they may see.
@@ -156,7 +157,7 @@ func scanAppointment(row pgx.CollectableRow) (OverviewAppointment, error) {
 	a := OverviewAppointment{ID: r.ID, Status: r.Status, Service: OverviewService{r.ServiceID, r.ServiceName}, Staff: OverviewStaff{r.StaffID, r.StaffName},
 		StartsAt: r.StartsAt, EndsAt: r.EndsAt}
 	if r.ContactID != nil {
-		a.Contact = opt.Of(ContactRef{*r.ContactID, displayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
+		a.Contact = opt.Of(ContactRef{*r.ContactID, person.DisplayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
 	}
 	return a, err
 }

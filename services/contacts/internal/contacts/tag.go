@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/text/unicode/norm"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -42,26 +40,6 @@ func (t Tag) StatusCode() int { return cmp.Or(t.status, http.StatusOK) }
 
 // RecordID names the tag in the audit log.
 func (t Tag) RecordID() string { return t.Slug }
-
-var latin = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ð", "d", "þ", "th", "ł", "l", "đ", "d", "ı", "i")
-
-// slug is the lower-case kebab of a name: letters and digits without accents, with - between words. A name without letters
-// and digits keeps its characters.
-func slug(name string) string {
-	folded := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-			return -1
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
-			return unicode.ToLower(r)
-		}
-		return ' '
-	}, norm.NFKD.String(latin.Replace(strings.ToLower(name))))
-	if s := strings.Join(strings.Fields(folded), "-"); s != "" {
-		return s
-	}
-	return strings.Join(strings.Fields(name), "-")
-}
 
 // tagNamed is an SQL expression: the name of the tag that has a given name or slug, or had the name before; null for a name that means no tag.
 const tagNamed = `coalesce((select name from tag join tag_name using (slug) where key = tag_key(?)), (select name from tag where slug = lower(?)))`
@@ -95,7 +73,9 @@ func tagsByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func(
 		}
 	}
 	// In the order of slugs, so that two transactions wait for each other and never in a circle.
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(strings.Compare(slug(a), slug(b)), strings.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(strings.Compare(person.Slug(a), person.Slug(b)), strings.Compare(a, b))
+	})
 	for _, name := range names {
 		if _, ok := known[name]; !ok {
 			t, err := makeTag(ctx, tx, name)
@@ -164,7 +144,7 @@ func oneTag(ctx context.Context, tx *db.Tx, query string, args ...any) (Tag, err
 
 // makeTag makes a tag, or finds the one that the name means. Its slug gets a number when another tag has it.
 func makeTag(ctx context.Context, tx *db.Tx, name string) (Tag, error) {
-	base := slug(name)
+	base := person.Slug(name)
 	for {
 		done, err := tx.Exec(ctx, `insert into tag_name (key, slug) values (tag_key($1), $2) on conflict do nothing`, name, base)
 		if err != nil {

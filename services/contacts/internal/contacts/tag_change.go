@@ -196,7 +196,7 @@ func (s *service) retag(ctx context.Context, tx *db.Tx, c *tagChange, contacts [
 	for _, old := range contacts {
 		next := old
 		next.Tags = c.apply(old.Tags)
-		out.updates = append(out.updates, update{old, next})
+		out.update(old, next)
 	}
 	if err := out.send(ctx, tx, clean); err != nil {
 		return err

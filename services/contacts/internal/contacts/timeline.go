@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/opt"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // Types of timeline entries.
@@ -44,8 +45,8 @@ type Entry struct {
 	ID uuid.UUID `json:"-"`
 }
 
-// entry is what is written to a timeline.
-type entry struct {
+// newEntry is what is written to a timeline.
+type newEntry struct {
 	contact, organization, ref *uuid.UUID
 	kind, subject, body        string
 	data                       any
@@ -55,20 +56,20 @@ type entry struct {
 
 // log writes an entry in the name of the actor, and gives its id. The record's last_activity is the caller's to set:
 // most update the row anyway.
-func log(ctx context.Context, tx *db.Tx, e entry) (uuid.UUID, error) {
+func log(ctx context.Context, tx *db.Tx, e newEntry) (uuid.UUID, error) {
 	row := e.row(tx)
 	_, err := tx.Exec(ctx, insertEntry, row)
 	return row["id"].(uuid.UUID), err
 }
 
 // deferLog is log in the round trip of the commit.
-func deferLog(tx *db.Tx, e entry) { tx.Defer(insertEntry, e.row(tx)) }
+func deferLog(tx *db.Tx, e newEntry) { tx.Defer(insertEntry, e.row(tx)) }
 
 const insertEntry = `
 	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
 	values (@id, @contact, @organization, @type, @subject, @body, @data, @channel, @actor, nullif(@user::bigint, 0), @ref, @at)`
 
-func (e entry) row(tx *db.Tx) pgx.NamedArgs {
+func (e newEntry) row(tx *db.Tx) pgx.NamedArgs {
 	if e.data == nil {
 		e.data = struct{}{}
 	}
@@ -80,6 +81,50 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 		"data": e.data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.ref, "at": at}
 }
 
+// queueOnce queues the entry of an event unless it is there, and returns its time.
+func (e newEntry) queueOnce(tx *db.Tx, b *pgx.Batch) time.Time {
+	row := e.row(tx)
+	b.Queue(insertEntry+` on conflict (id) do nothing`, row)
+	return row["at"].(time.Time)
+}
+
+// copyEntries writes entries of contacts in one go. Each entry is sent behind a call of before with its index, while the server stores the
+// entries before it.
+func copyEntries(ctx context.Context, tx *db.Tx, entries []newEntry, before func(i int) error) error {
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
+		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
+		pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
+			// A panic here would be one of the driver's goroutine.
+			if err := recovered(func() error { return before(i) }); err != nil {
+				return nil, err
+			}
+			e := entries[i]
+			return []any{db.NewID(), *e.contact, e.kind, e.subject, e.data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
+		}))
+	return err
+}
+
+// queueMoveContact queues that the entries of one contact become those of another, and queueMoveOrganization the same for organizations.
+func queueMoveContact(b *pgx.Batch, from, to uuid.UUID) {
+	b.Queue(`update activity set contact_id = $2 where contact_id = $1`, from, to)
+}
+
+func queueMoveOrganization(b *pgx.Batch, from, to uuid.UUID) {
+	b.Queue(`update activity set organization_id = $2 where organization_id = $1`, from, to)
+}
+
+// dropRef deletes the entries about an appointment or a submission.
+func dropRef(ctx context.Context, tx *db.Tx, ref uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from activity where ref = $1`, ref)
+	return err
+}
+
+// eraseEntries deletes the timeline of a contact.
+func eraseEntries(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from activity where contact_id = $1`, contact)
+	return err
+}
+
 // entryColumns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
 const entryColumns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
 	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
@@ -87,7 +132,7 @@ const entryColumns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.acto
 func scanEntry(row pgx.CollectableRow) (Entry, error) {
 	r, err := pgx.RowToStructByName[entryRow](row)
 	if r.ContactID != nil {
-		r.Contact = opt.Of(ContactRef{*r.ContactID, displayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
+		r.Contact = opt.Of(ContactRef{*r.ContactID, person.DisplayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
 	}
 	return r.Entry, err
 }
@@ -119,7 +164,7 @@ func userID(a db.Actor) *int64 {
 	return &a.UserID
 }
 
-// recovered gives a panic of f as an error, so that one file does not stop the process.
+// recovered gives a panic of f as an error, so that one record does not stop the process.
 func recovered(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,0 +1,16 @@
+package contacts
+
+import (
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
+)
+
+// overviewOps declares what is summed up.
+func (s *service) overviewOps(set *op.Set) {
+	op.Add(set, op.Op{ID: "get-overview", Route: "GET /overview", Perm: auth.ViewContacts, Record: "overview",
+		Doc: "Sum up today's appointments, requests, new contacts and submissions, and what happened last.",
+		Use: "Use it for a question such as what is on today. Answers with the five soonest requests and the ten newest timeline entries."}, s.getOverview)
+	op.Add(set, op.Op{ID: "get-contact-statistics", Route: "GET /statistics/contacts", Perm: auth.ViewContacts, Record: "contact",
+		Doc: "Get how many contacts were made in each of the last weeks, and where they came from.",
+		Use: "Use it for trends. For the contacts themselves use find-contacts. Weeks begin on Monday; the present one is not over."}, s.statistics)
+}
