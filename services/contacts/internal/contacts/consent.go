@@ -45,10 +45,10 @@ func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, c Consent) er
 
 // recordConsents records the statements that a visitor agreed to, none of them verified: a public form proves nothing. A
 // visitor who agreed to marketing is asked by mail, at most once a day; asked reports that they were.
-func (s *service) recordConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
+func (s *service) recordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
 	marketing := false
 	for _, c := range consents {
-		if err := addConsent(ctx, tx, contact, Consent{Purpose: c.GetPurpose(), Text: c.GetText()}); err != nil {
+		if err := addConsent(ctx, tx, id, Consent{Purpose: c.GetPurpose(), Text: c.GetText()}); err != nil {
 			return false, err
 		}
 		marketing = marketing || c.GetMarketing()
@@ -56,7 +56,7 @@ func (s *service) recordConsents(ctx context.Context, tx *db.Tx, contact uuid.UU
 	if !marketing {
 		return false, nil
 	}
-	c, err := lockContact(ctx, tx, contact)
+	c, err := lockContact(ctx, tx, id)
 	if err != nil || c.Email == "" || c.Marketing == marketingSubscribed {
 		return false, err
 	}

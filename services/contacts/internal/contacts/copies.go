@@ -90,7 +90,7 @@ var appointmentSubjects = map[string]string{
 }
 
 // logAppointment writes what happened into the client's timeline, in the name of who did it.
-func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact uuid.UUID, e bus.Event) error {
+func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, client uuid.UUID, e bus.Event) error {
 	subject, ok := appointmentSubjects[e.Kind]
 	if !ok {
 		return nil
@@ -100,7 +100,7 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, contact
 	}
 	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"service": a.Service, "staff": a.Staff}}
-	return logEvent(ctx, tx, contact, e, newEntry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
+	return logEvent(ctx, tx, client, e, newEntry{kind: entryAppointment, subject: subject, data: data, ref: &a.ID})
 }
 
 // dropAppointment deletes the copy of an appointment and its timeline entries.
@@ -150,13 +150,13 @@ func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Ev
 	return contact, err
 }
 
-func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, contact uuid.UUID, e bus.Event) error {
+func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, sender uuid.UUID, e bus.Event) error {
 	subject := "Form submitted"
 	if r.Form.Name != "" {
 		subject += ": " + r.Form.Name
 	}
 	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
-	return logEvent(ctx, tx, contact, e, newEntry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
+	return logEvent(ctx, tx, sender, e, newEntry{kind: entrySubmission, subject: subject, data: data, ref: &r.ID})
 }
 
 // dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.

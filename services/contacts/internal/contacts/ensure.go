@@ -210,7 +210,7 @@ func findEnsured(ctx context.Context, tx *db.Tx, requested uuid.UUID, key string
 
 // ensureOrganization links the contact with the organization that a visitor named: the oldest of that name,
 // or a new one. What the organization lacks is filled in.
-func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uuid.UUID, m *proto.EnsureContact) (linked bool, err error) {
+func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contactID uuid.UUID, m *proto.EnsureContact) (linked bool, err error) {
 	name := cut(person.Name(m.GetOrganizationName()), 190)
 	if name == "" {
 		return false, nil
@@ -219,7 +219,7 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 	if err != nil {
 		return false, err
 	}
-	c, err := lockContact(ctx, tx, contact)
+	c, err := lockContact(ctx, tx, contactID)
 	if err != nil {
 		return false, err
 	}
@@ -247,7 +247,7 @@ func (s *service) ensureOrganization(ctx context.Context, tx *db.Tx, contact uui
 	}
 	var already, hasPrimary bool
 	if err := tx.QueryRow(ctx, `select coalesce(bool_or(organization_id = $2), false), coalesce(bool_or(is_primary), false) from contact_organization
-		where contact_id = $1`, contact, o.ID).Scan(&already, &hasPrimary); err != nil || already {
+		where contact_id = $1`, contactID, o.ID).Scan(&already, &hasPrimary); err != nil || already {
 		return false, err
 	}
 	return setLink(ctx, tx, c, o, "", !hasPrimary)

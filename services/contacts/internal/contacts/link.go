@@ -122,20 +122,20 @@ func setLink(ctx context.Context, tx *db.Tx, c Contact, o Organization, role str
 }
 
 // logLink writes what happened to a link into both timelines, and publishes both records.
-func logLink(ctx context.Context, tx *db.Tx, contact, organization uuid.UUID, kind, subject string, data any) error {
-	if _, err := log(ctx, tx, newEntry{contact: &contact, organization: &organization, kind: kind, subject: subject, data: data}); err != nil {
+func logLink(ctx context.Context, tx *db.Tx, contactID, organizationID uuid.UUID, kind, subject string, data any) error {
+	if _, err := log(ctx, tx, newEntry{contact: &contactID, organization: &organizationID, kind: kind, subject: subject, data: data}); err != nil {
 		return err
 	}
 	b := &pgx.Batch{}
-	queueNextVersion(b, contact, tx.Now)
-	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, organization, tx.Now)
+	queueNextVersion(b, contactID, tx.Now)
+	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, organizationID, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
-	if _, err := emitContact(ctx, tx, proto.KindContactUpdated, contact, []string{"organization"}, nil); err != nil {
+	if _, err := emitContact(ctx, tx, proto.KindContactUpdated, contactID, []string{"organization"}, nil); err != nil {
 		return err
 	}
-	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, organization, []string{"contacts_count"}, nil)
+	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, organizationID, []string{"contacts_count"}, nil)
 }
 
 // LinkID names a link in the path.
