@@ -5,8 +5,3 @@
 // by id; organizations by id; then what is linked with them. A tag's row comes last, tags sorted by slug; the worker
 // that changes tags waits for no contact.
 package contacts
-
-import "embed"
-
-//go:embed migrations/*.sql
-var migrations embed.FS

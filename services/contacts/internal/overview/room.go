@@ -1,0 +1,11 @@
+package overview
+
+import (
+	"frontdesk/libs/app"
+)
+
+// Room sums up.
+type Room struct{ *app.Kit }
+
+// New makes the room.
+func New(k *app.Kit) *Room { return &Room{k} }
