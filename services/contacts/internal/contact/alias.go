@@ -16,15 +16,15 @@ import (
 	"frontdesk/proto"
 )
 
-// AliasLock is held shared while a record is stored under an id, and exclusively while the id's meaning changes.
-const AliasLock = "contacts.alias"
+// aliasLock is held shared while a record is stored under an id, and exclusively while the id's meaning changes.
+const aliasLock = "contacts.alias"
 
 // Pinned returns the contact that id stands for, or nil if that contact was erased. It locks this meaning until the
 // transaction ends, so that a record stored under the contact stays with the person. An id that never was a contact's stands
 // for itself, because its contact may still come.
 func Pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (contact *uuid.UUID, err error) {
 	b := &pgx.Batch{}
-	db.QueueLockShared(b, AliasLock, id)
+	db.QueueLockShared(b, aliasLock, id)
 	b.Queue(`select target from contact_alias where id = $1`, id).QueryRow(func(row pgx.Row) error {
 		err := row.Scan(&contact)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -38,7 +38,7 @@ func Pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (contact *uuid.UUID, e
 
 // PinAlone blocks storing records under id until the transaction ends.
 func PinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	return tx.Lock(ctx, AliasLock, id)
+	return tx.Lock(ctx, aliasLock, id)
 }
 
 // PinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as pinned does for one.
@@ -77,7 +77,7 @@ func queuePins(ctx context.Context, tx *db.Tx, ids []uuid.UUID, lock func(b *pgx
 	slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	b := &pgx.Batch{}
 	for _, id := range slices.Compact(ids) {
-		lock(b, AliasLock, id)
+		lock(b, aliasLock, id)
 	}
 	if b.Len() == 0 {
 		return nil

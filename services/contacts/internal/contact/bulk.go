@@ -25,8 +25,8 @@ func (w *Writes) Update(old, next Contact) { w.updates = append(w.updates, updat
 
 // Created adds the entry, with this subject, and the event of a contact that insertContacts made.
 func (w *Writes) Created(c Contact, subject string) {
-	w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryCreated, Subject: subject, Data: Creation(c)})
-	w.events = append(w.events, ContactEvent(proto.KindContactCreated, c, nil, nil))
+	w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Created, Subject: subject, Data: Creation(c)})
+	w.events = append(w.events, Event(proto.KindContactCreated, c, nil, nil))
 }
 
 // Send stores the writes. The values of archived fields, which clean does not know, are left out of the events.
@@ -36,7 +36,7 @@ func (w *Writes) Send(ctx context.Context, tx *db.Tx, clean *field.Cleaner) erro
 			return err
 		}
 	}
-	return timeline.CopyEntries(ctx, tx, w.entries, func(i int) error { return tx.Emit(ctx, w.events[i]) })
+	return timeline.Copy(ctx, tx, w.entries, func(i int) error { return tx.Emit(ctx, w.events[i]) })
 }
 
 func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleaner) error {
@@ -50,27 +50,27 @@ func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleane
 		return err
 	}
 	for _, u := range w.updates {
-		c, diff := written[u.next.ID], ContactFields.Diff(u.old, u.next)
+		c, diff := written[u.next.ID], Fields.Diff(u.old, u.next)
 		c.Fields = clean.Shown(c.Fields)
-		w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryUpdated, Subject: w.Subject, Data: diff})
-		w.events = append(w.events, ContactEvent(proto.KindContactUpdated, c, diff.Names(), nil))
+		w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Updated, Subject: w.Subject, Data: diff})
+		w.events = append(w.events, Event(proto.KindContactUpdated, c, diff.Names(), nil))
 	}
 	return nil
 }
 
-// GiveContacts gives locked contacts of one owner to another, or to nobody: rows, timeline entries, events.
-func GiveContacts(ctx context.Context, tx *db.Tx, ids []uuid.UUID, from int64, to *int64) error {
+// Give gives locked contacts of one owner to another, or to nobody: rows, timeline entries, events.
+func Give(ctx context.Context, tx *db.Tx, ids []uuid.UUID, from int64, to *int64) error {
 	if _, err := tx.Exec(ctx, `update contact set owner_user_id = $2, version = version + 1, updated_at = $3, last_activity = greatest(last_activity, $3)
 		where id = any($1)`, ids, to, tx.Now); err != nil {
 		return err
 	}
-	diff := ContactFields.Diff(Contact{OwnerUserID: &from}, Contact{OwnerUserID: to})
+	diff := Fields.Diff(Contact{OwnerUserID: &from}, Contact{OwnerUserID: to})
 	entries := make([]timeline.NewEntry, len(ids))
 	for i := range ids {
-		entries[i] = timeline.NewEntry{Contact: &ids[i], Kind: timeline.EntryUpdated, Subject: "Contact handed over", Data: diff}
+		entries[i] = timeline.NewEntry{Contact: &ids[i], Kind: timeline.Updated, Subject: "Contact handed over", Data: diff}
 	}
-	if err := timeline.CopyEntries(ctx, tx, entries, func(int) error { return nil }); err != nil {
+	if err := timeline.Copy(ctx, tx, entries, func(int) error { return nil }); err != nil {
 		return err
 	}
-	return publishContacts(ctx, tx, ids, diff.Names())
+	return publish(ctx, tx, ids, diff.Names())
 }

@@ -27,7 +27,7 @@ type Contact struct {
 	OwnerUserID        *int64                         `json:"owner_user_id" doc:"The user id of the person who looks after it; null for nobody."`
 	Tags               []string                       `json:"tags" doc:"The names of its tags."`
 	Fields             map[string]any                 `json:"fields" component:"ContactFields" doc:"Custom field values by key; empty ones are left out."`
-	Organization       opt.Value[PrimaryOrganization] `json:"organization" doc:"The primary organization; null for none."`
+	Organization       opt.Value[primaryOrganization] `json:"organization" doc:"The primary organization; null for none."`
 	LastActivity       *time.Time                     `json:"last_activity" doc:"When something last happened; null for never."`
 	CreatedAt          time.Time                      `json:"created_at" doc:"When it was made."`
 	UpdatedAt          time.Time                      `json:"updated_at" doc:"When it last changed."`
@@ -39,9 +39,9 @@ type Contact struct {
 // RecordVersion is the answer's ETag.
 func (c Contact) RecordVersion() int64 { return c.Version }
 
-// ContactFields are the fields of a contact that its timeline shows. Filling, overwriting, merging
+// Fields are the fields of a contact that its timeline shows. Filling, overwriting, merging
 // and comparing contacts follow this list.
-var ContactFields = record.Fields[Contact]{
+var Fields = record.Fields[Contact]{
 	record.Text("first_name", func(c *Contact) *string { return &c.FirstName }),
 	record.Text("last_name", func(c *Contact) *string { return &c.LastName }),
 	record.Text("email", func(c *Contact) *string { return &c.Email }),
@@ -85,8 +85,8 @@ func (in ContactInput) Read(clean *field.Cleaner) (Contact, record.Names) {
 	}, g.Names
 }
 
-// PrimaryOrganization is the organization that a person belongs to first of all.
-type PrimaryOrganization struct {
+// primaryOrganization is the organization that a person belongs to first of all.
+type primaryOrganization struct {
 	ID   uuid.UUID `json:"id" doc:"The id of the organization."`
 	Name string    `json:"name" doc:"The name of the organization."`
 	Role string    `json:"role" doc:"What the person does there, in words."`
@@ -94,18 +94,18 @@ type PrimaryOrganization struct {
 
 // Statuses of a contact.
 const (
-	StatusLead     = "lead"
+	statusLead     = "lead"
 	statusCustomer = "customer"
-	StatusInactive = "inactive"
+	statusInactive = "inactive"
 )
 
-var ContactStatuses = []string{StatusLead, statusCustomer, StatusInactive}
+var Statuses = []string{statusLead, statusCustomer, statusInactive}
 
-// NewContact is c as a contact that is made at now: a lead unless it has a status, and not asked about marketing yet.
-func NewContact(c Contact, now time.Time) Contact {
-	c = ContactFields.Fill(Contact{ID: c.ID}, c)
+// MadeAt is c as a contact that is made at now: a lead unless it has a status, and not asked about marketing yet.
+func MadeAt(c Contact, now time.Time) Contact {
+	c = Fields.Fill(Contact{ID: c.ID}, c)
 	if c.Status == "" {
-		c.Status = StatusLead
+		c.Status = statusLead
 	}
 	c.Version, c.CreatedAt, c.UpdatedAt, c.LastActivity, c.Marketing = 1, now, now, &now, MarketingNone
 	return c
@@ -114,7 +114,7 @@ func NewContact(c Contact, now time.Time) Contact {
 // Creation returns the changes that the timeline shows of a new contact: every value except the default status and
 // subscription.
 func Creation(c Contact) change.Set {
-	return ContactFields.Diff(Contact{Status: c.Status, Marketing: MarketingNone}, c).Created()
+	return Fields.Diff(Contact{Status: c.Status, Marketing: MarketingNone}, c).Created()
 }
 
 // Name is how lists call the contact: by name, else by address or number.

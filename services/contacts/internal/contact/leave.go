@@ -87,7 +87,7 @@ func LockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]u
 	}
 	b := &pgx.Batch{}
 	for _, id := range ids {
-		db.QueueLock(b, AliasLock, id)
+		db.QueueLock(b, aliasLock, id)
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
@@ -103,9 +103,9 @@ func erasedEvent(id uuid.UUID) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
 }
 
-// EraseRow deletes a contact that lockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
+// Erase deletes a contact that lockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
 // gives these ids: contacts that were merged into this one, ids that were given out for it, and its own.
-func EraseRow(ctx context.Context, tx *db.Tx, id uuid.UUID) ([]uuid.UUID, error) {
+func Erase(ctx context.Context, tx *db.Tx, id uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := tx.Query(ctx, `select id from contact_alias where target = $1`, id)
 	if err != nil {
 		return nil, err

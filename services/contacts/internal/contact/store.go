@@ -25,10 +25,10 @@ const (
 		case when po.id is null then 'null' else jsonb_build_object('id', po.id, 'name', po.name, 'role', p.role) end as organization`
 
 	// A contact as it is shown, and with the values of archived fields, which a write has to keep.
-	ShownContact = contactStart + `c.fields - array(select key from field where entity = 'contact' and archived)` + contactEnd
-	WholeContact = contactStart + `c.fields` + contactEnd
+	Shown = contactStart + `c.fields - array(select key from field where entity = 'contact' and archived)` + contactEnd
+	Whole = contactStart + `c.fields` + contactEnd
 
-	ContactFrom = ` from contact c
+	From = ` from contact c
 		left join contact_organization p on p.contact_id = c.id and p.is_primary
 		left join organization po on po.id = p.organization_id and po.deleted_at is null`
 )
@@ -111,8 +111,8 @@ func arrayText(words []string) string {
 	return "{" + b.String() + "}"
 }
 
-// InsertContacts inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
-func InsertContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
+// Insert inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
+func Insert(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
 	var rows pgx.Rows
 	var err error
 	if len(contacts) == 1 {
@@ -187,8 +187,8 @@ func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uu
 	return stamped(rows, next)
 }
 
-// UpdateContact is updateContacts for one, and gives it as it is shown, in the same round trip.
-func UpdateContact(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, err error) {
+// Update is updateContacts for one, and gives it as it is shown, in the same round trip.
+func Update(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, err error) {
 	b := &pgx.Batch{}
 	b.Queue(updateContactSQL, changedRow(c, tx.Now))
 	b.Queue(readContactSQL, c.ID).Query(func(rows pgx.Rows) error {
@@ -199,10 +199,10 @@ func UpdateContact(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, er
 	return shown, err
 }
 
-// UpdateContactAndAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when
+// UpdateAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when
 // another contact has the address; the transaction can go on then.
-func UpdateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
-	if h, err := ContactWithEmail(ctx, tx, address.Key(c.Email)); err == nil && h.ID != c.ID {
+func UpdateAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
+	if h, err := WithEmail(ctx, tx, address.Key(c.Email)); err == nil && h.ID != c.ID {
 		return c, ErrTaken
 	} else if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return c, err
@@ -218,40 +218,40 @@ func UpdateContactAndAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact
 	if err != nil {
 		return c, err
 	}
-	return ReadContact(ctx, tx, c.ID)
+	return Read(ctx, tx, c.ID)
 }
 
 // ErrTaken means that another contact, not in the trash, has the address.
 var ErrTaken = errors.New("contacts: the address is taken")
 
-// ContactByID reads one contact that the actor may see, trashed ones too; 404 svc_not_found otherwise.
-func ContactByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+// ByID reads one contact that the actor may see, trashed ones too; 404 svc_not_found otherwise.
+func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	w := visible(tx, id)
-	return oneContact(ctx, tx, `select `+ShownContact+ContactFrom+` where `+w.String(), w.Args...)
+	return oneContact(ctx, tx, `select `+Shown+From+` where `+w.String(), w.Args...)
 }
 
-// LockContact locks a contact that the actor may see and reads it whole, with archived fields; 404 svc_not_found
+// Lock locks a contact that the actor may see and reads it whole, with archived fields; 404 svc_not_found
 // otherwise.
-func LockContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	w := visible(tx, id)
-	return oneContact(ctx, tx, `select `+WholeContact+ContactFrom+` where `+w.String()+` for no key update of c`, w.Args...)
+	return oneContact(ctx, tx, `select `+Whole+From+` where `+w.String()+` for no key update of c`, w.Args...)
 }
 
-// LockLiveContact is lockContact for writes that the trash refuses: 409 svc_invalid_status.
-func LockLiveContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
-	c, err := LockContact(ctx, tx, id)
+// LockLive is lockContact for writes that the trash refuses: 409 svc_invalid_status.
+func LockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+	c, err := Lock(ctx, tx, id)
 	if err == nil && c.DeletedAt != nil {
 		err = InTrash("contact")
 	}
 	return c, err
 }
 
-// ReadContact reads a contact, whoever asks; 404 svc_not_found when it is gone.
-func ReadContact(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
+// Read reads a contact, whoever asks; 404 svc_not_found when it is gone.
+func Read(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	return oneContact(ctx, tx, readContactSQL, id)
 }
 
-const readContactSQL = `select ` + ShownContact + ContactFrom + ` where c.id = $1`
+const readContactSQL = `select ` + Shown + From + ` where c.id = $1`
 
 func visible(tx *db.Tx, id uuid.UUID) *db.Where {
 	w := &db.Where{}
@@ -294,13 +294,13 @@ type holder struct {
 
 const holderSQL = `select id, owner_user_id from contact where email_key = $1 and deleted_at is null and email_key <> ''`
 
-// ContactWithEmail finds the contact that has an address, by the address's key; pgx.ErrNoRows when none has.
-func ContactWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
+// WithEmail finds the contact that has an address, by the address's key; pgx.ErrNoRows when none has.
+func WithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
 	return h, tx.QueryRow(ctx, holderSQL, key).Scan(&h.ID, &h.OwnerUserID)
 }
 
-// LockContactWithEmail is contactWithEmail that locks the contact.
-func LockContactWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
+// LockWithEmail is contactWithEmail that locks the contact.
+func LockWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
 	return h, tx.QueryRow(ctx, holderSQL+` for no key update`, key).Scan(&h.ID, &h.OwnerUserID)
 }
 
@@ -309,18 +309,18 @@ func Sees(tx *db.Tx, owner *int64) bool {
 	return !tx.Who.Own || owner != nil && *owner == tx.Who.UserID
 }
 
-// EmitContact publishes a contact as it is now, and gives it. Extra may be nil.
-func EmitContact(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) (Contact, error) {
-	c, err := ReadContact(ctx, tx, id)
+// Emit publishes a contact as it is now, and gives it. Extra may be nil.
+func Emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) (Contact, error) {
+	c, err := Read(ctx, tx, id)
 	if err != nil {
 		return c, err
 	}
-	return c, tx.Emit(ctx, ContactEvent(kind, c, changed, extra))
+	return c, tx.Emit(ctx, Event(kind, c, changed, extra))
 }
 
-// publishContacts publishes contact.updated for contacts as they are now.
-func publishContacts(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) error {
-	rows, err := tx.Query(ctx, `select `+ShownContact+ContactFrom+` where c.id = any($1) order by c.id`, ids)
+// publish publishes contact.updated for contacts as they are now.
+func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) error {
+	rows, err := tx.Query(ctx, `select `+Shown+From+` where c.id = any($1) order by c.id`, ids)
 	if err != nil {
 		return err
 	}
@@ -329,14 +329,14 @@ func publishContacts(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []
 		return err
 	}
 	for _, c := range contacts {
-		if err := tx.Emit(ctx, ContactEvent(proto.KindContactUpdated, c, changed, nil)); err != nil {
+		if err := tx.Emit(ctx, Event(proto.KindContactUpdated, c, changed, nil)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func ContactEvent(kind string, c Contact, changed []string, extra any) db.Event {
+func Event(kind string, c Contact, changed []string, extra any) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.Version, Changed: changed, Data: c, Extra: extra}
 }
 
@@ -344,8 +344,8 @@ func CollectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
-// LockContactsWithEmails locks the contacts that have addresses, by the addresses' keys, and gives them whole.
-func LockContactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]Contact, error) {
+// LockWithEmails locks the contacts that have addresses, by the addresses' keys, and gives them whole.
+func LockWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]Contact, error) {
 	found := map[string]Contact{}
 	if len(keys) == 0 {
 		return found, nil
@@ -354,7 +354,7 @@ func LockContactsWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[
 	if err != nil || locked.RowsAffected() == 0 {
 		return found, err
 	}
-	rows, err := tx.Query(ctx, `select `+WholeContact+ContactFrom+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
+	rows, err := tx.Query(ctx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 	words := []string{"Zoë", "Müller", "Jan", "Anna", "Peeters"}
 	var all []model
 	for i := range 40 {
-		m := model{text: words[i%5] + " " + words[i*3%4], status: contact.ContactStatuses[i%3], source: []string{"web", "fair", ""}[i*7%3], tag: []string{"VIP", "Été", ""}[i*5%3]}
+		m := model{text: words[i%5] + " " + words[i*3%4], status: contact.Statuses[i%3], source: []string{"web", "fair", ""}[i*7%3], tag: []string{"VIP", "Été", ""}[i*5%3]}
 		body := object{"first_name": words[i%5], "last_name": words[i*3%4], "status": m.status, "source": m.source}
 		if m.tag != "" {
 			body["tags"] = []string{m.tag}

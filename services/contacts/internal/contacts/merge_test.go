@@ -123,7 +123,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		s.Settle()
 		items := admin.Get("/contacts/" + c + "/activities").Is(200).Items()
 		require.Len(t, items, 3)
-		require.Equal(t, []any{timeline.EntryCreated, "Appointment cancelled", "Appointment booked"}, []any{items[0]["type"], items[1]["subject"], items[2]["subject"]})
+		require.Equal(t, []any{timeline.Created, "Appointment cancelled", "Appointment booked"}, []any{items[0]["type"], items[1]["subject"], items[2]["subject"]})
 		require.Equal(t, at.Add(time.Hour).Format(time.RFC3339), items[1]["created_at"])
 		require.Equal(t, items[0]["created_at"], admin.Get("/contacts/"+c).Is(200).Text("last_activity"), "history is older than what is there")
 	})

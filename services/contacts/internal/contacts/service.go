@@ -28,8 +28,8 @@ var migrations embed.FS
 // Service is the process.
 var Service = app.Service{Name: "contacts", Port: 8092, Migrations: migrations, Build: build}
 
-// house is the rooms that have operations or a state of their own.
-type house struct {
+// rooms is the rooms that have operations or a state of their own.
+type rooms struct {
 	field        *field.Room
 	contact      *contact.Room
 	organization *organization.Room
@@ -45,29 +45,29 @@ type house struct {
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	h := house{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k)}
-	h.organization = organization.New(k, h.field)
-	h.tag = tag.New(k, h.field)
-	h.search = search.New(k, h.field)
-	h.people = people.New(k, h.field, h.marketing)
-	h.joining = joining.New(k, h.field, h.marketing, h.people)
-	h.imports = imports.New(k, h.field, h.marketing)
-	h.privacy = privacy.New(k, h.imports)
+	r := rooms{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k)}
+	r.organization = organization.New(k, r.field)
+	r.tag = tag.New(k, r.field)
+	r.search = search.New(k, r.field)
+	r.people = people.New(k, r.field, r.marketing)
+	r.joining = joining.New(k, r.field, r.marketing, r.people)
+	r.imports = imports.New(k, r.field, r.marketing)
+	r.privacy = privacy.New(k, r.imports)
 	set := k.NewSet()
-	h.operations(set)
+	r.operations(set)
 	return app.Join(
 		app.Room{Name: "contacts", Parts: app.Parts{Ops: set, App: &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true}}},
-		app.Room{Name: "field", Parts: h.field.Parts()},
-		app.Room{Name: "timeline", Parts: timeline.Parts()},
-		app.Room{Name: "contact", Parts: h.contact.Parts()},
-		app.Room{Name: "copies", Parts: copies.Parts()},
-		app.Room{Name: "organization", Parts: h.organization.Parts()},
-		app.Room{Name: "tag", Parts: h.tag.Parts()},
-		app.Room{Name: "marketing", Parts: h.marketing.Parts(set.Handler())},
-		app.Room{Name: "search", Parts: h.search.Parts()},
-		app.Room{Name: "joining", Parts: h.joining.Parts()},
-		app.Room{Name: "handover", Parts: h.handover.Parts()},
-		app.Room{Name: "imports", Parts: h.imports.Parts()},
-		app.Room{Name: "privacy", Parts: h.privacy.Parts()},
+		app.Room{Name: "field", Parts: r.field.Parts()},
+		app.Room{Name: "timeline", Parts: timeline.New(k).Parts()},
+		app.Room{Name: "contact", Parts: r.contact.Parts()},
+		app.Room{Name: "copies", Parts: copies.New(k).Parts()},
+		app.Room{Name: "organization", Parts: r.organization.Parts()},
+		app.Room{Name: "tag", Parts: r.tag.Parts()},
+		app.Room{Name: "marketing", Parts: r.marketing.Parts(set.Handler())},
+		app.Room{Name: "search", Parts: r.search.Parts()},
+		app.Room{Name: "joining", Parts: r.joining.Parts()},
+		app.Room{Name: "handover", Parts: r.handover.Parts()},
+		app.Room{Name: "imports", Parts: r.imports.Parts()},
+		app.Room{Name: "privacy", Parts: r.privacy.Parts()},
 	)
 }

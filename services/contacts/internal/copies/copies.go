@@ -102,7 +102,7 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, client 
 	}
 	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"service": a.Service, "staff": a.Staff}}
-	return contact.LogEvent(ctx, tx, client, e, timeline.NewEntry{Kind: timeline.EntryAppointment, Subject: subject, Data: data, Ref: &a.ID})
+	return contact.LogEvent(ctx, tx, client, e, timeline.NewEntry{Kind: timeline.Appointment, Subject: subject, Data: data, Ref: &a.ID})
 }
 
 // dropAppointment deletes the copy of an appointment and its timeline entries.
@@ -158,7 +158,7 @@ func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, sender uu
 		subject += ": " + r.Form.Name
 	}
 	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
-	return contact.LogEvent(ctx, tx, sender, e, timeline.NewEntry{Kind: timeline.EntrySubmission, Subject: subject, Data: data, Ref: &r.ID})
+	return contact.LogEvent(ctx, tx, sender, e, timeline.NewEntry{Kind: timeline.Submission, Subject: subject, Data: data, Ref: &r.ID})
 }
 
 // dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.
@@ -216,14 +216,14 @@ func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUI
 	return contact.CollectIDs(rows)
 }
 
-// QueueMoveCopies queues that what is stored under one contact belongs to another.
-func QueueMoveCopies(b *pgx.Batch, from, to uuid.UUID) {
+// QueueMove queues that what is stored under one contact belongs to another.
+func QueueMove(b *pgx.Batch, from, to uuid.UUID) {
 	b.Queue(`update appointment set contact_id = $2 where contact_id = $1`, from, to)
 	b.Queue(`update submission set contact_id = $2 where contact_id = $1`, from, to)
 }
 
-// EraseCopies deletes the submissions of a contact that is erased. Its appointments stay without it until booking ends them.
-func EraseCopies(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+// Erase deletes the submissions of a contact that is erased. Its appointments stay without it until booking ends them.
+func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `delete from submission where contact_id = $1`, contact); err != nil {
 		return err
 	}

@@ -7,8 +7,14 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 )
 
+// Room keeps copies of what other services own.
+type Room struct{ *app.Kit }
+
+// New makes the room.
+func New(k *app.Kit) *Room { return &Room{k} }
+
 // Parts are what the service runs of the room.
-func Parts() app.Parts {
+func (r *Room) Parts() app.Parts {
 	return app.Parts{
 		Follows: []bus.Follow{
 			{Topic: proto.AppointmentTopic, Handle: onAppointment, Lock: contact.PinAll, Keys: bus.KeysOf("appointment")},

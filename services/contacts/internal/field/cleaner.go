@@ -15,7 +15,7 @@ import (
 // Cleaner brings what was typed into its stored form, and collects what is wrong with it by parameter.
 type Cleaner struct {
 	onTeam   func(user int64) bool
-	custom   fieldSet
+	custom   Set
 	region   string
 	problems fault.Problems
 }
@@ -24,7 +24,7 @@ type Cleaner struct {
 func (r *Room) NewCleaner(ctx context.Context, tx *db.Tx, entity string) (*Cleaner, error) {
 	c := r.plainCleaner()
 	var err error
-	c.custom, err = WritableFields(ctx, tx, entity)
+	c.custom, err = Writable(ctx, tx, entity)
 	return c, err
 }
 

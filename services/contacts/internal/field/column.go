@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ExportedFields are the custom fields that are columns of an export.
-func ExportedFields(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
+// Exported are the custom fields that are columns of an export.
+func Exported(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
 	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
 	if err != nil {
 		return nil, err

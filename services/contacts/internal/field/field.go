@@ -52,14 +52,14 @@ const (
 // fieldColumns are read with pgx.RowToStructByName[Field].
 const fieldColumns = `id, version, entity, key, label, type, options, group_id as "group", sort_order, source, show_in_list, archived, created_at`
 
-// FieldQuery asks for the fields of an entity.
-type FieldQuery struct {
+// fieldQuery asks for the fields of an entity.
+type fieldQuery struct {
 	Entity          string `json:"entity" required:"true" enum:"contact,organization,submission"`
 	IncludeArchived bool   `json:"include_archived,omitempty"`
 }
 
 // listFields lists the custom fields of an entity in their order.
-func (r *Room) listFields(ctx context.Context, tx *db.Tx, in FieldQuery) (db.List[Field], error) {
+func (r *Room) listFields(ctx context.Context, tx *db.Tx, in fieldQuery) (db.List[Field], error) {
 	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and (not archived or $2) order by sort_order, created_at, id`,
 		in.Entity, in.IncludeArchived)
 	if err != nil {
@@ -69,8 +69,8 @@ func (r *Room) listFields(ctx context.Context, tx *db.Tx, in FieldQuery) (db.Lis
 	return db.All(fields), err
 }
 
-// NewField is what a custom field is made of.
-type NewField struct {
+// newField is what a custom field is made of.
+type newField struct {
 	Entity     string     `json:"entity" required:"true" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
 	Type       string     `json:"type" required:"true" enum:"text,long_text,email,phone,url,number,date,dropdown,choices,checkbox" doc:"What its values are."`
 	Label      string     `json:"label" required:"true" maxLength:"190" doc:"What people read."`
@@ -80,7 +80,7 @@ type NewField struct {
 }
 
 // createField makes a custom field. Its key is derived from the label, and never changes.
-func (r *Room) createField(ctx context.Context, tx *db.Tx, in NewField) (Field, error) {
+func (r *Room) createField(ctx context.Context, tx *db.Tx, in newField) (Field, error) {
 	f := Field{ID: db.NewID(), Entity: in.Entity, Type: in.Type, Label: in.Label, Options: in.Options, Group: in.Group, Source: sourceTeam,
 		ShowInList: in.ShowInList, CreatedAt: tx.Now, Version: 1}
 	if err := f.clean(); err != nil {
@@ -199,8 +199,8 @@ func checkGroup(ctx context.Context, tx *db.Tx, group uuid.UUID, entity string) 
 	return err
 }
 
-// FieldChange is what PATCH may change of a field.
-type FieldChange struct {
+// fieldChange is what PATCH may change of a field.
+type fieldChange struct {
 	ID         uuid.UUID            `json:"id"`
 	Label      opt.Value[string]    `json:"label,omitzero" maxLength:"190" doc:"What people read."`
 	Options    opt.Value[[]string]  `json:"options,omitzero" maxItems:"500" doc:"The answers to choose from; replaces the list."`
@@ -211,7 +211,7 @@ type FieldChange struct {
 }
 
 // updateField changes a field; type and key stay. An archived field is hidden, its values are kept.
-func (r *Room) updateField(ctx context.Context, tx *db.Tx, in FieldChange) (Field, error) {
+func (r *Room) updateField(ctx context.Context, tx *db.Tx, in fieldChange) (Field, error) {
 	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where id = $1 for update`, in.ID)
 	if err != nil {
 		return Field{}, err
@@ -259,7 +259,7 @@ func (r *Room) updateField(ctx context.Context, tx *db.Tx, in FieldChange) (Fiel
 
 // archiveField hides a field and keeps its values.
 func (r *Room) archiveField(ctx context.Context, tx *db.Tx, in op.ByID) (Field, error) {
-	return r.updateField(ctx, tx, FieldChange{ID: in.ID, Archived: opt.Of(true)})
+	return r.updateField(ctx, tx, fieldChange{ID: in.ID, Archived: opt.Of(true)})
 }
 
 // ensureFields makes the fields that a form template needs and that are not there yet. One that is
@@ -288,7 +288,7 @@ func (r *Room) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		case errors.Is(err, pgx.ErrNoRows):
 			_, err = insertField(ctx, tx, f)
 		case err == nil && archived:
-			_, err = r.updateField(ctx, tx, FieldChange{ID: id, Archived: opt.Of(false)})
+			_, err = r.updateField(ctx, tx, fieldChange{ID: id, Archived: opt.Of(false)})
 		}
 		if err != nil {
 			return err

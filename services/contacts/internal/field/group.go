@@ -15,38 +15,38 @@ import (
 	"frontdesk/proto"
 )
 
-// Group is a heading that fields stand under.
-type Group struct {
+// group is a heading that fields stand under.
+type group struct {
 	ID        uuid.UUID `json:"id" doc:"The id of the record."`
 	Entity    string    `json:"entity" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
 	Label     string    `json:"label" doc:"What people read."`
 	SortOrder int       `json:"sort_order" doc:"The place in lists, the lowest first."`
 }
 
-// GroupQuery asks for the groups of an entity.
-type GroupQuery struct {
+// groupQuery asks for the groups of an entity.
+type groupQuery struct {
 	Entity string `json:"entity" required:"true" enum:"contact,organization,submission"`
 }
 
 // listGroups lists the field groups of an entity in their order.
-func (r *Room) listGroups(ctx context.Context, tx *db.Tx, in GroupQuery) (db.List[Group], error) {
+func (r *Room) listGroups(ctx context.Context, tx *db.Tx, in groupQuery) (db.List[group], error) {
 	rows, err := tx.Query(ctx, `select id, entity, label, sort_order from field_group where entity = $1 order by sort_order, created_at, id`, in.Entity)
 	if err != nil {
-		return db.List[Group]{}, err
+		return db.List[group]{}, err
 	}
-	groups, err := pgx.CollectRows(rows, pgx.RowToStructByName[Group])
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByName[group])
 	return db.All(groups), err
 }
 
-// NewGroup is what a group is made of.
-type NewGroup struct {
+// newGroup is what a group is made of.
+type newGroup struct {
 	Entity string `json:"entity" required:"true" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
 	Label  string `json:"label" required:"true" maxLength:"190" doc:"What people read."`
 }
 
 // createGroup makes a field group, behind the others.
-func (r *Room) createGroup(ctx context.Context, tx *db.Tx, in NewGroup) (Group, error) {
-	g := Group{ID: db.NewID(), Entity: in.Entity, Label: strings.Join(strings.Fields(in.Label), " ")}
+func (r *Room) createGroup(ctx context.Context, tx *db.Tx, in newGroup) (group, error) {
+	g := group{ID: db.NewID(), Entity: in.Entity, Label: strings.Join(strings.Fields(in.Label), " ")}
 	if g.Label == "" {
 		return g, fault.Invalid("label", fault.Empty())
 	}
@@ -57,16 +57,16 @@ func (r *Room) createGroup(ctx context.Context, tx *db.Tx, in NewGroup) (Group, 
 	return g, err
 }
 
-// GroupChange is what PATCH may change of a group.
-type GroupChange struct {
+// groupChange is what PATCH may change of a group.
+type groupChange struct {
 	ID        uuid.UUID         `json:"id"`
 	Label     opt.Value[string] `json:"label,omitzero" maxLength:"190" doc:"What people read."`
 	SortOrder opt.Value[int]    `json:"sort_order,omitzero" minimum:"0" maximum:"2147483647" doc:"The place in lists, the lowest first."`
 }
 
 // updateGroup changes a group's label or place.
-func (r *Room) updateGroup(ctx context.Context, tx *db.Tx, in GroupChange) (Group, error) {
-	var g Group
+func (r *Room) updateGroup(ctx context.Context, tx *db.Tx, in groupChange) (group, error) {
+	var g group
 	err := tx.QueryRow(ctx, `select id, entity, label, sort_order from field_group where id = $1 for update`, in.ID).
 		Scan(&g.ID, &g.Entity, &g.Label, &g.SortOrder)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -13,8 +13,8 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// FieldOps declares the operations on custom fields and their groups.
-func (r *Room) FieldOps(set *op.Set) {
+// Fields declares the operations on custom fields and their groups.
+func (r *Room) Fields(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "list-fields", Route: "GET /fields", Perm: auth.ViewContacts, Record: "field",
 		Doc: "List the custom fields of contacts, organizations or submissions.",

@@ -18,17 +18,17 @@ import (
 	"frontdesk/services/contacts/internal/person"
 )
 
-// fieldSet is the custom fields of an entity that can be written, by key.
-type fieldSet map[string]Field
+// Set is the custom fields of an entity that can be written, by key.
+type Set map[string]Field
 
-// WritableFields reads the fields of an entity that are not archived.
-func WritableFields(ctx context.Context, tx *db.Tx, entity string) (fieldSet, error) {
+// Writable reads the fields of an entity that are not archived.
+func Writable(ctx context.Context, tx *db.Tx, entity string) (Set, error) {
 	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived`, entity)
 	if err != nil {
 		return nil, err
 	}
 	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
-	set := fieldSet{}
+	set := Set{}
 	for _, f := range fields {
 		set[f.Key] = f
 	}
@@ -36,7 +36,7 @@ func WritableFields(ctx context.Context, tx *db.Tx, entity string) (fieldSet, er
 }
 
 // clean brings values into their stored form: null for one that is empty. It notes what is wrong under fields.<key>.
-func (s fieldSet) clean(values map[string]any, country string, problems fault.Problems) map[string]any {
+func (s Set) clean(values map[string]any, country string, problems fault.Problems) map[string]any {
 	out := map[string]any{}
 	for key, v := range values {
 		f, ok := s[key]
@@ -244,7 +244,7 @@ func TooMuch(fields map[string]any) bool {
 }
 
 // Columns are the fields as the columns of a file may name them.
-func (s fieldSet) Columns() []csvfile.Field {
+func (s Set) Columns() []csvfile.Field {
 	out := make([]csvfile.Field, 0, len(s))
 	for _, f := range s {
 		out = append(out, csvfile.Field{Key: f.Key, Label: f.Label})

@@ -114,7 +114,7 @@ func (h handing) handOverContacts(ctx context.Context, tx *db.Tx, from int64, to
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return ids, contact.GiveContacts(ctx, tx, ids, from, to)
+	return ids, contact.Give(ctx, tx, ids, from, to)
 }
 
 // handOverOrganizations is handOverContacts for organizations, of which a person has few.
@@ -125,13 +125,13 @@ func (h handing) handOverOrganizations(ctx context.Context, tx *db.Tx, from int6
 		return nil, err
 	}
 	for _, id := range ids {
-		old, err := organization.LockOrganization(ctx, tx, id)
+		old, err := organization.Lock(ctx, tx, id)
 		if err != nil {
 			return ids, err
 		}
 		o := old
 		o.OwnerUserID = to
-		if err := organization.SaveOrganization(ctx, tx, old, o, "Organization handed over"); err != nil {
+		if err := organization.Save(ctx, tx, old, o, "Organization handed over"); err != nil {
 			return ids, err
 		}
 	}

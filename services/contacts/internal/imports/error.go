@@ -17,8 +17,8 @@ type ImportError struct {
 	Details map[string]any `json:"details" doc:"What is wrong, as in data.details of a refusal: a code, and the values that the sentence names. Empty for older errors."`
 }
 
-// importError makes the error of a row. The text of p is its message.
-func importError(row int, column, code string, p fault.Problem) ImportError {
+// newError makes the error of a row. The text of p is its message.
+func newError(row int, column, code string, p fault.Problem) ImportError {
 	e := ImportError{row, column, code, p.Text, p.Details()}
 	if allowed, ok := e.Details["allowed"].([]string); ok {
 		// A file may have many rows with such an error, and each stores the list.

@@ -73,7 +73,7 @@ func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 			roomtest.Execute(t, pool, c.trigger)
 			const rows = 3500
 			id := begin(t, admin, numbered(rows), nil, nil)
-			a := ended(s, admin, id, ImportCompleted)
+			a := ended(s, admin, id, importCompleted)
 			require.EqualValues(t, rows, a.Field("totals.created"))
 			var contacts, names int
 			var raised bool
@@ -108,12 +108,12 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 				bad := admin.Post("/imports", object{"file_name": "x", "csv": numbered(3)}).Is(201).Text("id")
 				roomtest.Execute(t, pool, `update import set status = 'queued', `+c.spoil+` where id = $1`, bad)
 				next := begin(t, admin, numbered(3), nil, nil)
-				require.EqualValues(t, 3, ended(s, admin, next, ImportCompleted).Field("totals.created"))
+				require.EqualValues(t, 3, ended(s, admin, next, importCompleted).Field("totals.created"))
 				if c.reason == "" {
-					require.EqualValues(t, 3, ended(s, admin, bad, ImportCompleted).Field("totals.failed"))
+					require.EqualValues(t, 3, ended(s, admin, bad, importCompleted).Field("totals.failed"))
 					return
 				}
-				a := ended(s, admin, bad, ImportFailed)
+				a := ended(s, admin, bad, importFailed)
 				require.Equal(t, object{"row": 0.0, "column": "", "code": "svc_invalid_param", "message": c.reason, "details": c.details}, a.Field("errors.0"))
 				require.NotNil(t, a.Field("finished_at"))
 				require.Contains(t, admin.Get("/imports/"+bad+"/errors.csv").Is(200).Body, c.reason)
@@ -197,7 +197,7 @@ func TestARowThatCannotBeStoredIsNotedAndTheOthersAreImported(t *testing.T) {
 	admin := s.As("svc_admin")
 	roomtest.Execute(t, s.Kit.DB.Pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
 	roomtest.Execute(t, s.Kit.DB.Pool, `create trigger refuse before insert on contact for each row when (new.first_name in ('N7', 'N8', 'N44')) execute function refuse()`)
-	a := ended(s, admin, begin(t, admin, numbered(60), nil, nil), ImportCompleted)
+	a := ended(s, admin, begin(t, admin, numbered(60), nil, nil), importCompleted)
 	require.Equal(t, object{"rows": 60.0, "created": 57.0, "updated": 0.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
 	for i, row := range []float64{9, 10, 46} {
 		require.Equal(t, object{"row": row, "column": "", "code": "svc_internal", "message": "the row could not be stored", "details": object{"code": "not_stored"}}, a.Field(fmt.Sprint("errors.", i)))
@@ -214,10 +214,10 @@ func TestAnImportWhoseOutcomeCannotBeStoredIsSetAside(t *testing.T) {
 		roomtest.Execute(t, pool, `create trigger refuse before insert on import_error for each row when (new.import_id = '`+id+`') execute function refuse()`)
 	})
 	next := begin(t, admin, numbered(3), nil, nil)
-	ended(s, admin, next, ImportCompleted)
-	require.NotEqual(t, ImportFailed, admin.Get("/imports/"+bad).Text("status"))
+	ended(s, admin, next, importCompleted)
+	require.NotEqual(t, importFailed, admin.Get("/imports/"+bad).Text("status"))
 	roomtest.Execute(t, pool, `drop trigger refuse on import_error`)
-	require.Equal(t, "The rows that follow could not be imported.", ended(s, admin, bad, ImportFailed).Text("errors.0.message"))
+	require.Equal(t, "The rows that follow could not be imported.", ended(s, admin, bad, importFailed).Text("errors.0.message"))
 }
 
 func TestAnImportAsksForThePermissionOfItsStarterAgain(t *testing.T) {
@@ -240,7 +240,7 @@ func TestAnImportAsksForThePermissionOfItsStarterAgain(t *testing.T) {
 		user int64
 	}{{"without the permission", viewer.UserID}, {"on no team", s.As("nobody").UserID}, {"who is not known", 424242}, {"none", 0}} {
 		t.Run(c.name, func(t *testing.T) {
-			a := ended(s, admin, goOn(t, c.user), ImportFailed)
+			a := ended(s, admin, goOn(t, c.user), importFailed)
 			require.Equal(t, object{"row": 0.0, "column": "", "code": "svc_forbidden",
 				"message": "Who started the import may no longer import contacts. Rows that were done before stay.", "details": object{"code": "may_not_import"}}, a.Field("errors.0"))
 			require.EqualValues(t, 1, a.Field("totals.created"))
@@ -248,7 +248,7 @@ func TestAnImportAsksForThePermissionOfItsStarterAgain(t *testing.T) {
 		})
 	}
 	t.Run("who sees only their own", func(t *testing.T) {
-		a := ended(s, admin, goOn(t, importer.UserID), ImportCompleted)
+		a := ended(s, admin, goOn(t, importer.UserID), importCompleted)
 		require.EqualValues(t, 2, a.Field("totals.created"))
 		require.Equal(t, "svc_duplicate", a.Text("errors.0.code"))
 		require.Equal(t, object{"code": "somebody_else"}, a.Field("errors.0.details"))
@@ -281,8 +281,8 @@ func TestImportingProcess(t *testing.T) {
 	if url == "" {
 		t.Skip("run by TestAKilledImportStoresEachRowOnce")
 	}
-	for r := NewImporter(importing(t, url)); ; {
-		if worked, err := r.Batch(t.Context()); err != nil || !worked {
+	for r := newImporter(importing(t, url)); ; {
+		if worked, err := r.batch(t.Context()); err != nil || !worked {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
@@ -303,7 +303,7 @@ func TestAKilledImportStoresEachRowOnce(t *testing.T) {
 	}
 	kills := 0
 	for until := time.Now().Add(time.Minute); ; kills++ {
-		if _, status := done(); status == ImportCompleted {
+		if _, status := done(); status == importCompleted {
 			break
 		}
 		require.True(t, time.Now().Before(until), "the import does not end")
@@ -311,7 +311,7 @@ func TestAKilledImportStoresEachRowOnce(t *testing.T) {
 		process.Env = append(os.Environ(), importingDatabase+"="+url)
 		require.NoError(t, process.Start())
 		at, _ := done()
-		for now, status := at, ""; now == at && status != ImportCompleted && time.Now().Before(until); now, status = done() {
+		for now, status := at, ""; now == at && status != importCompleted && time.Now().Before(until); now, status = done() {
 			time.Sleep(2 * time.Millisecond)
 		}
 		// Somewhere in the batch behind the first one.
@@ -333,11 +333,11 @@ func TestAnImportWhoseConnectionIsCutStoresEachRowOnce(t *testing.T) {
 	roomtest.Execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, rows, created_at)
 		values ($1, $2, jsonb_build_object('user_id', $2::bigint, 'label', 'X'), 'x', $3, 'queued', array['first name', 'last name'], array['first_name', 'last_name'],
 			'{"duplicates": "fill_empty", "tag": "", "separator": "auto"}', '[]', $4, now())`, uuid.New(), importingUser, numbered(rows), rows)
-	r := NewImporter(s)
-	for status, cut := "", 1; status != ImportCompleted; cut++ {
+	r := newImporter(s)
+	for status, cut := "", 1; status != importCompleted; cut++ {
 		// Later and later, so that the cut comes behind each statement and the import ends nevertheless.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(cut*10)*time.Millisecond)
-		_, _ = r.Batch(ctx)
+		_, _ = r.batch(ctx)
 		cancel()
 		require.NoError(t, s.DB.Pool.QueryRow(t.Context(), `select status from import`).Scan(&status))
 	}
@@ -353,14 +353,14 @@ func TestAPanicSetsItsImportAside(t *testing.T) {
 	roomtest.Execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, created_at)
 		values ($1, 1, '{}', 'x', 'x', 'queued', '{}', '{}', '{}', '[]', now())`, id)
 	s.Identity = nil
-	r := NewImporter(s)
-	for range SetItAside {
-		worked, err := r.Batch(t.Context())
+	r := newImporter(s)
+	for range setItAside {
+		worked, err := r.batch(t.Context())
 		require.NoError(t, err)
 		require.True(t, worked)
 	}
-	require.Equal(t, []uuid.UUID{id}, r.Aside.Keys())
-	worked, err := r.Batch(t.Context())
+	require.Equal(t, []uuid.UUID{id}, r.aside.Keys())
+	worked, err := r.batch(t.Context())
 	require.NoError(t, err)
 	require.False(t, worked)
 }

@@ -22,35 +22,35 @@ import (
 	"frontdesk/services/contacts/internal/person"
 )
 
-// ListedImport is a file of contacts and how far it came.
-type ListedImport struct {
+// listedImport is a file of contacts and how far it came.
+type listedImport struct {
 	ID         uuid.UUID     `json:"id" doc:"The id of the record."`
 	FileName   string        `json:"file_name" doc:"The name of the file."`
 	Status     string        `json:"status" enum:"uploaded,queued,running,completed,failed" doc:"How far it is."`
 	Headers    []string      `json:"headers" doc:"The names of the columns, as the file has them."`
 	Mapping    []string      `json:"mapping" doc:"The target of each column; an empty string skips it."`
-	Options    ImportOptions `json:"options"`
-	Totals     ImportTotals  `json:"totals"`
+	Options    importOptions `json:"options"`
+	Totals     importTotals  `json:"totals"`
 	CreatedAt  time.Time     `json:"created_at" doc:"When it was made."`
 	FinishedAt *time.Time    `json:"finished_at" doc:"When it ended; null while it has not."`
 }
 
 // Import is a ListedImport with rows of its file.
 type Import struct {
-	ListedImport
+	listedImport
 	Preview [][]string    `json:"preview" doc:"The first five rows."`
 	Errors  []ImportError `json:"errors" doc:"The first hundred; errors.csv has all."`
 }
 
-// ImportOptions say how rows become contacts.
-type ImportOptions struct {
+// importOptions say how rows become contacts.
+type importOptions struct {
 	Duplicates string `json:"duplicates" enum:"fill_empty,skip,overwrite" doc:"What happens to a contact with the same email address."`
 	Tag        string `json:"tag" maxLength:"100" doc:"Added to every imported contact."`
 	Separator  string `json:"separator" doc:"auto, a comma or a semicolon."`
 }
 
-// ImportTotals count the rows.
-type ImportTotals struct {
+// importTotals count the rows.
+type importTotals struct {
 	Rows    int `json:"rows" doc:"How many rows there are."`
 	Created int `json:"created" doc:"How many were made."`
 	Updated int `json:"updated" doc:"How many were changed."`
@@ -63,20 +63,20 @@ const (
 	importUploaded  = "uploaded"
 	importQueued    = "queued"
 	importRunning   = "running"
-	ImportCompleted = "completed"
-	ImportFailed    = "failed"
+	importCompleted = "completed"
+	importFailed    = "failed"
 )
 
-// NewImport is an upload.
-type NewImport struct {
+// newImport is an upload.
+type newImport struct {
 	FileName string `json:"file_name" required:"true" maxLength:"190" doc:"The name of the file, for people."`
 	CSV      string `json:"csv" required:"true" maxLength:"5242880" doc:"The file, its first row the names of the columns."`
 }
 
 // createImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
-func (r *Room) createImport(ctx context.Context, tx *db.Tx, in NewImport) (Import, error) {
-	m := Import{ListedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
-		Options: ImportOptions{Duplicates: contact.ModeFill, Separator: "auto"}}, nil, []ImportError{}}
+func (r *Room) createImport(ctx context.Context, tx *db.Tx, in newImport) (Import, error) {
+	m := Import{listedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
+		Options: importOptions{Duplicates: contact.ModeFill, Separator: "auto"}}, nil, []ImportError{}}
 	if p := form.Name(m.FileName, 190); !p.IsZero() {
 		return m, fault.Invalid("file_name", p)
 	}
@@ -106,7 +106,7 @@ func opened(ctx context.Context, tx *db.Tx, m Import, text string) (Import, erro
 	if err != nil {
 		return m, fault.Invalid("csv", unreadable(err, err.Error()))
 	}
-	fields, err := field.WritableFields(ctx, tx, "contact")
+	fields, err := field.Writable(ctx, tx, "contact")
 	if err != nil {
 		return m, err
 	}
@@ -121,24 +121,24 @@ func opened(ctx context.Context, tx *db.Tx, m Import, text string) (Import, erro
 }
 
 const (
-	listedImport  = `id, file_name, status, headers, mapping, options, rows, created, updated, skipped, failed, created_at, finished_at`
-	importColumns = listedImport + `, preview`
+	listedColumns = `id, file_name, status, headers, mapping, options, rows, created, updated, skipped, failed, created_at, finished_at`
+	importColumns = listedColumns + `, preview`
 )
 
-// importRow is an import as importColumns give it. Those of listedImport leave Preview empty.
+// importRow is an import as importColumns give it. Those of listedColumns leave Preview empty.
 type importRow struct {
 	ID                                      uuid.UUID
 	FileName, Status                        string
 	Headers, Mapping                        []string
-	Options                                 ImportOptions
+	Options                                 importOptions
 	Preview                                 [][]string
 	Rows, Created, Updated, Skipped, Failed int
 	CreatedAt                               time.Time
 	FinishedAt                              *time.Time
 }
 
-func (r importRow) listed() ListedImport {
-	return ListedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, ImportTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed},
+func (r importRow) listed() listedImport {
+	return listedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, importTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed},
 		r.CreatedAt, r.FinishedAt}
 }
 
@@ -186,27 +186,27 @@ func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Impor
 }
 
 // findImports lists the imports that readImport finds, newest first.
-func (r *Room) findImports(ctx context.Context, tx *db.Tx, in db.Page) (db.List[ListedImport], error) {
+func (r *Room) findImports(ctx context.Context, tx *db.Tx, in db.Page) (db.List[listedImport], error) {
 	page, err := tx.Page(in, "imports", in)
 	if err != nil {
-		return db.List[ListedImport]{}, err
+		return db.List[listedImport]{}, err
 	}
 	w := visibleImports(tx)
 	if page.First {
 		if err := tx.QueryRow(ctx, `select count(*) from import i where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
-			return db.List[ListedImport]{}, err
+			return db.List[listedImport]{}, err
 		}
 	}
 	w.After(page, "i")
-	rows, err := tx.Query(ctx, `select `+listedImport+` from import i where `+w.String()+db.LimitTo(` order by i.created_at desc, i.id desc`, page.Limit), w.Args...)
+	rows, err := tx.Query(ctx, `select `+listedColumns+` from import i where `+w.String()+db.LimitTo(` order by i.created_at desc, i.id desc`, page.Limit), w.Args...)
 	if err != nil {
-		return db.List[ListedImport]{}, err
+		return db.List[listedImport]{}, err
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ListedImport, error) {
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (listedImport, error) {
 		m, err := pgx.RowToStructByNameLax[importRow](row)
 		return m.listed(), err
 	})
-	return db.Close(page, all, func(m ListedImport) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), err
+	return db.Close(page, all, func(m listedImport) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), err
 }
 
 // getImport reads an import and how far it came.
@@ -214,15 +214,15 @@ func (r *Room) getImport(ctx context.Context, tx *db.Tx, in op.ByID) (Import, er
 	return readImport(ctx, tx, in.ID)
 }
 
-// ImportChange corrects the mapping or the options of an import before it starts.
-type ImportChange struct {
+// importChange corrects the mapping or the options of an import before it starts.
+type importChange struct {
 	ID      uuid.UUID                `json:"id"`
 	Mapping opt.Value[[]string]      `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
-	Options opt.Value[ImportChoices] `json:"options,omitzero" doc:"What the import does."`
+	Options opt.Value[importChoices] `json:"options,omitzero" doc:"What the import does."`
 }
 
-// ImportChoices are options to change; those left out stay.
-type ImportChoices struct {
+// importChoices are options to change; those left out stay.
+type importChoices struct {
 	Duplicates opt.Value[string] `json:"duplicates,omitzero" enum:"fill_empty,skip,overwrite" doc:"What happens with a row whose address a contact has."`
 	Tag        opt.Value[string] `json:"tag,omitzero" nullable:"true" maxLength:"100" doc:"null or an empty text for none."`
 	Separator  opt.Value[string] `json:"separator,omitzero" doc:"The character between the columns."`
@@ -232,7 +232,7 @@ type ImportChoices struct {
 const duplicatesSkip = "skip"
 
 // apply gives o with the choices that were made.
-func (c ImportChoices) apply(o ImportOptions) (ImportOptions, error) {
+func (c importChoices) apply(o importOptions) (importOptions, error) {
 	c.Duplicates.Apply(&o.Duplicates)
 	c.Separator.Apply(&o.Separator)
 	c.Tag.Apply(&o.Tag)
@@ -244,16 +244,16 @@ func (c ImportChoices) apply(o ImportOptions) (ImportOptions, error) {
 }
 
 // updateImport saves mapping and options.
-func (r *Room) updateImport(ctx context.Context, tx *db.Tx, in ImportChange) (Import, error) {
+func (r *Room) updateImport(ctx context.Context, tx *db.Tx, in importChange) (Import, error) {
 	return r.prepare(ctx, tx, in, importUploaded)
 }
 
 // startImport saves mapping and options, and lets the import run in the background.
-func (r *Room) startImport(ctx context.Context, tx *db.Tx, in ImportChange) (Import, error) {
+func (r *Room) startImport(ctx context.Context, tx *db.Tx, in importChange) (Import, error) {
 	return r.prepare(ctx, tx, in, importQueued)
 }
 
-func (r *Room) prepare(ctx context.Context, tx *db.Tx, in ImportChange, status string) (Import, error) {
+func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status string) (Import, error) {
 	m, err := lockImport(ctx, tx, in.ID)
 	if err != nil {
 		return m, err
@@ -275,7 +275,7 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in ImportChange, status s
 		}
 	}
 	if in.Mapping.Given() {
-		fields, err := field.WritableFields(ctx, tx, "contact")
+		fields, err := field.Writable(ctx, tx, "contact")
 		if err != nil {
 			return m, err
 		}
@@ -339,7 +339,7 @@ func (r *Room) dropImports(ctx context.Context) error {
 			)
 			insert into import_error (import_id, row, "column", code, message, details, cells)
 			select id, 0, '', 'svc_invalid_status', 'Nobody started the import within seven days.', '{"code": "not_started"}', '{}' from old`,
-			pgx.NamedArgs{"failed": ImportFailed, "uploaded": importUploaded, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
+			pgx.NamedArgs{"failed": importFailed, "uploaded": importUploaded, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed') and created_at < $1`, tx.Now.Add(-importLasts))

@@ -6,6 +6,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/copies"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/marketing"
 	"frontdesk/services/contacts/internal/people"
@@ -34,13 +35,13 @@ func start(t *testing.T) *apptest.Service {
 	return apptest.StartRooms(t, "contacts", func(k *app.Kit, set *op.Set) []app.Room {
 		fields, subscriptions := field.New(k), marketing.New(k)
 		finder, team, files := search.New(k, fields), people.New(k, fields, subscriptions), New(k, fields, subscriptions)
-		fields.FieldOps(set)
-		tag.New(k, fields).TagOps(set)
-		finder.SearchContacts(set)
-		team.PeopleOps(set)
-		files.ImportOps(set)
+		fields.Fields(set)
+		tag.New(k, fields).Tags(set)
+		finder.Contacts(set)
+		team.Contacts(set)
+		files.Imports(set)
 		return []app.Room{{Name: "field", Parts: fields.Parts()}, {Name: "contact", Parts: contact.New(k).Parts()},
-			{Name: "search", Parts: finder.Parts()}, {Name: "imports", Parts: files.Parts()}}
+			{Name: "copies", Parts: copies.New(k).Parts()}, {Name: "search", Parts: finder.Parts()}, {Name: "imports", Parts: files.Parts()}}
 	})
 }
 
@@ -185,8 +186,8 @@ func TestAnImportThatMeetsAnother(t *testing.T) {
 		admin.Post("/imports/"+f+"/start", nil).Is(200)
 		// A second worker beside the service's own, thrown away after each batch as by a crash.
 		for {
-			r := NewImporter(room(s.Kit))
-			worked, err := r.Batch(t.Context())
+			r := newImporter(room(s.Kit))
+			worked, err := r.batch(t.Context())
 			require.NoError(t, err)
 			if !worked && admin.Get("/imports/"+f).Is(200).Text("status") == "completed" {
 				break
@@ -213,10 +214,10 @@ func TestAnImportThatMeetsAnother(t *testing.T) {
 			admin.Post("/imports/"+f+"/start", nil).Is(200)
 			files = append(files, f)
 		}
-		other := NewImporter(room(s.Kit))
+		other := newImporter(room(s.Kit))
 		for worked := true; worked; {
 			var err error
-			worked, err = other.Batch(t.Context())
+			worked, err = other.batch(t.Context())
 			require.NoError(t, err)
 		}
 		created := 0.0

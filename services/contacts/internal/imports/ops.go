@@ -13,8 +13,8 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// ImportOps declares the operations on imports.
-func (r *Room) ImportOps(set *op.Set) {
+// Imports declares the operations on imports.
+func (r *Room) Imports(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "create-import", Route: "POST /imports", Perm: auth.ImportContacts, Record: "import", Status: http.StatusCreated, MaxBody: 32 << 20,
 		Doc: "Upload a CSV file of contacts. Nothing is imported yet: the answer shows columns, a guessed mapping and the first rows.",

@@ -24,7 +24,7 @@ func New(k *app.Kit, fields *field.Room, subscriptions *marketing.Room) *Room {
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
 		Jobs:     []app.Job{{Name: "imports", Every: time.Hour, Run: r.dropImports}},
-		Workers:  []app.Worker{{Name: "imports", Pause: 300 * time.Millisecond, Slice: NewImporter(r).Batch}},
+		Workers:  []app.Worker{{Name: "imports", Pause: 300 * time.Millisecond, Slice: newImporter(r).batch}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"import": app.People, "import_error": app.People}},
 		Gauges: []app.Gauge{
 			{Name: "import.files", Unit: "{import}", Doc: "imports that wait or run, by status", Label: "status",

@@ -25,7 +25,7 @@ type draft struct {
 }
 
 func (j *job) fail(row int, cells []string, column, code string, p fault.Problem) {
-	j.failed = append(j.failed, failedRow{importError(row, column, code, p), cells})
+	j.failed = append(j.failed, failedRow{newError(row, column, code, p), cells})
 }
 
 // cells are a row's cells, one for each header.
@@ -84,7 +84,7 @@ func (j *job) put(c *contact.Contact, target, cell string) (problem fault.Proble
 	case "status":
 		var ok bool
 		if c.Status, ok = csvfile.Status(cell); !ok {
-			problem = fault.NewProblem("not_one_of", "must be lead, customer or inactive", "allowed", contact.ContactStatuses)
+			problem = fault.NewProblem("not_one_of", "must be lead, customer or inactive", "allowed", contact.Statuses)
 		}
 	case "tags":
 		c.Tags = csvfile.Tags(cell)
@@ -114,7 +114,7 @@ func nameTags(ctx context.Context, tx *db.Tx, ofImport string, drafts []draft) (
 			all[t] = true
 		}
 	}
-	named, err := tag.TagsByName(ctx, tx, all)
+	named, err := tag.ByName(ctx, tx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +161,11 @@ func (j *job) decide(tx *db.Tx, d draft, old contact.Contact, batchTag []string)
 		return c, false
 	case j.options.Duplicates == contact.ModeOverwrite:
 		// An empty cell takes no value away. The address is the same, in whatever spelling.
-		brought := contact.ContactFields.Filled(d.Contact)
+		brought := contact.Fields.Filled(d.Contact)
 		delete(brought, "email")
-		c = contact.ContactFields.Overwrite(old, d.Contact, brought)
+		c = contact.Fields.Overwrite(old, d.Contact, brought)
 	default:
-		c = contact.ContactFields.Fill(old, d.Contact)
+		c = contact.Fields.Fill(old, d.Contact)
 	}
 	if c.Tags = record.Union(c.Tags, batchTag); len(c.Tags) > field.MaxTags && len(c.Tags) > len(old.Tags) {
 		j.tooManyTags(d)
@@ -175,7 +175,7 @@ func (j *job) decide(tx *db.Tx, d draft, old contact.Contact, batchTag []string)
 		j.fail(d.row, d.cells, "", "svc_invalid_param", fault.NewProblem("too_large", "the contact would have too much text", "max", field.MaxValues))
 		return c, false
 	}
-	if len(contact.ContactFields.Diff(old, c)) == 0 {
+	if len(contact.Fields.Diff(old, c)) == 0 {
 		j.totals.Skipped++
 		return c, false
 	}

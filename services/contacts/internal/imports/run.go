@@ -29,11 +29,11 @@ type importer struct {
 	*Room
 	open  *openFile
 	tries map[uuid.UUID]int // how often in a row an import failed for its own sake
-	Aside *app.Aside[uuid.UUID]
+	aside *app.Aside[uuid.UUID]
 }
 
-func NewImporter(s *Room) *importer {
-	return &importer{Room: s, tries: map[uuid.UUID]int{}, Aside: app.NewAside[uuid.UUID]("imports")}
+func newImporter(s *Room) *importer {
+	return &importer{Room: s, tries: map[uuid.UUID]int{}, aside: app.NewAside[uuid.UUID]("imports")}
 }
 
 // openFile is the file of an import, of which done rows were read.
@@ -53,12 +53,12 @@ var batchSizes = []int{2000, 100, 10, 1}
 var (
 	noteTheRow   = len(batchSizes)
 	endTheImport = noteTheRow + 1
-	SetItAside   = endTheImport + 1
+	setItAside   = endTheImport + 1
 )
 
-// Batch does the next rows of the oldest import that waits and that no other replica works on. It reports whether there
+// batch does the next rows of the oldest import that waits and that no other replica works on. It reports whether there
 // was one.
-func (r *importer) Batch(ctx context.Context) (worked bool, err error) {
+func (r *importer) batch(ctx context.Context) (worked bool, err error) {
 	// Rows that are read are gone from the file: a transaction that runs again opens it anew, and the place is kept only
 	// after the commit.
 	open := r.open
@@ -100,9 +100,9 @@ func (r *importer) Batch(ctx context.Context) (worked bool, err error) {
 		switch r.tries[id]++; r.tries[id] {
 		case noteTheRow:
 			slog.WarnContext(ctx, "a row cannot be imported", "import", id, "error", err)
-		case SetItAside:
+		case setItAside:
 			r.tries[id] = endTheImport
-			return r.Aside.Did(ctx, []uuid.UUID{id}, err)
+			return r.aside.Did(ctx, []uuid.UUID{id}, err)
 		}
 	}
 	return true, nil
@@ -116,10 +116,10 @@ func (r *importer) portion(ctx context.Context, tx *db.Tx, j *job, file *openFil
 	rights, tries := r.Identity.Rights(j.actor.UserID), r.tries[j.id]
 	switch {
 	case !rights[auth.ImportContacts] || !rights[auth.ViewContacts]:
-		return nil, importError(0, "", "svc_forbidden",
+		return nil, newError(0, "", "svc_forbidden",
 			fault.NewProblem("may_not_import", "Who started the import may no longer import contacts. Rows that were done before stay."))
 	case tries >= endTheImport:
-		return nil, importError(0, "", "svc_internal", fault.NewProblem("rows_not_stored", "The rows that follow could not be imported."))
+		return nil, newError(0, "", "svc_internal", fault.NewProblem("rows_not_stored", "The rows that follow could not be imported."))
 	case file == nil || file.id != j.id || file.revision != j.revision || file.done != j.done:
 		if file, err = j.openFile(ctx, tx); err != nil {
 			return nil, fmt.Errorf("open the file: %w", err)
@@ -147,18 +147,18 @@ type job struct {
 	actor    importActor
 	mapping  []string
 	headers  []string
-	options  ImportOptions
+	options  importOptions
 	clean    *field.Cleaner
 
 	failed []failedRow
-	totals ImportTotals
+	totals importTotals
 }
 
 // claimImport locks the oldest import that has rows to do, and returns nil if no import has.
 func (r *importer) claimImport(ctx context.Context, tx *db.Tx) (*job, error) {
 	j := &job{}
 	err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, options from import
-		where status in ('queued', 'running') and id <> all($1) order by created_at, id limit 1 for update skip locked`, r.Aside.Keys()).
+		where status in ('queued', 'running') and id <> all($1) order by created_at, id limit 1 for update skip locked`, r.aside.Keys()).
 		Scan(&j.id, &j.revision, &j.done, &j.actor, &j.mapping, &j.headers, &j.options)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -174,7 +174,7 @@ func (j *job) openFile(ctx context.Context, tx *db.Tx) (*openFile, error) {
 	}
 	f, err := csvfile.Reopen(text, j.options.Separator)
 	if err != nil {
-		return nil, importError(0, "", "svc_invalid_param", unreadable(err, "The file cannot be read: it "+err.Error()+"."))
+		return nil, newError(0, "", "svc_invalid_param", unreadable(err, "The file cannot be read: it "+err.Error()+"."))
 	}
 	return &openFile{j.id, j.revision, j.done, f.RowsBehind(j.done)}, nil
 }
@@ -238,7 +238,7 @@ func (j *job) end(ctx context.Context, tx *db.Tx, reason ImportError) error {
 	b := &pgx.Batch{}
 	b.Queue(`insert into import_error (import_id, row, "column", code, message, details, cells) values ($1, $2, $3, $4, $5, $6, '{}') on conflict do nothing`,
 		j.id, reason.Row, reason.Column, reason.Code, reason.Message, reason.Details)
-	b.Queue(`update import set status = $2, csv = '', preview = '[]', finished_at = $3 where id = $1`, j.id, ImportFailed, tx.Now)
+	b.Queue(`update import set status = $2, csv = '', preview = '[]', finished_at = $3 where id = $1`, j.id, importFailed, tx.Now)
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -248,7 +248,7 @@ var importedRows = app.NewOutcomes("import.rows", "{row}", "rows of imports that
 func (j *job) advance(ctx context.Context, tx *db.Tx, done int, last bool) error {
 	status := importRunning
 	if last {
-		status = ImportCompleted
+		status = importCompleted
 	}
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"import_error"}, []string{"import_id", "row", "column", "code", "message", "details", "cells"},
 		pgx.CopyFromSlice(len(j.failed), func(i int) ([]any, error) {
@@ -278,7 +278,7 @@ func (j *job) advance(ctx context.Context, tx *db.Tx, done int, last bool) error
 // addresses that somebody took at this very moment.
 func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft) (left []draft, err error) {
 	drafts, left = firstOfEachAddress(drafts)
-	existing, err := contact.LockContactsWithEmails(ctx, tx, keysOf(drafts))
+	existing, err := contact.LockWithEmails(ctx, tx, keysOf(drafts))
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)
 	}
@@ -322,13 +322,13 @@ func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, batchTag []str
 		if tx.Who.Own {
 			c.OwnerUserID = &tx.Who.UserID
 		}
-		c = contact.NewContact(c, tx.Now)
+		c = contact.MadeAt(c, tx.Now)
 		if unsubscribed[d.key] {
 			c.Marketing, c.MarketingUpdatedAt = contact.MarketingUnsubscribed, &tx.Now
 		}
 		contacts[i] = c
 	}
-	made, err := contact.InsertContacts(ctx, tx, contacts...)
+	made, err := contact.Insert(ctx, tx, contacts...)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +353,7 @@ func (r *Room) FailUndone(ctx context.Context) (failed int, err error) {
 			return err
 		}
 		for _, id := range ids {
-			reason := importError(0, "", "svc_invalid_status",
+			reason := newError(0, "", "svc_invalid_status",
 				fault.NewProblem("restored", "The import was not done when the backup was made. Look at what is there and upload the rest again."))
 			if err := (&job{id: id}).end(ctx, tx, reason); err != nil {
 				return fmt.Errorf("end import %s: %w", id, err)

@@ -14,8 +14,8 @@ import (
 	"frontdesk/services/contacts/internal/csvfile"
 )
 
-// HoldImports keeps all imports that are not done where they are until the transaction ends.
-func HoldImports(ctx context.Context, tx *db.Tx) error {
+// Hold keeps all imports that are not done where they are until the transaction ends.
+func Hold(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `select from import where csv <> '' order by id for update`)
 	return err
 }
@@ -27,13 +27,13 @@ type importText struct {
 	FileName string        `db:"file_name"`
 	Headers  []string      `db:"headers"`
 	Preview  [][]string    `db:"preview"`
-	Options  ImportOptions `db:"options"`
+	Options  importOptions `db:"options"`
 	CSV      string        `db:"csv"`
 }
 
-// StrikeFromImports takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
+// Strike takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
 // people: a stored answer that shows a row of theirs need not name an address.
-func StrikeFromImports(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
+func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	rows, err := tx.Query(ctx, `select id from import order by id for update`)
 	if err != nil {
 		return err

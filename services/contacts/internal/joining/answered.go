@@ -50,8 +50,8 @@ func (r *Room) dropAnswers(ctx context.Context) error {
 	return err
 }
 
-// EraseAnswers deletes the answers that led to a contact that is erased.
-func EraseAnswers(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+// Erase deletes the answers that led to a contact that is erased.
+func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	_, err := tx.Exec(ctx, `delete from answered where contact_id = $1 or contact_id in (select id from contact_alias where target = $1)`, contact)
 	return err
 }

@@ -97,7 +97,7 @@ func emitAnswer(ctx context.Context, tx *db.Tx, m *proto.EnsureContact, a answer
 			Data: json.RawMessage("null"), Extra: extra})
 	}
 	extra.ContactId = a.ContactID.String()
-	_, err := contact.EmitContact(ctx, tx, proto.KindContactEnsured, *a.ContactID, nil, extra)
+	_, err := contact.Emit(ctx, tx, proto.KindContactEnsured, *a.ContactID, nil, extra)
 	return err
 }
 
@@ -115,25 +115,25 @@ func (r *Room) findOrMake(ctx context.Context, tx *db.Tx, requested uuid.UUID, g
 		if given.ID = requested; used {
 			given.ID = db.NewID()
 		}
-		if _, err = r.people.InsertContact(ctx, tx, given); !errors.Is(err, contact.ErrTaken) {
+		if _, err = r.people.Insert(ctx, tx, given); !errors.Is(err, contact.ErrTaken) {
 			return given.ID, ensuredCreated, err
 		}
 		// Somebody made a contact with the address at this very moment: that one is filled in.
-		h, err := contact.LockContactWithEmail(ctx, tx, key)
+		h, err := contact.LockWithEmail(ctx, tx, key)
 		if err != nil {
 			return found, "", err
 		}
 		found = h.ID
 	}
-	old, err := contact.LockContact(ctx, tx, found)
+	old, err := contact.Lock(ctx, tx, found)
 	if err != nil {
 		return found, "", err
 	}
-	c := contact.ContactFields.Fill(old, given)
+	c := contact.Fields.Fill(old, given)
 	if field.TooMuch(c.Fields) {
 		c.Fields = old.Fields
 	}
-	_, changed, err := r.people.SaveContact(ctx, tx, old, c, "Contact filled in")
+	_, changed, err := r.people.Save(ctx, tx, old, c, "Contact filled in")
 	if changed {
 		return found, ensuredUpdated, err
 	}
@@ -164,7 +164,7 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) (
 	}
 	c := contact.Contact{FirstName: cut(person.Name(m.GetFirstName()), 100), LastName: cut(person.Name(m.GetLastName()), 100), Email: clean.Email(m.GetEmail()),
 		Phone: cut(clean.Phone(m.GetPhone()), 50), Source: cut(person.Name(m.GetSource()), 50), Fields: clean.Values(values)}
-	if status := m.GetStatus(); slices.Contains(contact.ContactStatuses, status) {
+	if status := m.GetStatus(); slices.Contains(contact.Statuses, status) {
 		c.Status = status
 	}
 	if owner := m.GetOwnerUserId(); owner != 0 && r.Identity.OnTeam(owner) {
@@ -177,7 +177,7 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, m *proto.EnsureContact) (
 	for _, t := range m.GetTags() {
 		tags = append(tags, cut(t, field.MaxTag))
 	}
-	c.Tags, err = tag.TagNames(ctx, tx, tags)
+	c.Tags, err = tag.Names(ctx, tx, tags)
 	return c, err
 }
 
@@ -223,7 +223,7 @@ func (r *Room) ensureOrganization(ctx context.Context, tx *db.Tx, contactID uuid
 	if err != nil {
 		return false, err
 	}
-	c, err := contact.LockContact(ctx, tx, contactID)
+	c, err := contact.Lock(ctx, tx, contactID)
 	if err != nil {
 		return false, err
 	}
@@ -237,14 +237,14 @@ func (r *Room) ensureOrganization(ctx context.Context, tx *db.Tx, contactID uuid
 	var o organization.Organization
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		o, err = organization.InsertOrganization(ctx, tx, given)
+		o, err = organization.Insert(ctx, tx, given)
 	case err == nil:
 		var old organization.Organization
-		if old, err = organization.LockOrganization(ctx, tx, id); err != nil {
+		if old, err = organization.Lock(ctx, tx, id); err != nil {
 			return false, err
 		}
-		o = organization.MergedOrganization(old, given)
-		err = organization.SaveOrganization(ctx, tx, old, o, "Organization filled in")
+		o = organization.Merged(old, given)
+		err = organization.Save(ctx, tx, old, o, "Organization filled in")
 	}
 	if err != nil {
 		return false, err

@@ -30,40 +30,40 @@ func (r *Room) mergeContacts(ctx context.Context, tx *db.Tx, in contact.OtherID)
 	if err := contact.PinAlone(ctx, tx, in.OtherID); err != nil {
 		return contact.Contact{}, err
 	}
-	winner, loser, err := contact.LockPair(ctx, tx, in, contact.LockContact)
+	winner, loser, err := contact.LockPair(ctx, tx, in, contact.Lock)
 	if err != nil {
 		return winner, err
 	}
 	if winner.DeletedAt != nil {
 		return winner, contact.InTrash("contact")
 	}
-	c := MergedContact(winner, loser)
+	c := mergedContact(winner, loser)
 	if err := moveContact(ctx, tx, winner, loser); err != nil {
 		return winner, err
 	}
-	if c, err = r.marketing.RecallMarketing(ctx, tx, c); err != nil {
+	if c, err = r.marketing.Recall(ctx, tx, c); err != nil {
 		return winner, err
 	}
 	if c.Marketing != winner.Marketing {
 		c.MarketingUpdatedAt = &tx.Now
 	}
-	merged, err := contact.UpdateContactAndAddress(ctx, tx, c)
+	merged, err := contact.UpdateAddress(ctx, tx, c)
 	if err != nil {
 		if errors.Is(err, contact.ErrTaken) {
-			return winner, people.DuplicateContact(ctx, tx, address.Key(c.Email))
+			return winner, people.Duplicate(ctx, tx, address.Key(c.Email))
 		}
 		return winner, err
 	}
-	diff := contact.ContactFields.Diff(winner, c)
+	diff := contact.Fields.Diff(winner, c)
 	tx.Changed(diff)
-	data := map[string]any{"merged_id": loser.ID, "values": LostContact(c, loser), "changes": diff}
-	timeline.DeferLog(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryMerged, Subject: "Merged with " + loser.Name(), Data: data})
-	return merged, tx.Emit(ctx, contact.ContactEvent(proto.KindContactMerged, merged, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}))
+	data := map[string]any{"merged_id": loser.ID, "values": lostContact(c, loser), "changes": diff}
+	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Merged, Subject: "Merged with " + loser.Name(), Data: data})
+	return merged, tx.Emit(ctx, contact.Event(proto.KindContactMerged, merged, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}))
 }
 
-// MergedContact is winner with its empty values taken from loser. The subscription comes with the address.
-func MergedContact(winner, loser contact.Contact) contact.Contact {
-	c := contact.ContactFields.Fill(winner, loser)
+// mergedContact is winner with its empty values taken from loser. The subscription comes with the address.
+func mergedContact(winner, loser contact.Contact) contact.Contact {
+	c := contact.Fields.Fill(winner, loser)
 	if field.TooMuch(c.Fields) {
 		c.Fields = winner.Fields
 	}
@@ -73,9 +73,9 @@ func MergedContact(winner, loser contact.Contact) contact.Contact {
 	return c
 }
 
-// LostContact returns the values of loser that c does not have. Another spelling of c's address is not among them.
-func LostContact(c, loser contact.Contact) map[string]any {
-	lost := contact.ContactFields.Lost(c, loser)
+// lostContact returns the values of loser that c does not have. Another spelling of c's address is not among them.
+func lostContact(c, loser contact.Contact) map[string]any {
+	lost := contact.Fields.Lost(c, loser)
 	if address.Key(loser.Email) == address.Key(c.Email) {
 		delete(lost, "email")
 	}
@@ -87,7 +87,7 @@ func moveContact(ctx context.Context, tx *db.Tx, winner, loser contact.Contact) 
 	if err := organization.MoveLinks(ctx, tx, winner.ID, loser.ID); err != nil {
 		return err
 	}
-	if err := marketing.MoveConsents(ctx, tx, winner.ID, loser.ID); err != nil {
+	if err := marketing.Move(ctx, tx, winner.ID, loser.ID); err != nil {
 		return err
 	}
 	if err := contact.Absorb(ctx, tx, winner.ID, loser); err != nil {
@@ -108,7 +108,7 @@ func alias(ctx context.Context, tx *db.Tx, id, target uuid.UUID) error {
 	b := &pgx.Batch{}
 	contact.QueueAlias(b, id, target, tx.Now)
 	timeline.QueueMoveContact(b, id, target)
-	copies.QueueMoveCopies(b, id, target)
+	copies.QueueMove(b, id, target)
 	contact.QueueLastActivity(b, target)
 	return tx.SendBatch(ctx, b).Close()
 }

@@ -12,8 +12,8 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// JoiningOps declares how two contacts become one.
-func (r *Room) JoiningOps(set *op.Set) {
+// Merges declares how two contacts become one.
+func (r *Room) Merges(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "merge-contacts", Route: "POST /contacts/{id}/merge", Perm: auth.DeleteContacts, Record: "contact", Destructive: true,
 		Doc: "Merge another contact into this one; the other is deleted for good.",

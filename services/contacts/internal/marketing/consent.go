@@ -23,7 +23,7 @@ type Consent struct {
 
 // listConsents lists what a contact agreed to, oldest first.
 func (r *Room) listConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Consent], error) {
-	if _, err := contact.ContactByID(ctx, tx, in.ID); err != nil {
+	if _, err := contact.ByID(ctx, tx, in.ID); err != nil {
 		return db.List[Consent]{}, err
 	}
 	consents, err := ConsentsOf(ctx, tx, in.ID)
@@ -57,7 +57,7 @@ func (r *Room) RecordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, cons
 	if !marketing {
 		return false, nil
 	}
-	c, err := contact.LockContact(ctx, tx, id)
+	c, err := contact.Lock(ctx, tx, id)
 	if err != nil || c.Email == "" || c.Marketing == contact.MarketingSubscribed {
 		return false, err
 	}
@@ -68,8 +68,8 @@ func (r *Room) RecordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, cons
 	return true, r.ask(ctx, tx, c, "")
 }
 
-// MoveConsents gives consents and links of one contact to another.
-func MoveConsents(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
+// Move gives consents and links of one contact to another.
+func Move(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
 	for _, q := range []string{
 		`update consent set contact_id = $1 where contact_id = $2`,
 		`update marketing_link set contact_id = $1 where contact_id = $2`,
@@ -81,8 +81,8 @@ func MoveConsents(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error
 	return nil
 }
 
-// EraseConsents deletes what a contact that is erased agreed to. Links to unsubscribe go on working, without the address.
-func EraseConsents(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+// Erase deletes what a contact that is erased agreed to. Links to unsubscribe go on working, without the address.
+func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	for _, q := range []string{
 		`delete from consent where contact_id = $1`,
 		`delete from marketing_link where contact_id = $1 and kind = 'confirm'`,

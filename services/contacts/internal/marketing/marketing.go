@@ -59,9 +59,9 @@ func (r *Room) HaveLeft(ctx context.Context, tx *db.Tx, keys []string) (map[stri
 	return left, err
 }
 
-// RecallMarketing gives c unsubscribed when the owner of its address once left: whatever brings the address back, only a
+// Recall gives c unsubscribed when the owner of its address once left: whatever brings the address back, only a
 // confirmation by mail subscribes it again.
-func (r *Room) RecallMarketing(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
+func (r *Room) Recall(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
 	left, err := r.hasLeft(ctx, tx, address.Key(c.Email))
 	if err == nil && left && c.Marketing != contact.MarketingUnsubscribed {
 		c.Marketing, c.MarketingUpdatedAt = contact.MarketingUnsubscribed, &tx.Now
@@ -80,7 +80,7 @@ func EndConfirmLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 func (r *Room) setMarketing(ctx context.Context, tx *db.Tx, c contact.Contact, state, subject string, details map[string]any) error {
 	data := map[string]any{"marketing": change.Change{Old: c.Marketing, New: state}}
 	maps.Copy(data, details)
-	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryMarketing, Subject: subject, Data: data}); err != nil {
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Marketing, Subject: subject, Data: data}); err != nil {
 		return err
 	}
 	if c.Marketing == state {
@@ -89,29 +89,29 @@ func (r *Room) setMarketing(ctx context.Context, tx *db.Tx, c contact.Contact, s
 	if err := contact.StoreMarketing(ctx, tx, c.ID, state); err != nil {
 		return err
 	}
-	now, err := contact.EmitContact(ctx, tx, proto.KindContactUpdated, c.ID, []string{"marketing"}, nil)
+	now, err := contact.Emit(ctx, tx, proto.KindContactUpdated, c.ID, []string{"marketing"}, nil)
 	if err != nil {
 		return err
 	}
 	switch state {
 	case contact.MarketingSubscribed:
-		return tx.Emit(ctx, contact.ContactEvent(proto.KindMarketingSubscribed, now, nil, nil))
+		return tx.Emit(ctx, contact.Event(proto.KindMarketingSubscribed, now, nil, nil))
 	case contact.MarketingUnsubscribed:
-		return tx.Emit(ctx, contact.ContactEvent(proto.KindMarketingUnsubscribed, now, nil, nil))
+		return tx.Emit(ctx, contact.Event(proto.KindMarketingUnsubscribed, now, nil, nil))
 	}
 	return nil
 }
 
-// MarketingRequest asks a contact for consent to marketing.
-type MarketingRequest struct {
+// marketingRequest asks a contact for consent to marketing.
+type marketingRequest struct {
 	ID     uuid.UUID `json:"id"`
 	Reason string    `json:"reason,omitempty" maxLength:"255" doc:"Why the contact is asked; needed when they have unsubscribed."`
 }
 
 // requestMarketing mails a contact the question whether they want marketing mails. The contact is pending
 // until they confirm.
-func (r *Room) requestMarketing(ctx context.Context, tx *db.Tx, in MarketingRequest) (contact.Contact, error) {
-	c, err := contact.LockLiveContact(ctx, tx, in.ID)
+func (r *Room) requestMarketing(ctx context.Context, tx *db.Tx, in marketingRequest) (contact.Contact, error) {
+	c, err := contact.LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return c, err
 	}
@@ -134,7 +134,7 @@ func (r *Room) requestMarketing(ctx context.Context, tx *db.Tx, in MarketingRequ
 	if err := r.ask(ctx, tx, c, reason); err != nil {
 		return c, err
 	}
-	return contact.ReadContact(ctx, tx, c.ID)
+	return contact.Read(ctx, tx, c.ID)
 }
 
 // ask mails the question and makes a locked contact pending.
@@ -151,14 +151,14 @@ func (r *Room) ask(ctx context.Context, tx *db.Tx, c contact.Contact, reason str
 
 // unsubscribeContact ends all marketing to a contact at once.
 func (r *Room) unsubscribeContact(ctx context.Context, tx *db.Tx, in op.ByID) (contact.Contact, error) {
-	c, err := contact.LockLiveContact(ctx, tx, in.ID)
+	c, err := contact.LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return c, err
 	}
 	if err := r.leave(ctx, tx, c); err != nil {
 		return c, err
 	}
-	return contact.ReadContact(ctx, tx, c.ID)
+	return contact.Read(ctx, tx, c.ID)
 }
 
 // leave unsubscribes a locked contact and remembers its address. Links that were mailed to confirm are worth nothing from now
@@ -187,19 +187,19 @@ func remember(ctx context.Context, tx *db.Tx, hash []byte) error {
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// Token is what a link in a mail carries.
-type Token struct {
+// token is what a link in a mail carries.
+type token struct {
 	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }
 
-// MarketingState is the state of the subscription after a visitor's click.
-type MarketingState struct {
+// marketingState is the state of the subscription after a visitor's click.
+type marketingState struct {
 	Marketing string `json:"marketing" enum:"subscribed,unsubscribed" doc:"The status from now on."`
 }
 
 // confirmMarketing subscribes the person who got the question by mail. It works once.
-func (r *Room) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
-	state := MarketingState{contact.MarketingSubscribed}
+func (r *Room) confirmMarketing(ctx context.Context, tx *db.Tx, in token) (marketingState, error) {
+	state := marketingState{contact.MarketingSubscribed}
 	l, err := openLink(ctx, tx, in.Token, linkConfirm)
 	if err != nil {
 		return state, err
@@ -207,7 +207,7 @@ func (r *Room) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Marke
 	if l.contact == nil || l.ended != nil || tx.Now.Sub(l.created) > confirmLasts {
 		return state, fault.Expired()
 	}
-	c, err := contact.LockContact(ctx, tx, *l.contact)
+	c, err := contact.Lock(ctx, tx, *l.contact)
 	switch {
 	case err != nil && fault.From(err).Status == http.StatusNotFound:
 		return state, fault.Expired()
@@ -240,8 +240,8 @@ func (r *Room) confirmMarketing(ctx context.Context, tx *db.Tx, in Token) (Marke
 }
 
 // leaveMarketing unsubscribes the person who got a marketing mail. It always works, as often as it is asked.
-func (r *Room) leaveMarketing(ctx context.Context, tx *db.Tx, in Token) (MarketingState, error) {
-	state := MarketingState{contact.MarketingUnsubscribed}
+func (r *Room) leaveMarketing(ctx context.Context, tx *db.Tx, in token) (marketingState, error) {
+	state := marketingState{contact.MarketingUnsubscribed}
 	l, err := openLink(ctx, tx, in.Token, linkUnsubscribe)
 	if err != nil {
 		return state, err
@@ -257,14 +257,14 @@ func (r *Room) leaveMarketing(ctx context.Context, tx *db.Tx, in Token) (Marketi
 			return state, err
 		}
 	}
-	h, err := contact.LockContactWithEmail(ctx, tx, key)
+	h, err := contact.LockWithEmail(ctx, tx, key)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return state, nil
 	}
 	if err != nil {
 		return state, err
 	}
-	c, err := contact.LockContact(ctx, tx, h.ID)
+	c, err := contact.Lock(ctx, tx, h.ID)
 	if err != nil {
 		return state, err
 	}

@@ -21,8 +21,8 @@ const (
 	failExpired = "The link was used, replaced or is too old."
 )
 
-// ConsentOps declares what the team does with the consents of a contact.
-func (r *Room) ConsentOps(set *op.Set) {
+// OfContact declares what the team does with the consents of a contact.
+func (r *Room) OfContact(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "get-contact-consents", Route: "GET /contacts/{id}/consents", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "List what a contact consented to, oldest first.",
@@ -39,8 +39,8 @@ func (r *Room) ConsentOps(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.unsubscribeContact)
 }
 
-// LinkOps declares what the links in mails do.
-func (r *Room) LinkOps(set *op.Set) {
+// Links declares what the links in mails do.
+func (r *Room) Links(set *op.Set) {
 	tokens := []db.Limit{{N: 10, Per: time.Minute}}
 	op.Add(set, op.Op{ID: "confirm-marketing", Route: "POST /marketing/confirm", Perm: op.Public, Record: "contact", Channel: db.ChannelEmail,
 		Limits: tokens, LimitKey: "tokens", Doc: "Subscribe with the token of the confirmation mail.",

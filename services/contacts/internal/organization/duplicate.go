@@ -17,15 +17,15 @@ import (
 	"frontdesk/services/contacts/internal/person"
 )
 
-// SimilarQuery describes an organization that may be there already.
-type SimilarQuery struct {
+// similarQuery describes an organization that may be there already.
+type similarQuery struct {
 	Name      string `json:"name,omitempty" maxLength:"190" doc:"The name to look for."`
 	VATNumber string `json:"vat_number,omitempty" maxLength:"30" doc:"The VAT number to look for."`
 	Email     string `json:"email,omitempty" maxLength:"190" doc:"The email address to look for."`
 }
 
-// Similar is an organization that may be the one described.
-type Similar struct {
+// similar is an organization that may be the one described.
+type similar struct {
 	ID      uuid.UUID `json:"id" doc:"The id of the record."`
 	Name    string    `json:"name" doc:"The name of the organization."`
 	Reasons []string  `json:"reasons" doc:"Any of name, vat_number and email."`
@@ -35,10 +35,10 @@ const maxSimilar = 100
 
 // findSimilar finds organizations with the same name but for its legal form, the same VAT number or the same
 // address; those with most in common first, at most 100.
-func (r *Room) findSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (db.List[Similar], error) {
+func (r *Room) findSimilar(ctx context.Context, tx *db.Tx, in similarQuery) (db.List[similar], error) {
 	email, problem := field.EmailValue(in.Email)
 	if !problem.IsZero() {
-		return db.List[Similar]{}, fault.Invalid("email", problem)
+		return db.List[similar]{}, fault.Invalid("email", problem)
 	}
 	rows, err := tx.Query(ctx, `
 		select id, name, reasons from (
@@ -51,21 +51,21 @@ func (r *Room) findSimilar(ctx context.Context, tx *db.Tx, in SimilarQuery) (db.
 		order by cardinality(reasons) desc, created_at, id limit $4`,
 		person.NameKey(in.Name), person.VATKey(person.VAT(in.VATNumber)), address.Key(email), maxSimilar)
 	if err != nil {
-		return db.List[Similar]{}, err
+		return db.List[similar]{}, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Similar])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[similar])
 	return db.All(found), err
 }
 
-// OrganizationRef names an organization.
-type OrganizationRef struct {
+// organizationRef names an organization.
+type organizationRef struct {
 	ID   uuid.UUID `json:"id" doc:"The id of the record."`
 	Name string    `json:"name" doc:"The name of the organization."`
 }
 
-// Pair is two organizations that may be one.
-type Pair struct {
-	Organizations []OrganizationRef `json:"organizations" minItems:"2" maxItems:"2" doc:"The two organizations."`
+// pair is two organizations that may be one.
+type pair struct {
+	Organizations []organizationRef `json:"organizations" minItems:"2" maxItems:"2" doc:"The two organizations."`
 	Reasons       []string          `json:"reasons" doc:"Why they may be one: any of name, vat_number and email."`
 }
 
@@ -80,7 +80,7 @@ func alike(key, reason string) string {
 
 // possibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that
 // somebody dismissed are left out.
-func (r *Room) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Pair], error) {
+func (r *Room) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db.List[pair], error) {
 	rows, err := tx.Query(ctx, `
 		with alike as (`+alike("name_key", "name")+` union all `+alike("vat_key", "vat_number")+` union all `+alike("email_key", "email")+`),
 		pairs as (
@@ -89,10 +89,10 @@ func (r *Room) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db
 		select x.id, x.name, y.id, y.name, reasons from pairs join organization x on x.id = a join organization y on y.id = b
 		order by greatest(x.created_at, y.created_at), least(x.created_at, y.created_at), a, b limit $1`, maxSimilar)
 	if err != nil {
-		return db.List[Pair]{}, err
+		return db.List[pair]{}, err
 	}
-	pairs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Pair, error) {
-		p := Pair{Organizations: make([]OrganizationRef, 2)}
+	pairs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (pair, error) {
+		p := pair{Organizations: make([]organizationRef, 2)}
 		return p, row.Scan(&p.Organizations[0].ID, &p.Organizations[0].Name, &p.Organizations[1].ID, &p.Organizations[1].Name, &p.Reasons)
 	})
 	return db.All(pairs), err

@@ -11,16 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// OrganizationExport asks for organizations as a file.
-type OrganizationExport struct {
-	OrganizationFilter
+// organizationExport asks for organizations as a file.
+type organizationExport struct {
+	organizationFilter
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
 // exportOrganizations writes the organizations, newest first, with the number of linked people that the
 // actor may see.
-func (r *Room) exportOrganizations(ctx context.Context, tx *db.Tx, in OrganizationExport, d *op.Download) error {
-	fields, err := field.ExportedFields(ctx, tx, "organization")
+func (r *Room) exportOrganizations(ctx context.Context, tx *db.Tx, in organizationExport, d *op.Download) error {
+	fields, err := field.Exported(ctx, tx, "organization")
 	if err != nil {
 		return err
 	}

@@ -27,14 +27,14 @@ type Link struct {
 
 // contactOrganizations lists the organizations of a contact, the primary one first.
 func (r *Room) contactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
-	if _, err := contact.ContactByID(ctx, tx, in.ID); err != nil {
+	if _, err := contact.ByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
-	links, err := OrganizationsOf(ctx, tx, in.ID)
+	links, err := Of(ctx, tx, in.ID)
 	return db.All(links), err
 }
 
-func OrganizationsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
+func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
 	rows, err := tx.Query(ctx, `
 		select o.id, o.name, l.role, l.is_primary from contact_organization l join organization o on o.id = l.organization_id
 		where l.contact_id = $1 and o.deleted_at is null order by l.is_primary desc, l.created_at, o.id`, contact)
@@ -46,7 +46,7 @@ func OrganizationsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link,
 
 // organizationContacts lists the people of an organization that the actor may see.
 func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
-	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
+	if _, err := byID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
 	var w db.Where
@@ -67,8 +67,8 @@ func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) 
 	return db.All(links), err
 }
 
-// NewLink links a person with an organization, or changes the link that is there.
-type NewLink struct {
+// newLink links a person with an organization, or changes the link that is there.
+type newLink struct {
 	ID        uuid.UUID `json:"id"`
 	ContactID uuid.UUID `json:"contact_id"`
 	Role      string    `json:"role,omitempty" maxLength:"100" doc:"What the person does there, in words."`
@@ -76,13 +76,13 @@ type NewLink struct {
 }
 
 // linkContact links a person with an organization.
-func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in NewLink) (op.None, error) {
+func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.None, error) {
 	// The contact is locked first, as everywhere.
-	c, err := contact.LockLiveContact(ctx, tx, in.ContactID)
+	c, err := contact.LockLive(ctx, tx, in.ContactID)
 	if err != nil {
 		return op.None{}, err
 	}
-	o, err := lockLiveOrganization(ctx, tx, in.ID)
+	o, err := lockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -120,7 +120,7 @@ func SetLink(ctx context.Context, tx *db.Tx, c contact.Contact, o Organization, 
 		subject = "Link with " + o.Name + " changed"
 		data["changes"] = change.Set{"role": {Old: old.Role, New: role}, "is_primary": {Old: old.IsPrimary, New: primary}}
 	}
-	return true, logLink(ctx, tx, c.ID, o.ID, timeline.EntryLinked, subject, data)
+	return true, logLink(ctx, tx, c.ID, o.ID, timeline.Linked, subject, data)
 }
 
 // logLink writes what happened to a link into both timelines, and publishes both records.
@@ -134,25 +134,25 @@ func logLink(ctx context.Context, tx *db.Tx, contactID, organizationID uuid.UUID
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
-	if _, err := contact.EmitContact(ctx, tx, proto.KindContactUpdated, contactID, []string{"organization"}, nil); err != nil {
+	if _, err := contact.Emit(ctx, tx, proto.KindContactUpdated, contactID, []string{"organization"}, nil); err != nil {
 		return err
 	}
-	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, organizationID, []string{"contacts_count"}, nil)
+	return emit(ctx, tx, proto.KindOrganizationUpdated, organizationID, []string{"contacts_count"}, nil)
 }
 
-// LinkID names a link in the path.
-type LinkID struct {
+// linkID names a link in the path.
+type linkID struct {
 	ID        uuid.UUID `json:"id"`
 	ContactID uuid.UUID `json:"contact_id"`
 }
 
 // unlinkContact ends a link; both records stay, and so does what the timelines say of it.
-func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in LinkID) (op.None, error) {
-	c, err := contact.LockLiveContact(ctx, tx, in.ContactID)
+func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None, error) {
+	c, err := contact.LockLive(ctx, tx, in.ContactID)
 	if err != nil {
 		return op.None{}, err
 	}
-	o, err := lockLiveOrganization(ctx, tx, in.ID)
+	o, err := lockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -165,7 +165,7 @@ func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in LinkID) (op.None
 		return op.None{}, err
 	}
 	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role}
-	return op.None{}, logLink(ctx, tx, c.ID, o.ID, timeline.EntryUnlinked, "Link with "+o.Name+" ended", data)
+	return op.None{}, logLink(ctx, tx, c.ID, o.ID, timeline.Unlinked, "Link with "+o.Name+" ended", data)
 }
 
 // MoveLinks gives the links of one contact to another. The main organization of the one that gets them stays the main one.

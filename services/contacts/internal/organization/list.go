@@ -13,21 +13,21 @@ import (
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// OrganizationFilter are the conditions that the list and the export share.
-type OrganizationFilter struct {
+// organizationFilter are the conditions that the list and the export share.
+type organizationFilter struct {
 	Search string `json:"search,omitempty" maxLength:"100" doc:"Parts of name, VAT number, email or city; accents and case do not count."`
 	Owner  int64  `json:"owner,omitempty" minimum:"1"`
 }
 
-// OrganizationQuery asks for a page of organizations.
-type OrganizationQuery struct {
-	OrganizationFilter
+// organizationQuery asks for a page of organizations.
+type organizationQuery struct {
+	organizationFilter
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 	Deleted      bool      `json:"deleted,omitempty" doc:"Only those in the trash; else they are left out."`
 	db.Page
 }
 
-func (f OrganizationFilter) conditions(w *db.Where) {
+func (f organizationFilter) conditions(w *db.Where) {
 	if f.Search != "" {
 		contact.SearchWords(w, "o.search", f.Search)
 	}
@@ -37,7 +37,7 @@ func (f OrganizationFilter) conditions(w *db.Where) {
 }
 
 // findOrganizations lists organizations, newest first.
-func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in OrganizationQuery) (db.List[Organization], error) {
+func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in organizationQuery) (db.List[Organization], error) {
 	page, err := tx.Page(in.Page, "organizations", in)
 	if err != nil {
 		return db.List[Organization]{}, err
@@ -78,7 +78,7 @@ func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in Organization
 }
 
 // total is how many organizations q asks for, with the conditions that narrow adds.
-func (q OrganizationQuery) total(ctx context.Context, tx *db.Tx, narrow func(*db.Where)) (n int64, err error) {
+func (q organizationQuery) total(ctx context.Context, tx *db.Tx, narrow func(*db.Where)) (n int64, err error) {
 	if q.Search == "" && q.UpdatedSince.IsZero() {
 		var owner []string
 		if q.Owner != 0 {
@@ -99,7 +99,7 @@ func (r *Room) organizationTimeline(ctx context.Context, tx *db.Tx, in timeline.
 	if err != nil {
 		return db.List[timeline.Entry]{}, err
 	}
-	if _, err := organizationByID(ctx, tx, in.ID); err != nil {
+	if _, err := byID(ctx, tx, in.ID); err != nil {
 		return db.List[timeline.Entry]{}, err
 	}
 	// Two halves, each read in the order of its own index: entries about the organization, and those about its people that
@@ -124,15 +124,15 @@ func (r *Room) organizationTimeline(ctx context.Context, tx *db.Tx, in timeline.
 		if !page.First {
 			behind = w.Bind(` and (a.created_at, a.id) < (?, ?)`, page.At, page.ID)
 		}
-		return `(select ` + timeline.EntryColumns + visibleEntries(tx, &w, which) + behind + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
+		return `(select ` + timeline.Columns + visibleEntries(tx, &w, which) + behind + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
 	}
 	query := half(about) + ` union all ` + half(ofPeople) + db.LimitTo(` order by created_at desc, id desc`, page.Limit)
 	rows, err := tx.Query(ctx, query, w.Args...)
 	if err != nil {
 		return db.List[timeline.Entry]{}, err
 	}
-	entries, err := pgx.CollectRows(rows, timeline.ScanEntry)
-	return db.Close(page, entries, timeline.EntryKey), err
+	entries, err := pgx.CollectRows(rows, timeline.Scan)
+	return db.Close(page, entries, timeline.Key), err
 }
 
 // visibleEntries selects timeline entries a, and their contacts c, for which a condition holds and that the actor may see.

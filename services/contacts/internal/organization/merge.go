@@ -28,39 +28,39 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 	if _, err := contact.CollectIDs(rows); err != nil {
 		return Organization{}, err
 	}
-	winner, loser, err := contact.LockPair(ctx, tx, in, LockOrganization)
+	winner, loser, err := contact.LockPair(ctx, tx, in, Lock)
 	if err != nil {
 		return winner, err
 	}
 	if winner.DeletedAt != nil {
 		return winner, contact.InTrash("organization")
 	}
-	o := MergedOrganization(winner, loser)
+	o := Merged(winner, loser)
 	moved, err := moveOrganization(ctx, tx, winner.ID, loser.ID)
 	if err != nil {
 		return winner, err
 	}
-	if err := updateOrganization(ctx, tx, o); err != nil {
+	if err := update(ctx, tx, o); err != nil {
 		return winner, err
 	}
-	diff := OrganizationFields.Diff(winner, o)
-	data := map[string]any{"merged_id": loser.ID, "values": OrganizationFields.Lost(o, loser), "changes": diff}
-	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.EntryMerged, Subject: "Merged with " + loser.Name, Data: data}); err != nil {
+	diff := organizationFields.Diff(winner, o)
+	data := map[string]any{"merged_id": loser.ID, "values": organizationFields.Lost(o, loser), "changes": diff}
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Merged, Subject: "Merged with " + loser.Name, Data: data}); err != nil {
 		return winner, err
 	}
 	if err := contact.PublishLinked(ctx, tx, moved); err != nil {
 		return winner, fmt.Errorf("publish people: %w", err)
 	}
-	if err := emitOrganization(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
+	if err := emit(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
 		return winner, err
 	}
 	tx.Tombstone(proto.OrganizationTopic, loser.ID.String())
-	return organizationByID(ctx, tx, o.ID)
+	return byID(ctx, tx, o.ID)
 }
 
-// MergedOrganization is winner with its empty values taken from other.
-func MergedOrganization(winner, other Organization) Organization {
-	o := OrganizationFields.Fill(winner, other)
+// Merged is winner with its empty values taken from other.
+func Merged(winner, other Organization) Organization {
+	o := organizationFields.Fill(winner, other)
 	if field.TooMuch(o.Fields) {
 		o.Fields = winner.Fields
 	}
@@ -90,7 +90,7 @@ func moveOrganization(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) (
 		return nil, err
 	}
 	b := &pgx.Batch{}
-	b.Queue(`update activity set organization_id = $1 where organization_id = $2`, winner, loser)
+	timeline.QueueMoveOrganization(b, loser, winner)
 	b.Queue(`delete from organization where id = $1`, loser)
 	return append(moved, joined...), tx.SendBatch(ctx, b).Close()
 }

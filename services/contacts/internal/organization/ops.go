@@ -14,15 +14,15 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// OfContactOps declares the organizations of a contact.
-func (r *Room) OfContactOps(set *op.Set) {
+// OfContact declares the organizations of a contact.
+func (r *Room) OfContact(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "list-contact-organizations", Ability: "get-contact", Route: "GET /contacts/{id}/organizations", Perm: auth.ViewContacts,
 		Record: "contact", Doc: "List the organizations of a contact with the person's role."}, r.contactOrganizations)
 }
 
-// OrganizationOps declares the operations on organizations.
-func (r *Room) OrganizationOps(set *op.Set) {
+// Organizations declares the operations on organizations.
+func (r *Room) Organizations(set *op.Set) {
 	op.Add(set, op.Op{ID: "find-organizations", Route: "GET /organizations", Perm: auth.ViewContacts, Record: "organization",
 		Doc: "List organizations, newest first, by search text, owner and date of change.",
 		Use: "Use it to find a company by parts of its name, VAT number, address or city. Answers with one page and next_cursor."}, r.findOrganizations)
@@ -72,8 +72,8 @@ func (r *Room) OrganizationOps(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_status": "The organization is not in the trash."}}, r.restoreOrganization)
 }
 
-// OrganizationExportOps declares the files of organizations.
-func (r *Room) OrganizationExportOps(set *op.Set) {
+// Exports declares the files of organizations.
+func (r *Room) Exports(set *op.Set) {
 	op.AddDownload(set, op.Op{ID: "export-organizations", Route: "GET /exports/organizations.csv", Perm: auth.ExportContacts, Record: "organization",
 		Audited: true, Doc: "Export organizations as CSV.",
 		Use: "Use it for a file that the person asked for; to read, find-organizations is better. Answers with the CSV as text, at most 4 MiB, and is itself in the audit log."}, r.exportOrganizations)

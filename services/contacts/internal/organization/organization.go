@@ -37,9 +37,9 @@ type Organization struct {
 // RecordVersion is the answer's ETag.
 func (o Organization) RecordVersion() int64 { return o.Version }
 
-// OrganizationFields are the fields of an organization that its timeline shows. Filling, overwriting,
+// organizationFields are the fields of an organization that its timeline shows. Filling, overwriting,
 // merging and comparing organizations follow this list.
-var OrganizationFields = record.Fields[Organization]{
+var organizationFields = record.Fields[Organization]{
 	record.Text("name", func(o *Organization) *string { return &o.Name }),
 	record.Text("vat_number", func(o *Organization) *string { return &o.VATNumber }),
 	record.Text("email", func(o *Organization) *string { return &o.Email }),
@@ -53,9 +53,9 @@ var OrganizationFields = record.Fields[Organization]{
 	record.Values("fields", func(o *Organization) *map[string]any { return &o.Fields }),
 }
 
-// OrganizationInput is the part of a request that describes an organization, but for its name. A value that is left out stays as it is;
+// organizationInput is the part of a request that describes an organization, but for its name. A value that is left out stays as it is;
 // null and "" clear one that may be empty.
-type OrganizationInput struct {
+type organizationInput struct {
 	VATNumber   opt.Value[string]         `json:"vat_number,omitzero" nullable:"true" maxLength:"30" doc:"The VAT number; empty for none."`
 	Email       opt.Value[string]         `json:"email,omitzero" nullable:"true" maxLength:"190" doc:"The email address; empty for none."`
 	Phone       opt.Value[string]         `json:"phone,omitzero" nullable:"true" maxLength:"50" doc:"The telephone number in international form; empty for none."`
@@ -70,7 +70,7 @@ type OrganizationInput struct {
 
 // read gives the values of a request in their stored form, and the names of those that were given. It notes in clean
 // what is wrong with them.
-func (in OrganizationInput) read(name opt.Value[string], clean *field.Cleaner) (Organization, record.Names) {
+func (in organizationInput) read(name opt.Value[string], clean *field.Cleaner) (Organization, record.Names) {
 	g := clean.Given()
 	return Organization{
 		Name:        g.FilledText("name", name, person.Name),

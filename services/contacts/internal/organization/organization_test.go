@@ -7,5 +7,5 @@ import (
 )
 
 func TestTheListOfFieldsHoldsEveryFieldOfAnOrganization(t *testing.T) {
-	roomtest.CheckFields(t, OrganizationFields, OrganizationChange{}, "id", "contacts_count", "last_activity", "created_at", "updated_at", "deleted_at")
+	roomtest.CheckFields(t, organizationFields, organizationChange{}, "id", "contacts_count", "last_activity", "created_at", "updated_at", "deleted_at")
 }

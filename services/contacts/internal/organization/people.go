@@ -17,7 +17,7 @@ import (
 // trash or comes back, these contacts have changed too: they get a new version and are published. The first peopleSlice of
 // them go with the organization's own change, the others soon after in slices of their own, so that a change of a large
 // organization locks few people at a time.
-const PeopleSlice = 200
+const peopleSlice = 200
 
 // peopleOf selects the next people who show the organization $1, behind contact $2.
 func peopleOf(slice int) string {
@@ -29,14 +29,14 @@ func peopleOf(slice int) string {
 func lockPeople(ctx context.Context, tx *db.Tx, organization uuid.UUID) error {
 	b := &pgx.Batch{}
 	b.Queue(`select from organization_news where organization_id = $1 for update`, organization)
-	b.Queue(`select from contact where id in (`+peopleOf(PeopleSlice)+`) order by id for no key update`, organization, uuid.Nil)
+	b.Queue(`select from contact where id in (`+peopleOf(peopleSlice)+`) order by id for no key update`, organization, uuid.Nil)
 	return tx.SendBatch(ctx, b).Close()
 }
 
 // publishPeople publishes the people who show a changed organization, and leaves those behind the first slice to publishNext.
 func publishPeople(ctx context.Context, tx *db.Tx, organization uuid.UUID) error {
-	people, err := publishSlice(ctx, tx, organization, uuid.Nil, PeopleSlice)
-	if err != nil || len(people) < PeopleSlice {
+	people, err := publishSlice(ctx, tx, organization, uuid.Nil, peopleSlice)
+	if err != nil || len(people) < peopleSlice {
 		return err
 	}
 	last := people[len(people)-1]
@@ -75,7 +75,7 @@ func (r *Room) publishNext(ctx context.Context) (worked bool, err error) {
 			return err
 		}
 		organization = []uuid.UUID{id}
-		slice := r.news.people.Size(PeopleSlice)
+		slice := r.news.people.Size(peopleSlice)
 		if people, err = publishSlice(ctx, tx, id, after, slice); err != nil {
 			return fmt.Errorf("people of organization %s: %w", id, err)
 		}

@@ -26,6 +26,6 @@ func (r *Room) Parts() app.Parts {
 		Workers: []app.Worker{{Name: "people of organizations", Pause: time.Second, Slice: r.publishNext}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"organization": app.Nobody, "organization_distinct": app.Nobody, "organization_news": app.Nobody,
 			"contact_organization": app.People}},
-		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.OrganizationTopic, Table: "organization", Emit: publishOrganizations})},
+		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.OrganizationTopic, Table: "organization", Emit: publish})},
 	}
 }

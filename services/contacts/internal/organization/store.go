@@ -41,22 +41,22 @@ func organizationFrom(tx *db.Tx, w *db.Where) string {
 		join contact lc on lc.id = l.contact_id where l.organization_id = o.id and lc.deleted_at is null and ` + seen + `) people`
 }
 
-// organizationByID reads an organization, trashed ones too; 404 svc_not_found for an unknown id.
-func organizationByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+// byID reads an organization, trashed ones too; 404 svc_not_found for an unknown id.
+func byID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	return oneOrganization(ctx, tx, id, shownOrganization)
 }
 
-// LockOrganization locks an organization and reads it whole, with archived fields.
-func LockOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+// Lock locks an organization and reads it whole, with archived fields.
+func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	if _, err := tx.Exec(ctx, `select from organization where id = $1 for no key update`, id); err != nil {
 		return Organization{}, err
 	}
 	return oneOrganization(ctx, tx, id, wholeOrganization)
 }
 
-// lockLiveOrganization is lockOrganization for writes that the trash refuses: 409 svc_invalid_status.
-func lockLiveOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
-	o, err := LockOrganization(ctx, tx, id)
+// lockLive is lockOrganization for writes that the trash refuses: 409 svc_invalid_status.
+func lockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+	o, err := Lock(ctx, tx, id)
 	if err == nil && o.DeletedAt != nil {
 		err = contact.InTrash("organization")
 	}
@@ -78,12 +78,12 @@ func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, columns strin
 	return o, err
 }
 
-// emitOrganization publishes an organization as it is now, with all of its people counted, whoever acts.
-func emitOrganization(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
+// emit publishes an organization as it is now, with all of its people counted, whoever acts.
+func emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
 	who := tx.Who
 	defer func() { tx.Who = who }()
 	tx.Who.Own = false
-	o, err := organizationByID(ctx, tx, id)
+	o, err := byID(ctx, tx, id)
 	if err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ func rowOfOrganization(o Organization, now time.Time) pgx.NamedArgs {
 		"name_key": person.NameKey(o.Name), "vat_key": person.VATKey(o.VATNumber), "email_key": address.Key(o.Email), "deleted": o.DeletedAt, "now": now}
 }
 
-// InsertOrganization writes a new organization with its timeline entry and event.
-func InsertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organization, error) {
-	o = OrganizationFields.Fill(Organization{ID: o.ID}, o)
+// Insert writes a new organization with its timeline entry and event.
+func Insert(ctx context.Context, tx *db.Tx, o Organization) (Organization, error) {
+	o = organizationFields.Fill(Organization{ID: o.ID}, o)
 	o.Version, o.CreatedAt, o.UpdatedAt, o.LastActivity = 1, tx.Now, tx.Now, &tx.Now
 	// The database stamps the change by its own clock.
 	if err := tx.QueryRow(ctx, `
@@ -114,31 +114,31 @@ func InsertOrganization(ctx context.Context, tx *db.Tx, o Organization) (Organiz
 		returning updated_at`, rowOfOrganization(o, tx.Now)).Scan(&o.UpdatedAt); err != nil {
 		return o, err
 	}
-	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.EntryCreated, Subject: "Organization created",
-		Data: OrganizationFields.Diff(Organization{}, o).Created()}); err != nil {
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Created, Subject: "Organization created",
+		Data: organizationFields.Diff(Organization{}, o).Created()}); err != nil {
 		return o, err
 	}
-	return o, emitOrganization(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
+	return o, emit(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
 }
 
-// SaveOrganization writes what differs between old, a locked organization, and o, if anything does: row, timeline entry, event.
-func SaveOrganization(ctx context.Context, tx *db.Tx, old, o Organization, subject string) error {
-	diff := OrganizationFields.Diff(old, o)
+// Save writes what differs between old, a locked organization, and o, if anything does: row, timeline entry, event.
+func Save(ctx context.Context, tx *db.Tx, old, o Organization, subject string) error {
+	diff := organizationFields.Diff(old, o)
 	if len(diff) == 0 {
 		return nil
 	}
 	tx.Changed(diff)
-	if err := updateOrganization(ctx, tx, o); err != nil {
+	if err := update(ctx, tx, o); err != nil {
 		return err
 	}
-	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.EntryUpdated, Subject: subject, Data: diff}); err != nil {
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Updated, Subject: subject, Data: diff}); err != nil {
 		return err
 	}
-	return emitOrganization(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
+	return emit(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
 }
 
-// updateOrganization stores a locked organization as its next version.
-func updateOrganization(ctx context.Context, tx *db.Tx, o Organization) error {
+// update stores a locked organization as its next version.
+func update(ctx context.Context, tx *db.Tx, o Organization) error {
 	_, err := tx.Exec(ctx, `
 		update organization set version = version + 1, name = @name, vat_number = @vat_number, email = @email, phone = @phone,
 			website = @website, address_line = @address_line, postal_code = @postal_code, city = @city, country = @country,
@@ -148,10 +148,10 @@ func updateOrganization(ctx context.Context, tx *db.Tx, o Organization) error {
 	return err
 }
 
-// publishOrganizations publishes organization.updated for organizations as they are now.
-func publishOrganizations(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+// publish publishes organization.updated for organizations as they are now.
+func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 	for _, id := range ids {
-		if err := emitOrganization(ctx, tx, proto.KindOrganizationUpdated, id, nil, nil); err != nil {
+		if err := emit(ctx, tx, proto.KindOrganizationUpdated, id, nil, nil); err != nil {
 			return err
 		}
 	}

@@ -15,22 +15,22 @@ import (
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// NewOrganization is what an organization is made of. It needs a name.
-type NewOrganization struct {
+// newOrganization is what an organization is made of. It needs a name.
+type newOrganization struct {
 	Name opt.Value[string] `json:"name" required:"true" maxLength:"190" doc:"The name of the organization."`
-	OrganizationInput
+	organizationInput
 }
 
-// OrganizationChange is what PATCH may change of an organization.
-type OrganizationChange struct {
+// organizationChange is what PATCH may change of an organization.
+type organizationChange struct {
 	ID   uuid.UUID         `json:"id"`
 	Mode string            `json:"mode,omitempty" enum:"fill_empty,overwrite" doc:"fill_empty, the default, only fills what is empty."`
 	Name opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"The name of the organization."`
-	OrganizationInput
+	organizationInput
 }
 
 // createOrganization makes an organization. One that is similar to another may be made all the same.
-func (r *Room) createOrganization(ctx context.Context, tx *db.Tx, in NewOrganization) (Organization, error) {
+func (r *Room) createOrganization(ctx context.Context, tx *db.Tx, in newOrganization) (Organization, error) {
 	clean, err := r.field.CleanerFor(ctx, tx, "organization", in.Fields)
 	if err != nil {
 		return Organization{}, err
@@ -41,22 +41,22 @@ func (r *Room) createOrganization(ctx context.Context, tx *db.Tx, in NewOrganiza
 	if err := clean.Err(); err != nil {
 		return o, err
 	}
-	return InsertOrganization(ctx, tx, o)
+	return Insert(ctx, tx, o)
 }
 
 // getOrganization reads an organization, also one in the trash.
 func (r *Room) getOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
-	return organizationByID(ctx, tx, in.ID)
+	return byID(ctx, tx, in.ID)
 }
 
 // updateOrganization changes an organization: fills what is empty, or overwrites.
-func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in OrganizationChange) (Organization, error) {
+func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in organizationChange) (Organization, error) {
 	if in.Name.Set && in.Mode == contact.ModeOverwrite {
 		if err := lockPeople(ctx, tx, in.ID); err != nil {
 			return Organization{}, err
 		}
 	}
-	old, err := lockLiveOrganization(ctx, tx, in.ID)
+	old, err := lockLive(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
 	}
@@ -68,15 +68,15 @@ func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in Organizatio
 		return old, err
 	}
 	from, given := in.read(in.Name, clean)
-	o := OrganizationFields.Fill(old, from)
+	o := organizationFields.Fill(old, from)
 	if in.Mode == contact.ModeOverwrite {
-		o = OrganizationFields.Overwrite(old, from, given)
+		o = organizationFields.Overwrite(old, from, given)
 	}
 	clean.Size(o.Fields)
 	if err := clean.Err(); err != nil {
 		return old, err
 	}
-	if err := SaveOrganization(ctx, tx, old, o, "Organization changed"); err != nil {
+	if err := Save(ctx, tx, old, o, "Organization changed"); err != nil {
 		return old, err
 	}
 	if o.Name != old.Name {
@@ -84,7 +84,7 @@ func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in Organizatio
 			return old, fmt.Errorf("publish people: %w", err)
 		}
 	}
-	return organizationByID(ctx, tx, o.ID)
+	return byID(ctx, tx, o.ID)
 }
 
 // deleteOrganization moves an organization to the trash; its people stay.
@@ -92,7 +92,7 @@ func (r *Room) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (o
 	if err := lockPeople(ctx, tx, in.ID); err != nil {
 		return op.None{}, err
 	}
-	o, err := lockLiveOrganization(ctx, tx, in.ID)
+	o, err := lockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -100,13 +100,13 @@ func (r *Room) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (o
 		return op.None{}, err
 	}
 	o.DeletedAt = &tx.Now
-	if err := updateOrganization(ctx, tx, o); err != nil {
+	if err := update(ctx, tx, o); err != nil {
 		return op.None{}, err
 	}
-	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.EntryDeleted, Subject: "Organization moved to the trash"}); err != nil {
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Deleted, Subject: "Organization moved to the trash"}); err != nil {
 		return op.None{}, err
 	}
-	if err := emitOrganization(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
+	if err := emit(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
 		return op.None{}, err
 	}
 	return op.None{}, publishPeople(ctx, tx, o.ID)
@@ -117,7 +117,7 @@ func (r *Room) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (
 	if err := lockPeople(ctx, tx, in.ID); err != nil {
 		return Organization{}, err
 	}
-	o, err := LockOrganization(ctx, tx, in.ID)
+	o, err := Lock(ctx, tx, in.ID)
 	if err != nil {
 		return o, err
 	}
@@ -125,17 +125,17 @@ func (r *Room) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (
 		return o, fault.InvalidStatus("active", "The organization is not in the trash.")
 	}
 	o.DeletedAt = nil
-	if err := updateOrganization(ctx, tx, o); err != nil {
+	if err := update(ctx, tx, o); err != nil {
 		return o, err
 	}
-	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.EntryRestored, Subject: "Organization restored"}); err != nil {
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Restored, Subject: "Organization restored"}); err != nil {
 		return o, err
 	}
-	if err := emitOrganization(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
+	if err := emit(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
 		return o, err
 	}
 	if err := publishPeople(ctx, tx, o.ID); err != nil {
 		return o, fmt.Errorf("publish people: %w", err)
 	}
-	return organizationByID(ctx, tx, o.ID)
+	return byID(ctx, tx, o.ID)
 }

@@ -11,8 +11,8 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// OverviewOps declares what is summed up.
-func (r *Room) OverviewOps(set *op.Set) {
+// Overview declares what is summed up.
+func (r *Room) Overview(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "get-overview", Route: "GET /overview", Perm: auth.ViewContacts, Record: "overview",
 		Doc: "Sum up today's appointments, requests, new contacts and submissions, and what happened last.",

@@ -15,47 +15,47 @@ import (
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// Overview is what a person sees first: today and the last seven days, of what they may see.
-type Overview struct {
-	Today       Today            `json:"today"`
-	Requests    Requests         `json:"requests"`
+// overview is what a person sees first: today and the last seven days, of what they may see.
+type overview struct {
+	Today       today            `json:"today"`
+	Requests    requests         `json:"requests"`
 	NewContacts int64            `json:"new_contacts" doc:"Of the last 7 days."`
 	Submissions int64            `json:"submissions" doc:"Of the last 7 days, without spam."`
 	Activity    []timeline.Entry `json:"activity" doc:"The 10 newest timeline entries of contacts."`
 }
 
-// Today is the day's appointments that are not cancelled or declined.
-type Today struct {
-	Items     []OverviewAppointment `json:"items" doc:"The appointments of today."`
+// today is the day's appointments that are not cancelled or declined.
+type today struct {
+	Items     []overviewAppointment `json:"items" doc:"The appointments of today."`
 	Total     int64                 `json:"total" doc:"How many there are."`
 	Remaining int64                 `json:"remaining" doc:"Those that are still to come."`
 }
 
-// Requests are the appointments that wait for a confirmation.
-type Requests struct {
-	Items []OverviewAppointment `json:"items" doc:"The 5 soonest."`
+// requests are the appointments that wait for a confirmation.
+type requests struct {
+	Items []overviewAppointment `json:"items" doc:"The 5 soonest."`
 	Total int64                 `json:"total" doc:"How many requests wait."`
 }
 
-// OverviewAppointment is an appointment in short.
-type OverviewAppointment struct {
+// overviewAppointment is an appointment in short.
+type overviewAppointment struct {
 	ID       uuid.UUID                      `json:"id" doc:"The id of the record."`
 	Status   string                         `json:"status" doc:"Its status."`
-	Service  OverviewService                `json:"service"`
-	Staff    OverviewStaff                  `json:"staff"`
+	Service  overviewService                `json:"service"`
+	Staff    overviewStaff                  `json:"staff"`
 	Contact  opt.Value[timeline.ContactRef] `json:"contact" doc:"The client; null if they are gone."`
 	StartsAt time.Time                      `json:"starts_at" doc:"When it begins."`
 	EndsAt   time.Time                      `json:"ends_at" doc:"When it ends."`
 }
 
-// OverviewService names a service.
-type OverviewService struct {
+// overviewService names a service.
+type overviewService struct {
 	ID   *uuid.UUID `json:"id" nullable:"true" doc:"The id of the service; null if it is gone."`
 	Name string     `json:"name" doc:"The name of the service."`
 }
 
-// OverviewStaff names a member of the team.
-type OverviewStaff struct {
+// overviewStaff names a member of the team.
+type overviewStaff struct {
 	UserID *int64 `json:"user_id" doc:"The user id of the person; null if they have left."`
 	Name   string `json:"name" doc:"The name of the person."`
 }
@@ -63,8 +63,8 @@ type OverviewStaff struct {
 const week = 7 * 24 * time.Hour
 
 // getOverview sums up what concerns the actor now.
-func (r *Room) getOverview(ctx context.Context, tx *db.Tx, _ op.None) (Overview, error) {
-	o := Overview{Today: Today{Items: []OverviewAppointment{}}, Requests: Requests{Items: []OverviewAppointment{}}, Activity: []timeline.Entry{}}
+func (r *Room) getOverview(ctx context.Context, tx *db.Tx, _ op.None) (overview, error) {
+	o := overview{Today: today{Items: []overviewAppointment{}}, Requests: requests{Items: []overviewAppointment{}}, Activity: []timeline.Entry{}}
 	if r.Apps.On("booking") {
 		if err := r.appointments(ctx, tx, &o); err != nil {
 			return o, err
@@ -90,7 +90,7 @@ func (r *Room) getOverview(ctx context.Context, tx *db.Tx, _ op.None) (Overview,
 	return o, err
 }
 
-func (r *Room) appointments(ctx context.Context, tx *db.Tx, o *Overview) error {
+func (r *Room) appointments(ctx context.Context, tx *db.Tx, o *overview) error {
 	zone := r.Config.Zone
 	now := tx.Now.In(zone)
 	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
@@ -123,7 +123,7 @@ func ownAppointments(tx *db.Tx, w *db.Where) {
 }
 
 // listAppointments reads appointments by start; most is 0 for all.
-func listAppointments(ctx context.Context, tx *db.Tx, w db.Where, most int) ([]OverviewAppointment, error) {
+func listAppointments(ctx context.Context, tx *db.Tx, w db.Where, most int) ([]overviewAppointment, error) {
 	ownAppointments(tx, &w)
 	query := `select a.id, a.status, a.service_id, a.service_name, a.staff_id, a.staff_name, a.starts_at, a.ends_at,
 		c.id as contact_id, c.first_name, c.last_name, c.email, c.phone
@@ -137,7 +137,7 @@ func listAppointments(ctx context.Context, tx *db.Tx, w db.Where, most int) ([]O
 	}
 	list, err := pgx.CollectRows(rows, scanAppointment)
 	if list == nil {
-		list = []OverviewAppointment{}
+		list = []overviewAppointment{}
 	}
 	return list, err
 }
@@ -154,24 +154,24 @@ type appointmentRow struct {
 	FirstName, LastName, Email, Phone *string
 }
 
-func scanAppointment(row pgx.CollectableRow) (OverviewAppointment, error) {
+func scanAppointment(row pgx.CollectableRow) (overviewAppointment, error) {
 	r, err := pgx.RowToStructByName[appointmentRow](row)
-	a := OverviewAppointment{ID: r.ID, Status: r.Status, Service: OverviewService{r.ServiceID, r.ServiceName}, Staff: OverviewStaff{r.StaffID, r.StaffName},
+	a := overviewAppointment{ID: r.ID, Status: r.Status, Service: overviewService{r.ServiceID, r.ServiceName}, Staff: overviewStaff{r.StaffID, r.StaffName},
 		StartsAt: r.StartsAt, EndsAt: r.EndsAt}
 	if r.ContactID != nil {
-		a.Contact = opt.Of(timeline.ContactRef{*r.ContactID, person.DisplayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
+		a.Contact = opt.Of(timeline.ContactRef{ID: *r.ContactID, Name: person.DisplayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
 	}
 	return a, err
 }
 
 // activity reads the ten newest entries. With own visibility they are those of the ten contacts where
 // something happened last, so that nobody else's entries are read.
-func activity(ctx context.Context, tx *db.Tx, o *Overview) error {
-	query := `select ` + timeline.EntryColumns + ` from activity a join contact c on c.id = a.contact_id
+func activity(ctx context.Context, tx *db.Tx, o *overview) error {
+	query := `select ` + timeline.Columns + ` from activity a join contact c on c.id = a.contact_id
 		where a.contact_id is not null and c.deleted_at is null order by a.created_at desc, a.id desc limit 10`
 	var args []any
 	if tx.Who.Own {
-		query = `select ` + timeline.EntryColumns + ` from (select * from contact where owner_user_id = $1 and deleted_at is null order by last_activity desc nulls last, id desc limit 10) c
+		query = `select ` + timeline.Columns + ` from (select * from contact where owner_user_id = $1 and deleted_at is null order by last_activity desc nulls last, id desc limit 10) c
 			cross join lateral (select * from activity a where a.contact_id = c.id order by a.created_at desc, a.id desc limit 10) a
 			order by a.created_at desc, a.id desc limit 10`
 		args = append(args, tx.Who.UserID)
@@ -180,7 +180,7 @@ func activity(ctx context.Context, tx *db.Tx, o *Overview) error {
 	if err != nil {
 		return err
 	}
-	entries, err := pgx.CollectRows(rows, timeline.ScanEntry)
+	entries, err := pgx.CollectRows(rows, timeline.Scan)
 	o.Activity = append(o.Activity, entries...)
 	return err
 }

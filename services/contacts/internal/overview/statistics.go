@@ -10,27 +10,27 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 )
 
-// ContactStatistics counts the contacts that the caller may see and that were made in the last weeks.
-type ContactStatistics struct {
-	Weeks   []ContactWeek   `json:"weeks" doc:"The oldest first."`
-	Sources []ContactSource `json:"sources" doc:"Where they came from: the ten most frequent sources."`
+// contactStatistics counts the contacts that the caller may see and that were made in the last weeks.
+type contactStatistics struct {
+	Weeks   []contactWeek   `json:"weeks" doc:"The oldest first."`
+	Sources []contactSource `json:"sources" doc:"Where they came from: the ten most frequent sources."`
 }
 
-// ContactWeek is one week's new contacts.
-type ContactWeek struct {
+// contactWeek is one week's new contacts.
+type contactWeek struct {
 	Week    string `json:"week" format:"date" doc:"Its Monday."`
 	Created int64  `json:"created" doc:"How many contacts were made."`
 }
 
-// ContactSource is a source and how many of the contacts have it.
-type ContactSource struct {
+// contactSource is a source and how many of the contacts have it.
+type contactSource struct {
 	Source   string `json:"source" doc:"Empty for contacts without one."`
 	Contacts int64  `json:"contacts" doc:"How many contacts came from it."`
 }
 
 // statistics counts new contacts, without those in the trash, by week and by source.
-func (r *Room) statistics(ctx context.Context, tx *db.Tx, in db.LastWeeks) (ContactStatistics, error) {
-	var out ContactStatistics
+func (r *Room) statistics(ctx context.Context, tx *db.Tx, in db.LastWeeks) (contactStatistics, error) {
+	var out contactStatistics
 	var w db.Where
 	weeks := in.In(&w, r.Config.Timezone, tx.Now)
 	w.And("c.deleted_at is null and c.created_at >= w.begins and c.created_at < w.ends")
@@ -40,7 +40,7 @@ func (r *Room) statistics(ctx context.Context, tx *db.Tx, in db.LastWeeks) (Cont
 	if err != nil {
 		return out, fmt.Errorf("count contacts by week: %w", err)
 	}
-	if out.Weeks, err = pgx.CollectRows(rows, pgx.RowToStructByName[ContactWeek]); err != nil {
+	if out.Weeks, err = pgx.CollectRows(rows, pgx.RowToStructByName[contactWeek]); err != nil {
 		return out, err
 	}
 	rows, err = tx.Query(ctx, `select c.source, count(*) as contacts from `+weeks+` w join contact c on `+w.String()+`
@@ -48,6 +48,6 @@ func (r *Room) statistics(ctx context.Context, tx *db.Tx, in db.LastWeeks) (Cont
 	if err != nil {
 		return out, fmt.Errorf("count contacts by source: %w", err)
 	}
-	out.Sources, err = pgx.CollectRows(rows, pgx.RowToStructByName[ContactSource])
+	out.Sources, err = pgx.CollectRows(rows, pgx.RowToStructByName[contactSource])
 	return out, err
 }

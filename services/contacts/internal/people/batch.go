@@ -20,16 +20,16 @@ import (
 )
 
 type newContacts struct {
-	Items []op.Row[NewContact] `json:"items" required:"true" minItems:"1" maxItems:"100" doc:"The contacts to create, at most 100."`
+	Items []op.Row[newContact] `json:"items" required:"true" minItems:"1" maxItems:"100" doc:"The contacts to create, at most 100."`
 }
 
-// MadeContacts are the answers to the rows of a batch, in the order of the rows.
-type MadeContacts struct {
-	Items []MadeContact `json:"items" doc:"An answer for each row, in the order of the rows."`
+// madeContacts are the answers to the rows of a batch, in the order of the rows.
+type madeContacts struct {
+	Items []madeContact `json:"items" doc:"An answer for each row, in the order of the rows."`
 }
 
-// MadeContact is the answer to one row: the new contact, or the error that refused it.
-type MadeContact struct {
+// madeContact is the answer to one row: the new contact, or the error that refused it.
+type madeContact struct {
 	Index   int              `json:"index" doc:"The row's place in the request, from 0."`
 	Status  int              `json:"status" doc:"201, or the status that POST /contacts would have answered with."`
 	Contact *contact.Contact `json:"contact,omitempty" doc:"With status 201."`
@@ -41,14 +41,14 @@ type MadeContact struct {
 //
 // The tags of all rows come first, then the rows in the order of their addresses, so that two batches wait for each other, and for
 // createContact, and never in a circle. Of rows with one address the first is made.
-func (r *Room) createContacts(ctx context.Context, tx *db.Tx, in newContacts) (MadeContacts, error) {
-	answers := make([]MadeContact, len(in.Items))
+func (r *Room) createContacts(ctx context.Context, tx *db.Tx, in newContacts) (madeContacts, error) {
+	answers := make([]madeContact, len(in.Items))
 	refuse := func(row int, err error) error {
 		refused, isFault := errors.AsType[*fault.Fault](err)
 		if !isFault || refused.Status >= http.StatusInternalServerError {
 			return err
 		}
-		answers[row] = MadeContact{Index: row, Status: refused.Status, Error: op.Refuse(refused)}
+		answers[row] = madeContact{Index: row, Status: refused.Status, Error: op.Refuse(refused)}
 		return nil
 	}
 	var drafts []batchDraft
@@ -61,33 +61,33 @@ func (r *Room) createContacts(ctx context.Context, tx *db.Tx, in newContacts) (M
 			d.key = address.Key(d.Email)
 			drafts = append(drafts, d)
 		} else if err := refuse(i, err); err != nil {
-			return MadeContacts{}, err
+			return madeContacts{}, err
 		}
 	}
 	slices.SortStableFunc(drafts, func(a, b batchDraft) int { return strings.Compare(a.key, b.key) })
 	if err := nameBatch(ctx, tx, drafts); err != nil {
-		return MadeContacts{}, err
+		return madeContacts{}, err
 	}
 	for _, d := range drafts {
 		made, err := d.Contact, error(nil)
 		if d.taken {
-			err = DuplicateContact(ctx, tx, d.key)
+			err = Duplicate(ctx, tx, d.key)
 		} else if made, err = r.makeContact(ctx, tx, d.Contact); errors.Is(err, contact.ErrTaken) {
 			// Somebody has taken the address since nameBatch looked. Run again, the row makes no tags.
 			err = tx.Later(fault.Unavailable(), addressSettles)
 		}
 		if err != nil {
 			if err := refuse(d.row, err); err != nil {
-				return MadeContacts{}, err
+				return madeContacts{}, err
 			}
 			continue
 		}
-		answers[d.row] = MadeContact{Index: d.row, Status: http.StatusCreated, Contact: &made}
+		answers[d.row] = madeContact{Index: d.row, Status: http.StatusCreated, Contact: &made}
 		if err := op.Audit(ctx, tx, "create-contact", "contact", made.ID.String()); err != nil {
-			return MadeContacts{}, err
+			return madeContacts{}, err
 		}
 	}
-	return MadeContacts{answers}, nil
+	return madeContacts{answers}, nil
 }
 
 // addressSettles is how long a batch runs again while others take addresses of its rows.
@@ -117,7 +117,7 @@ func nameBatch(ctx context.Context, tx *db.Tx, drafts []batchDraft) error {
 			}
 		}
 	}
-	named, err := tag.TagsByName(ctx, tx, typed)
+	named, err := tag.ByName(ctx, tx, typed)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (r *Room) contactTimeline(ctx context.Context, tx *db.Tx, in timeline.Timel
 	if err != nil {
 		return db.List[timeline.Entry]{}, err
 	}
-	if _, err := contact.ContactByID(ctx, tx, in.ID); err != nil {
+	if _, err := contact.ByID(ctx, tx, in.ID); err != nil {
 		return db.List[timeline.Entry]{}, err
 	}
 	var w db.Where
@@ -29,40 +29,40 @@ func (r *Room) contactTimeline(ctx context.Context, tx *db.Tx, in timeline.Timel
 		}
 	}
 	w.After(page, "a")
-	rows, err := tx.Query(ctx, `select `+timeline.EntryColumns+` from activity a left join contact c on c.id = a.contact_id
+	rows, err := tx.Query(ctx, `select `+timeline.Columns+` from activity a left join contact c on c.id = a.contact_id
 		where `+w.String()+db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit), w.Args...)
 	if err != nil {
 		return db.List[timeline.Entry]{}, err
 	}
-	entries, err := pgx.CollectRows(rows, timeline.ScanEntry)
-	return db.Close(page, entries, timeline.EntryKey), err
+	entries, err := pgx.CollectRows(rows, timeline.Scan)
+	return db.Close(page, entries, timeline.Key), err
 }
 
-// NewNote is a note for a timeline.
-type NewNote struct {
+// newNote is a note for a timeline.
+type newNote struct {
 	ID   uuid.UUID `json:"id"`
 	Body string    `json:"body" required:"true" maxLength:"65535" doc:"Plain text."`
 }
 
 // addNote writes a note into a contact's timeline.
-func (r *Room) addNote(ctx context.Context, tx *db.Tx, in NewNote) (timeline.Entry, error) {
+func (r *Room) addNote(ctx context.Context, tx *db.Tx, in newNote) (timeline.Entry, error) {
 	if strings.TrimSpace(in.Body) == "" {
 		return timeline.Entry{}, fault.Invalid("body", fault.Empty())
 	}
-	c, err := contact.LockLiveContact(ctx, tx, in.ID)
+	c, err := contact.LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return timeline.Entry{}, err
 	}
-	id, err := timeline.Log(ctx, tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryNote, Body: in.Body})
+	id, err := timeline.Log(ctx, tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Note, Body: in.Body})
 	if err != nil {
 		return timeline.Entry{}, err
 	}
 	if err := contact.Touch(ctx, tx, c.ID); err != nil {
 		return timeline.Entry{}, err
 	}
-	rows, err := tx.Query(ctx, `select `+timeline.EntryColumns+` from activity a join contact c on c.id = a.contact_id where a.id = $1`, id)
+	rows, err := tx.Query(ctx, `select `+timeline.Columns+` from activity a join contact c on c.id = a.contact_id where a.id = $1`, id)
 	if err != nil {
 		return timeline.Entry{}, err
 	}
-	return pgx.CollectExactlyOneRow(rows, timeline.ScanEntry)
+	return pgx.CollectExactlyOneRow(rows, timeline.Scan)
 }

@@ -20,8 +20,8 @@ const (
 	FailInUse = "Another call used this email address a moment ago. Try again."
 )
 
-// PeopleOps declares what the team does with one contact, or with some at once.
-func (r *Room) PeopleOps(set *op.Set) {
+// Contacts declares what the team does with one contact, or with some at once.
+func (r *Room) Contacts(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "create-contact", Route: "POST /contacts", Perm: auth.EditContacts, Record: "contact", Status: http.StatusCreated,
 		Doc:   "Create a contact with at least a name, an email address or a phone number.",

@@ -19,37 +19,37 @@ import (
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// NewContact is what a contact is made of. It needs at least a name, an address or a number.
-type NewContact struct {
+// newContact is what a contact is made of. It needs at least a name, an address or a number.
+type newContact struct {
 	contact.ContactInput
 }
 
-// ContactChange is what PATCH may change of a contact.
-type ContactChange struct {
+// contactChange is what PATCH may change of a contact.
+type contactChange struct {
 	ID   uuid.UUID `json:"id"`
 	Mode string    `json:"mode,omitempty" enum:"fill_empty,overwrite" doc:"fill_empty, the default, only fills what is empty and adds tags."`
 	contact.ContactInput
 }
 
 // createContact makes a contact. An address that a contact has already is 409 svc_duplicate.
-func (r *Room) createContact(ctx context.Context, tx *db.Tx, in NewContact) (contact.Contact, error) {
+func (r *Room) createContact(ctx context.Context, tx *db.Tx, in newContact) (contact.Contact, error) {
 	c, err := r.readContactInput(ctx, tx, in)
 	if err != nil {
 		return c, err
 	}
-	if c.Tags, err = tag.TagNames(ctx, tx, c.Tags); err != nil {
+	if c.Tags, err = tag.Names(ctx, tx, c.Tags); err != nil {
 		return c, err
 	}
 	made, err := r.makeContact(ctx, tx, c)
 	if errors.Is(err, contact.ErrTaken) {
-		return c, DuplicateContact(ctx, tx, address.Key(c.Email))
+		return c, Duplicate(ctx, tx, address.Key(c.Email))
 	}
 	return made, err
 }
 
 // readContactInput gives the contact that a request asks for, with an id and the tags as they were typed. Values that break a
 // rule are 400 svc_invalid_param.
-func (r *Room) readContactInput(ctx context.Context, tx *db.Tx, in NewContact) (contact.Contact, error) {
+func (r *Room) readContactInput(ctx context.Context, tx *db.Tx, in newContact) (contact.Contact, error) {
 	clean, err := r.field.CleanerFor(ctx, tx, "contact", in.Fields)
 	if err != nil {
 		return contact.Contact{}, err
@@ -73,7 +73,7 @@ func (r *Room) makeContact(ctx context.Context, tx *db.Tx, c contact.Contact) (c
 	if tx.Trusts(addressIsNew) {
 		return r.insertOptimistically(ctx, tx, c)
 	}
-	return r.InsertContact(ctx, tx, c)
+	return r.Insert(ctx, tx, c)
 }
 
 // addressIsNew: no contact has the address, its owner has not unsubscribed, and the second of the transaction's time is not
@@ -83,22 +83,22 @@ const addressIsNew = db.Assumption("the address is new")
 // insertOptimistically writes a new contact with its timeline entry and event in the round trip of the commit, assuming
 // addressIsNew.
 func (r *Room) insertOptimistically(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
-	c = contact.NewContact(c, tx.Now)
+	c = contact.MadeAt(c, tx.Now)
 	contact.DeferInsert(tx, c)
 	logCreated(tx, c)
 	tx.Assume(addressIsNew, `exists (select from contact where id = $1 and updated_at = $2) and not exists (select from unsubscribed where address_hash = $3)`,
 		c.ID, c.UpdatedAt, r.marketing.AddressHash(address.Key(c.Email)))
-	return c, tx.Emit(ctx, contact.ContactEvent(proto.KindContactCreated, c, nil, nil))
+	return c, tx.Emit(ctx, contact.Event(proto.KindContactCreated, c, nil, nil))
 }
 
-// InsertContact writes a new contact with its timeline entry and event, or fails with errTaken. Its tags are names that
+// Insert writes a new contact with its timeline entry and event, or fails with errTaken. Its tags are names that
 // tagNames gave.
-func (r *Room) InsertContact(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
-	c, err := r.marketing.RecallMarketing(ctx, tx, contact.NewContact(c, tx.Now))
+func (r *Room) Insert(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
+	c, err := r.marketing.Recall(ctx, tx, contact.MadeAt(c, tx.Now))
 	if err != nil {
 		return c, err
 	}
-	made, err := contact.InsertContacts(ctx, tx, c)
+	made, err := contact.Insert(ctx, tx, c)
 	if err != nil {
 		return c, err
 	}
@@ -107,16 +107,16 @@ func (r *Room) InsertContact(ctx context.Context, tx *db.Tx, c contact.Contact) 
 		return c, contact.ErrTaken
 	}
 	logCreated(tx, c)
-	return c, tx.Emit(ctx, contact.ContactEvent(proto.KindContactCreated, c, nil, nil))
+	return c, tx.Emit(ctx, contact.Event(proto.KindContactCreated, c, nil, nil))
 }
 
 func logCreated(tx *db.Tx, c contact.Contact) {
-	timeline.DeferLog(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryCreated, Subject: "Contact created", Data: contact.Creation(c)})
+	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Created, Subject: "Contact created", Data: contact.Creation(c)})
 }
 
-// DuplicateContact is the 409 of an address that is taken, with the id of the contact when the actor may see it.
-func DuplicateContact(ctx context.Context, tx *db.Tx, key string) error {
-	h, err := contact.ContactWithEmail(ctx, tx, key)
+// Duplicate is the 409 of an address that is taken, with the id of the contact when the actor may see it.
+func Duplicate(ctx context.Context, tx *db.Tx, key string) error {
+	h, err := contact.WithEmail(ctx, tx, key)
 	if errors.Is(err, pgx.ErrNoRows) {
 		// The contact was deleted in the meantime.
 		return fault.Conflict("email", "This email address was in use a moment ago. Try again.")
@@ -133,12 +133,12 @@ func DuplicateContact(ctx context.Context, tx *db.Tx, key string) error {
 
 // getContact reads a contact, also one in the trash.
 func (r *Room) getContact(ctx context.Context, tx *db.Tx, in op.ByID) (contact.Contact, error) {
-	return contact.ContactByID(ctx, tx, in.ID)
+	return contact.ByID(ctx, tx, in.ID)
 }
 
 // updateContact changes a contact: fills what is empty, or overwrites.
-func (r *Room) updateContact(ctx context.Context, tx *db.Tx, in ContactChange) (contact.Contact, error) {
-	old, err := contact.LockLiveContact(ctx, tx, in.ID)
+func (r *Room) updateContact(ctx context.Context, tx *db.Tx, in contactChange) (contact.Contact, error) {
+	old, err := contact.LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
 	}
@@ -153,12 +153,12 @@ func (r *Room) updateContact(ctx context.Context, tx *db.Tx, in ContactChange) (
 	if err := clean.Err(); err != nil {
 		return old, err
 	}
-	if from.Tags, err = tag.TagNames(ctx, tx, from.Tags); err != nil {
+	if from.Tags, err = tag.Names(ctx, tx, from.Tags); err != nil {
 		return old, err
 	}
-	c := contact.ContactFields.Fill(old, from)
+	c := contact.Fields.Fill(old, from)
 	if in.Mode == contact.ModeOverwrite {
-		c = contact.ContactFields.Overwrite(old, from, given)
+		c = contact.Fields.Overwrite(old, from, given)
 	}
 	clean.Size(c.Fields)
 	if err := clean.Err(); err != nil {
@@ -167,27 +167,27 @@ func (r *Room) updateContact(ctx context.Context, tx *db.Tx, in ContactChange) (
 	if err := contact.Nameless(c); err != nil {
 		return old, err
 	}
-	saved, changed, err := r.SaveContact(ctx, tx, old, c, "Contact changed")
+	saved, changed, err := r.Save(ctx, tx, old, c, "Contact changed")
 	switch {
 	case errors.Is(err, contact.ErrTaken):
-		return old, DuplicateContact(ctx, tx, address.Key(c.Email))
+		return old, Duplicate(ctx, tx, address.Key(c.Email))
 	case err != nil:
 		return old, err
 	case !changed:
-		return contact.ReadContact(ctx, tx, c.ID)
+		return contact.Read(ctx, tx, c.ID)
 	}
 	return saved, nil
 }
 
-// SaveContact writes what differs between old, a locked contact, and c: row, timeline entry, event. It gives the contact as it is
+// Save writes what differs between old, a locked contact, and c: row, timeline entry, event. It gives the contact as it is
 // shown then, and reports whether anything differed. It fails with errTaken when another contact has the address. A change of
 // address ends the subscription, which belongs to the address.
-func (r *Room) SaveContact(ctx context.Context, tx *db.Tx, old, c contact.Contact, subject string) (saved contact.Contact, changed bool, err error) {
-	update := contact.UpdateContact
+func (r *Room) Save(ctx context.Context, tx *db.Tx, old, c contact.Contact, subject string) (saved contact.Contact, changed bool, err error) {
+	update := contact.Update
 	if address.Key(c.Email) != address.Key(old.Email) {
-		update = contact.UpdateContactAndAddress
+		update = contact.UpdateAddress
 		c.Marketing = contact.MarketingNone
-		if c, err = r.marketing.RecallMarketing(ctx, tx, c); err != nil {
+		if c, err = r.marketing.Recall(ctx, tx, c); err != nil {
 			return c, false, err
 		}
 		if c.Marketing != old.Marketing {
@@ -200,7 +200,7 @@ func (r *Room) SaveContact(ctx context.Context, tx *db.Tx, old, c contact.Contac
 			return c, false, err
 		}
 	}
-	diff := contact.ContactFields.Diff(old, c)
+	diff := contact.Fields.Diff(old, c)
 	if len(diff) == 0 {
 		return c, false, nil
 	}
@@ -208,13 +208,13 @@ func (r *Room) SaveContact(ctx context.Context, tx *db.Tx, old, c contact.Contac
 	if saved, err = update(ctx, tx, c); err != nil {
 		return c, false, err
 	}
-	timeline.DeferLog(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryUpdated, Subject: subject, Data: diff})
-	return saved, true, tx.Emit(ctx, contact.ContactEvent(proto.KindContactUpdated, saved, diff.Names(), nil))
+	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Updated, Subject: subject, Data: diff})
+	return saved, true, tx.Emit(ctx, contact.Event(proto.KindContactUpdated, saved, diff.Names(), nil))
 }
 
 // deleteContact moves a contact to the trash.
 func (r *Room) deleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
-	c, err := contact.LockLiveContact(ctx, tx, in.ID)
+	c, err := contact.LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -222,18 +222,18 @@ func (r *Room) deleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.Non
 		return op.None{}, err
 	}
 	c.DeletedAt = &tx.Now
-	deleted, err := contact.UpdateContact(ctx, tx, c)
+	deleted, err := contact.Update(ctx, tx, c)
 	if err != nil {
 		return op.None{}, err
 	}
-	timeline.DeferLog(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryDeleted, Subject: "Contact moved to the trash"})
-	return op.None{}, tx.Emit(ctx, contact.ContactEvent(proto.KindContactDeleted, deleted, nil, nil))
+	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Deleted, Subject: "Contact moved to the trash"})
+	return op.None{}, tx.Emit(ctx, contact.Event(proto.KindContactDeleted, deleted, nil, nil))
 }
 
 // restoreContact takes a contact out of the trash, with all it had. An address that another contact has
 // taken meanwhile is 409 svc_duplicate.
 func (r *Room) restoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (contact.Contact, error) {
-	old, err := contact.LockContact(ctx, tx, in.ID)
+	old, err := contact.Lock(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
 	}
@@ -241,47 +241,47 @@ func (r *Room) restoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (conta
 		return old, fault.InvalidStatus("active", "The contact is not in the trash.")
 	}
 	// The person may have unsubscribed while the contact was away.
-	c, err := r.marketing.RecallMarketing(ctx, tx, old)
+	c, err := r.marketing.Recall(ctx, tx, old)
 	if err != nil {
 		return c, err
 	}
 	c.DeletedAt = nil
-	restored, err := contact.UpdateContactAndAddress(ctx, tx, c)
+	restored, err := contact.UpdateAddress(ctx, tx, c)
 	if err != nil {
 		if errors.Is(err, contact.ErrTaken) {
-			return c, DuplicateContact(ctx, tx, address.Key(c.Email))
+			return c, Duplicate(ctx, tx, address.Key(c.Email))
 		}
 		return c, err
 	}
-	timeline.DeferLog(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.EntryRestored, Subject: "Contact restored", Data: contact.ContactFields.Diff(old, c)})
-	return restored, tx.Emit(ctx, contact.ContactEvent(proto.KindContactRestored, restored, nil, nil))
+	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Restored, Subject: "Contact restored", Data: contact.Fields.Diff(old, c)})
+	return restored, tx.Emit(ctx, contact.Event(proto.KindContactRestored, restored, nil, nil))
 }
 
-// DuplicateQuery asks who has an address.
-type DuplicateQuery struct {
+// duplicateQuery asks who has an address.
+type duplicateQuery struct {
 	Email string `json:"email" required:"true" maxLength:"190" doc:"The email address to look for."`
 }
 
-// Match is a contact with the address; its id is null when the caller may not see it.
-type Match struct {
+// match is a contact with the address; its id is null when the caller may not see it.
+type match struct {
 	ID *uuid.UUID `json:"id" nullable:"true" doc:"The id of the contact; null if the caller may not see it."`
 }
 
 // findDuplicates finds the contact with an address, if any.
-func (r *Room) findDuplicates(ctx context.Context, tx *db.Tx, in DuplicateQuery) (db.List[Match], error) {
+func (r *Room) findDuplicates(ctx context.Context, tx *db.Tx, in duplicateQuery) (db.List[match], error) {
 	email, problem := field.EmailValue(in.Email)
 	if !problem.IsZero() {
-		return db.List[Match]{}, fault.Invalid("email", problem)
+		return db.List[match]{}, fault.Invalid("email", problem)
 	}
-	h, err := contact.ContactWithEmail(ctx, tx, address.Key(email))
+	h, err := contact.WithEmail(ctx, tx, address.Key(email))
 	if errors.Is(err, pgx.ErrNoRows) {
-		return db.All[Match](nil), nil
+		return db.All[match](nil), nil
 	}
 	if err != nil {
-		return db.List[Match]{}, err
+		return db.List[match]{}, err
 	}
 	if !contact.Sees(tx, h.OwnerUserID) {
-		return db.All([]Match{{}}), nil
+		return db.All([]match{{}}), nil
 	}
-	return db.All([]Match{{ID: &h.ID}}), nil
+	return db.All([]match{{ID: &h.ID}}), nil
 }

@@ -17,32 +17,32 @@ import (
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// EmailQuery names a person by address.
-type EmailQuery struct {
+// emailQuery names a person by address.
+type emailQuery struct {
 	Email string `json:"email" required:"true" maxLength:"190" format:"email" doc:"The email address of the person."`
 }
 
-// PersonalData is all that is kept about the person with an address.
-type PersonalData struct {
+// personalData is all that is kept about the person with an address.
+type personalData struct {
 	Email    string         `json:"email" doc:"The email address that was asked for."`
-	Contacts []PersonRecord `json:"contacts" doc:"One at most that is not in the trash."`
+	Contacts []personRecord `json:"contacts" doc:"One at most that is not in the trash."`
 	// Appointments and submissions with the address that belong to no contact.
-	Appointments []PersonAppointment `json:"appointments" doc:"With the address and without a contact."`
-	Submissions  []PersonSubmission  `json:"submissions" doc:"With the address and without a contact."`
+	Appointments []personAppointment `json:"appointments" doc:"With the address and without a contact."`
+	Submissions  []personSubmission  `json:"submissions" doc:"With the address and without a contact."`
 }
 
-// PersonRecord is a contact with everything about it.
-type PersonRecord struct {
+// personRecord is a contact with everything about it.
+type personRecord struct {
 	Contact       contact.Contact     `json:"contact"`
 	Organizations []organization.Link `json:"organizations" doc:"The organizations that they are linked with."`
 	Timeline      []timeline.Entry    `json:"timeline" doc:"What happened."`
 	Consents      []marketing.Consent `json:"consents" doc:"What they consented to."`
-	Appointments  []PersonAppointment `json:"appointments" doc:"The appointments."`
-	Submissions   []PersonSubmission  `json:"submissions" doc:"What they sent by forms."`
+	Appointments  []personAppointment `json:"appointments" doc:"The appointments."`
+	Submissions   []personSubmission  `json:"submissions" doc:"What they sent by forms."`
 }
 
-// PersonAppointment is an appointment of the person.
-type PersonAppointment struct {
+// personAppointment is an appointment of the person.
+type personAppointment struct {
 	ID       uuid.UUID `json:"id" doc:"The id of the record."`
 	Status   string    `json:"status" doc:"Its status."`
 	Service  string    `json:"service" doc:"The name of the service."`
@@ -50,8 +50,8 @@ type PersonAppointment struct {
 	EndsAt   time.Time `json:"ends_at" doc:"When it ends."`
 }
 
-// PersonSubmission is a form that the person sent.
-type PersonSubmission struct {
+// personSubmission is a form that the person sent.
+type personSubmission struct {
 	ID        uuid.UUID `json:"id" doc:"The id of the record."`
 	Form      string    `json:"form" doc:"The name of the form."`
 	CreatedAt time.Time `json:"created_at" doc:"When it was sent."`
@@ -60,8 +60,8 @@ type PersonSubmission struct {
 // exportPersonalData returns all data about the person with an address, also from the trash; null for an unknown address.
 // Submissions and appointments are named; what was answered is read from forms, by their ids. Who sees only their own
 // contacts gets only these.
-func (r *Room) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (opt.Value[PersonalData], error) {
-	none := opt.Value[PersonalData]{}
+func (r *Room) exportPersonalData(ctx context.Context, tx *db.Tx, in emailQuery) (opt.Value[personalData], error) {
+	none := opt.Value[personalData]{}
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
 		return none, fault.Invalid("email", fault.Email())
@@ -70,7 +70,7 @@ func (r *Room) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery)
 	var w db.Where
 	w.And("c.email_key = ? and c.email_key <> ''", key)
 	contact.OnlyOwn(&w, tx)
-	rows, err := tx.Query(ctx, `select `+contact.WholeContact+contact.ContactFrom+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.Args...)
+	rows, err := tx.Query(ctx, `select `+contact.Whole+contact.From+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.Args...)
 	if err != nil {
 		return none, err
 	}
@@ -78,9 +78,9 @@ func (r *Room) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery)
 	if err != nil {
 		return none, err
 	}
-	data := PersonalData{Email: email, Contacts: []PersonRecord{}, Appointments: []PersonAppointment{}, Submissions: []PersonSubmission{}}
+	data := personalData{Email: email, Contacts: []personRecord{}, Appointments: []personAppointment{}, Submissions: []personSubmission{}}
 	for _, c := range contacts {
-		row, err := personRecord(ctx, tx, c)
+		row, err := recordOf(ctx, tx, c)
 		if err != nil {
 			return none, err
 		}
@@ -99,48 +99,48 @@ func (r *Room) exportPersonalData(ctx context.Context, tx *db.Tx, in EmailQuery)
 }
 
 // withoutContact are the appointments and submissions that name an address and belong to no contact.
-func (r *Room) withoutContact(ctx context.Context, tx *db.Tx, key string) (appointments []PersonAppointment, submissions []PersonSubmission, err error) {
+func (r *Room) withoutContact(ctx context.Context, tx *db.Tx, key string) (appointments []personAppointment, submissions []personSubmission, err error) {
 	called := [][]byte{r.Keys.Person(key)}
 	rows, err := tx.Query(ctx, `select id, status, service_name as service, starts_at, ends_at from appointment a
 		where people && $1 and not exists (select from contact c where c.id = a.contact_id) order by starts_at, id`, called)
 	if err != nil {
 		return nil, nil, err
 	}
-	if appointments, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonAppointment]); err != nil {
+	if appointments, err = pgx.CollectRows(rows, pgx.RowToStructByName[personAppointment]); err != nil {
 		return nil, nil, err
 	}
 	if rows, err = tx.Query(ctx, `select id, form_name as form, created_at from submission where people && $1 and contact_id is null order by created_at, id`, called); err != nil {
 		return nil, nil, err
 	}
-	submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonSubmission])
+	submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[personSubmission])
 	return appointments, submissions, err
 }
 
-func personRecord(ctx context.Context, tx *db.Tx, c contact.Contact) (r PersonRecord, err error) {
+func recordOf(ctx context.Context, tx *db.Tx, c contact.Contact) (r personRecord, err error) {
 	r.Contact = c
-	if r.Organizations, err = organization.OrganizationsOf(ctx, tx, c.ID); err != nil {
+	if r.Organizations, err = organization.Of(ctx, tx, c.ID); err != nil {
 		return r, err
 	}
 	if r.Consents, err = marketing.ConsentsOf(ctx, tx, c.ID); err != nil {
 		return r, err
 	}
-	rows, err := tx.Query(ctx, `select `+timeline.EntryColumns+` from activity a left join contact c on c.id = a.contact_id where a.contact_id = $1
+	rows, err := tx.Query(ctx, `select `+timeline.Columns+` from activity a left join contact c on c.id = a.contact_id where a.contact_id = $1
 		order by a.created_at, a.id`, c.ID)
 	if err != nil {
 		return r, err
 	}
-	if r.Timeline, err = pgx.CollectRows(rows, timeline.ScanEntry); err != nil {
+	if r.Timeline, err = pgx.CollectRows(rows, timeline.Scan); err != nil {
 		return r, err
 	}
 	if rows, err = tx.Query(ctx, `select id, status, service_name as service, starts_at, ends_at from appointment where contact_id = $1 order by starts_at, id`, c.ID); err != nil {
 		return r, err
 	}
-	if r.Appointments, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonAppointment]); err != nil {
+	if r.Appointments, err = pgx.CollectRows(rows, pgx.RowToStructByName[personAppointment]); err != nil {
 		return r, err
 	}
 	if rows, err = tx.Query(ctx, `select id, form_name as form, created_at from submission where contact_id = $1 order by created_at, id`, c.ID); err != nil {
 		return r, err
 	}
-	r.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[PersonSubmission])
+	r.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[personSubmission])
 	return r, err
 }

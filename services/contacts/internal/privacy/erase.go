@@ -22,8 +22,8 @@ import (
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// Erased counts the contacts that went.
-type Erased struct {
+// erased counts the contacts that went.
+type erased struct {
 	Erased int `json:"erased" doc:"How many contacts were erased."`
 }
 
@@ -32,15 +32,15 @@ type Erased struct {
 //
 // A caller who sees only their own contacts erases only these. While another owner's contact has the address, records that
 // only the address identifies stay.
-func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) (Erased, error) {
+func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in emailQuery) (erased, error) {
 	email, err := address.Parse(in.Email)
 	if err != nil || email == "" {
-		return Erased{}, fault.Invalid("email", fault.Email())
+		return erased{}, fault.Invalid("email", fault.Email())
 	}
 	key := address.Key(email)
 	// Imports first: none may bring the person back from its file after this.
-	if err := imports.HoldImports(ctx, tx); err != nil {
-		return Erased{}, err
+	if err := imports.Hold(ctx, tx); err != nil {
+		return erased{}, err
 	}
 	var w db.Where
 	w.And("email_key = ? and email_key <> ''", key)
@@ -49,37 +49,37 @@ func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in EmailQuery) 
 	}
 	ids, err := contact.LockToErase(ctx, tx, `select id from contact where `+w.String()+` order by id`, w.Args...)
 	if err != nil {
-		return Erased{}, err
+		return erased{}, err
 	}
 	l := contact.NewLeavers(r.Keys.Person, tx)
 	for _, id := range ids {
 		if err := eraseContact(ctx, tx, l, id); err != nil {
-			return Erased{}, fmt.Errorf("erase contact %s: %w", id, err)
+			return erased{}, fmt.Errorf("erase contact %s: %w", id, err)
 		}
 	}
 	if len(ids) > 0 || !tx.Who.Own {
 		l.AddNames(key)
 		l.Keys = append(l.Keys, key)
 	}
-	return Erased{len(ids)}, forget(ctx, tx, l)
+	return erased{len(ids)}, forget(ctx, tx, l)
 }
 
 // eraseContact removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
 // forget, which is called once for all.
 func eraseContact(ctx context.Context, tx *db.Tx, l *contact.Leavers, id uuid.UUID) error {
-	c, err := contact.ReadContact(ctx, tx, id)
+	c, err := contact.Read(ctx, tx, id)
 	if err != nil {
 		return err
 	}
 	if err := l.Learn(ctx, tx, c); err != nil {
 		return err
 	}
-	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{timeline.EraseEntries, copies.EraseCopies, marketing.EraseConsents, joining.EraseAnswers, organization.EraseLinks} {
+	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{timeline.Erase, copies.Erase, marketing.Erase, joining.Erase, organization.EraseLinks} {
 		if err := erase(ctx, tx, id); err != nil {
 			return err
 		}
 	}
-	ids, err := contact.EraseRow(ctx, tx, id)
+	ids, err := contact.Erase(ctx, tx, id)
 	l.AddID(ids...)
 	return err
 }
@@ -96,13 +96,13 @@ func forget(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	}
 	l.AddNames(l.Keys...)
 	l.AddNames(l.Labels...)
-	if err := timeline.StrikeFromTimelines(ctx, tx, l.Person, l.Keys, l.Labels); err != nil {
+	if err := timeline.Strike(ctx, tx, l.Person, l.Keys, l.Labels); err != nil {
 		return fmt.Errorf("strike from timelines: %w", err)
 	}
 	if err := contact.ForgetAddresses(ctx, tx, l.Keys); err != nil {
 		return fmt.Errorf("forget former addresses: %w", err)
 	}
-	if err := imports.StrikeFromImports(ctx, tx, l); err != nil {
+	if err := imports.Strike(ctx, tx, l); err != nil {
 		return fmt.Errorf("strike from imports: %w", err)
 	}
 	if err := tx.Forget(ctx, l.Person); err != nil {
@@ -134,7 +134,7 @@ func (r *Room) emptyTrash(ctx context.Context) error {
 		var ids []uuid.UUID
 		err := r.DB.Do(ctx, func(tx *db.Tx) (err error) {
 			ids = nil
-			if err := imports.HoldImports(ctx, tx); err != nil {
+			if err := imports.Hold(ctx, tx); err != nil {
 				return err
 			}
 			before := tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts)
@@ -190,7 +190,7 @@ func (r *Room) eraseAgain(ctx context.Context) (n int, err error) {
 		}
 		if err := r.DB.Do(ctx, func(tx *db.Tx) error {
 			tx.History, tx.Now = true, at.UTC().Truncate(time.Second)
-			if err := imports.HoldImports(ctx, tx); err != nil {
+			if err := imports.Hold(ctx, tx); err != nil {
 				return err
 			}
 			if _, err := contact.LockToErase(ctx, tx, `select id from contact where id = $1`, id); err != nil {

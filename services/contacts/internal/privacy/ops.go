@@ -11,8 +11,8 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// PrivacyOps declares what becomes of all that is stored about an address.
-func (r *Room) PrivacyOps(set *op.Set) {
+// Privacy declares what becomes of all that is stored about an address.
+func (r *Room) Privacy(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "erase-personal-data", Route: "POST /privacy/erase", Perm: auth.ManageCRM, Record: "privacy", Destructive: true,
 		Doc: "Erase the person with an email address and everything about them, for good.",

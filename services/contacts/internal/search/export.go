@@ -13,23 +13,23 @@ import (
 	"frontdesk/services/contacts/internal/field"
 )
 
-// ContactExport asks for contacts as a file.
-type ContactExport struct {
-	ContactFilter
+// contactExport asks for contacts as a file.
+type contactExport struct {
+	contactFilter
 	IDs       []uuid.UUID  `json:"ids,omitempty" maxItems:"1000" doc:"Only these."`
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
 // exportContacts writes the contacts that the actor may see, newest first, one column per value.
-func (r *Room) exportContacts(ctx context.Context, tx *db.Tx, in ContactExport, d *op.Download) error {
-	fields, err := field.ExportedFields(ctx, tx, "contact")
+func (r *Room) exportContacts(ctx context.Context, tx *db.Tx, in contactExport, d *op.Download) error {
+	fields, err := field.Exported(ctx, tx, "contact")
 	if err != nil {
 		return err
 	}
 	header := []string{"id", "first_name", "last_name", "email", "phone", "status", "marketing", "source", "owner", "tags", "organization", "role",
 		"last_activity", "created_at", "updated_at"}
 	var w db.Where
-	q, err := r.narrowed(ctx, tx, ContactQuery{ContactFilter: in.ContactFilter}, &w)
+	q, err := r.narrowed(ctx, tx, contactQuery{contactFilter: in.contactFilter}, &w)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (r *Room) exportContacts(ctx context.Context, tx *db.Tx, in ContactExport, 
 	// Cells come in the order of the header, but for those that are not text in the database.
 	rows, err := d.Query(ctx, tx, `select array[c.id::text, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source], c.owner_user_id,
 		array[array_to_string(c.tags, ', '), coalesce(po.name, ''), case when po.id is null then '' else p.role end],
-		c.last_activity, c.created_at, c.updated_at, c.fields`+contact.ContactFrom+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
+		c.last_activity, c.created_at, c.updated_at, c.fields`+contact.From+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}

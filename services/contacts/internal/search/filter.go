@@ -15,7 +15,7 @@ import (
 )
 
 // conditions narrows w to the contacts c that q selects and the actor may see.
-func (q ContactQuery) conditions(tx *db.Tx, w *db.Where) {
+func (q contactQuery) conditions(tx *db.Tx, w *db.Where) {
 	switch {
 	case q.Deleted:
 		w.And("c.deleted_at is not null")
@@ -23,14 +23,14 @@ func (q ContactQuery) conditions(tx *db.Tx, w *db.Where) {
 		w.And("c.deleted_at is null")
 	}
 	contact.OnlyOwn(w, tx)
-	q.ContactFilter.conditions(w)
+	q.contactFilter.conditions(w)
 	if !q.UpdatedSince.IsZero() {
 		w.And("c.updated_at >= ?", q.UpdatedSince)
 	}
 }
 
 // onPage is conditions for a page of q.
-func (q ContactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
+func (q contactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
 	q.conditions(tx, w)
 	if !page.Until.IsZero() {
 		w.And("c.updated_at <= ?", page.Until)
@@ -38,7 +38,7 @@ func (q ContactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
 }
 
 // conditions narrows w to the contacts c that f selects.
-func (f ContactFilter) conditions(w *db.Where) {
+func (f contactFilter) conditions(w *db.Where) {
 	if f.Search != "" {
 		searchNumbersToo(w, "c.search", f.Search)
 	}
@@ -49,7 +49,7 @@ func (f ContactFilter) conditions(w *db.Where) {
 		w.And("c.marketing = ?", f.Marketing)
 	}
 	if f.Tag != "" {
-		w.And("c.tags @> array["+tag.TagNamed+"]", f.Tag, f.Tag)
+		w.And("c.tags @> array["+tag.Named+"]", f.Tag, f.Tag)
 	}
 	if f.Owner != 0 {
 		w.And("c.owner_user_id = ?", f.Owner)
@@ -136,12 +136,12 @@ func (l *selection) after(key directory.Key, limit int) []directory.Key {
 }
 
 // selection is what q selects in copied, which it checks.
-func (r *Room) selection(ctx context.Context, tx *db.Tx, q ContactQuery, copied *directory.Copy) (*selection, error) {
+func (r *Room) selection(ctx context.Context, tx *db.Tx, q contactQuery, copied *directory.Copy) (*selection, error) {
 	l := &selection{Directory: copied.Directory, query: q.directoryQuery(tx)}
 	b := &pgx.Batch{}
 	if words := strings.Fields(q.Search); len(words) > 0 || q.Tag != "" {
 		var w db.Where
-		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tag.TagNamed, words, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
+		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tag.Named, words, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
 			var tag *string
 			err := row.Scan(&l.query.Words, &tag)
 			if tag != nil {
@@ -167,7 +167,7 @@ func (r *Room) selection(ctx context.Context, tx *db.Tx, q ContactQuery, copied 
 }
 
 // directoryQuery is q as the directory asks it, but for the words and the tag: the database folds them.
-func (q ContactQuery) directoryQuery(tx *db.Tx) directory.Query {
+func (q contactQuery) directoryQuery(tx *db.Tx) directory.Query {
 	d := directory.Query{Instead: phoneDigits(q.Search)}
 	for kind, value := range map[directory.Kind]string{directory.Status: q.Status, directory.Marketing: q.Marketing, directory.Source: q.Source} {
 		if value != "" {
@@ -193,7 +193,7 @@ func (q ContactQuery) directoryQuery(tx *db.Tx) directory.Query {
 }
 
 // inDirectory reports whether the directory can answer all that q asks.
-func (q ContactQuery) inDirectory() bool {
+func (q contactQuery) inDirectory() bool {
 	return q.Organization == uuid.Nil && q.AppointmentFrom.IsZero() && q.AppointmentTo.IsZero() && q.NoAppointmentSince.IsZero() && q.UpdatedSince.IsZero()
 }
 
@@ -202,7 +202,7 @@ const maxIDs = 5000
 
 // narrowed is q without its search, which becomes a condition of w on ids, if the search finds few contacts. A search is
 // svc_unavailable while the directory is loaded.
-func (r *Room) narrowed(ctx context.Context, tx *db.Tx, q ContactQuery, w *db.Where) (ContactQuery, error) {
+func (r *Room) narrowed(ctx context.Context, tx *db.Tx, q contactQuery, w *db.Where) (contactQuery, error) {
 	if q.Search == "" {
 		return q, nil
 	}

@@ -15,8 +15,8 @@ import (
 	"frontdesk/services/contacts/internal/directory"
 )
 
-// ContactFilter are the conditions that lists and exports share; all given ones must hold.
-type ContactFilter struct {
+// contactFilter are the conditions that lists and exports share; all given ones must hold.
+type contactFilter struct {
 	Search             string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number; accents and case do not count."`
 	Status             string    `json:"status,omitempty" enum:"lead,customer,inactive"`
 	Marketing          string    `json:"marketing,omitempty" enum:"none,pending,subscribed,unsubscribed"`
@@ -30,9 +30,9 @@ type ContactFilter struct {
 	CreatedSince       time.Time `json:"created_since,omitzero"`
 }
 
-// ContactQuery asks for a page of contacts.
-type ContactQuery struct {
-	ContactFilter
+// contactQuery asks for a page of contacts.
+type contactQuery struct {
+	contactFilter
 	UpdatedSince   time.Time `json:"updated_since,omitzero"`
 	IncludeDeleted bool      `json:"include_deleted,omitempty" doc:"Also those in the trash."`
 	Deleted        bool      `json:"deleted,omitempty" doc:"Only those in the trash."`
@@ -40,12 +40,12 @@ type ContactQuery struct {
 }
 
 // plain reports whether q can be answered by reading one index in order.
-func (q ContactQuery) plain(tx *db.Tx) bool {
-	return q.ContactFilter == ContactFilter{} && q.UpdatedSince.IsZero() && !q.Deleted && !(tx.Who.Own && q.IncludeDeleted)
+func (q contactQuery) plain(tx *db.Tx) bool {
+	return q.contactFilter == contactFilter{} && q.UpdatedSince.IsZero() && !q.Deleted && !(tx.Who.Own && q.IncludeDeleted)
 }
 
 // findContacts lists the contacts that the actor may see, newest first.
-func (r *Room) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) (db.List[contact.Contact], error) {
+func (r *Room) findContacts(ctx context.Context, tx *db.Tx, in contactQuery) (db.List[contact.Contact], error) {
 	page, err := tx.Page(in.Page, "contacts", in)
 	if err != nil {
 		return db.List[contact.Contact]{}, err
@@ -72,11 +72,11 @@ func (r *Room) findContacts(ctx context.Context, tx *db.Tx, in ContactQuery) (db
 const newestFirst = ` order by c.created_at desc, c.id desc`
 
 // plainPage walks along the index for a first page. The total is the directory's.
-func (r *Room) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, copied *directory.Copy) ([]contact.Contact, error) {
+func (r *Room) plainPage(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, copied *directory.Copy) ([]contact.Contact, error) {
 	var w db.Where
 	upToDate := copied.UpToDate(&w)
 	q.conditions(tx, &w)
-	rows, err := tx.Query(ctx, `select `+contact.ShownContact+`, `+upToDate+` as up_to_date`+contact.ContactFrom+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
+	rows, err := tx.Query(ctx, `select `+contact.Shown+`, `+upToDate+` as up_to_date`+contact.From+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +102,10 @@ func (r *Room) plainPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *d
 }
 
 // rowsOf reads a page behind the first, for conditions beside those in w.
-func (r *Room) rowsOf(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, w *db.Where) ([]contact.Contact, error) {
+func (r *Room) rowsOf(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, w *db.Where) ([]contact.Contact, error) {
 	q.onPage(tx, w, page)
 	w.After(page, "c")
-	rows, err := tx.Query(ctx, `select `+contact.ShownContact+contact.ContactFrom+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
+	rows, err := tx.Query(ctx, `select `+contact.Shown+contact.From+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (r *Room) rowsOf(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.C
 }
 
 // directoryPage has the directory find and count, and reads what it found.
-func (r *Room) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor, copied *directory.Copy) (contacts []contact.Contact, err error) {
+func (r *Room) directoryPage(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, copied *directory.Copy) (contacts []contact.Contact, err error) {
 	l, err := r.selection(ctx, tx, q, copied)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (r *Room) directoryPage(ctx context.Context, tx *db.Tx, q ContactQuery, pag
 		var w db.Where
 		contact.OnlyOwn(&w, tx)
 		w.And("c.id = any(?)", ids(keys))
-		rows, err := tx.Query(ctx, `select `+contact.ShownContact+contact.ContactFrom+` where `+w.String()+newestFirst, w.Args...)
+		rows, err := tx.Query(ctx, `select `+contact.Shown+contact.From+` where `+w.String()+newestFirst, w.Args...)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ const (
 
 // withoutDirectory answers a list while the directory is loaded: from the database, in bounded time. A search is
 // svc_unavailable. Counting may take seconds, so a process that just started must not do it for all who ask at once.
-func (r *Room) withoutDirectory(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]contact.Contact, error) {
+func (r *Room) withoutDirectory(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) ([]contact.Contact, error) {
 	if q.Search != "" {
 		return nil, fault.Unavailable()
 	}
@@ -191,7 +191,7 @@ func (r *Room) counterFree(ctx context.Context) error {
 }
 
 // countedPage answers conditions that the directory cannot.
-func (r *Room) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, page *db.Cursor) ([]contact.Contact, error) {
+func (r *Room) countedPage(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) ([]contact.Contact, error) {
 	var w db.Where
 	q, err := r.narrowed(ctx, tx, q, &w)
 	if err != nil {
@@ -201,7 +201,7 @@ func (r *Room) countedPage(ctx context.Context, tx *db.Tx, q ContactQuery, page 
 		return r.rowsOf(ctx, tx, q, page, &w)
 	}
 	q.onPage(tx, &w, page)
-	rows, err := tx.Query(ctx, `select `+contact.ShownContact+`, (select count(*) from contact c where `+w.String()+`) as total`+contact.ContactFrom+
+	rows, err := tx.Query(ctx, `select `+contact.Shown+`, (select count(*) from contact c where `+w.String()+`) as total`+contact.From+
 		` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 //go:embed examples.json
 var examples []byte
 
-// SearchContacts declares the operations that find contacts.
-func (r *Room) SearchContacts(set *op.Set) {
+// Contacts declares the operations that find contacts.
+func (r *Room) Contacts(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "find-contacts", Route: "GET /contacts", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "List contacts, newest first, by search text, status, tag, owner, organization, source, appointments and dates.",
@@ -22,8 +22,8 @@ func (r *Room) SearchContacts(set *op.Set) {
 		Use: "Use it to learn the values that the filter source of find-contacts takes."}, r.listSources)
 }
 
-// ExportOps declares the files of contacts.
-func (r *Room) ExportOps(set *op.Set) {
+// Exports declares the files of contacts.
+func (r *Room) Exports(set *op.Set) {
 	op.AddDownload(set, op.Op{ID: "export-contacts", Route: "GET /exports/contacts.csv", Perm: auth.ExportContacts, Record: "contact", Audited: true,
 		Doc: "Export contacts as CSV, with the filters of find-contacts.",
 		Use: "Use it for a file that the person asked for; to read or count, find-contacts is better. Answers with the CSV as text, at most 4 MiB, and is itself in the audit log."}, r.exportContacts)

@@ -20,25 +20,25 @@ import (
 // tag_change; changeTagsNext then brings the contacts up to date in slices. Until it has reached a contact, the contact shows the
 // old name. Whoever tags a contact by the old name gives it the new one from the beginning, see knownTags.
 
-// TagSlice is how many contacts get other tags in one transaction. Whoever edits one of them waits for that transaction at most.
-const TagSlice = 50
+// tagSlice is how many contacts get other tags in one transaction. Whoever edits one of them waits for that transaction at most.
+const tagSlice = 50
 
-// TagSlug names a tag.
-type TagSlug struct {
+// tagSlug names a tag.
+type tagSlug struct {
 	Slug string `json:"slug" doc:"The tag's slug."`
 }
 
-// TagUpdate gives a tag another name.
-type TagUpdate struct {
-	TagSlug
-	NewTag
+// tagUpdate gives a tag another name.
+type tagUpdate struct {
+	tagSlug
+	newTag
 }
 
 // updateTag renames a tag. The former name still means it.
-func (r *Room) updateTag(ctx context.Context, tx *db.Tx, in TagUpdate) (Tag, error) {
+func (r *Room) updateTag(ctx context.Context, tx *db.Tx, in tagUpdate) (tag, error) {
 	name, err := tagName(in.Name)
 	if err != nil {
-		return Tag{}, err
+		return tag{}, err
 	}
 	t, err := lockTag(ctx, tx, in.Slug)
 	if err != nil || t.Name == name {
@@ -71,16 +71,16 @@ func (r *Room) updateTag(ctx context.Context, tx *db.Tx, in TagUpdate) (Tag, err
 	return readTag(ctx, tx, t.Slug)
 }
 
-// TagMerge names a tag that becomes another one.
-type TagMerge struct {
-	TagSlug
+// tagMerge names a tag that becomes another one.
+type tagMerge struct {
+	tagSlug
 	Other string `json:"other_slug" required:"true" doc:"The tag that goes."`
 }
 
 // mergeTags makes another tag this one. All its names mean this one then.
-func (r *Room) mergeTags(ctx context.Context, tx *db.Tx, in TagMerge) (Tag, error) {
+func (r *Room) mergeTags(ctx context.Context, tx *db.Tx, in tagMerge) (tag, error) {
 	if in.Slug == in.Other {
-		return Tag{}, fault.Invalid("other_slug", contact.SameRecord("tag"))
+		return tag{}, fault.Invalid("other_slug", contact.SameRecord("tag"))
 	}
 	first, err := lockTag(ctx, tx, min(in.Slug, in.Other))
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *Room) mergeTags(ctx context.Context, tx *db.Tx, in TagMerge) (Tag, erro
 }
 
 // deleteTag takes a tag off every contact. The tag goes once none has it.
-func (r *Room) deleteTag(ctx context.Context, tx *db.Tx, in TagSlug) (op.None, error) {
+func (r *Room) deleteTag(ctx context.Context, tx *db.Tx, in tagSlug) (op.None, error) {
 	t, err := lockTag(ctx, tx, in.Slug)
 	if err != nil || t.deleting {
 		return op.None{}, err
@@ -126,11 +126,11 @@ const startTagChange = `insert into tag_change (name, slug, actor, contacts_left
 
 // lockTag waits until no transaction gives the tag to contacts any more, and keeps others from it; 404 svc_not_found if there is
 // none.
-func lockTag(ctx context.Context, tx *db.Tx, slug string) (Tag, error) {
+func lockTag(ctx context.Context, tx *db.Tx, slug string) (tag, error) {
 	return oneTag(ctx, tx, `select `+tagColumns+` from tag t where slug = $1 for update of t`, slug)
 }
 
-func readTag(ctx context.Context, tx *db.Tx, slug string) (Tag, error) {
+func readTag(ctx context.Context, tx *db.Tx, slug string) (tag, error) {
 	return oneTag(ctx, tx, `select `+tagColumns+` from tag t where slug = $1`, slug)
 }
 
@@ -144,7 +144,7 @@ func (r *Room) changeTagsNext(ctx context.Context) (worked bool, err error) {
 		if err != nil || c == nil {
 			return err
 		}
-		contacts, err := c.contacts(ctx, tx, r.retagging.Keys(), r.retagging.Size(TagSlice))
+		contacts, err := c.contacts(ctx, tx, r.retagging.Keys(), r.retagging.Size(tagSlice))
 		if err != nil {
 			return fmt.Errorf("find contacts with the tag %q: %w", c.name, err)
 		}
@@ -162,13 +162,13 @@ func (r *Room) changeTagsNext(ctx context.Context) (worked bool, err error) {
 	return r.retagging.Did(ctx, slice, err)
 }
 
-// tagChange is a name that contacts still have, and the one that takes its place: none of a tag that is being deleted.
-type tagChange struct{ name, slug, becomes string }
+// replacement is a name that contacts still have, and the one that takes its place: none of a tag that is being deleted.
+type replacement struct{ name, slug, becomes string }
 
 // claimTagChange locks the oldest change that no other replica is at, with its tag; nil if no change is left. The transaction acts
 // in the name of who changed the tag.
-func claimTagChange(ctx context.Context, tx *db.Tx) (*tagChange, error) {
-	c := &tagChange{}
+func claimTagChange(ctx context.Context, tx *db.Tx) (*replacement, error) {
+	c := &replacement{}
 	err := tx.QueryRow(ctx, `select c.name, t.slug, case when t.deleting then '' else t.name end, c.actor from tag_change c join tag t on t.slug = c.slug
 		order by c.created_at, c.name limit 1 for no key update of t skip locked for update of c skip locked`).Scan(&c.name, &c.slug, &c.becomes, &tx.Who)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -178,8 +178,8 @@ func claimTagChange(ctx context.Context, tx *db.Tx) (*tagChange, error) {
 }
 
 // contacts locks contacts that have the old name, at most limit, without those of aside and those that others have locked.
-func (c *tagChange) contacts(ctx context.Context, tx *db.Tx, aside []uuid.UUID, limit int) ([]contact.Contact, error) {
-	rows, err := tx.Query(ctx, `select `+contact.WholeContact+contact.ContactFrom+` where c.tags @> array[$1] and c.id <> all($2)`+db.LimitTo("", limit)+
+func (c *replacement) contacts(ctx context.Context, tx *db.Tx, aside []uuid.UUID, limit int) ([]contact.Contact, error) {
+	rows, err := tx.Query(ctx, `select `+contact.Whole+contact.From+` where c.tags @> array[$1] and c.id <> all($2)`+db.LimitTo("", limit)+
 		` for no key update of c skip locked`, c.name, aside)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (c *tagChange) contacts(ctx context.Context, tx *db.Tx, aside []uuid.UUID, 
 }
 
 // retag stores locked contacts with their tags as they are now.
-func (r *Room) retag(ctx context.Context, tx *db.Tx, c *tagChange, contacts []contact.Contact) error {
+func (r *Room) retag(ctx context.Context, tx *db.Tx, c *replacement, contacts []contact.Contact) error {
 	clean, err := r.field.NewCleaner(ctx, tx, "contact")
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (r *Room) retag(ctx context.Context, tx *db.Tx, c *tagChange, contacts []co
 }
 
 // apply is tags with the name replaced, each tag once.
-func (c *tagChange) apply(tags []string) []string {
+func (c *replacement) apply(tags []string) []string {
 	next := make([]string, 0, len(tags))
 	for _, t := range tags {
 		switch {
@@ -222,7 +222,7 @@ func (c *tagChange) apply(tags []string) []string {
 
 // end ends the change, and the tag if it is being deleted, unless contacts are left that others have locked or that are aside:
 // then other changes go first.
-func (c *tagChange) end(ctx context.Context, tx *db.Tx) error {
+func (c *replacement) end(ctx context.Context, tx *db.Tx) error {
 	b := &pgx.Batch{}
 	b.Queue(`delete from tag_change where name = $1 and not exists (select from contact where tags @> array[$1])`, c.name)
 	b.Queue(`update tag_change set created_at = $2 where name = $1`, c.name, tx.Now)

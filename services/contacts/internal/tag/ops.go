@@ -15,8 +15,8 @@ var examples []byte
 
 const failDeleting = "The tag is being deleted. changing says how far that is."
 
-// TagOps declares the operations on tags.
-func (r *Room) TagOps(set *op.Set) {
+// Tags declares the operations on tags.
+func (r *Room) Tags(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "list-tags", Route: "GET /tags", Perm: auth.ViewContacts, Record: "tag",
 		Doc: "List all tags with their slugs.",

@@ -19,47 +19,47 @@ import (
 	"frontdesk/services/contacts/internal/record"
 )
 
-// Tag is a word that contacts are grouped by.
-type Tag struct {
+// tag is a word that contacts are grouped by.
+type tag struct {
 	Name     string               `json:"name" doc:"What people read."`
 	Slug     string               `json:"slug" doc:"Never changes, whatever the name becomes."`
-	Changing opt.Value[TagChange] `json:"changing" doc:"A rename, a merge or the deletion that has not reached every contact yet; else null."`
+	Changing opt.Value[tagChange] `json:"changing" doc:"A rename, a merge or the deletion that has not reached every contact yet; else null."`
 
 	deleting bool
 	status   int
 }
 
-// TagChange is how far a change of a tag is.
-type TagChange struct {
+// tagChange is how far a change of a tag is.
+type tagChange struct {
 	Deleting     bool  `json:"deleting" doc:"The tag is being deleted. No contact gets it any more."`
 	ContactsLeft int64 `json:"contacts_left" doc:"Contacts that the change has still to reach, those in the trash included."`
 }
 
 // StatusCode is 201 for a tag that was made, else 200.
-func (t Tag) StatusCode() int { return cmp.Or(t.status, http.StatusOK) }
+func (t tag) StatusCode() int { return cmp.Or(t.status, http.StatusOK) }
 
 // RecordID names the tag in the audit log.
-func (t Tag) RecordID() string { return t.Slug }
+func (t tag) RecordID() string { return t.Slug }
 
-// TagNamed is an SQL expression: the name of the tag that has a given name or slug, or had the name before; null for a name that means no tag.
-const TagNamed = `coalesce((select name from tag join tag_name using (slug) where key = tag_key(?)), (select name from tag where slug = lower(?)))`
+// Named is an SQL expression: the name of the tag that has a given name or slug, or had the name before; null for a name that means no tag.
+const Named = `coalesce((select name from tag join tag_name using (slug) where key = tag_key(?)), (select name from tag where slug = lower(?)))`
 
-// TagNames makes the tags that do not exist yet and gives the names under which they are known, in the order given, each
+// Names makes the tags that do not exist yet and gives the names under which they are known, in the order given, each
 // once. Empty ones are left out, and tags that are being deleted. The tags keep their names until the transaction ends.
-func TagNames(ctx context.Context, tx *db.Tx, given []string) ([]string, error) {
+func Names(ctx context.Context, tx *db.Tx, given []string) ([]string, error) {
 	typed := record.Names{}
 	for _, t := range given {
 		typed[t] = true
 	}
-	named, err := TagsByName(ctx, tx, typed)
+	named, err := ByName(ctx, tx, typed)
 	if err != nil {
 		return nil, err
 	}
 	return named(given), nil
 }
 
-// TagsByName is tagNames for the tags of many records at once: named gives those of one record.
-func TagsByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func([]string) []string, err error) {
+// ByName is tagNames for the tags of many records at once: named gives those of one record.
+func ByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func([]string) []string, err error) {
 	var names []string
 	for t := range typed {
 		if t = person.Name(t); t != "" {
@@ -97,7 +97,7 @@ func TagsByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func(
 }
 
 // given is the name that a contact gets with the tag: none while the tag is being deleted.
-func (t Tag) given() string {
+func (t tag) given() string {
 	if t.deleting {
 		return ""
 	}
@@ -120,20 +120,20 @@ func knownTags(ctx context.Context, tx *db.Tx, typed []string) (map[string]strin
 
 const tagColumns = `t.name, t.slug, t.deleting, (select sum(contacts_left) from tag_change c where c.slug = t.slug)`
 
-func scanTag(row pgx.CollectableRow) (t Tag, err error) {
+func scanTag(row pgx.CollectableRow) (t tag, err error) {
 	var left *int64
 	err = row.Scan(&t.Name, &t.Slug, &t.deleting, &left)
 	if left != nil {
-		t.Changing = opt.Of(TagChange{t.deleting, *left})
+		t.Changing = opt.Of(tagChange{t.deleting, *left})
 	}
 	return t, err
 }
 
 // oneTag reads the tag that a query of tagColumns selects; 404 svc_not_found if it selects none.
-func oneTag(ctx context.Context, tx *db.Tx, query string, args ...any) (Tag, error) {
+func oneTag(ctx context.Context, tx *db.Tx, query string, args ...any) (tag, error) {
 	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
-		return Tag{}, err
+		return tag{}, err
 	}
 	t, err := pgx.CollectExactlyOneRow(rows, scanTag)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -143,12 +143,12 @@ func oneTag(ctx context.Context, tx *db.Tx, query string, args ...any) (Tag, err
 }
 
 // makeTag makes a tag, or finds the one that the name means. Its slug gets a number when another tag has it.
-func makeTag(ctx context.Context, tx *db.Tx, name string) (Tag, error) {
+func makeTag(ctx context.Context, tx *db.Tx, name string) (tag, error) {
 	base := person.Slug(name)
 	for {
 		done, err := tx.Exec(ctx, `insert into tag_name (key, slug) values (tag_key($1), $2) on conflict do nothing`, name, base)
 		if err != nil {
-			return Tag{}, err
+			return tag{}, err
 		}
 		if done.RowsAffected() == 1 {
 			break
@@ -158,7 +158,7 @@ func makeTag(ctx context.Context, tx *db.Tx, name string) (Tag, error) {
 			return t, err
 		}
 	}
-	t := Tag{Name: name, Slug: base, status: http.StatusCreated}
+	t := tag{Name: name, Slug: base, status: http.StatusCreated}
 	for n := 2; ; n++ {
 		done, err := tx.Exec(ctx, `insert into tag (slug, name, created_at) values ($1, $2, $3) on conflict do nothing`, t.Slug, name, tx.Now)
 		if err != nil {
@@ -174,29 +174,29 @@ func makeTag(ctx context.Context, tx *db.Tx, name string) (Tag, error) {
 }
 
 // listTags lists every tag by name.
-func (r *Room) listTags(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Tag], error) {
+func (r *Room) listTags(ctx context.Context, tx *db.Tx, _ op.None) (db.List[tag], error) {
 	rows, err := tx.Query(ctx, `select `+tagColumns+` from tag t order by fold(name), slug`)
 	if err != nil {
-		return db.List[Tag]{}, err
+		return db.List[tag]{}, err
 	}
 	tags, err := pgx.CollectRows(rows, scanTag)
 	return db.All(tags), err
 }
 
-// NewTag is what a tag is made of.
-type NewTag struct {
+// newTag is what a tag is made of.
+type newTag struct {
 	Name string `json:"name" required:"true" maxLength:"100" doc:"What people read; two tags differ in more than case, accents and spaces."`
 }
 
 // createTag makes a tag, or finds the one of the same name. A name that another tag had before becomes a tag of its own; while
 // contacts have the name still, it means that other tag.
-func (r *Room) createTag(ctx context.Context, tx *db.Tx, in NewTag) (Tag, error) {
+func (r *Room) createTag(ctx context.Context, tx *db.Tx, in newTag) (tag, error) {
 	name, err := tagName(in.Name)
 	if err != nil {
-		return Tag{}, err
+		return tag{}, err
 	}
 	if err := freeName(ctx, tx, name); err != nil {
-		return Tag{}, err
+		return tag{}, err
 	}
 	t, err := makeTag(ctx, tx, name)
 	if err == nil && t.deleting {

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// StrikeFromTimelines takes the addresses out of the timelines of contacts that had one of them before, and the names of
+// Strike takes the addresses out of the timelines of contacts that had one of them before, and the names of
 // visitors out of what they did to organizations.
-func StrikeFromTimelines(ctx context.Context, tx *db.Tx, p *erasure.Person, addresses, visitors []string) error {
+func Strike(ctx context.Context, tx *db.Tx, p *erasure.Person, addresses, visitors []string) error {
 	rows, err := tx.Query(ctx, `select id, subject, body, actor_label, data from activity
 		where contact_id in (select contact_id from former_address where email_key = any($1)) order by id for update`, addresses)
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 
 // Types of timeline entries.
 const (
-	EntryCreated     = "created"
-	EntryUpdated     = "updated"
-	EntryDeleted     = "deleted"
-	EntryRestored    = "restored"
-	EntryMerged      = "merged"
-	EntryNote        = "note"
-	EntryLinked      = "linked"
-	EntryUnlinked    = "unlinked"
-	EntryAppointment = "appointment"
-	EntrySubmission  = "submission"
-	EntryMarketing   = "marketing"
+	Created     = "created"
+	Updated     = "updated"
+	Deleted     = "deleted"
+	Restored    = "restored"
+	Merged      = "merged"
+	Note        = "note"
+	Linked      = "linked"
+	Unlinked    = "unlinked"
+	Appointment = "appointment"
+	Submission  = "submission"
+	Marketing   = "marketing"
 )
 
 // Entry is one entry of a timeline.
@@ -62,8 +62,8 @@ func Log(ctx context.Context, tx *db.Tx, e NewEntry) (uuid.UUID, error) {
 	return row["id"].(uuid.UUID), err
 }
 
-// DeferLog is log in the round trip of the commit.
-func DeferLog(tx *db.Tx, e NewEntry) { tx.Defer(insertEntry, e.row(tx)) }
+// Defer is log in the round trip of the commit.
+func Defer(tx *db.Tx, e NewEntry) { tx.Defer(insertEntry, e.row(tx)) }
 
 const insertEntry = `
 	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
@@ -88,9 +88,9 @@ func (e NewEntry) QueueOnce(tx *db.Tx, b *pgx.Batch) time.Time {
 	return row["at"].(time.Time)
 }
 
-// CopyEntries writes entries of contacts in one go. Each entry is sent behind a call of before with its index, while the server stores the
+// Copy writes entries of contacts in one go. Each entry is sent behind a call of before with its index, while the server stores the
 // entries before it.
-func CopyEntries(ctx context.Context, tx *db.Tx, entries []NewEntry, before func(i int) error) error {
+func Copy(ctx context.Context, tx *db.Tx, entries []NewEntry, before func(i int) error) error {
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
 		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
 		pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
@@ -104,12 +104,13 @@ func CopyEntries(ctx context.Context, tx *db.Tx, entries []NewEntry, before func
 	return err
 }
 
-// QueueMoveContact queues that the entries of one contact become those of another, and queueMoveOrganization the same for organizations.
+// QueueMoveContact queues that the entries of one contact become those of another.
 func QueueMoveContact(b *pgx.Batch, from, to uuid.UUID) {
 	b.Queue(`update activity set contact_id = $2 where contact_id = $1`, from, to)
 }
 
-func queueMoveOrganization(b *pgx.Batch, from, to uuid.UUID) {
+// QueueMoveOrganization is QueueMoveContact for organizations.
+func QueueMoveOrganization(b *pgx.Batch, from, to uuid.UUID) {
 	b.Queue(`update activity set organization_id = $2 where organization_id = $1`, from, to)
 }
 
@@ -119,17 +120,17 @@ func DropRef(ctx context.Context, tx *db.Tx, ref uuid.UUID) error {
 	return err
 }
 
-// EraseEntries deletes the timeline of a contact.
-func EraseEntries(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+// Erase deletes the timeline of a contact.
+func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	_, err := tx.Exec(ctx, `delete from activity where contact_id = $1`, contact)
 	return err
 }
 
-// EntryColumns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
-const EntryColumns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
+// Columns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
+const Columns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
 	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
 
-func ScanEntry(row pgx.CollectableRow) (Entry, error) {
+func Scan(row pgx.CollectableRow) (Entry, error) {
 	r, err := pgx.RowToStructByName[entryRow](row)
 	if r.ContactID != nil {
 		r.Contact = opt.Of(ContactRef{*r.ContactID, person.DisplayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
@@ -143,7 +144,7 @@ type entryRow struct {
 	FirstName, LastName, Email, Phone *string
 }
 
-func EntryKey(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
+func Key(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
 
 // TimelineQuery asks for a page of a record's timeline.
 type TimelineQuery struct {
