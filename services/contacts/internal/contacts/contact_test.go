@@ -12,26 +12,10 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/roomtest"
 )
 
 type object = map[string]any
-
-// afresh deletes every record of the service, for one more case of a test: it takes a tenth of the time of another service. Roles
-// and people stay, and so do the events that were sent.
-func afresh(t *testing.T, s *apptest.Service) {
-	t.Helper()
-	s.Settle()
-	for _, table := range []string{"contact", "contact_alias", "organization", "tag", "field", "field_group", "activity", "marketing_link", "unsubscribed",
-		"import", "appointment", "submission", "answered", "hand_over", "idempotency", "forgotten_person"} {
-		execute(t, s.Kit.DB.Pool, `delete from `+table)
-	}
-}
-
-// nextSecond waits until the database stamps changes later than before: stamps are whole seconds of its clock, which does not travel.
-func nextSecond(t *testing.T, s *apptest.Service) {
-	t.Helper()
-	execute(t, s.Kit.DB.Pool, `select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
-}
 
 func TestOperationsAreThoseOfTheInterface(t *testing.T) {
 	t.Parallel()
@@ -44,7 +28,7 @@ func TestWhatAContactIs(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a contact is created with its values in their stored form", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		a := admin.Post("/contacts", object{"first_name": " Zoë ", "last_name": "De  Wit", "email": "Zoe@Example.COM", "phone": "0470 12 34 56",
@@ -72,7 +56,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, []any{object{"name": "New client", "slug": "new-client", "changing": nil}, object{"name": "VIP", "slug": "vip", "changing": nil}}, admin.Get("/tags").Is(200).Field("items"))
 	})
 	t.Run("a contact needs something to be called by", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		admin.Post("/contacts", object{"source": "x"}).Fails(400, "svc_invalid_param")
 		admin.Post("/contacts", object{"first_name": "  "}).Fails(400, "svc_invalid_param")
@@ -85,7 +69,7 @@ func TestWhatAContactIs(t *testing.T) {
 		admin.Patch("/contacts/"+id, object{"mode": "overwrite", "status": nil}).Fails(400, "svc_invalid_param")
 	})
 	t.Run("an address belongs to one contact", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		id := admin.Post("/contacts", object{"email": "a@example.com"}).Is(201).Text("id")
 		a := admin.Post("/contacts", object{"email": "A@EXAMPLE.com", "tags": []string{"x"}}).Fails(409, "svc_duplicate")
@@ -104,7 +88,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, other, a.Text("data.id"))
 	})
 	t.Run("the trash keeps and gives back", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"x"}}).Is(201).Text("id")
 		admin.Post("/contacts/"+id+"/restore", nil).Fails(409, "svc_invalid_status")
@@ -121,7 +105,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactDeleted, proto.KindContactRestored}, s.Kinds(proto.ContactTopic, id))
 	})
 	t.Run("a note is plain text in the timeline", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
 		n := admin.Post("/contacts/"+id+"/notes", object{"body": "called <b>twice</b>\nno answer"}).Is(201)
@@ -172,7 +156,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("search finds parts of names addresses and numbers", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "Zoë", "last_name": "Müller", "email": "zm_1@example.com", "phone": "0470 12 34 56"}).Is(201).Text("id")
@@ -187,7 +171,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Len(t, admin.Get("/contacts?search=+").Is(200).Items(), 2)
 	})
 	t.Run("filters of contacts hold together", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/contacts", object{"first_name": "One", "status": "customer", "source": "fair", "tags": []string{"Été"}, "owner_user_id": admin.UserID}).Is(201).Text("id")
 		two := admin.Post("/contacts", object{"first_name": "Two", "source": "web"}).Is(201).Text("id")
@@ -231,7 +215,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Equal(t, []any{"fair", "web"}, admin.Get("/contacts/sources").Is(200).Field("items"))
 	})
 	t.Run("pages follow on each other with one total", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for i := range 7 {
 			admin.Post("/contacts", object{"first_name": fmt.Sprint("N", i)}).Is(201)
@@ -258,7 +242,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		admin.Get(next+"&status=lead").Fails(400, "svc_invalid_cursor")
 	})
 	t.Run("own visibility holds everywhere", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		theirs := admin.Post("/contacts", object{"first_name": "Theirs", "source": "secret"}).Is(201).Text("id")
 		mine := own.Post("/contacts", object{"first_name": "Mine"}).Is(201)

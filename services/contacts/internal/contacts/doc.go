@@ -1,12 +1,37 @@
-// Package contacts owns people and organizations, what links them, their timelines, custom fields, consents
+// Package contacts puts the service together of its rooms: people and organizations, what links them, their timelines, custom fields, consents
 // and marketing, imports and exports.
 //
-// Locks are taken in one order: imports; the meaning of an id (aliasLock); what is left to publish of an organization; contacts
+// Locks are taken in one order: imports; the meaning of an id (contact.Pinned); what is left to publish of an organization; contacts
 // by id; organizations by id; then what is linked with them. A tag's row comes last, tags sorted by slug; the worker
 // that changes tags waits for no contact.
+//
+// # Floors
+//
+// From the ground up. A package uses only those that stand before it.
+//
+//   - person: rules for names, numbers, web addresses, VAT numbers, countries
+//   - record: what two records of one kind fill, overwrite and differ in
+//   - csvfile: uploaded files, and what their columns mean
+//   - directory: what contacts are searched and counted in, in memory
+//   - field: custom fields, and the stored form of values
+//   - timeline: what happened to a record
+//   - contact: contacts, the addresses they had, and the ids that mean them
+//   - copies: appointments and submissions
+//   - organization: organizations, and their links with people
+//   - tag: tags, and how their changes reach contacts
+//   - marketing/web: the pages behind the links in mails
+//   - marketing: consents and subscriptions
+//   - search: lists, filters and files of contacts
+//   - people: what the team does with contacts
+//   - joining: visitors' contacts, and merges
+//   - handover: what people who left the team owned
+//   - imports: files of contacts
+//   - privacy: erasing people, and what is kept about them
+//   - overview: today, and numbers by week
+//
+// # Across rooms
+//
+//   - contact_organization by contact, cascade: organization has moved or deleted the links before
+//   - consent by contact, cascade: marketing has moved or deleted the consents before
+//   - marketing_link by contact, set null: marketing has taken the contact off the links before
 package contacts
-
-import "embed"
-
-//go:embed migrations/*.sql
-var migrations embed.FS

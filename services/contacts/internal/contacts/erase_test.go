@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // erasures are the ForgetPerson commands so far.
@@ -153,4 +154,19 @@ func TestACommandFromBeforeTheErasureDoesNotBringThePersonBack(t *testing.T) {
 	s.Travel(2 * time.Minute)
 	ask()
 	require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
+}
+
+func TestTheRowBehindOneThatWasStruckOutIsImported(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	admin.Post("/contacts", object{"email": "zeb@quist.example"}).Is(201)
+	id := admin.Post("/imports", object{"file_name": "x", "csv": "email\na@example.com\nzeb@quist.example\nbehind@example.com\nlast@example.com\n"}).Is(201).Text("id")
+	// The import was cut off behind the person's row, and goes on after the person was erased.
+	roomtest.Execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
+	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
+	admin.Post("/imports/"+id+"/start", nil).Is(200)
+	s.Eventually(func() bool { return admin.Get("/imports/"+id).Is(200).Text("status") == "completed" })
+	require.EqualValues(t, 2, admin.Get("/imports/"+id).Is(200).Field("totals.created"))
+	require.EqualValues(t, 1, admin.Get("/contacts?search=behind%40example.com").Is(200).Field("total"))
 }

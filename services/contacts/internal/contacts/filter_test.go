@@ -15,6 +15,8 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/person"
 )
 
 // model is a contact as the test knows it, to say what a filter should find.
@@ -36,7 +38,7 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 	words := []string{"Zoë", "Müller", "Jan", "Anna", "Peeters"}
 	var all []model
 	for i := range 40 {
-		m := model{text: words[i%5] + " " + words[i*3%4], status: contactStatuses[i%3], source: []string{"web", "fair", ""}[i*7%3], tag: []string{"VIP", "Été", ""}[i*5%3]}
+		m := model{text: words[i%5] + " " + words[i*3%4], status: contact.Statuses[i%3], source: []string{"web", "fair", ""}[i*7%3], tag: []string{"VIP", "Été", ""}[i*5%3]}
 		body := object{"first_name": words[i%5], "last_name": words[i*3%4], "status": m.status, "source": m.source}
 		if m.tag != "" {
 			body["tags"] = []string{m.tag}
@@ -85,7 +87,7 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 		maybe("status", []string{"lead", "customer"}, func(m model, v string) bool { return m.status == v })
 		maybe("marketing", []string{"none", "subscribed"}, func(_ model, v string) bool { return v == "none" })
 		maybe("source", []string{"web", "fair"}, func(m model, v string) bool { return m.source == v })
-		maybe("tag", []string{"vip", "Été"}, func(m model, v string) bool { return m.tag != "" && slug(m.tag) == slug(v) })
+		maybe("tag", []string{"vip", "Été"}, func(m model, v string) bool { return m.tag != "" && person.Slug(m.tag) == person.Slug(v) })
 		maybe("owner", []string{fmt.Sprint(own.UserID)}, func(m model, _ string) bool { return m.owner == own.UserID })
 		maybe("organization", []string{o, uuid.NewString()}, func(m model, v string) bool { return m.organization == v })
 		maybe("created_since", hours, func(m model, v string) bool { return !m.created.Before(at(v)) })

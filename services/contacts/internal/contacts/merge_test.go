@@ -1,9 +1,6 @@
 package contacts
 
 import (
-	"context"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,13 +10,15 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/bus"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/roomtest"
+	"frontdesk/services/contacts/internal/timeline"
 )
 
 func TestWhatAContactTakesAlong(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("contacts merge", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		field := admin.Post("/fields", object{"entity": "contact", "type": "number", "label": "Size"}).Is(201).Text("key")
 		one := admin.Post("/contacts", object{"first_name": "Ann", "tags": []string{"a"}, "fields": object{field: 1}}).Is(201).Text("id")
@@ -86,7 +85,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		}
 	})
 	t.Run("an event makes one entry at its time and state makes none", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		s.Travel(time.Hour)
@@ -112,7 +111,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		require.Equal(t, "cancelled", status)
 	})
 	t.Run("a new copy of a full topic has a timeline of its times", func(t *testing.T) {
-		afresh(t, s)
+		roomtest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		at := s.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Second)
@@ -124,7 +123,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		s.Settle()
 		items := admin.Get("/contacts/" + c + "/activities").Is(200).Items()
 		require.Len(t, items, 3)
-		require.Equal(t, []any{entryCreated, "Appointment cancelled", "Appointment booked"}, []any{items[0]["type"], items[1]["subject"], items[2]["subject"]})
+		require.Equal(t, []any{timeline.Created, "Appointment cancelled", "Appointment booked"}, []any{items[0]["type"], items[1]["subject"], items[2]["subject"]})
 		require.Equal(t, at.Add(time.Hour).Format(time.RFC3339), items[1]["created_at"])
 		require.Equal(t, items[0]["created_at"], admin.Get("/contacts/"+c).Is(200).Text("last_activity"), "history is older than what is there")
 	})
@@ -213,43 +212,13 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	require.Equal(t, []any{[]any{"", "", ""}, []any{"keep@example.com", "Keep", "Me"}, []any{"", "", ""}}, preview.Field("preview"))
 	s.Settle()
 	for _, word := range []string{"zeb", "quist"} {
-		require.Empty(t, tablesWith(t, s, word), word)
+		require.Empty(t, roomtest.TablesWith(t, s, word), word)
 	}
 
 	// What was still on its way does not bring the person back.
 	appointment(s, proto.KindAppointmentCancelled, 2, id, "cancelled", s.Now().UTC().Truncate(time.Second))
 	s.Settle()
 	require.Len(t, admin.Get("/organizations/"+o+"/activities").Is(200).Items(), 1)
-}
-
-// tablesWith are the tables of the schema in which a word stands anywhere, but for the manifest, whose examples name people of tests.
-func tablesWith(t *testing.T, s *apptest.Service, word string) (found []string) {
-	ctx := context.Background()
-	rows, err := s.Kit.DB.Pool.Query(ctx, `select table_name from information_schema.tables where table_schema = 'contacts'`)
-	require.NoError(t, err)
-	var tables []string
-	for rows.Next() {
-		var name string
-		require.NoError(t, rows.Scan(&name))
-		tables = append(tables, name)
-	}
-	require.NoError(t, rows.Err())
-	require.Greater(t, len(tables), 15)
-	for _, table := range tables {
-		switch table {
-		case "outbox":
-			table = "(select * from outbox where topic <> 'svc.manifest')"
-		case "manifest": // what the program says of itself
-			continue
-		}
-		var n int
-		query := fmt.Sprintf(`select count(*) from %s x where position($1 in lower(x::text)) > 0 or position(encode(convert_to($1, 'UTF8'), 'hex') in x::text) > 0`, table)
-		require.NoError(t, s.Kit.DB.Pool.QueryRow(ctx, query, strings.ToLower(word)).Scan(&n))
-		if n > 0 {
-			found = append(found, table)
-		}
-	}
-	return found
 }
 
 func TestTheTrashIsEmptiedInTime(t *testing.T) {

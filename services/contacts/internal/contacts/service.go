@@ -2,89 +2,72 @@ package contacts
 
 import (
 	"context"
-	"time"
-
-	"github.com/google/uuid"
+	"embed"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/web"
 	"frontdesk/proto"
-	pages "frontdesk/services/contacts/internal/contacts/web"
-	"frontdesk/services/contacts/internal/directory"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/copies"
+	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/handover"
+	"frontdesk/services/contacts/internal/imports"
+	"frontdesk/services/contacts/internal/joining"
+	"frontdesk/services/contacts/internal/marketing"
+	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/overview"
+	"frontdesk/services/contacts/internal/people"
+	"frontdesk/services/contacts/internal/privacy"
+	"frontdesk/services/contacts/internal/search"
+	"frontdesk/services/contacts/internal/tag"
+	"frontdesk/services/contacts/internal/timeline"
 )
 
-// appID is the name of the app; it is always on.
-const appID = "contacts"
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Service is the process.
 var Service = app.Service{Name: "contacts", Port: 8092, Migrations: migrations, Build: build}
 
-// service is what operations need beside their transaction.
-type service struct {
-	*app.Kit
-	hashKey  []byte             // of the hashes of addresses that unsubscribed
-	contacts *directory.Replica // what contacts are searched and counted in
-	counters chan struct{}      // holds those who count contacts without it
-
-	// Rows on which workers and jobs failed.
-	handing   handing
-	news      news
-	trash     *app.Aside[uuid.UUID]
-	retagging *app.Aside[uuid.UUID]
+// rooms is the rooms that have operations or a state of their own.
+type rooms struct {
+	field        *field.Room
+	contact      *contact.Room
+	organization *organization.Room
+	tag          *tag.Room
+	marketing    *marketing.Room
+	search       *search.Room
+	people       *people.Room
+	joining      *joining.Room
+	handover     *handover.Room
+	imports      *imports.Room
+	privacy      *privacy.Room
+	overview     *overview.Room
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	s := &service{Kit: k, hashKey: k.Keys.Lasting("unsubscribed addresses"), contacts: directory.NewReplica(k.DB),
-		counters: make(chan struct{}, countersAtOnce), handing: newHanding(), news: newNews(), trash: app.NewAside[uuid.UUID]("trash"),
-		retagging: app.NewAside[uuid.UUID]("changed tags")}
-	ops := s.ops()
-	return &app.Parts{
-		Ops:       ops,
-		PagePaths: pages.Paths,
-		Pages: pages.Pages(web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone,
-			API: ops.Handler()}),
-		Follows:   s.follows(),
-		Jobs:      s.jobs(),
-		Run:       []func(context.Context){s.contacts.KeepUp},
-		Workers:   s.workers(),
-		Ready:     map[string]func() error{"the directory": s.contacts.Loaded},
-		Personal:  s.personal(),
-		Published: records(),
-		Restored:  s.restored,
-		App:       &proto.App{Id: appID, Name: "Contacts", AlwaysOn: true},
-		Gauges: []app.Gauge{
-			{Name: "import.files", Unit: "{import}", Doc: "imports that wait or run, by status", Label: "status",
-				SQL: `select s, (select count(*) from import where status = s and status in ('queued', 'running')) from unnest(array['queued', 'running']) s`},
-			{Name: "import.rows_left", Unit: "{row}", Doc: "rows of the imports that wait or run and are not done yet",
-				SQL: `select coalesce(sum(greatest(rows - done_row + 1, 0)), 0) from import where status in ('queued', 'running')`},
-		},
-	}, nil
-}
-
-func (s *service) jobs() []app.Job {
-	return []app.Job{
-		{Name: "merged away", Every: time.Hour, Run: s.endLingering},
-		{Name: "trash", Every: time.Hour, Run: s.emptyTrash},
-		{Name: "gone", Every: time.Hour, Run: s.contacts.DropGone},
-		{Name: "imports", Every: time.Hour, Run: s.dropImports},
-		{Name: "answers", Every: time.Hour, Run: s.dropAnswers},
-	}
-}
-
-func (s *service) workers() []app.Worker {
-	return []app.Worker{
-		{Name: "imports", Pause: 300 * time.Millisecond, Slice: newImporter(s).batch},
-		{Name: "people of organizations", Pause: time.Second, Slice: s.publishNext},
-		{Name: "hand-over", Pause: 300 * time.Millisecond, Slice: s.handOverNext},
-		{Name: "changed tags", Pause: 300 * time.Millisecond, Slice: s.changeTagsNext},
-	}
-}
-
-// country is that of the business: numbers without one are read as its own.
-func (s *service) country() string {
-	var general struct {
-		Country string `json:"country"`
-	}
-	s.Site.Read("general", &general)
-	return general.Country
+	r := rooms{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k)}
+	r.organization = organization.New(k, r.field)
+	r.tag = tag.New(k, r.field)
+	r.search = search.New(k, r.field)
+	r.people = people.New(k, r.field, r.marketing)
+	r.joining = joining.New(k, r.field, r.marketing, r.people)
+	r.imports = imports.New(k, r.field, r.marketing)
+	r.privacy = privacy.New(k, r.imports)
+	set := k.NewSet()
+	r.operations(set)
+	return app.Join(
+		app.Room{Name: "contacts", Parts: app.Parts{Ops: set, App: &proto.App{Id: "contacts", Name: "Contacts", AlwaysOn: true}}},
+		app.Room{Name: "field", Parts: r.field.Parts()},
+		app.Room{Name: "timeline", Parts: timeline.New(k).Parts()},
+		app.Room{Name: "contact", Parts: r.contact.Parts()},
+		app.Room{Name: "copies", Parts: copies.New(k).Parts()},
+		app.Room{Name: "organization", Parts: r.organization.Parts()},
+		app.Room{Name: "tag", Parts: r.tag.Parts()},
+		app.Room{Name: "marketing", Parts: r.marketing.Parts(set.Handler())},
+		app.Room{Name: "search", Parts: r.search.Parts()},
+		app.Room{Name: "joining", Parts: r.joining.Parts()},
+		app.Room{Name: "handover", Parts: r.handover.Parts()},
+		app.Room{Name: "imports", Parts: r.imports.Parts()},
+		app.Room{Name: "privacy", Parts: r.privacy.Parts()},
+	)
 }

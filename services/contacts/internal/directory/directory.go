@@ -1,5 +1,3 @@
-// Package directory is a compact copy, in memory, of what contacts are listed and counted by: it answers any search
-// and count exactly by looking at all of it, a million contacts in some milliseconds and 120 megabytes.
 package directory
 
 import (

@@ -66,8 +66,8 @@ var errLoading = errors.New("the contacts are being read into memory")
 func (r *Replica) Newest() *Copy { return r.newest.Load() }
 
 const (
-	// The database keeps the keys of contacts that are gone for keepGone; a copy that is older than half of that is loaded anew.
-	keepGone = 24 * time.Hour
+	// KeepGone is for how long the database keeps the keys of contacts that are gone; a copy that is older than half of that is loaded anew.
+	KeepGone = 24 * time.Hour
 	// KeepUp reads changes this often although nobody asks, so that a reader after a pause has little to wait for.
 	keepUpEvery = 5 * time.Second
 	// Of changes that take longer than changesFor, more than manyChanges are too many: they are loaded with all others, in
@@ -187,7 +187,7 @@ func (r *Replica) KeepUp(ctx context.Context) {
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		c := r.newest.Load()
-		if c == nil || time.Since(c.taken) > keepGone/2 {
+		if c == nil || time.Since(c.taken) > KeepGone/2 {
 			r.drop()
 			r.load(ctx)
 			continue
@@ -248,9 +248,3 @@ func (r *Replica) catchUp(ctx context.Context, c *Copy, compare bool) (next *Cop
 
 // perTick is how many chunks to compare each time, so that all are compared within compareEvery.
 func (d *Directory) perTick() int { return 1 + len(d.chunks)*int(keepUpEvery)/int(compareEvery) }
-
-// DropGone deletes the keys of contacts that have been gone for keepGone: every copy has dropped them.
-func (r *Replica) DropGone(ctx context.Context) error {
-	_, err := r.db.Pool.Exec(ctx, `delete from contact_gone where gone_at < now() - $1::interval`, keepGone)
-	return err
-}

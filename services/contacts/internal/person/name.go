@@ -72,3 +72,14 @@ func fold(s string) string {
 func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' || ('\u200b' <= r && r <= '\u200f') || r == '\u2060'
 }
+
+// DisplayName is how lists call a person: by name, else by address or number.
+func DisplayName(first, last, email, phone string) string {
+	if name := strings.TrimSpace(first + " " + last); name != "" {
+		return name
+	}
+	if email != "" {
+		return email
+	}
+	return phone
+}

@@ -1,0 +1,76 @@
+package contact
+
+import (
+	"context"
+	"frontdesk/libs/db"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/timeline"
+
+	"github.com/google/uuid"
+)
+
+// Writes are changes of many contacts, which send stores with their timeline entries and events.
+type Writes struct {
+	Subject string // of the timeline entries of updates
+	updates []update
+	entries []timeline.NewEntry
+	events  []db.Event // one for each entry
+}
+
+type update struct{ old, next Contact }
+
+// Update adds a change of a locked contact. Its address stays as it is.
+func (w *Writes) Update(old, next Contact) { w.updates = append(w.updates, update{old, next}) }
+
+// Created adds the entry, with this subject, and the event of a contact that insertContacts made.
+func (w *Writes) Created(c Contact, subject string) {
+	w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Created, Subject: subject, Data: Creation(c)})
+	w.events = append(w.events, Event(proto.KindContactCreated, c, nil, nil))
+}
+
+// Send stores the writes. The values of archived fields, which clean does not know, are left out of the events.
+func (w *Writes) Send(ctx context.Context, tx *db.Tx, clean *field.Cleaner) error {
+	if len(w.updates) > 0 {
+		if err := w.sendUpdates(ctx, tx, clean); err != nil {
+			return err
+		}
+	}
+	return timeline.Copy(ctx, tx, w.entries, func(i int) error { return tx.Emit(ctx, w.events[i]) })
+}
+
+func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleaner) error {
+	contacts := make([]Contact, len(w.updates))
+	for i, u := range w.updates {
+		contacts[i] = u.next
+		contacts[i].LastActivity = &tx.Now
+	}
+	written, err := updateContacts(ctx, tx, contacts...)
+	if err != nil {
+		return err
+	}
+	for _, u := range w.updates {
+		c, diff := written[u.next.ID], Fields.Diff(u.old, u.next)
+		c.Fields = clean.Shown(c.Fields)
+		w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Updated, Subject: w.Subject, Data: diff})
+		w.events = append(w.events, Event(proto.KindContactUpdated, c, diff.Names(), nil))
+	}
+	return nil
+}
+
+// Give gives locked contacts of one owner to another, or to nobody: rows, timeline entries, events.
+func Give(ctx context.Context, tx *db.Tx, ids []uuid.UUID, from int64, to *int64) error {
+	if _, err := tx.Exec(ctx, `update contact set owner_user_id = $2, version = version + 1, updated_at = $3, last_activity = greatest(last_activity, $3)
+		where id = any($1)`, ids, to, tx.Now); err != nil {
+		return err
+	}
+	diff := Fields.Diff(Contact{OwnerUserID: &from}, Contact{OwnerUserID: to})
+	entries := make([]timeline.NewEntry, len(ids))
+	for i := range ids {
+		entries[i] = timeline.NewEntry{Contact: &ids[i], Kind: timeline.Updated, Subject: "Contact handed over", Data: diff}
+	}
+	if err := timeline.Copy(ctx, tx, entries, func(int) error { return nil }); err != nil {
+		return err
+	}
+	return publish(ctx, tx, ids, diff.Names())
+}

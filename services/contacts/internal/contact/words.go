@@ -1,0 +1,41 @@
+package contact
+
+import (
+	"context"
+	"frontdesk/libs/db"
+	"strings"
+	"time"
+)
+
+// UntilChanges ends a list of changes where they are complete (see db.Tx.ChangesUntil). It leaves other lists alone.
+func UntilChanges(ctx context.Context, tx *db.Tx, page *db.Cursor, since time.Time, table string) (err error) {
+	if !since.IsZero() && page.First {
+		page.Until, err = tx.ChangesUntil(ctx, table)
+	}
+	return err
+}
+
+// SearchWords asks for every word of text in column, without regard to case and accents.
+func SearchWords(w *db.Where, column, text string) {
+	if all := Words(w, column, text); all != "" {
+		w.And(all)
+	}
+}
+
+func Words(w *db.Where, column, text string) string {
+	var all []string
+	for word := range strings.FieldsSeq(text) {
+		all = append(all, w.Bind(column+` like fold(?)`, db.LikeWord(word)))
+	}
+	return strings.Join(all, " and ")
+}
+
+// PlanForWords makes the server plan the following statements of tx for the words of search. Its generic plan calls fold for each row, and uses
+// the trigram index even for two letters that stand in every row.
+func PlanForWords(ctx context.Context, tx *db.Tx, search string) error {
+	if search == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `set local plan_cache_mode = force_custom_plan`)
+	return err
+}

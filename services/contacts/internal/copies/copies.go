@@ -1,0 +1,232 @@
+package copies
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/timeline"
+)
+
+// appointmentRecord is what of booking.appointment is kept here.
+type appointmentRecord struct {
+	ID      uuid.UUID `json:"id"`
+	Status  string    `json:"status"`
+	Service struct {
+		ID   uuid.UUID `json:"id"`
+		Name string    `json:"name"`
+	} `json:"service"`
+	Staff struct {
+		UserID int64  `json:"user_id"`
+		Name   string `json:"name"`
+	} `json:"staff"`
+	Contact *struct {
+		ID uuid.UUID `json:"id"`
+	} `json:"contact"`
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+}
+
+// keepAppointment stores an appointment unless a newer version is there. It gives the contact that the appointment is with,
+// or nil if no contact has it or the person was erased.
+func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.Event) (*uuid.UUID, error) {
+	contact, err := contactOf(ctx, tx, a.Contact)
+	if err != nil {
+		return nil, err
+	}
+	people, err := peopleNamed(e)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `
+		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people)
+		values (@id, @version, @contact, @status, nullif(@service, '00000000-0000-0000-0000-000000000000'::uuid), @service_name,
+			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people)
+		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
+			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
+			starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+			people = case when excluded.people = '{}' then a.people else excluded.people end -- only a visitor's booking names them
+		where a.version < @below`,
+		pgx.NamedArgs{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
+			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people})
+	return contact, err
+}
+
+// peopleNamed are the hashes of the addresses that the record of an event names; none for a producer that sends none.
+func peopleNamed(e bus.Event) ([][]byte, error) {
+	m := &proto.PeopleNamed{}
+	if len(e.Extra) > 0 {
+		if err := e.DecodeExtra(m); err != nil {
+			return nil, err
+		}
+	}
+	return append([][]byte{}, m.GetCalled()...), nil
+}
+
+func contactOf(ctx context.Context, tx *db.Tx, c *struct {
+	ID uuid.UUID `json:"id"`
+}) (*uuid.UUID, error) {
+	if c == nil || c.ID == uuid.Nil {
+		return nil, nil
+	}
+	return contact.Pinned(ctx, tx, c.ID)
+}
+
+// appointmentSubjects are the subjects of timeline entries by the event of the appointment; other events make no entry.
+var appointmentSubjects = map[string]string{
+	proto.KindAppointmentBooked:       "Appointment booked",
+	proto.KindAppointmentConfirmed:    "Appointment confirmed",
+	proto.KindAppointmentDeclined:     "Appointment declined",
+	proto.KindAppointmentRescheduled:  "Appointment moved",
+	proto.KindAppointmentPlaceChanged: "Place of the appointment changed",
+	proto.KindAppointmentCancelled:    "Appointment cancelled",
+	proto.KindAppointmentCompleted:    "Appointment took place",
+	proto.KindAppointmentNoShow:       "Client did not show up",
+}
+
+// logAppointment writes what happened into the client's timeline, in the name of who did it.
+func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, client uuid.UUID, e bus.Event) error {
+	subject, ok := appointmentSubjects[e.Kind]
+	if !ok {
+		return nil
+	}
+	if a.Service.Name != "" {
+		subject += ": " + a.Service.Name
+	}
+	data := map[string]any{"event": e.Kind, "appointment": map[string]any{"id": a.ID, "status": a.Status, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
+		"service": a.Service, "staff": a.Staff}}
+	return contact.LogEvent(ctx, tx, client, e, timeline.NewEntry{Kind: timeline.Appointment, Subject: subject, Data: data, Ref: &a.ID})
+}
+
+// dropAppointment deletes the copy of an appointment and its timeline entries.
+func dropAppointment(ctx context.Context, tx *db.Tx, key string) error {
+	id, err := uuid.Parse(key)
+	if err != nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `delete from appointment where id = $1`, id); err != nil {
+		return err
+	}
+	return timeline.DropRef(ctx, tx, id)
+}
+
+// submissionRecord is what of forms.submission is kept here.
+type submissionRecord struct {
+	ID   uuid.UUID `json:"id"`
+	Form struct {
+		ID   int64  `json:"id"`
+		Name string `json:"name"`
+	} `json:"form"`
+	Status  string `json:"status"`
+	Contact *struct {
+		ID uuid.UUID `json:"id"`
+	} `json:"contact"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// keepSubmission stores a submission unless a newer version is there. It gives its contact, or nil.
+func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Event) (*uuid.UUID, error) {
+	contact, err := contactOf(ctx, tx, r.Contact)
+	if err != nil {
+		return nil, err
+	}
+	people, err := peopleNamed(e)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `
+		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people)
+		values (@id, @version, @contact, @form, @form_name, @status, @at, @people)
+		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
+			form_name = excluded.form_name, status = excluded.status, people = excluded.people
+		where s.version < @below`,
+		pgx.NamedArgs{"id": r.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "form": r.Form.ID, "form_name": r.Form.Name,
+			"status": r.Status, "at": r.CreatedAt, "people": people})
+	return contact, err
+}
+
+func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, sender uuid.UUID, e bus.Event) error {
+	subject := "Form submitted"
+	if r.Form.Name != "" {
+		subject += ": " + r.Form.Name
+	}
+	data := map[string]any{"submission": map[string]any{"id": r.ID}, "form": r.Form}
+	return contact.LogEvent(ctx, tx, sender, e, timeline.NewEntry{Kind: timeline.Submission, Subject: subject, Data: data, Ref: &r.ID})
+}
+
+// dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.
+func dropSubmission(ctx context.Context, tx *db.Tx, key string) error {
+	id, err := uuid.Parse(key)
+	if err != nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `delete from submission where id = $1`, id); err != nil {
+		return err
+	}
+	return timeline.DropRef(ctx, tx, id)
+}
+
+// onAppointment keeps the copy of an appointment, and writes what happened to it into the client's timeline.
+func onAppointment(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Tombstone {
+		return dropAppointment(ctx, tx, e.Key)
+	}
+	var a appointmentRecord
+	if err := e.Decode(&a); err != nil {
+		return err
+	}
+	contact, err := keepAppointment(ctx, tx, a, e)
+	if err != nil || contact == nil {
+		return err
+	}
+	return logAppointment(ctx, tx, a, *contact, e)
+}
+
+// onSubmission keeps the copy of a submission, and writes a new one into the timeline of its contact.
+func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Tombstone || e.Kind == proto.KindSubmissionDeleted {
+		return dropSubmission(ctx, tx, e.Key)
+	}
+	var r submissionRecord
+	if err := e.Decode(&r); err != nil {
+		return err
+	}
+	contact, err := keepSubmission(ctx, tx, r, e)
+	if err != nil || contact == nil || e.Kind != proto.KindFormSubmitted {
+		return err
+	}
+	return logSubmission(ctx, tx, r, *contact, e)
+}
+
+// forgetPerson deletes the copies of submissions that name the person and belong to no contact, and returns their ids. The
+// transaction of the request has erased all else. If forms keeps a submission, because somebody else sent it, forms
+// publishes it again without the address.
+func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `delete from submission where contact_id is null and people && $1 and created_at < $2 returning id`, p.Called(), p.At)
+	if err != nil {
+		return nil, err
+	}
+	return contact.CollectIDs(rows)
+}
+
+// QueueMove queues that what is stored under one contact belongs to another.
+func QueueMove(b *pgx.Batch, from, to uuid.UUID) {
+	b.Queue(`update appointment set contact_id = $2 where contact_id = $1`, from, to)
+	b.Queue(`update submission set contact_id = $2 where contact_id = $1`, from, to)
+}
+
+// Erase deletes the submissions of a contact that is erased. Its appointments stay without it until booking ends them.
+func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `delete from submission where contact_id = $1`, contact); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `update appointment set contact_id = null where contact_id = $1`, contact)
+	return err
+}

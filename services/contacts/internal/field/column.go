@@ -1,0 +1,88 @@
+package field
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"frontdesk/libs/db"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Exported are the custom fields that are columns of an export.
+func Exported(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
+	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+}
+
+func Labels(fields []Field) []string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = f.Label
+	}
+	return out
+}
+
+// AppendValues adds a cell for each custom field, the options of a choice separated by commas.
+func AppendValues(cells []string, raw []byte, fields []Field) ([]string, error) {
+	values := map[string]any{}
+	if len(fields) > 0 && string(raw) != "{}" {
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return cells, err
+		}
+	}
+	for _, f := range fields {
+		cells = append(cells, cellText(values[f.Key]))
+	}
+	return cells, nil
+}
+
+func cellText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []any:
+		parts := make([]string, len(v))
+		for i, x := range v {
+			parts[i] = cellText(x)
+		}
+		return strings.Join(parts, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+func Stamp(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+// OwnerNames gives the names of owners, each looked up once.
+func (r *Room) OwnerNames() func(*int64) string {
+	known := map[int64]string{}
+	return func(id *int64) string {
+		if id == nil {
+			return ""
+		}
+		name, ok := known[*id]
+		if !ok {
+			name = strconv.FormatInt(*id, 10)
+			if u, found := r.Identity.User(*id); found && u.GetName() != "" {
+				name = u.GetName()
+			}
+			known[*id] = name
+		}
+		return name
+	}
+}

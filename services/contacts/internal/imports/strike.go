@@ -1,0 +1,141 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/csvfile"
+)
+
+// Hold keeps all imports that are not done where they are until the transaction ends.
+func Hold(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `select from import where csv <> '' order by id for update`)
+	return err
+}
+
+// importText is what an import keeps of its file. What was struck out leaves a blank behind, so that the other rows keep
+// their numbers.
+type importText struct {
+	ID       uuid.UUID     `db:"id"`
+	FileName string        `db:"file_name"`
+	Headers  []string      `db:"headers"`
+	Preview  [][]string    `db:"preview"`
+	Options  importOptions `db:"options"`
+	CSV      string        `db:"csv"`
+}
+
+// Strike takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
+// people: a stored answer that shows a row of theirs need not name an address.
+func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
+	rows, err := tx.Query(ctx, `select id from import order by id for update`)
+	if err != nil {
+		return err
+	}
+	ids, err := contact.CollectIDs(rows)
+	if err != nil {
+		return err
+	}
+	// One file at a time: together they may be large.
+	for _, id := range ids {
+		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, csv from import where id = $1`, id)
+		if err != nil {
+			return err
+		}
+		t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[importText])
+		if err != nil {
+			return err
+		}
+		if !strikeFromText(&t, l) {
+			continue
+		}
+		l.AddID(id)
+		if _, err := tx.Exec(ctx, `update import set file_name = $2, headers = $3, preview = $4, csv = $5, revision = revision + 1 where id = $1`,
+			id, t.FileName, t.Headers, t.Preview, t.CSV); err != nil {
+			return fmt.Errorf("import %s: %w", id, err)
+		}
+	}
+	return strikeFromImportErrors(ctx, tx, l)
+}
+
+// strikeFromText reports whether anything in t was about the people and is blank now.
+func strikeFromText(t *importText, l *contact.Leavers) (struck bool) {
+	t.FileName, struck = l.StrikeFrom(t.FileName)
+	if inRow(t.Headers, l) {
+		// A file without headers: its first row is a person.
+		t.Headers, struck = csvfile.NamelessHeaders(len(t.Headers)), true
+	}
+	for i, row := range t.Preview {
+		if inRow(row, l) {
+			t.Preview[i], struck = make([]string, len(row)), true
+		}
+	}
+	if t.CSV == "" {
+		return struck
+	}
+	f, err := csvfile.Reopen(t.CSV, t.Options.Separator)
+	if err != nil {
+		// The person may stand in it. Without a text the import ends as failed.
+		t.CSV = ""
+		return true
+	}
+	if rest, found := f.Strike(func(cells []string) bool { return inRow(cells, l) }); found {
+		t.CSV, struck = rest, true
+	}
+	return struck
+}
+
+// strikeFromImportErrors deletes the errors of the people's rows. The SQL finds more rows than these, by what an address
+// has in every spelling and by last names.
+func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
+	var words []string
+	for _, key := range l.Keys {
+		local, _, _ := strings.Cut(key, "@")
+		words = append(words, local+"@")
+	}
+	for _, n := range l.Names {
+		words = append(words, strings.ToLower(n.Last))
+	}
+	rows, err := tx.Query(ctx, `select import_id, row, "column", cells from import_error where exists
+		(select from unnest($1::text[]) word where word <> '' and position(word in lower("column" || ' ' || array_to_string(cells, ' '))) > 0)`, words)
+	if err != nil {
+		return err
+	}
+	var imports []uuid.UUID
+	var numbers []int
+	var e struct {
+		id     uuid.UUID
+		row    int
+		column string
+		cells  []string
+	}
+	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.cells}, func() error {
+		if inRow(e.cells, l) || inRow([]string{e.column}, l) {
+			imports, numbers = append(imports, e.id), append(numbers, e.row)
+		}
+		return nil
+	}); err != nil || len(imports) == 0 {
+		return err
+	}
+	l.AddID(imports...)
+	_, err = tx.Exec(ctx, `delete from import_error where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, imports, numbers)
+	return err
+}
+
+// inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or both
+// first and last name stand there, each as a whole cell or together in one.
+func inRow(cells []string, l *contact.Leavers) bool {
+	whole := func(name string) bool {
+		return slices.ContainsFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })
+	}
+	return slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(c, "@") && l.MentionedIn(c) }) ||
+		slices.ContainsFunc(l.Names, func(n contact.FullName) bool {
+			return whole(n.First) && whole(n.Last) || whole(n.First+" "+n.Last) || whole(n.Last+" "+n.First)
+		})
+}

@@ -1,0 +1,193 @@
+package organization
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/change"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/timeline"
+)
+
+// Link is the other side of a link between a person and an organization.
+type Link struct {
+	ID        uuid.UUID `json:"id" doc:"The id of the organization."`
+	Name      string    `json:"name" doc:"The name of the organization."`
+	Role      string    `json:"role" doc:"What the person does there, in words."`
+	IsPrimary bool      `json:"is_primary" doc:"It is the organization that stands beside the name."`
+}
+
+// contactOrganizations lists the organizations of a contact, the primary one first.
+func (r *Room) contactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
+	if _, err := contact.ByID(ctx, tx, in.ID); err != nil {
+		return db.List[Link]{}, err
+	}
+	links, err := Of(ctx, tx, in.ID)
+	return db.All(links), err
+}
+
+func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
+	rows, err := tx.Query(ctx, `
+		select o.id, o.name, l.role, l.is_primary from contact_organization l join organization o on o.id = l.organization_id
+		where l.contact_id = $1 and o.deleted_at is null order by l.is_primary desc, l.created_at, o.id`, contact)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Link])
+}
+
+// organizationContacts lists the people of an organization that the actor may see.
+func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
+	if _, err := byID(ctx, tx, in.ID); err != nil {
+		return db.List[Link]{}, err
+	}
+	var w db.Where
+	w.And("l.organization_id = ? and c.deleted_at is null", in.ID)
+	contact.OnlyOwn(&w, tx)
+	rows, err := tx.Query(ctx, `
+		select c.id, c.first_name, c.last_name, c.email, c.phone, l.role, l.is_primary
+		from contact_organization l join contact c on c.id = l.contact_id where `+w.String()+` order by l.created_at, c.id`, w.Args...)
+	if err != nil {
+		return db.List[Link]{}, err
+	}
+	links, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Link, err error) {
+		var first, last, email, phone string
+		err = row.Scan(&l.ID, &first, &last, &email, &phone, &l.Role, &l.IsPrimary)
+		l.Name = person.DisplayName(first, last, email, phone)
+		return l, err
+	})
+	return db.All(links), err
+}
+
+// newLink links a person with an organization, or changes the link that is there.
+type newLink struct {
+	ID        uuid.UUID `json:"id"`
+	ContactID uuid.UUID `json:"contact_id"`
+	Role      string    `json:"role,omitempty" maxLength:"100" doc:"What the person does there, in words."`
+	IsPrimary bool      `json:"is_primary,omitempty" doc:"Marks the person's main organization; any other loses the mark."`
+}
+
+// linkContact links a person with an organization.
+func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.None, error) {
+	// The contact is locked first, as everywhere.
+	c, err := contact.LockLive(ctx, tx, in.ContactID)
+	if err != nil {
+		return op.None{}, err
+	}
+	o, err := lockLive(ctx, tx, in.ID)
+	if err != nil {
+		return op.None{}, err
+	}
+	_, err = SetLink(ctx, tx, c, o, person.Name(in.Role), in.IsPrimary)
+	return op.None{}, err
+}
+
+// SetLink makes or changes the link between a locked contact and a locked organization. A link that stays
+// as it is changes nothing.
+func SetLink(ctx context.Context, tx *db.Tx, c contact.Contact, o Organization, role string, primary bool) (changed bool, err error) {
+	var old Link
+	err = tx.QueryRow(ctx, `select role, is_primary from contact_organization where (contact_id, organization_id) = ($1, $2)`, c.ID, o.ID).
+		Scan(&old.Role, &old.IsPrimary)
+	fresh := errors.Is(err, pgx.ErrNoRows)
+	if err != nil && !fresh {
+		return false, err
+	}
+	if !fresh && old.Role == role && old.IsPrimary == primary {
+		return false, nil
+	}
+	if primary {
+		if _, err := tx.Exec(ctx, `update contact_organization set is_primary = false where contact_id = $1 and is_primary`, c.ID); err != nil {
+			return false, err
+		}
+	}
+	if _, err := tx.Exec(ctx, `
+		insert into contact_organization (contact_id, organization_id, role, is_primary, created_at) values ($1, $2, $3, $4, $5)
+		on conflict (contact_id, organization_id) do update set role = excluded.role, is_primary = excluded.is_primary`,
+		c.ID, o.ID, role, primary, tx.Now); err != nil {
+		return false, err
+	}
+	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role, "is_primary": primary}
+	subject := "Linked with " + o.Name
+	if !fresh {
+		subject = "Link with " + o.Name + " changed"
+		data["changes"] = change.Set{"role": {Old: old.Role, New: role}, "is_primary": {Old: old.IsPrimary, New: primary}}
+	}
+	return true, logLink(ctx, tx, c.ID, o.ID, timeline.Linked, subject, data)
+}
+
+// logLink writes what happened to a link into both timelines, and publishes both records.
+func logLink(ctx context.Context, tx *db.Tx, contactID, organizationID uuid.UUID, kind, subject string, data any) error {
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Contact: &contactID, Organization: &organizationID, Kind: kind, Subject: subject, Data: data}); err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	contact.QueueNextVersion(b, contactID, tx.Now)
+	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, organizationID, tx.Now)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	if _, err := contact.Emit(ctx, tx, proto.KindContactUpdated, contactID, []string{"organization"}, nil); err != nil {
+		return err
+	}
+	return emit(ctx, tx, proto.KindOrganizationUpdated, organizationID, []string{"contacts_count"}, nil)
+}
+
+// linkID names a link in the path.
+type linkID struct {
+	ID        uuid.UUID `json:"id"`
+	ContactID uuid.UUID `json:"contact_id"`
+}
+
+// unlinkContact ends a link; both records stay, and so does what the timelines say of it.
+func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None, error) {
+	c, err := contact.LockLive(ctx, tx, in.ContactID)
+	if err != nil {
+		return op.None{}, err
+	}
+	o, err := lockLive(ctx, tx, in.ID)
+	if err != nil {
+		return op.None{}, err
+	}
+	var role string
+	err = tx.QueryRow(ctx, `delete from contact_organization where (contact_id, organization_id) = ($1, $2) returning role`, c.ID, o.ID).Scan(&role)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return op.None{}, fault.NotFound("link")
+	}
+	if err != nil {
+		return op.None{}, err
+	}
+	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role}
+	return op.None{}, logLink(ctx, tx, c.ID, o.ID, timeline.Unlinked, "Link with "+o.Name+" ended", data)
+}
+
+// MoveLinks gives the links of one contact to another. The main organization of the one that gets them stays the main one.
+func MoveLinks(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
+	for _, q := range []string{
+		`update contact_organization set is_primary = false where contact_id = $2
+			and exists (select from contact_organization where contact_id = $1 and is_primary)`,
+		`with both_sides as (delete from contact_organization l using contact_organization w
+			where l.contact_id = $2 and w.contact_id = $1 and w.organization_id = l.organization_id returning l.organization_id, l.is_primary, l.role)
+		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
+			from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`,
+		`update contact_organization set contact_id = $1 where contact_id = $2`,
+	} {
+		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EraseLinks deletes the links of a contact that is erased.
+func EraseLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from contact_organization where contact_id = $1`, contact)
+	return err
+}

@@ -1,0 +1,145 @@
+package organization
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/timeline"
+)
+
+// organizationFilter are the conditions that the list and the export share.
+type organizationFilter struct {
+	Search string `json:"search,omitempty" maxLength:"100" doc:"Parts of name, VAT number, email or city; accents and case do not count."`
+	Owner  int64  `json:"owner,omitempty" minimum:"1"`
+}
+
+// organizationQuery asks for a page of organizations.
+type organizationQuery struct {
+	organizationFilter
+	UpdatedSince time.Time `json:"updated_since,omitzero"`
+	Deleted      bool      `json:"deleted,omitempty" doc:"Only those in the trash; else they are left out."`
+	db.Page
+}
+
+func (f organizationFilter) conditions(w *db.Where) {
+	if f.Search != "" {
+		contact.SearchWords(w, "o.search", f.Search)
+	}
+	if f.Owner != 0 {
+		w.And("o.owner_user_id = ?", f.Owner)
+	}
+}
+
+// findOrganizations lists organizations, newest first.
+func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in organizationQuery) (db.List[Organization], error) {
+	page, err := tx.Page(in.Page, "organizations", in)
+	if err != nil {
+		return db.List[Organization]{}, err
+	}
+	if err := contact.UntilChanges(ctx, tx, page, in.UpdatedSince, "organization"); err != nil {
+		return db.List[Organization]{}, err
+	}
+	if err := contact.PlanForWords(ctx, tx, in.Search); err != nil {
+		return db.List[Organization]{}, err
+	}
+	narrow := func(w *db.Where) {
+		if in.Deleted {
+			w.And("o.deleted_at is not null")
+		} else {
+			w.And("o.deleted_at is null")
+		}
+		in.conditions(w)
+		if !in.UpdatedSince.IsZero() {
+			w.And("o.updated_at >= ? and o.updated_at <= ?", in.UpdatedSince, page.Until)
+		}
+	}
+	if page.First {
+		if page.Total, err = in.total(ctx, tx, narrow); err != nil {
+			return db.List[Organization]{}, err
+		}
+	}
+	var w db.Where
+	from := organizationFrom(tx, &w)
+	narrow(&w)
+	w.After(page, "o")
+	rows, err := tx.Query(ctx, `select `+shownOrganization+from+`
+		where `+w.String()+db.LimitTo(` order by o.created_at desc, o.id desc`, page.Limit), w.Args...)
+	if err != nil {
+		return db.List[Organization]{}, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Organization])
+	return db.Close(page, all, func(o Organization) (time.Time, uuid.UUID) { return o.CreatedAt, o.ID }), err
+}
+
+// total is how many organizations q asks for, with the conditions that narrow adds.
+func (q organizationQuery) total(ctx context.Context, tx *db.Tx, narrow func(*db.Where)) (n int64, err error) {
+	if q.Search == "" && q.UpdatedSince.IsZero() {
+		var owner []string
+		if q.Owner != 0 {
+			owner = []string{strconv.FormatInt(q.Owner, 10)}
+		}
+		return tx.CountRows(ctx, "organization", []string{strconv.FormatBool(q.Deleted)}, owner)
+	}
+	var w db.Where
+	narrow(&w)
+	err = tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.Args...).Scan(&n)
+	return n, err
+}
+
+// organizationTimeline lists what happened to an organization and to the people linked to it that the
+// actor may see, newest first.
+func (r *Room) organizationTimeline(ctx context.Context, tx *db.Tx, in timeline.TimelineQuery) (db.List[timeline.Entry], error) {
+	page, err := tx.Page(in.Page, "organization timeline", in)
+	if err != nil {
+		return db.List[timeline.Entry]{}, err
+	}
+	if _, err := byID(ctx, tx, in.ID); err != nil {
+		return db.List[timeline.Entry]{}, err
+	}
+	// Two halves, each read in the order of its own index: entries about the organization, and those about its people that
+	// do not name it.
+	about := func(w *db.Where) string {
+		return w.Bind(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
+	}
+	ofPeople := func(w *db.Where) string {
+		return w.Bind(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
+			and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID)
+	}
+	if page.First {
+		var w db.Where
+		query := `select (select count(*)` + visibleEntries(tx, &w, about) + `) + (select count(*)` + visibleEntries(tx, &w, ofPeople) + `)`
+		if err := tx.QueryRow(ctx, query, w.Args...).Scan(&page.Total); err != nil {
+			return db.List[timeline.Entry]{}, err
+		}
+	}
+	var w db.Where
+	half := func(which func(*db.Where) string) string {
+		behind := ""
+		if !page.First {
+			behind = w.Bind(` and (a.created_at, a.id) < (?, ?)`, page.At, page.ID)
+		}
+		return `(select ` + timeline.Columns + visibleEntries(tx, &w, which) + behind + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
+	}
+	query := half(about) + ` union all ` + half(ofPeople) + db.LimitTo(` order by created_at desc, id desc`, page.Limit)
+	rows, err := tx.Query(ctx, query, w.Args...)
+	if err != nil {
+		return db.List[timeline.Entry]{}, err
+	}
+	entries, err := pgx.CollectRows(rows, timeline.Scan)
+	return db.Close(page, entries, timeline.Key), err
+}
+
+// visibleEntries selects timeline entries a, and their contacts c, for which a condition holds and that the actor may see.
+func visibleEntries(tx *db.Tx, w *db.Where, which func(*db.Where) string) string {
+	from := ` from activity a left join contact c on c.id = a.contact_id where ` + which(w)
+	if tx.Who.Own {
+		from += w.Bind(" and (a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
+	}
+	return from
+}

@@ -1,0 +1,96 @@
+package organization
+
+import (
+	"context"
+	"fmt"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/timeline"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// mergeOrganizations merges another organization into this one, as mergeContacts does with people.
+func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.OtherID) (Organization, error) {
+	if in.ID == in.OtherID {
+		return Organization{}, fault.Invalid("other_id", contact.SameRecord("organization"))
+	}
+	// People are locked before organizations everywhere.
+	rows, err := tx.Query(ctx, `select c.id from contact c where c.id in (select contact_id from contact_organization where organization_id = $1)
+		order by c.id for no key update`, in.OtherID)
+	if err != nil {
+		return Organization{}, err
+	}
+	if _, err := contact.CollectIDs(rows); err != nil {
+		return Organization{}, err
+	}
+	winner, loser, err := contact.LockPair(ctx, tx, in, Lock)
+	if err != nil {
+		return winner, err
+	}
+	if winner.DeletedAt != nil {
+		return winner, contact.InTrash("organization")
+	}
+	o := Merged(winner, loser)
+	moved, err := moveOrganization(ctx, tx, winner.ID, loser.ID)
+	if err != nil {
+		return winner, err
+	}
+	if err := update(ctx, tx, o); err != nil {
+		return winner, err
+	}
+	diff := organizationFields.Diff(winner, o)
+	data := map[string]any{"merged_id": loser.ID, "values": organizationFields.Lost(o, loser), "changes": diff}
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Merged, Subject: "Merged with " + loser.Name, Data: data}); err != nil {
+		return winner, err
+	}
+	if err := contact.PublishLinked(ctx, tx, moved); err != nil {
+		return winner, fmt.Errorf("publish people: %w", err)
+	}
+	if err := emit(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
+		return winner, err
+	}
+	tx.Tombstone(proto.OrganizationTopic, loser.ID.String())
+	return byID(ctx, tx, o.ID)
+}
+
+// Merged is winner with its empty values taken from other.
+func Merged(winner, other Organization) Organization {
+	o := organizationFields.Fill(winner, other)
+	if field.TooMuch(o.Fields) {
+		o.Fields = winner.Fields
+	}
+	return o
+}
+
+// moveOrganization moves people and timeline of loser to winner, deletes loser, and gives the people whose link changed.
+func moveOrganization(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) ([]uuid.UUID, error) {
+	// Who is linked with both keeps the winner's link, as the main one if either was.
+	rows, err := tx.Query(ctx, `
+		with both_sides as (delete from contact_organization l using contact_organization w
+			where l.organization_id = $2 and w.organization_id = $1 and w.contact_id = l.contact_id returning l.contact_id, l.is_primary, l.role)
+		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
+			from both_sides b where w.organization_id = $1 and w.contact_id = b.contact_id returning w.contact_id`, winner, loser)
+	if err != nil {
+		return nil, err
+	}
+	joined, err := contact.CollectIDs(rows)
+	if err != nil {
+		return nil, err
+	}
+	if rows, err = tx.Query(ctx, `update contact_organization set organization_id = $1 where organization_id = $2 returning contact_id`, winner, loser); err != nil {
+		return nil, err
+	}
+	moved, err := contact.CollectIDs(rows)
+	if err != nil {
+		return nil, err
+	}
+	b := &pgx.Batch{}
+	timeline.QueueMoveOrganization(b, loser, winner)
+	b.Queue(`delete from organization where id = $1`, loser)
+	return append(moved, joined...), tx.SendBatch(ctx, b).Close()
+}

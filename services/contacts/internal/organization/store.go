@@ -1,0 +1,159 @@
+package organization
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/timeline"
+)
+
+// A query of organizations is "select " + shownOrganization or wholeOrganization + organizationFrom; rows are read with
+// pgx.RowToStructByName[Organization].
+const (
+	organizationStart = `o.id, o.version, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country,
+		o.owner_user_id, `
+	organizationEnd = ` as fields, people.n as contacts_count, greatest(o.last_activity, people.last_activity) as last_activity, o.created_at, o.updated_at,
+		o.deleted_at`
+
+	// An organization as it is shown, and with the values of archived fields, which a write has to keep.
+	shownOrganization = organizationStart + `o.fields - array(select key from field where entity = 'organization' and archived)` + organizationEnd
+	wholeOrganization = organizationStart + `o.fields` + organizationEnd
+)
+
+// organizationFrom joins the number of people that the actor may see, and when something last happened to
+// one of them.
+func organizationFrom(tx *db.Tx, w *db.Where) string {
+	seen := "true"
+	if tx.Who.Own {
+		seen = w.Bind("lc.owner_user_id = ?", tx.Who.UserID)
+	}
+	return ` from organization o cross join lateral (select count(*) n, max(lc.last_activity) last_activity from contact_organization l
+		join contact lc on lc.id = l.contact_id where l.organization_id = o.id and lc.deleted_at is null and ` + seen + `) people`
+}
+
+// byID reads an organization, trashed ones too; 404 svc_not_found for an unknown id.
+func byID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+	return oneOrganization(ctx, tx, id, shownOrganization)
+}
+
+// Lock locks an organization and reads it whole, with archived fields.
+func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+	if _, err := tx.Exec(ctx, `select from organization where id = $1 for no key update`, id); err != nil {
+		return Organization{}, err
+	}
+	return oneOrganization(ctx, tx, id, wholeOrganization)
+}
+
+// lockLive is lockOrganization for writes that the trash refuses: 409 svc_invalid_status.
+func lockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+	o, err := Lock(ctx, tx, id)
+	if err == nil && o.DeletedAt != nil {
+		err = contact.InTrash("organization")
+	}
+	return o, err
+}
+
+func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, columns string) (Organization, error) {
+	var w db.Where
+	from := organizationFrom(tx, &w)
+	w.And("o.id = ?", id)
+	rows, err := tx.Query(ctx, `select `+columns+from+` where `+w.String(), w.Args...)
+	if err != nil {
+		return Organization{}, err
+	}
+	o, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Organization])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, fault.NotFound("organization")
+	}
+	return o, err
+}
+
+// emit publishes an organization as it is now, with all of its people counted, whoever acts.
+func emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
+	who := tx.Who
+	defer func() { tx.Who = who }()
+	tx.Who.Own = false
+	o, err := byID(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if who.UserID == 0 {
+		// The topic keeps the organization when the visitor who named it is erased.
+		tx.Who.Label = ""
+	}
+	return tx.Emit(ctx, db.Event{Topic: proto.OrganizationTopic, Kind: kind, Key: o.ID.String(), Version: o.Version, Changed: changed, Data: o, Extra: extra})
+}
+
+// rowOfOrganization returns the arguments of the statements that write an organization.
+func rowOfOrganization(o Organization, now time.Time) pgx.NamedArgs {
+	return pgx.NamedArgs{"id": o.ID, "name": o.Name, "vat_number": o.VATNumber, "email": o.Email, "phone": o.Phone, "website": o.Website,
+		"address_line": o.AddressLine, "postal_code": o.PostalCode, "city": o.City, "country": o.Country, "owner": o.OwnerUserID, "fields": o.Fields,
+		"name_key": person.NameKey(o.Name), "vat_key": person.VATKey(o.VATNumber), "email_key": address.Key(o.Email), "deleted": o.DeletedAt, "now": now}
+}
+
+// Insert writes a new organization with its timeline entry and event.
+func Insert(ctx context.Context, tx *db.Tx, o Organization) (Organization, error) {
+	o = organizationFields.Fill(Organization{ID: o.ID}, o)
+	o.Version, o.CreatedAt, o.UpdatedAt, o.LastActivity = 1, tx.Now, tx.Now, &tx.Now
+	// The database stamps the change by its own clock.
+	if err := tx.QueryRow(ctx, `
+		insert into organization (id, version, name, vat_number, email, phone, website, address_line, postal_code, city, country, owner_user_id, fields,
+			name_key, vat_key, email_key, last_activity, created_at, updated_at)
+		values (@id, 1, @name, @vat_number, @email, @phone, @website, @address_line, @postal_code, @city, @country, @owner, @fields,
+			@name_key, @vat_key, @email_key, @now, @now, @now)
+		returning updated_at`, rowOfOrganization(o, tx.Now)).Scan(&o.UpdatedAt); err != nil {
+		return o, err
+	}
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Created, Subject: "Organization created",
+		Data: organizationFields.Diff(Organization{}, o).Created()}); err != nil {
+		return o, err
+	}
+	return o, emit(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
+}
+
+// Save writes what differs between old, a locked organization, and o, if anything does: row, timeline entry, event.
+func Save(ctx context.Context, tx *db.Tx, old, o Organization, subject string) error {
+	diff := organizationFields.Diff(old, o)
+	if len(diff) == 0 {
+		return nil
+	}
+	tx.Changed(diff)
+	if err := update(ctx, tx, o); err != nil {
+		return err
+	}
+	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Updated, Subject: subject, Data: diff}); err != nil {
+		return err
+	}
+	return emit(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
+}
+
+// update stores a locked organization as its next version.
+func update(ctx context.Context, tx *db.Tx, o Organization) error {
+	_, err := tx.Exec(ctx, `
+		update organization set version = version + 1, name = @name, vat_number = @vat_number, email = @email, phone = @phone,
+			website = @website, address_line = @address_line, postal_code = @postal_code, city = @city, country = @country,
+			owner_user_id = @owner, fields = @fields, name_key = @name_key, vat_key = @vat_key, email_key = @email_key,
+			deleted_at = @deleted, updated_at = @now, last_activity = greatest(last_activity, @now)
+		where id = @id`, rowOfOrganization(o, tx.Now))
+	return err
+}
+
+// publish publishes organization.updated for organizations as they are now.
+func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	for _, id := range ids {
+		if err := emit(ctx, tx, proto.KindOrganizationUpdated, id, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

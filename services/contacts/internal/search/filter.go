@@ -1,0 +1,230 @@
+package search
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/directory"
+	"frontdesk/services/contacts/internal/tag"
+)
+
+// conditions narrows w to the contacts c that q selects and the actor may see.
+func (q contactQuery) conditions(tx *db.Tx, w *db.Where) {
+	switch {
+	case q.Deleted:
+		w.And("c.deleted_at is not null")
+	case !q.IncludeDeleted:
+		w.And("c.deleted_at is null")
+	}
+	contact.OnlyOwn(w, tx)
+	q.contactFilter.conditions(w)
+	if !q.UpdatedSince.IsZero() {
+		w.And("c.updated_at >= ?", q.UpdatedSince)
+	}
+}
+
+// onPage is conditions for a page of q.
+func (q contactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
+	q.conditions(tx, w)
+	if !page.Until.IsZero() {
+		w.And("c.updated_at <= ?", page.Until)
+	}
+}
+
+// conditions narrows w to the contacts c that f selects.
+func (f contactFilter) conditions(w *db.Where) {
+	if f.Search != "" {
+		searchNumbersToo(w, "c.search", f.Search)
+	}
+	if f.Status != "" {
+		w.And("c.status = ?", f.Status)
+	}
+	if f.Marketing != "" {
+		w.And("c.marketing = ?", f.Marketing)
+	}
+	if f.Tag != "" {
+		w.And("c.tags @> array["+tag.Named+"]", f.Tag, f.Tag)
+	}
+	if f.Owner != 0 {
+		w.And("c.owner_user_id = ?", f.Owner)
+	}
+	if f.Organization != uuid.Nil {
+		w.And("c.id in (select l.contact_id from contact_organization l where l.organization_id = ?)", f.Organization)
+	}
+	if f.Source != "" {
+		w.And("c.source = ?", f.Source)
+	}
+	if !f.AppointmentFrom.IsZero() || !f.AppointmentTo.IsZero() {
+		during := ""
+		if !f.AppointmentFrom.IsZero() {
+			during += w.Bind(" and a.starts_at >= ?", f.AppointmentFrom)
+		}
+		if !f.AppointmentTo.IsZero() {
+			during += w.Bind(" and a.starts_at <= ?", f.AppointmentTo)
+		}
+		w.And("c.id in (select a.contact_id from appointment a where a.status not in ('cancelled', 'declined')" + during + ")")
+	}
+	if !f.NoAppointmentSince.IsZero() {
+		w.And(`not exists (select from appointment a where a.contact_id = c.id and a.status not in ('cancelled', 'declined')
+			and a.starts_at >= ?)`, f.NoAppointmentSince)
+	}
+	if !f.CreatedSince.IsZero() {
+		w.And("c.created_at >= ?", f.CreatedSince)
+	}
+}
+
+// searchNumbersToo is searchWords that also finds a telephone number however it, or text, was written.
+func searchNumbersToo(w *db.Where, column, text string) {
+	all := contact.Words(w, column, text)
+	if digits := phoneDigits(text); digits != "" {
+		all = "(" + all + " or " + w.Bind(column+` like ?`, "%"+digits+"%") + ")"
+	}
+	if all != "" {
+		w.And(all)
+	}
+}
+
+// phoneDigits is the digits of a text that can be nothing but a telephone number, without the zeros that stand for a
+// country or a region; empty for other text.
+func phoneDigits(text string) string {
+	digits := strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9':
+			return r
+		case strings.ContainsRune(" +()./-", r):
+			return -1
+		}
+		return 'x'
+	}, text)
+	if strings.Contains(digits, "x") || len(digits) < 3 {
+		return ""
+	}
+	if significant := strings.TrimLeft(digits, "0"); len(significant) >= 3 {
+		return significant
+	}
+	return digits
+}
+
+// selection is what a query selects in the directory.
+type selection struct {
+	*directory.Directory
+	query directory.Query
+	// nothing is true if the query asks for a tag that does not exist.
+	nothing bool
+}
+
+// first is how many contacts the query selects, and the latest of them, at most limit.
+func (l *selection) first(limit int) ([]directory.Key, int64) {
+	if l.nothing {
+		return nil, 0
+	}
+	return l.First(l.query, limit)
+}
+
+// after are the latest contacts behind key, at most limit.
+func (l *selection) after(key directory.Key, limit int) []directory.Key {
+	if l.nothing {
+		return nil
+	}
+	return l.After(l.query, key, limit)
+}
+
+// selection is what q selects in copied, which it checks.
+func (r *Room) selection(ctx context.Context, tx *db.Tx, q contactQuery, copied *directory.Copy) (*selection, error) {
+	l := &selection{Directory: copied.Directory, query: q.directoryQuery(tx)}
+	b := &pgx.Batch{}
+	if words := strings.Fields(q.Search); len(words) > 0 || q.Tag != "" {
+		var w db.Where
+		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tag.Named, words, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
+			var tag *string
+			err := row.Scan(&l.query.Words, &tag)
+			if tag != nil {
+				l.query.Has = append(l.query.Has, directory.Label{Kind: directory.Tag, Value: *tag})
+			}
+			l.nothing = q.Tag != "" && tag == nil
+			return err
+		})
+	}
+	if err := copied.Check(ctx, tx, b); err != nil {
+		return nil, err
+	}
+	if d := &l.query; len(d.Words) == 1 && d.Instead != "" {
+		// A number in one word: the shorter of the two stands wherever the longer does.
+		if strings.Contains(d.Words[0], d.Instead) {
+			d.Words[0] = d.Instead
+		}
+		if strings.Contains(d.Instead, d.Words[0]) {
+			d.Instead = ""
+		}
+	}
+	return l, nil
+}
+
+// directoryQuery is q as the directory asks it, but for the words and the tag: the database folds them.
+func (q contactQuery) directoryQuery(tx *db.Tx) directory.Query {
+	d := directory.Query{Instead: phoneDigits(q.Search)}
+	for kind, value := range map[directory.Kind]string{directory.Status: q.Status, directory.Marketing: q.Marketing, directory.Source: q.Source} {
+		if value != "" {
+			d.Has = append(d.Has, directory.Label{Kind: kind, Value: value})
+		}
+	}
+	if q.Owner != 0 {
+		d.Has = append(d.Has, directory.OwnerLabel(q.Owner))
+	}
+	if tx.Who.Own {
+		d.Has = append(d.Has, directory.OwnerLabel(tx.Who.UserID))
+	}
+	switch trashed := (directory.Label{Kind: directory.Trashed}); {
+	case q.Deleted:
+		d.Has = append(d.Has, trashed)
+	case !q.IncludeDeleted:
+		d.Lacks = []directory.Label{trashed}
+	}
+	if !q.CreatedSince.IsZero() {
+		d.Since = q.CreatedSince.UnixMicro()
+	}
+	return d
+}
+
+// inDirectory reports whether the directory can answer all that q asks.
+func (q contactQuery) inDirectory() bool {
+	return q.Organization == uuid.Nil && q.AppointmentFrom.IsZero() && q.AppointmentTo.IsZero() && q.NoAppointmentSince.IsZero() && q.UpdatedSince.IsZero()
+}
+
+// maxIDs is how many ids a query is given in place of the words of a search.
+const maxIDs = 5000
+
+// narrowed is q without its search, which becomes a condition of w on ids, if the search finds few contacts. A search is
+// svc_unavailable while the directory is loaded.
+func (r *Room) narrowed(ctx context.Context, tx *db.Tx, q contactQuery, w *db.Where) (contactQuery, error) {
+	if q.Search == "" {
+		return q, nil
+	}
+	copied := r.replica.Newest()
+	if copied == nil {
+		return q, fault.Unavailable()
+	}
+	l, err := r.selection(ctx, tx, q, copied)
+	if err != nil {
+		return q, err
+	}
+	if keys, n := l.first(maxIDs); n <= maxIDs {
+		w.And("c.id = any(?)", ids(keys))
+		q.Search = ""
+	}
+	return q, contact.PlanForWords(ctx, tx, q.Search)
+}
+
+func ids(keys []directory.Key) []uuid.UUID {
+	out := make([]uuid.UUID, len(keys))
+	for i, k := range keys {
+		out[i] = k.ID
+	}
+	return out
+}

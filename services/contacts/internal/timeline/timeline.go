@@ -1,0 +1,176 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/opt"
+	"frontdesk/services/contacts/internal/person"
+)
+
+// Types of timeline entries.
+const (
+	Created     = "created"
+	Updated     = "updated"
+	Deleted     = "deleted"
+	Restored    = "restored"
+	Merged      = "merged"
+	Note        = "note"
+	Linked      = "linked"
+	Unlinked    = "unlinked"
+	Appointment = "appointment"
+	Submission  = "submission"
+	Marketing   = "marketing"
+)
+
+// Entry is one entry of a timeline.
+type Entry struct {
+	Type       string                `json:"type" doc:"What happened: created, updated, merged, linked, unlinked, appointment, submission, marketing, deleted, restored or note."`
+	Subject    string                `json:"subject" doc:"What happened, in a few words."`
+	Body       string                `json:"body" doc:"The text of a note; empty for others."`
+	Data       map[string]any        `json:"data" doc:"Of a change {field: {old, new}}, else what the entry is about."`
+	Channel    string                `json:"channel" doc:"How it came: app, portal, api, ability, form, booking, import, email or system."`
+	ActorLabel string                `json:"actor_label" doc:"Who did it, in words."`
+	UserID     *int64                `json:"user_id" doc:"The user id of who did it; null for nobody of the team."`
+	Contact    opt.Value[ContactRef] `json:"contact" db:"-" doc:"The person whom it is about, in the timeline of an organization."`
+	CreatedAt  time.Time             `json:"created_at" doc:"When it happened."`
+
+	ID uuid.UUID `json:"-"`
+}
+
+// NewEntry is what is written to a timeline.
+type NewEntry struct {
+	Contact, Organization, Ref *uuid.UUID
+	Kind, Subject, Body        string
+	Data                       any
+	// Event is what another service published, which makes one entry however often it arrives; nil for what happened here.
+	Event *bus.Event
+}
+
+// Log writes an entry in the name of the actor, and gives its id. The record's last_activity is the caller's to set:
+// most update the row anyway.
+func Log(ctx context.Context, tx *db.Tx, e NewEntry) (uuid.UUID, error) {
+	row := e.row(tx)
+	_, err := tx.Exec(ctx, insertEntry, row)
+	return row["id"].(uuid.UUID), err
+}
+
+// Defer is log in the round trip of the commit.
+func Defer(tx *db.Tx, e NewEntry) { tx.Defer(insertEntry, e.row(tx)) }
+
+const insertEntry = `
+	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
+	values (@id, @contact, @organization, @type, @subject, @body, @data, @channel, @actor, nullif(@user::bigint, 0), @ref, @at)`
+
+func (e NewEntry) row(tx *db.Tx) pgx.NamedArgs {
+	if e.Data == nil {
+		e.Data = struct{}{}
+	}
+	id, at := db.NewID(), tx.Now
+	if e.Event != nil {
+		id, at = e.Event.ID, e.Event.At.Truncate(time.Second)
+	}
+	return pgx.NamedArgs{"id": id, "contact": e.Contact, "organization": e.Organization, "type": e.Kind, "subject": e.Subject, "body": e.Body,
+		"data": e.Data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.Ref, "at": at}
+}
+
+// QueueOnce queues the entry of an event unless it is there, and returns its time.
+func (e NewEntry) QueueOnce(tx *db.Tx, b *pgx.Batch) time.Time {
+	row := e.row(tx)
+	b.Queue(insertEntry+` on conflict (id) do nothing`, row)
+	return row["at"].(time.Time)
+}
+
+// Copy writes entries of contacts in one go. Each entry is sent behind a call of before with its index, while the server stores the
+// entries before it.
+func Copy(ctx context.Context, tx *db.Tx, entries []NewEntry, before func(i int) error) error {
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
+		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
+		pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
+			// A panic here would be one of the driver's goroutine.
+			if err := Recovered(func() error { return before(i) }); err != nil {
+				return nil, err
+			}
+			e := entries[i]
+			return []any{db.NewID(), *e.Contact, e.Kind, e.Subject, e.Data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
+		}))
+	return err
+}
+
+// QueueMoveContact queues that the entries of one contact become those of another.
+func QueueMoveContact(b *pgx.Batch, from, to uuid.UUID) {
+	b.Queue(`update activity set contact_id = $2 where contact_id = $1`, from, to)
+}
+
+// QueueMoveOrganization is QueueMoveContact for organizations.
+func QueueMoveOrganization(b *pgx.Batch, from, to uuid.UUID) {
+	b.Queue(`update activity set organization_id = $2 where organization_id = $1`, from, to)
+}
+
+// DropRef deletes the entries about an appointment or a submission.
+func DropRef(ctx context.Context, tx *db.Tx, ref uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from activity where ref = $1`, ref)
+	return err
+}
+
+// Erase deletes the timeline of a contact.
+func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
+	_, err := tx.Exec(ctx, `delete from activity where contact_id = $1`, contact)
+	return err
+}
+
+// Columns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
+const Columns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
+	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
+
+func Scan(row pgx.CollectableRow) (Entry, error) {
+	r, err := pgx.RowToStructByName[entryRow](row)
+	if r.ContactID != nil {
+		r.Contact = opt.Of(ContactRef{*r.ContactID, person.DisplayName(*r.FirstName, *r.LastName, *r.Email, *r.Phone)})
+	}
+	return r.Entry, err
+}
+
+type entryRow struct {
+	Entry
+	ContactID                         *uuid.UUID
+	FirstName, LastName, Email, Phone *string
+}
+
+func Key(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
+
+// TimelineQuery asks for a page of a record's timeline.
+type TimelineQuery struct {
+	ID uuid.UUID `json:"id"`
+	db.Page
+}
+
+// ContactRef names a contact.
+type ContactRef struct {
+	ID   uuid.UUID `json:"id" doc:"The id of the contact."`
+	Name string    `json:"name" doc:"First and last name."`
+}
+
+func userID(a db.Actor) *int64 {
+	if a.UserID == 0 {
+		return nil
+	}
+	return &a.UserID
+}
+
+// Recovered gives a panic of f as an error, so that one record does not stop the process.
+func Recovered(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
