@@ -38,7 +38,7 @@ func manageUser(ctx context.Context, tx *db.Tx, userID int64) (person, error) {
 	if err != nil {
 		return p, err
 	}
-	return p, giver.mayChange(p)
+	return p, giver.mayChangeUser(p)
 }
 
 // getUserAccess lists the sessions and keys of a user.
@@ -55,7 +55,7 @@ func getUserAccess(ctx context.Context, tx *db.Tx, in ByUser) (out UserAccess, e
 	if err != nil {
 		return out, err
 	}
-	if err := giver.mayChange(p); err != nil {
+	if err := giver.mayChangeUser(p); err != nil {
 		return out, err
 	}
 	if out.Sessions, err = openSessions(ctx, tx, p.ID); err != nil {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
@@ -194,13 +195,19 @@ func withdrawKeys(tx *db.Tx, rows pgx.Rows) error {
 	return nil
 }
 
-// keepKey notes when and from where a key, or a token of a connection, was last used.
-func keepKey(ctx context.Context, tx *db.Tx, id, address string, at time.Time) error {
-	for _, table := range []string{"application_password", "connection"} {
-		_, err := tx.Exec(ctx, `update `+table+` set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`, id, at.Truncate(time.Second), address)
-		if err != nil {
-			return fmt.Errorf("note the use of %s %s: %w", table, id, err)
-		}
+// onKeySeen notes when and from where a key was last used.
+func onKeySeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindKeySeen {
+		return nil
+	}
+	var in proto.KeySeen
+	if err := e.Decode(&in); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `update application_password set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
+		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
+	if err != nil {
+		return fmt.Errorf("note the use of application_password %s: %w", in.GetId(), err)
 	}
 	return nil
 }
@@ -220,4 +227,32 @@ func newKey() string {
 		b.WriteByte(letters[n.Int64()])
 	}
 	return b.String()
+}
+
+// endExpiredKeys deletes the application passwords whose time is over. They stopped working by themselves.
+func (s *service) endExpiredKeys(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Query(ctx, `delete from application_password where expires_at < $1 returning id::text`, tx.Now)
+		if err != nil {
+			return fmt.Errorf("delete expired application passwords: %w", err)
+		}
+		return withdrawKeys(tx, rows)
+	})
+}
+
+func publishKeys(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	all, err := many[key](ctx, tx, `select `+keyColumns+` from application_password where id = any($1) order by id`, ids)
+	if err != nil {
+		return fmt.Errorf("read application passwords: %w", err)
+	}
+	for _, k := range all {
+		if err := publishKey(tx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *service) noticeKey(ctx context.Context, tx *db.Tx, p person, name string) error {
+	return s.notice(ctx, tx, p, "new_key", "A new application password", "Your account has a new application password, called “"+name+"”. It reaches the API in your name.")
 }

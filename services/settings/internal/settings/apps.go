@@ -19,9 +19,6 @@ const (
 	bookingApp  = "booking"
 )
 
-// appsKey is the only record of settings.apps.
-const appsKey = "apps"
-
 func listApps(ctx context.Context, tx *db.Tx, _ op.None) (db.List[app.AppState], error) {
 	var state app.AppsState
 	_, err := readDocument(ctx, tx, docApps, &state)
@@ -54,7 +51,7 @@ func (s *service) switchApp(ctx context.Context, d *db.DB, in struct {
 			if version, err = writeDocument(ctx, tx, docApps, state); err != nil {
 				return err
 			}
-			if err := publishApps(ctx, tx); err != nil {
+			if err := publishApps(ctx, tx, nil); err != nil {
 				return err
 			}
 		}
@@ -120,6 +117,16 @@ func (s *service) addApps(ctx context.Context, announced []*proto.App) error {
 		if _, err := writeDocument(ctx, tx, docApps, state); err != nil {
 			return err
 		}
-		return publishApps(ctx, tx)
+		return publishApps(ctx, tx, nil)
 	})
+}
+
+// publishApps publishes which apps are on, under the version that every instance confirms.
+func publishApps(ctx context.Context, tx *db.Tx, _ []string) error {
+	var state app.AppsState
+	version, err := readDocument(ctx, tx, docApps, &state)
+	if err != nil {
+		return err
+	}
+	return tx.Emit(ctx, db.Event{Topic: proto.AppsTopic, Kind: proto.KindAppsUpdated, Key: docApps, Version: version, Data: state})
 }

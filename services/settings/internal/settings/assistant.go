@@ -79,7 +79,7 @@ func (s *service) adapter() http.Handler {
 // watchAbilities makes changes be told of all that decides which abilities a caller has.
 func (s *service) watchAbilities() {
 	s.Apps.Watch(s.changes.happened)
-	s.manifests.Watch(func(string, *manifest, bool) { s.changes.happened() })
+	s.watchManifests(s.changes.happened)
 	s.Identity.Table.Watch(func(string, *proto.Identity, bool) { s.changes.happened() })
 	s.Site.Table.Watch(func(key string, _ json.RawMessage, _ bool) {
 		if key == docAssistants {
@@ -114,19 +114,19 @@ func (c *changes) happened() {
 }
 
 func (s *service) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (AIStatus, error) {
-	var access accessDoc
-	if _, err := readDocument(ctx, tx, docAccess, &access); err != nil {
+	reach, err := apiRoles(ctx, tx)
+	if err != nil {
 		return AIStatus{}, err
 	}
 	var decided app.Assistants
 	if _, err := readDocument(ctx, tx, docAssistants, &decided); err != nil {
 		return AIStatus{}, err
 	}
-	return s.aiStatusWith(access, decided), nil
+	return s.aiStatusWith(reach, decided), nil
 }
 
-func (s *service) aiStatusWith(access accessDoc, decided app.Assistants) AIStatus {
-	out := AIStatus{AbilitiesAPI: true, Adapter: true, ConnectRoles: access.Roles, Abilities: []AbilityStatus{}, Connect: Connect{
+func (s *service) aiStatusWith(reach []string, decided app.Assistants) AIStatus {
+	out := AIStatus{AbilitiesAPI: true, Adapter: true, ConnectRoles: reach, Abilities: []AbilityStatus{}, Connect: Connect{
 		URL: s.Config.PublicURL + "/v1/abilities", MCPURL: s.Config.PublicURL + mcp.Path,
 		Authentication: "HTTP Basic with a login and an application password that is marked for assistants",
 		PasswordsURL:   s.Config.PublicURL + "/v1/me/application-passwords"}}
@@ -161,8 +161,8 @@ func (s *service) updateAI(ctx context.Context, tx *db.Tx, in struct {
 	if err := problems.Err(); err != nil {
 		return AIStatus{}, err
 	}
-	var access accessDoc
-	if _, err := readDocument(ctx, tx, docAccess, &access); err != nil {
+	reach, err := apiRoles(ctx, tx)
+	if err != nil {
 		return AIStatus{}, err
 	}
 	var decided app.Assistants
@@ -182,7 +182,7 @@ func (s *service) updateAI(ctx context.Context, tx *db.Tx, in struct {
 			return AIStatus{}, err
 		}
 	}
-	return s.aiStatusWith(access, next), nil
+	return s.aiStatusWith(reach, next), nil
 }
 
 // isAbility reports whether a service has this ability, whatever its app.

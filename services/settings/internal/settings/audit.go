@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
@@ -32,6 +33,9 @@ type AuditEntry struct {
 	Changes    map[string]any `json:"changes" nullable:"true" doc:"Fields that changed, {field: {old, new}}; a long value is \"…\". Null where no values are recorded, and once a person in them was erased."`
 	CreatedAt  time.Time      `json:"created_at" doc:"When it was done."`
 }
+
+// entriesKept is for how many days the log is kept.
+const entriesKept = 365
 
 const auditColumns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, address, changes, created_at`
 
@@ -163,4 +167,40 @@ func textOrNull(raw []byte) *string {
 	}
 	text := string(raw)
 	return &text
+}
+
+// onAudit stores an entry that some service wrote in the transaction of its change.
+func (s *service) onAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindAudit {
+		return nil
+	}
+	var a proto.Audit
+	if err := e.Decode(&a); err != nil {
+		return err
+	}
+	return s.insertAuditEntry(ctx, tx, e, &a)
+}
+
+// forgetAudited takes a person's name and network address, and changes that name them, out of the audit log.
+func forgetAudited(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	if _, err := tx.Exec(ctx, `update audit set actor_label = '', address = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
+		return nil, err
+	}
+	// The values of changes to the person's own records, and values elsewhere that name them.
+	ids := make([]string, 0, len(p.IDs()))
+	for _, id := range p.IDs() {
+		ids = append(ids, id.String())
+	}
+	_, err := tx.Exec(ctx, `update audit set changes = null, people = null where changes is not null and created_at < $3
+		and id in (select id from audit where changes is not null and record_id = any($1) union all select id from audit where changes is not null and people && $2)`,
+		ids, p.Called(), p.At)
+	return nil, err
+}
+
+// deleteOldEntries deletes the entries whose time of keeping is over.
+func deleteOldEntries(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -entriesKept)); err != nil {
+		return fmt.Errorf("delete outdated audit entries: %w", err)
+	}
+	return nil
 }

@@ -4,11 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
-	"unicode"
-
-	"github.com/mileusna/useragent"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
@@ -19,32 +15,7 @@ const (
 	browserCookie = "svc_browser"
 	// browserKept is for how long a browser is recognised after it was last used.
 	browserKept = 365 * 24 * time.Hour
-	// browserLength is how much of a browser's name is kept, in characters.
-	browserLength = 80
 )
-
-// browserName is what the request's browser calls itself, such as "Firefox on Linux"; empty for a program that says nothing.
-func browserName(ctx context.Context) string {
-	agent := op.Header(ctx).Get("User-Agent")
-	ua := useragent.Parse(agent)
-	name := ua.Name
-	if ua.OS != "" && name != "" {
-		name += " on " + ua.OS
-	}
-	if name == "" {
-		name = agent
-	}
-	name = strings.ToValidUTF8(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, name), "")
-	if r := []rune(name); len(r) > browserLength {
-		name = string(r[:browserLength])
-	}
-	return name
-}
 
 // recogniseBrowser notes that the user signs in with this browser, and reports whether it is the first time while others are
 // known. The answer's cookie makes it known.
@@ -64,4 +35,12 @@ func (s *service) recogniseBrowser(ctx context.Context, tx *db.Tx, personID int6
 		return nil, false, fmt.Errorf("note the browser: %w", err)
 	}
 	return s.cookie(browserCookie, token, browserKept), !known && others, nil
+}
+
+// deleteOldBrowsers deletes the browsers that are recognised no longer.
+func deleteOldBrowsers(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `delete from browser where used_at < $1`, tx.Now.Add(-browserKept)); err != nil {
+		return fmt.Errorf("delete outdated browsers: %w", err)
+	}
+	return nil
 }

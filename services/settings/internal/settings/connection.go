@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -212,11 +213,11 @@ func (s *service) checkConnection(ctx context.Context, tx *db.Tx, in AskToConnec
 
 // mayConnect refuses somebody whose roles do not reach the API, or who holds no permission.
 func mayConnect(ctx context.Context, tx *db.Tx) error {
-	var access accessDoc
-	if _, err := readDocument(ctx, tx, docAccess, &access); err != nil {
+	reach, err := apiRoles(ctx, tx)
+	if err != nil {
 		return err
 	}
-	if !tx.Who.Can(auth.ViewContacts) || !slices.ContainsFunc(tx.Who.Roles, func(r string) bool { return slices.Contains(access.Roles, r) }) {
+	if !tx.Who.Can(auth.ViewContacts) || !slices.ContainsFunc(tx.Who.Roles, func(r string) bool { return slices.Contains(reach, r) }) {
 		return fault.Conflict("api_access", "Your role does not reach the API, so no assistant can act for you.")
 	}
 	return nil
@@ -506,6 +507,33 @@ func publishTokens(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 		if err := publishToken(tx, t); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (s *service) noticeConnection(ctx context.Context, tx *db.Tx, p person, name, host string) error {
+	return s.notice(ctx, tx, p, "new_connection", "An assistant is connected", "You have connected an assistant that calls itself “"+name+"”, at "+host+
+		". It acts in your name, as far as you have agreed. Your account shows all that are connected, and ends them.")
+}
+
+func (s *service) noticeStolen(ctx context.Context, tx *db.Tx, p person, name string) error {
+	return s.notice(ctx, tx, p, "connection_reused", "An assistant was disconnected", "A secret of the assistant “"+name+"” was used twice, so somebody may have stolen it. "+
+		"The assistant is disconnected. Connect it again if you trust it.")
+}
+
+// onConnectionSeen notes when and from where a token of a connection was last used.
+func onConnectionSeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindKeySeen {
+		return nil
+	}
+	var in proto.KeySeen
+	if err := e.Decode(&in); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `update connection set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
+		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
+	if err != nil {
+		return fmt.Errorf("note the use of connection %s: %w", in.GetId(), err)
 	}
 	return nil
 }

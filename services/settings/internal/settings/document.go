@@ -25,8 +25,10 @@ const (
 	docAssistants = app.AssistantsKey
 )
 
-// stamp is the version of a document in an answer that shows it.
+// stamp is the version of a record in an answer that shows it.
 type stamp struct{ version int64 }
+
+func stampOf(version int64) stamp { return stamp{version} }
 
 // RecordVersion is the answer's ETag.
 func (s stamp) RecordVersion() int64 { return s.version }
@@ -88,4 +90,53 @@ func differences(a, b any) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// publisher publishes a document, which is locked. changed names the fields that differ from the version before.
+type publisher func(ctx context.Context, tx *db.Tx, changed []string) error
+
+// documentRecord declares the record of a topic that is a document, under the document's key. lock is the document that is locked first.
+func documentRecord(topic, key, lock string, publish publisher) app.Published {
+	return app.OneRecord(topic, key, again(lock, publish), func(ctx context.Context, tx *db.Tx, version int64) (int, error) {
+		tag, err := tx.Exec(ctx, `update document set version = $2 + 1 where key = $1 and version < $2`, key, version)
+		return int(tag.RowsAffected()), err
+	})
+}
+
+// sumRecord declares a record whose version is the sum of those of two documents. first is locked first.
+func sumRecord(topic, key, first, second string, publish publisher) app.Published {
+	return app.OneRecord(topic, key, again(first, publish), func(ctx context.Context, tx *db.Tx, version int64) (int, error) {
+		tag, err := tx.Exec(ctx, `update document a set version = $3 + 1 - p.version from document p
+			where a.key = $1 and p.key = $2 and a.version + p.version < $3`, second, first, version)
+		return int(tag.RowsAffected()), err
+	})
+}
+
+// again locks a document, and publishes it as it is.
+func again(lock string, publish publisher) func(context.Context, *db.Tx) error {
+	return func(ctx context.Context, tx *db.Tx) error {
+		if err := lockKey(ctx, tx, lock); err != nil {
+			return err
+		}
+		return publish(ctx, tx, nil)
+	}
+}
+
+// lockKey locks a document, whatever it says.
+func lockKey(ctx context.Context, tx *db.Tx, key string) error {
+	if _, err := tx.Exec(ctx, `select from document where key = $1 for update`, key); err != nil {
+		return fmt.Errorf("lock document %s: %w", key, err)
+	}
+	return nil
+}
+
+// addDocuments adds those of the documents that are not there yet.
+func addDocuments(ctx context.Context, tx *db.Tx, first map[string]any) error {
+	for key, doc := range first {
+		_, err := tx.Exec(ctx, `insert into document (key, doc, updated_at) values ($1, $2, $3) on conflict (key) do nothing`, key, doc, tx.Now)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

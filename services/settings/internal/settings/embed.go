@@ -5,10 +5,22 @@ import (
 	"strings"
 	"unicode"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 )
+
+func (s *service) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindEmbedInPage {
+		return nil
+	}
+	var in proto.EmbedInPage
+	if err := e.Decode(&in); err != nil {
+		return err
+	}
+	return s.embedInPage(ctx, tx, &in)
+}
 
 // embedInPage appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
 // title and that the page exists; a page that was deleted since gets no answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -13,11 +14,6 @@ import (
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
 )
-
-// Done is the answer of operations that tell nothing more than that they ran.
-type Done struct {
-	OK bool `json:"ok" doc:"Always true."`
-}
 
 // forgotPassword answers alike, and as fast, whether the address exists or not: a worker looks it up, see sendPasswordLink.
 func forgotPassword(ctx context.Context, tx *db.Tx, in struct {
@@ -42,7 +38,7 @@ func (s *service) sendPasswordLink(ctx context.Context) (worked bool, err error)
 			return fmt.Errorf("take a request for a password: %w", err)
 		}
 		worked = true
-		p, err := onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) for update`, email)
+		p, err := lockByEmail(ctx, tx, email)
 		if err != nil {
 			return unlessRefused(err)
 		}
@@ -52,19 +48,16 @@ func (s *service) sendPasswordLink(ctx context.Context) (worked bool, err error)
 	return worked, err
 }
 
+// linkLife is for how long a link to choose a new password works.
+const linkLife = 2 * time.Hour
+
 // mailPasswordLink mails the locked user a link to choose a new password, at most once a minute.
 func (s *service) mailPasswordLink(ctx context.Context, tx *db.Tx, p person) error {
 	// A mailbox must not be filled by whoever knows the address.
-	var recent bool
-	err := tx.QueryRow(ctx, `select exists (select from link where kind = $1 and person_id = $2 and created_at > $3::timestamptz - interval '1 minute')`,
-		linkPassword, p.ID, tx.Now).Scan(&recent)
-	if err != nil {
-		return fmt.Errorf("look for a recent link: %w", err)
+	if recent, err := haveLinkSince(ctx, tx, linkPassword, p.ID, tx.Now.Add(-time.Minute)); err != nil || recent {
+		return err
 	}
-	if recent {
-		return nil
-	}
-	token, _, err := newLink(ctx, tx, linkPassword, p.ID, "", passwordLife)
+	token, _, err := newLink(ctx, tx, linkPassword, p.ID, "", linkLife)
 	if err != nil {
 		return err
 	}
@@ -112,24 +105,22 @@ func (s *service) choosePassword(ctx context.Context, d *db.DB, kind string, in 
 		return person{}, fault.Invalid("password", fault.TooShort(shortestPassword))
 	}
 	var p person
-	var business string
+	var business Business
 	err := d.Read(ctx, func(tx *db.Tx) error {
 		l, err := findLink(ctx, tx, kind, in.Token)
 		if err != nil {
 			return err
 		}
-		var general generalDoc
-		if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+		if business, err = readBusiness(ctx, tx); err != nil {
 			return err
 		}
-		business = general.Business.Name
 		p, err = personByID(ctx, tx, *l.PersonID)
 		return err
 	})
 	if err != nil {
 		return p, err
 	}
-	problem, err := checkNewPassword(in.Password, p, business)
+	problem, err := checkNewPassword(in.Password, p, business.Name)
 	if err != nil {
 		return p, err
 	}
@@ -146,7 +137,7 @@ func (s *service) choosePassword(ctx context.Context, d *db.DB, kind string, in 
 		if err != nil {
 			return err
 		}
-		p, err = onePerson(ctx, tx, `update person set password = $2, version = version + 1, updated_at = $3 where id = $1 returning `+personColumns, *l.PersonID, hash, tx.Now)
+		p, err = setPassword(ctx, tx, *l.PersonID, hash)
 		if err != nil {
 			return err
 		}
@@ -165,4 +156,8 @@ func (s *service) choosePassword(ctx context.Context, d *db.DB, kind string, in 
 		return then(tx, p)
 	})
 	return p, err
+}
+
+func (s *service) noticePassword(ctx context.Context, tx *db.Tx, p person) error {
+	return s.notice(ctx, tx, p, "new_password", "Your password has changed", "Your account has a new password. All browsers were signed out.")
 }

@@ -172,7 +172,8 @@ func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
 }
 
 func getFormStyle(ctx context.Context, tx *db.Tx, _ op.None) (doc FormStyle, err error) {
-	doc.version, err = readDocument(ctx, tx, docFormStyle, &doc)
+	version, err := readDocument(ctx, tx, docFormStyle, &doc)
+	doc.stamp = stampOf(version)
 	return doc, err
 }
 
@@ -213,15 +214,15 @@ func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormSt
 	if err := json.Unmarshal(raw, &after); err != nil {
 		return FormStyle{}, fmt.Errorf("decode form style: %w", err)
 	}
-	after.version = version
 	changed := differences(before, after)
-	if len(changed) == 0 {
-		return after, nil
+	if len(changed) > 0 {
+		if version, err = writeDocument(ctx, tx, docFormStyle, after); err != nil {
+			return FormStyle{}, err
+		}
+		err = publishFormStyle(ctx, tx, changed)
 	}
-	if after.version, err = writeDocument(ctx, tx, docFormStyle, after); err != nil {
-		return FormStyle{}, err
-	}
-	return after, publishFormStyle(ctx, tx, changed)
+	after.stamp = stampOf(version)
+	return after, err
 }
 
 // properties are the fields of v as JSON has them, by name.

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"net/http"
+	netmail "net/mail"
 	"slices"
 	"strings"
 	"unicode"
@@ -74,7 +75,7 @@ type General struct {
 func (General) RecordID() string { return docGeneral }
 
 func (s *service) general(doc generalDoc, version int64, seen []string) General {
-	return General{stamp: stamp{version}, Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
+	return General{stamp: stampOf(version), Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
 		IPHeader: doc.IPHeader, IPHeaders: ipHeaders, IPHeadersSeen: seen, Timezone: s.Config.Timezone, WeekStart: 1}
 }
 
@@ -91,6 +92,13 @@ func (s *service) publishGeneral(ctx context.Context, tx *db.Tx, changed []strin
 		return err
 	}
 	return publishSite(ctx, tx, docGeneral, version, changed, publishedGeneral{s.general(doc, version, []string{}), s.mailFrom()})
+}
+
+// readBusiness reads who the site belongs to.
+func readBusiness(ctx context.Context, tx *db.Tx) (Business, error) {
+	var doc generalDoc
+	_, err := readDocument(ctx, tx, docGeneral, &doc)
+	return doc.Business, err
 }
 
 func (s *service) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (General, error) {
@@ -211,4 +219,13 @@ func seenIPHeaders(h http.Header) []string {
 		}
 	}
 	return seen
+}
+
+// mailFrom is the address that mails come from, without its name.
+func (s *service) mailFrom() string {
+	a, err := netmail.ParseAddress(s.Config.MailFrom)
+	if err != nil {
+		return "" // the start of the process has checked it
+	}
+	return a.Address
 }

@@ -71,11 +71,10 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return Invited{}, err
 	}
-	if err := giver.mayGive(in.Role); err != nil {
+	if err := giver.mayGiveRole(in.Role); err != nil {
 		return Invited{}, err
 	}
-	p, err := onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) or lower(login) = lower($1)
-		order by lower(email) = lower($1) desc limit 1 for update`, email)
+	p, err := lockByAddress(ctx, tx, email)
 	if err == nil {
 		return s.addRole(ctx, tx, giver, p, in.Role)
 	}
@@ -85,15 +84,8 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	if name == "" {
 		name = email
 	}
-	p, err = onePerson(ctx, tx, `insert into person (login, name, email, roles, created_at, updated_at) values ($1, $2, $1, $3, $4, $4) returning `+personColumns,
-		email, name, []string{in.Role}, tx.Now)
-	if db.Violates(err, "person_email") || db.Violates(err, "person_login") {
-		return Invited{}, fault.Duplicate("Somebody invited this address just now.", nil)
-	}
+	p, err = addPerson(ctx, tx, email, name, in.Role)
 	if err != nil {
-		return Invited{}, err
-	}
-	if err := publishPerson(tx, p); err != nil {
 		return Invited{}, err
 	}
 	tx.Changed(change.Set{"roles": {Old: []string{}, New: p.Roles}})
@@ -107,7 +99,7 @@ func (s *service) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 
 // addRole gives an existing user one more role. A user who has yet to choose a password gets a new link for it.
 func (s *service) addRole(ctx context.Context, tx *db.Tx, giver giver, p person, role string) (Invited, error) {
-	if err := giver.mayChange(p); err != nil {
+	if err := giver.mayChangeUser(p); err != nil {
 		return Invited{}, err
 	}
 	if !slices.Contains(p.Roles, role) {
@@ -129,19 +121,22 @@ func (s *service) addRole(ctx context.Context, tx *db.Tx, giver giver, p person,
 	return Invited{UserID: p.ID}, nil
 }
 
+// invitationLife is for how long an invitation can be accepted.
+const invitationLife = 7 * 24 * time.Hour
+
 func (s *service) sendInvitation(ctx context.Context, tx *db.Tx, p person, role string) error {
 	token, l, err := newLink(ctx, tx, linkInvitation, p.ID, role, invitationLife)
 	if err != nil {
 		return err
 	}
-	var general generalDoc
-	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+	business, err := readBusiness(ctx, tx)
+	if err != nil {
 		return err
 	}
 	return s.queueMail(ctx, tx, mail.Content{
-		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + general.Business.Name,
+		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + business.Name,
 		Greeting: "Hello " + p.Name + ",",
-		Paragraphs: []string{"You are invited to work with the team of " + general.Business.Name + ". Choose a password, and sign in with this address from then on.",
+		Paragraphs: []string{"You are invited to work with the team of " + business.Name + ". Choose a password, and sign in with this address from then on.",
 			"The link works once, until " + l.ExpiresAt.In(s.Config.Zone).Format("Monday 2 January 2006 at 15:04") + "."},
 		Buttons: []mail.Link{{Text: "Choose a password", URL: s.Config.PublicURL + "/account/invitation#token=" + token}},
 	})
@@ -187,7 +182,7 @@ func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return op.None{}, err
 	}
-	if err := giver.mayChange(p); err != nil {
+	if err := giver.mayChangeUser(p); err != nil {
 		return op.None{}, err
 	}
 	return op.None{}, removePerson(ctx, tx, p)
@@ -203,4 +198,33 @@ func (s *service) acceptInvitation(ctx context.Context, d *db.DB, in NewPassword
 		return op.Audit(ctx, tx, "accept-invitation", "user", number(p.ID))
 	})
 	return Accepted{p.Login}, err
+}
+
+// noticeAdministrator mails all other administrators that p has become one.
+func (s *service) noticeAdministrator(ctx context.Context, tx *db.Tx, p person) error {
+	others, err := administrators(ctx, tx, p.ID)
+	if err != nil {
+		return err
+	}
+	maker, err := personByID(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return fmt.Errorf("read who made an administrator: %w", err)
+	}
+	// The name of a key is whatever its maker called it.
+	by := maker.Name + " (" + maker.Email + ")"
+	if !tx.Who.Session {
+		by += ", by the key or assistant “" + tx.Who.Label + "”,"
+	}
+	for _, to := range others {
+		err := s.queueMail(ctx, tx, mail.Content{
+			Kind: "account.new_administrator", To: mail.Person{Name: to.Name, Address: to.Email}, Subject: "There is a new administrator", Greeting: "Hello " + to.Name + ",",
+			Paragraphs: []string{p.Name + " (" + p.Email + ") is an administrator now and may do everything. " + by + " made it so on " +
+				tx.Now.In(s.Config.Zone).Format("Monday 2 January 2006 at 15:04") + origin(ctx, tx) + "."},
+			Closing: []string{"If that should not be, take the role away and end the keys and sessions of both."},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

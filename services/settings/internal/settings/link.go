@@ -11,19 +11,23 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/libs/mail"
 )
 
-// Kinds of links in mails, and for how long each works.
+// When operations that take the token of a link are refused, see op.Fails.
+const (
+	failLink    = "The link is not one of ours."
+	failExpired = "The link was used, replaced or is too old."
+)
+
+// Kinds of links in mails.
 const (
 	linkInvitation = "invitation"
 	linkPassword   = "password"
 	linkTelemetry  = "telemetry"
-
-	invitationLife = 7 * 24 * time.Hour
-	passwordLife   = 2 * time.Hour
-	telemetryLife  = 7 * 24 * time.Hour
 )
+
+// linksKept is for how long a link that ended is told from one that was never mailed.
+const linksKept = 90 * 24 * time.Hour
 
 // link is a row of the table link: what the token in a mail stands for.
 type link struct {
@@ -61,6 +65,23 @@ func endLinks(ctx context.Context, tx *db.Tx, kind string, personID int64) error
 	return nil
 }
 
+// endAllLinks ends the links of every kind that the person has.
+func endAllLinks(ctx context.Context, tx *db.Tx, personID int64) error {
+	if _, err := tx.Exec(ctx, `update link set ended_at = $2 where person_id = $1 and ended_at is null`, personID, tx.Now); err != nil {
+		return fmt.Errorf("end links: %w", err)
+	}
+	return nil
+}
+
+// haveLinkSince reports whether the person was given a link of a kind after a time.
+func haveLinkSince(ctx context.Context, tx *db.Tx, kind string, personID int64, after time.Time) (have bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from link where kind = $1 and person_id = $2 and created_at > $3)`, kind, personID, after).Scan(&have)
+	if err != nil {
+		return false, fmt.Errorf("look for a recent link: %w", err)
+	}
+	return have, nil
+}
+
 // useLink ends the link that findLink finds.
 func useLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 	l, err := findLink(ctx, tx, kind, token)
@@ -93,27 +114,7 @@ func findLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) 
 	return l, nil
 }
 
-// queueMail renders a mail in the name of the business and puts it into the queue.
-func (s *service) queueMail(ctx context.Context, tx *db.Tx, c mail.Content) error {
-	var general generalDoc
-	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
-		return err
-	}
-	var portal portalDoc
-	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
-		return err
-	}
-	c.Business = mail.Business{Name: general.Business.Name, Logo: s.logoURL(portal)}
-	if c.Footer == nil {
-		c.Footer = []string{"This mail was sent by " + general.Business.Name + " because somebody used this address there."}
-	}
-	m, err := mail.Render(c)
-	if errors.Is(err, mail.ErrContent) {
-		// The rules of mail are stricter than those by which addresses and texts were accepted.
-		return fault.Invalid("email", fault.NewProblem("not_mailable", "or the text cannot be put into a mail"))
-	}
-	if err != nil {
-		return fmt.Errorf("render mail %s: %w", c.Kind, err)
-	}
-	return tx.Mail(ctx, m)
+// Done is the answer of operations that tell nothing more than that they ran.
+type Done struct {
+	OK bool `json:"ok" doc:"Always true."`
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	netmail "net/mail"
 	"slices"
 	"time"
 
@@ -17,6 +16,8 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
 	"frontdesk/proto"
 )
@@ -41,11 +42,11 @@ func (s *service) enqueueMail(ctx context.Context, tx *db.Tx, e bus.Event, m *pr
 	}
 	next := tx.Now
 	if at := m.GetNotBefore(); at > 0 {
-		next = unix(at)
+		next = time.Unix(at, 0).UTC()
 	}
 	var notAfter *time.Time
 	if at := m.GetNotAfter(); at > 0 {
-		end := unix(at)
+		end := time.Unix(at, 0).UTC()
 		notAfter = &end
 	}
 	status, message, problem := statusQueued, e.Data, ""
@@ -229,15 +230,6 @@ func (s *service) deliver(ctx context.Context, c *claimed) error {
 	return mail.Send(ctx, s.Config.SMTPURL, &m, from, func(ctx context.Context) error { return s.handOver(ctx, c) })
 }
 
-// mailFrom is the address that mails come from, without its name.
-func (s *service) mailFrom() string {
-	a, err := netmail.ParseAddress(s.Config.MailFrom)
-	if err != nil {
-		return "" // the start of the process has checked it
-	}
-	return a.Address
-}
-
 // replyTo is the address for answers to mails that name none.
 func (s *service) replyTo() string {
 	var g struct {
@@ -356,4 +348,111 @@ func listMails(ctx context.Context, tx *db.Tx, in struct {
 		return db.List[SentMail]{}, fmt.Errorf("list mails: %w", err)
 	}
 	return db.Close(c, all, func(m SentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
+}
+
+// onMail puts a mail into the queue, once per id.
+func (s *service) onMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindMail {
+		return nil
+	}
+	var m proto.Mail
+	if err := e.Decode(&m); err != nil {
+		return err
+	}
+	return s.enqueueMail(ctx, tx, e, &m)
+}
+
+// queueMail renders a mail in the name of the business and puts it into the queue.
+func (s *service) queueMail(ctx context.Context, tx *db.Tx, c mail.Content) error {
+	var err error
+	if c.Business, err = s.letterhead(ctx, tx); err != nil {
+		return err
+	}
+	if c.Footer == nil {
+		c.Footer = []string{"This mail was sent by " + c.Business.Name + " because somebody used this address there."}
+	}
+	m, err := mail.Render(c)
+	if errors.Is(err, mail.ErrContent) {
+		// The rules of mail are stricter than those by which addresses and texts were accepted.
+		return fault.Invalid("email", fault.NewProblem("not_mailable", "or the text cannot be put into a mail"))
+	}
+	if err != nil {
+		return fmt.Errorf("render mail %s: %w", c.Kind, err)
+	}
+	return tx.Mail(ctx, m)
+}
+
+// deleteMailsAbout deletes the mails to others that wait to be sent and hold one of the person's addresses.
+func deleteMailsAbout(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `select id, message from mail where status in ('queued', 'retrying', 'sending') and message is not null and created_at < $1`, p.At)
+	if err != nil {
+		return nil, err
+	}
+	var about []uuid.UUID
+	var id uuid.UUID
+	var message []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &message}, func() error {
+		var m proto.Mail
+		if err := protobuf.Unmarshal(message, &m); err != nil {
+			return err
+		}
+		if p.MentionedIn(m.GetSubject()) || p.MentionedIn(m.GetText()) {
+			about = append(about, id)
+		}
+		return nil
+	}); err != nil || len(about) == 0 {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `delete from mail where id = any($1)`, about)
+	return about, err
+}
+
+// forgetMailed deletes the mails to a person and the waiting ones that name them, and answers with the ids of these mails.
+func forgetMailed(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `delete from mail where person = any($1) and created_at < $2 returning id`, p.Called(), p.At)
+	if err != nil {
+		return nil, err
+	}
+	to, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, err
+	}
+	about, err := deleteMailsAbout(ctx, tx, p)
+	return append(to, about...), err
+}
+
+// cancelWaiting ends the mails that wait in a backup, because they may have been sent since.
+func (s *service) cancelWaiting(ctx context.Context) (did []string, err error) {
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		did = nil
+		tx.History = true
+		mails, err := tx.Exec(ctx, `update mail set status = $1, message = null, leased_by = null, error = 'The mail waited when the backup was made, and may have been sent since.'
+			where status in ($2, $3)`, statusFailed, statusQueued, statusRetrying)
+		if err != nil {
+			return fmt.Errorf("end the mails that wait: %w", err)
+		}
+		if n := mails.RowsAffected(); n > 0 {
+			did = append(did, fmt.Sprintf("%d mails that waited are not sent, because they may have been sent since the backup", n))
+		}
+		return nil
+	})
+	return did, err
+}
+
+// deleteOldMails deletes the mails and the links whose time of keeping is over.
+func deleteOldMails(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `delete from mail where created_at < $1 and status in ('sent', 'failed', 'unknown')`, tx.Now.Add(-mailsKept)); err != nil {
+		return fmt.Errorf("delete outdated mails: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `delete from link where expires_at < $1`, tx.Now.Add(-linksKept)); err != nil {
+		return fmt.Errorf("delete outdated links: %w", err)
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -32,21 +32,6 @@ func me(ctx context.Context, tx *db.Tx, userID int64) (Me, error) {
 	return meOf(p, rightsOf(all, p.Roles)), err
 }
 
-// readGiver is the caller, with the rights that their credential leaves.
-func readGiver(ctx context.Context, tx *db.Tx) (giver, error) {
-	p, all, err := personAndRoles(ctx, tx, tx.Who.UserID)
-	return newGiver(tx.Who, p, all), err
-}
-
-func personAndRoles(ctx context.Context, tx *db.Tx, userID int64) (person, []role, error) {
-	p, err := personByID(ctx, tx, userID)
-	if err != nil {
-		return p, nil, err
-	}
-	all, err := readRoles(ctx, tx)
-	return p, all, err
-}
-
 func meOf(p person, r auth.Rights) Me {
 	return Me{UserID: p.ID, Login: p.Login, Name: p.Name, Email: p.Email, Role: mainRole(p.Roles),
 		Capabilities: r.Capabilities, Visibility: r.Visibility(), TwoFactor: p.TwoFactor}
@@ -72,14 +57,13 @@ func (s *service) getSession(ctx context.Context, tx *db.Tx, _ op.None) (Session
 		return Session{}, err
 	}
 	out := Session{Me: meOf(g.person, g.Rights), TwoFactorMissing: tx.Who.TwoFactorMissing, RolesYouCanGive: g.gives()}
-	var portal portalDoc
-	if _, err := readDocument(ctx, tx, docPortal, &portal); err != nil {
+	if out.IdleHours, err = idleHours(ctx, tx); err != nil {
 		return out, err
 	}
-	here, err := oneSession(ctx, tx, `select `+sessionColumns+` from session where hash = $1`, hash)
+	here, err := sessionByHash(ctx, tx, hash)
 	if err != nil {
 		return out, err
 	}
-	out.Channel, out.ExpiresAt, out.IdleHours = here.Channel, here.ExpiresAt, portal.IdleHours
+	out.Channel, out.ExpiresAt = here.Channel, here.ExpiresAt
 	return out, nil
 }

@@ -146,13 +146,19 @@ func (s *service) listMedia(ctx context.Context, tx *db.Tx, in struct{ db.Page }
 }
 
 func (s *service) getMedia(ctx context.Context, tx *db.Tx, in mediaID) (Media, error) {
-	m, err := oneMedia(ctx, tx, `select `+mediaColumns+` from media where id = $1`, in.ID)
+	m, err := mediaByID(ctx, tx, in.ID)
 	return s.mediaShown(m), err
 }
 
-// oneMedia runs a statement that returns one row of mediaColumns; no row is 404.
-func oneMedia(ctx context.Context, tx *db.Tx, sql string, id int64) (media, error) {
-	m, err := one[media](ctx, tx, sql, id)
+// mediaPathOf is where a picture stands on the site; 404 for an unknown one.
+func mediaPathOf(ctx context.Context, tx *db.Tx, id int64) (string, error) {
+	m, err := mediaByID(ctx, tx, id)
+	return m.path(), err
+}
+
+// mediaByID reads a picture without its body; 404 for an unknown one.
+func mediaByID(ctx context.Context, tx *db.Tx, id int64) (media, error) {
+	m, err := one[media](ctx, tx, `select `+mediaColumns+` from media where id = $1`, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return m, fault.NotFound("picture")
 	}
@@ -164,12 +170,12 @@ func oneMedia(ctx context.Context, tx *db.Tx, sql string, id int64) (media, erro
 
 // deleteMedia deletes a picture that is not the logo; 409 in_use while it is. It locks the portal's settings, so that it
 // cannot become the logo meanwhile.
-func deleteMedia(ctx context.Context, tx *db.Tx, in mediaID) (op.None, error) {
-	var doc portalDoc
-	if _, err := lockDocument(ctx, tx, docPortal, &doc); err != nil {
+func (s *service) deleteMedia(ctx context.Context, tx *db.Tx, in mediaID) (op.None, error) {
+	logo, err := s.lockLogo(ctx, tx)
+	if err != nil {
 		return op.None{}, err
 	}
-	if doc.LogoID != nil && *doc.LogoID == in.ID {
+	if logo != nil && *logo == in.ID {
 		return op.None{}, fault.Conflict("in_use", "This picture is the logo. Choose another one first.")
 	}
 	tag, err := tx.Exec(ctx, `delete from media where id = $1`, in.ID)

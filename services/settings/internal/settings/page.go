@@ -62,7 +62,7 @@ const pageColumns = `id, title, slug, status, content, version, created_at, upda
 
 func (s *service) pageShown(p page) Page {
 	return Page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: s.Config.PublicURL + "/" + p.Slug,
-		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + number(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, stamp: stamp{p.Version}}
+		EditURL: s.Config.PublicURL + "/" + s.portalPath() + "/pages/" + number(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, stamp: stampOf(p.Version)}
 }
 
 // portalPath is the path of the portal, from the copy that all services have.
@@ -245,14 +245,16 @@ func (s *service) deletePage(ctx context.Context, tx *db.Tx, in pageID) (op.None
 	return op.None{}, nil
 }
 
-// lockAddresses keeps two pages, or a page and the portal, from taking one address at once.
-func lockAddresses(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `select from document where key = $1 for update`, docPortal)
-	if err != nil {
-		return fmt.Errorf("lock addresses: %w", err)
+// pageAt reports whether a page has an address.
+func pageAt(ctx context.Context, tx *db.Tx, slug string) (taken bool, err error) {
+	if err := tx.QueryRow(ctx, `select exists (select from page where slug = $1)`, slug).Scan(&taken); err != nil {
+		return false, fmt.Errorf("look for a page at a path: %w", err)
 	}
-	return nil
+	return taken, nil
 }
+
+// lockAddresses keeps two pages, or a page and the portal, from taking one address at once.
+func lockAddresses(ctx context.Context, tx *db.Tx) error { return lockKey(ctx, tx, docPortal) }
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$`)
 
@@ -318,4 +320,31 @@ func slugOf(title string) string {
 		return "page"
 	}
 	return slug
+}
+
+// publishPages publishes page.updated for pages as they are now.
+func (s *service) publishPages(ctx context.Context, tx *db.Tx, ids []int64) error {
+	all, err := many[page](ctx, tx, `select `+pageColumns+` from page where id = any($1) order by id`, ids)
+	if err != nil {
+		return fmt.Errorf("read pages: %w", err)
+	}
+	for _, p := range all {
+		if err := s.publishPage(ctx, tx, proto.KindPageUpdated, p, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishedPage finds what visitors see at an address of the site; 404 when no page is published there.
+func (s *service) publishedPage(ctx context.Context, slug string) (title, content string, err error) {
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		p, err := onePage(ctx, tx, `select `+pageColumns+` from page where slug = $1 and status = $2`, slug, statusPublish)
+		if err != nil {
+			return fmt.Errorf("page at /%s: %w", slug, err)
+		}
+		title, content = p.Title, p.Content
+		return nil
+	})
+	return title, content, err
 }

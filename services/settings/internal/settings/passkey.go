@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
@@ -246,29 +244,6 @@ func (s *service) startPasskeySignIn(_ context.Context, tx *db.Tx, _ op.None) (P
 	return s.challenge(session, options.Response)
 }
 
-// passkeySignIn starts a session for the user whose passkey has answered a challenge. The device has checked who holds it, so
-// the session counts as one with a second factor. An answer that does not fit is 401.
-func (s *service) passkeySignIn(ctx context.Context, d *db.DB, in struct {
-	PasskeyAnswer
-	Portal bool `json:"portal,omitempty" doc:"As for POST /auth/login."`
-}) (out SignedIn, err error) {
-	ctx = db.WithActor(ctx, db.Actor{Channel: signInChannel(in.Portal), Address: db.ActorFrom(ctx).Address})
-	err = s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
-		out = SignedIn{}
-		p, err := s.usePasskey(ctx, tx, in.PasskeyAnswer, 0)
-		if err != nil {
-			return err, nil //nolint:nilerr // the challenge is used up all the same
-		}
-		tx.Who.UserID, tx.Who.Label = p.ID, p.Name
-		out, err = s.admitPerson(ctx, tx, p, true)
-		return nil, err
-	})
-	if err == nil {
-		s.hear(ctx, out.cookies[0].Value)
-	}
-	return out, err
-}
-
 // usePasskey checks the answer to a challenge and gives the locked user whose passkey it is; 401 for any other answer, and for
 // another user than only, unless that is 0.
 func (s *service) usePasskey(ctx context.Context, tx *db.Tx, in PasskeyAnswer, only int64) (person, error) {
@@ -309,41 +284,10 @@ func (s *service) usePasskey(ctx context.Context, tx *db.Tx, in PasskeyAnswer, o
 	return p, nil
 }
 
-func signInChannel(portal bool) string {
-	if portal {
-		return db.ChannelPortal
+// deleteOldChallenges deletes the challenges that nobody can answer any more.
+func deleteOldChallenges(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `delete from passkey_challenge where expires_at < $1`, tx.Now); err != nil {
+		return fmt.Errorf("delete outdated challenges: %w", err)
 	}
-	return db.ChannelApp
-}
-
-// admitPerson starts a session of the locked user, and mails them when their browser is new.
-func (s *service) admitPerson(ctx context.Context, tx *db.Tx, p person, twoFactor bool) (out SignedIn, err error) {
-	token, err := startSession(ctx, tx, p.ID, tx.Who.Channel, twoFactor)
-	if err != nil {
-		return out, err
-	}
-	// The new cookie takes the place of this browser's old one, whose session nobody could end by signing out any more.
-	if c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(auth.Cookie); err == nil && c.Value != "" {
-		rows, err := tx.Query(ctx, `delete from session where hash = $1 returning hash`, tokenHash(c.Value))
-		if err != nil {
-			return out, fmt.Errorf("end the browser's old session: %w", err)
-		}
-		if err := withdrawSessions(tx, rows); err != nil {
-			return out, err
-		}
-	}
-	browser, unknown, err := s.recogniseBrowser(ctx, tx, p.ID)
-	if err != nil {
-		return out, err
-	}
-	if unknown {
-		if err := s.noticeBrowser(ctx, tx, p); err != nil {
-			return out, err
-		}
-	}
-	out.cookies = []*http.Cookie{s.sessionCookie(token, sessionLife), browser}
-	if out.Me, err = me(ctx, tx, p.ID); err != nil {
-		return out, err
-	}
-	return out, op.Audit(ctx, tx, "sign-in", "user", number(p.ID))
+	return nil
 }

@@ -2,14 +2,17 @@ package settings
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/alexedwards/argon2id"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 )
+
+// signIns are the attempts allowed for each visitor address, and for each account.
+var signIns = db.Limit{N: 10, Per: time.Minute}
 
 // shortestPassword in characters.
 const shortestPassword = 8
@@ -41,18 +44,9 @@ func (s *service) checkPassword(ctx context.Context, d *db.DB, account string, p
 		return "", err
 	}
 	if !matches {
-		return "", s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+		return "", refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
 			return wrong, auditRefusal(ctx, tx, personID)
 		})
-	}
-	return hash, nil
-}
-
-// passwordHash reads the hash of a user's password, "" for one who has yet to choose it and for one who does not exist.
-func passwordHash(ctx context.Context, tx *db.Tx, userID int64) (hash string, err error) {
-	err = tx.QueryRow(ctx, `select coalesce((select password from person where id = $1), '')`, userID).Scan(&hash)
-	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
 	}
 	return hash, nil
 }
@@ -65,6 +59,11 @@ var argon = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, S
 type hasher struct{ turns chan struct{} }
 
 const hashers = 2
+
+// hashPassword hashes a password that somebody chooses.
+func (s *service) hashPassword(ctx context.Context, password string) (string, error) {
+	return s.hasher.hash(ctx, password)
+}
 
 func newHasher() hasher { return hasher{make(chan struct{}, hashers)} }
 
@@ -106,4 +105,24 @@ func (h hasher) matches(ctx context.Context, password, hash string) (bool, error
 		return false, err
 	}
 	return argon2id.ComparePasswordAndHash(password, hash)
+}
+
+// confirmPassword notes that the caller's session has just seen the password. Errors: 400 for a wrong one, 429 after many.
+func (s *service) confirmPassword(ctx context.Context, d *db.DB, in struct {
+	Password string `json:"password" required:"true" maxLength:"1024" doc:"The password of the caller."`
+}) (op.None, error) {
+	who := db.ActorFrom(ctx)
+	hash, err := currentSession(who)
+	if err != nil {
+		return op.None{}, err
+	}
+	if _, err := s.checkPassword(ctx, d, accountOf(who.UserID), who.UserID, in.Password, fault.Invalid("password", fault.NewProblem("wrong", "is not right"))); err != nil {
+		return op.None{}, err
+	}
+	return op.None{}, d.Do(ctx, func(tx *db.Tx) error {
+		if err := notePassword(ctx, tx, hash); err != nil {
+			return err
+		}
+		return op.Audit(ctx, tx, "confirm-password", "user", number(who.UserID))
+	})
 }

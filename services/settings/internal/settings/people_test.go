@@ -410,7 +410,7 @@ func TestReplicasThatStartAtOnceMakeOneAdministrator(t *testing.T) {
 	var both sync.WaitGroup
 	errs := make([]error, 2)
 	for i := range errs {
-		both.Go(func() { errs[i] = svc.firstStart(context.Background()) })
+		both.Go(func() { errs[i] = svc.firstStart(context.Background(), s.Parts.Published) })
 	}
 	both.Wait()
 	require.NoError(t, errors.Join(errs...))

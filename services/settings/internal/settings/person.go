@@ -46,6 +46,17 @@ func personByName(ctx context.Context, tx *db.Tx, name string) (person, error) {
 		order by lower(login) = lower($1) desc limit 1`, name)
 }
 
+// lockByEmail locks the user with an email address, in any case; 404 if nobody has it.
+func lockByEmail(ctx context.Context, tx *db.Tx, email string) (person, error) {
+	return onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) for update`, email)
+}
+
+// lockByAddress locks the user who has an address as email address, else the one who has it as login; 404 if nobody has it.
+func lockByAddress(ctx context.Context, tx *db.Tx, address string) (person, error) {
+	return onePerson(ctx, tx, `select `+personColumns+` from person where lower(email) = lower($1) or lower(login) = lower($1)
+		order by lower(email) = lower($1) desc limit 1 for update`, address)
+}
+
 // onePerson runs a statement that gives one row of personColumns; 404 when it gives none.
 func onePerson(ctx context.Context, tx *db.Tx, sql string, args ...any) (person, error) {
 	p, err := one[person](ctx, tx, sql, args...)
@@ -56,6 +67,45 @@ func onePerson(ctx context.Context, tx *db.Tx, sql string, args ...any) (person,
 		return p, fmt.Errorf("read or change a user: %w", err)
 	}
 	return p, nil
+}
+
+// addPerson adds a user who has yet to choose a password, and publishes them. An address that somebody took just now is 409.
+func addPerson(ctx context.Context, tx *db.Tx, email, name, role string) (person, error) {
+	p, err := onePerson(ctx, tx, `insert into person (login, name, email, roles, created_at, updated_at) values ($1, $2, $1, $3, $4, $4) returning `+personColumns,
+		email, name, []string{role}, tx.Now)
+	if db.Violates(err, "person_email") || db.Violates(err, "person_login") {
+		return p, fault.Duplicate("Somebody invited this address just now.", nil)
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, publishPerson(tx, p)
+}
+
+// addAdministrator adds the first administrator, unless the site has one who can sign in.
+func addAdministrator(ctx context.Context, tx *db.Tx, login, email, hash string) error {
+	_, err := tx.Exec(ctx, `insert into person (login, name, email, roles, password, created_at, updated_at)
+		select $2, $2, $3, array[$1], $4, $5, $5 where not exists (select from person where $1 = any(roles) and password is not null)`,
+		auth.SiteAdmin, login, email, hash, tx.Now)
+	return err
+}
+
+// haveAdministrator reports whether somebody else than a user is an administrator who can sign in.
+func haveAdministrator(ctx context.Context, tx *db.Tx, except int64) (have bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from person where id <> $1 and $2 = any(roles) and password is not null)`, except, auth.SiteAdmin).Scan(&have)
+	if err != nil {
+		return false, fmt.Errorf("look for another administrator: %w", err)
+	}
+	return have, nil
+}
+
+// administrators are those who can sign in, without one user.
+func administrators(ctx context.Context, tx *db.Tx, except int64) ([]person, error) {
+	all, err := many[person](ctx, tx, `select `+personColumns+` from person where $1 = any(roles) and id <> $2 and password is not null order by id`, auth.SiteAdmin, except)
+	if err != nil {
+		return nil, fmt.Errorf("read administrators: %w", err)
+	}
+	return all, nil
 }
 
 // setRoles gives the locked user p exactly these roles.
@@ -71,17 +121,8 @@ func setRoles(ctx context.Context, tx *db.Tx, p person, names []string) (person,
 	return p, publishPerson(tx, p)
 }
 
-// removePerson deletes the locked user with their sessions, application passwords and links.
-func removePerson(ctx context.Context, tx *db.Tx, p person) error {
-	if err := endSessions(ctx, tx, p.ID, nil); err != nil {
-		return err
-	}
-	if err := errors.Join(endKeys(ctx, tx, p.ID), endConnections(ctx, tx, p.ID)); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `update link set ended_at = $2 where person_id = $1 and ended_at is null`, p.ID, tx.Now); err != nil {
-		return fmt.Errorf("end links: %w", err)
-	}
+// deletePerson deletes the locked user. Whatever else is theirs has ended before.
+func deletePerson(ctx context.Context, tx *db.Tx, p person) error {
 	if _, err := tx.Exec(ctx, `delete from person where id = $1`, p.ID); err != nil {
 		return fmt.Errorf("delete user: %w", err)
 	}
@@ -93,4 +134,31 @@ func publishPerson(tx *db.Tx, p person) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(number(p.ID)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,
 			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited}}})
+}
+
+func publishPeople(ctx context.Context, tx *db.Tx, ids []int64) error {
+	all, err := many[person](ctx, tx, `select `+personColumns+` from person where id = any($1) order by id`, ids)
+	if err != nil {
+		return fmt.Errorf("read users: %w", err)
+	}
+	for _, p := range all {
+		if err := publishPerson(tx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passwordHash reads the hash of a user's password, "" for one who has yet to choose it and for one who does not exist.
+func passwordHash(ctx context.Context, tx *db.Tx, userID int64) (hash string, err error) {
+	err = tx.QueryRow(ctx, `select coalesce((select password from person where id = $1), '')`, userID).Scan(&hash)
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return hash, nil
+}
+
+// setPassword gives a user a password, by its hash. The caller publishes the user.
+func setPassword(ctx context.Context, tx *db.Tx, userID int64, hash string) (person, error) {
+	return onePerson(ctx, tx, `update person set password = $2, version = version + 1, updated_at = $3 where id = $1 returning `+personColumns, userID, hash, tx.Now)
 }

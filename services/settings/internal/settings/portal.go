@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -10,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 )
@@ -75,7 +76,7 @@ func (Portal) RecordID() string { return docPortal }
 func (s *service) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *string) Portal {
 	p := Portal{Path: doc.Path, StaffOut: doc.StaffOut, Require2FA: doc.Require2FA, IdleHours: doc.IdleHours, LogoID: doc.LogoID,
 		PoweredBy: doc.PoweredBy, BookingPage: doc.BookingPage, Host: doc.Host, PrettyURLs: true, PathStatus: pathStatus,
-		TwoFactor: twoFactor, LoginProtection: s.Config.RateFactor > 0, SiteAdmin: slices.Contains(who.Roles, roleSiteAdmin),
+		TwoFactor: twoFactor, LoginProtection: s.Config.RateFactor > 0, SiteAdmin: slices.Contains(who.Roles, auth.SiteAdmin),
 		HostReachable: doc.HostReachable, HostHTTPS: doc.HostHTTPS, HostCheckedAt: doc.HostCheckedAt}
 	p.HostActive = doc.Host != "" && doc.HostReachable != nil && *doc.HostReachable && doc.HostHTTPS != nil && *doc.HostHTTPS
 	p.URL = s.Config.PublicURL + "/" + doc.Path
@@ -100,6 +101,24 @@ func (s *service) logoURL(doc portalDoc) string {
 	return s.Config.PublicURL + doc.LogoURL
 }
 
+// letterhead is what stands above the mails of the site.
+func (s *service) letterhead(ctx context.Context, tx *db.Tx) (mail.Business, error) {
+	business, err := readBusiness(ctx, tx)
+	if err != nil {
+		return mail.Business{}, err
+	}
+	var doc portalDoc
+	_, err = readDocument(ctx, tx, docPortal, &doc)
+	return mail.Business{Name: business.Name, Logo: s.logoURL(doc)}, err
+}
+
+// idleHours is after how many hours without a call a session ends.
+func idleHours(ctx context.Context, tx *db.Tx) (int, error) {
+	var doc portalDoc
+	_, err := readDocument(ctx, tx, docPortal, &doc)
+	return doc.IdleHours, err
+}
+
 // reserved are the first segments of addresses that belong to the system.
 var reserved = []string{"v1", "mcp", "_ui", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book", "readyz"}
 
@@ -113,7 +132,7 @@ const (
 )
 
 // pathStatus is why the portal cannot have a path; nil when it can.
-func pathStatus(ctx context.Context, tx *db.Tx, path string) (*string, error) {
+func (s *service) pathStatus(ctx context.Context, tx *db.Tx, path string) (*string, error) {
 	status := pathInUse
 	switch {
 	case !pathPattern.MatchString(path):
@@ -121,12 +140,8 @@ func pathStatus(ctx context.Context, tx *db.Tx, path string) (*string, error) {
 	case slices.Contains(reserved, path):
 		status = pathReserved
 	default:
-		var taken bool
-		if err := tx.QueryRow(ctx, `select exists (select from page where slug = $1)`, path).Scan(&taken); err != nil {
-			return nil, fmt.Errorf("look for a page at a path: %w", err)
-		}
-		if !taken {
-			return nil, nil
+		if taken, err := s.pageAt(ctx, tx, path); err != nil || !taken {
+			return nil, err
 		}
 	}
 	return &status, nil
@@ -143,13 +158,13 @@ func (s *service) getPortal(ctx context.Context, tx *db.Tx, _ op.None) (Portal, 
 
 // portalFor is the settings as the caller sees them, with the caller's second factor and rights.
 func (s *service) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc, version int64) (Portal, error) {
-	status, err := pathStatus(ctx, tx, doc.Path)
+	status, err := s.pathStatus(ctx, tx, doc.Path)
 	if err != nil {
 		return Portal{}, err
 	}
 	u, _ := s.Identity.User(tx.Who.UserID)
 	p := s.portal(doc, tx.Who, u.GetTwoFactor(), status)
-	p.stamp = stamp{version}
+	p.stamp = stampOf(version)
 	return p, nil
 }
 
@@ -174,7 +189,7 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	}
 	before := doc
 	if in.Path.Set && in.Path.V != doc.Path {
-		status, err := pathStatus(ctx, tx, in.Path.V)
+		status, err := s.pathStatus(ctx, tx, in.Path.V)
 		if err != nil {
 			return Portal{}, err
 		}
@@ -222,6 +237,13 @@ func (s *service) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	return s.portalFor(ctx, tx, doc, version)
 }
 
+// lockLogo locks the portal's settings, and answers with the id of the picture that is the logo; nil for none.
+func lockLogo(ctx context.Context, tx *db.Tx) (*int64, error) {
+	var doc portalDoc
+	_, err := lockDocument(ctx, tx, docPortal, &doc)
+	return doc.LogoID, err
+}
+
 // setLogo sets or clears the logo; an unknown picture is 400. The document is locked, so the picture cannot be deleted meanwhile.
 func (doc *portalDoc) setLogo(ctx context.Context, tx *db.Tx, id opt.Value[int64]) error {
 	doc.LogoURL = ""
@@ -229,11 +251,11 @@ func (doc *portalDoc) setLogo(ctx context.Context, tx *db.Tx, id opt.Value[int64
 	if doc.LogoID == nil {
 		return nil
 	}
-	m, err := oneMedia(ctx, tx, `select `+mediaColumns+` from media where id = $1`, *doc.LogoID)
+	path, err := mediaPathOf(ctx, tx, *doc.LogoID)
 	if fault.From(err).Status == http.StatusNotFound {
 		return fault.Invalid("logo_id", fault.Unknown())
 	}
-	doc.LogoURL = m.path()
+	doc.LogoURL = path
 	return err
 }
 
@@ -247,6 +269,6 @@ type PortalPath struct {
 func (s *service) checkPortalPath(ctx context.Context, tx *db.Tx, in struct {
 	Path string `json:"path" required:"true" maxLength:"100"`
 }) (PortalPath, error) {
-	status, err := pathStatus(ctx, tx, in.Path)
+	status, err := s.pathStatus(ctx, tx, in.Path)
 	return PortalPath{Path: in.Path, Status: status, URL: s.Config.PublicURL + "/" + url.PathEscape(in.Path)}, err
 }

@@ -22,7 +22,7 @@ type Retention struct {
 }
 
 // retention is fixed: no operation changes it.
-var retention = Retention{Spam: 30, WebhookLog: 30, AuditLog: 365, DeletedContacts: 30}
+var retention = Retention{Spam: 30, WebhookLog: 30, AuditLog: entriesKept, DeletedContacts: 30}
 
 // Privacy is the privacy settings.
 type Privacy struct {
@@ -40,13 +40,13 @@ func publishPrivacy(ctx context.Context, tx *db.Tx, changed []string) error {
 	if err != nil {
 		return err
 	}
-	return publishSite(ctx, tx, docPrivacy, version, changed, Privacy{doc.DeleteOnUninstall, retention, stamp{version}})
+	return publishSite(ctx, tx, docPrivacy, version, changed, Privacy{doc.DeleteOnUninstall, retention, stampOf(version)})
 }
 
 func getPrivacy(ctx context.Context, tx *db.Tx, _ op.None) (Privacy, error) {
 	var doc privacyDoc
 	version, err := readDocument(ctx, tx, docPrivacy, &doc)
-	return Privacy{doc.DeleteOnUninstall, retention, stamp{version}}, err
+	return Privacy{doc.DeleteOnUninstall, retention, stampOf(version)}, err
 }
 
 func updatePrivacy(ctx context.Context, tx *db.Tx, in struct {
@@ -69,5 +69,5 @@ func updatePrivacy(ctx context.Context, tx *db.Tx, in struct {
 			return Privacy{}, err
 		}
 	}
-	return Privacy{doc.DeleteOnUninstall, retention, stamp{version}}, nil
+	return Privacy{doc.DeleteOnUninstall, retention, stampOf(version)}, nil
 }

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"frontdesk/libs/auth"
@@ -16,7 +15,7 @@ func (r role) of() auth.Role {
 }
 
 // rolesNamed are the roles of all that names lists.
-func rolesNamed(all []role, names []string) (held []auth.Role) {
+func rolesNamed(all allRoles, names []string) (held []auth.Role) {
 	for _, r := range all {
 		if slices.Contains(names, r.Name) {
 			held = append(held, r.of())
@@ -26,7 +25,7 @@ func rolesNamed(all []role, names []string) (held []auth.Role) {
 }
 
 // rightsOf adds up the roles of all that names lists.
-func rightsOf(all []role, names []string) auth.Rights { return auth.Sum(rolesNamed(all, names)...) }
+func rightsOf(all allRoles, names []string) auth.Rights { return auth.Sum(rolesNamed(all, names)...) }
 
 // mainRole is the role that a user is shown with: the strongest of firstRoles, else the first one held; empty for none.
 func mainRole(names []string) string {
@@ -45,12 +44,12 @@ func mainRole(names []string) string {
 type giver struct {
 	person
 	auth.Giver
-	all []role
+	all allRoles
 }
 
 // currentGiver reads the caller's rights under the lock of lockRoles: the copy by which the call was admitted may be
 // older. It is 401 for a user who was deleted, 403 for one who may no longer manage the site.
-func currentGiver(ctx context.Context, tx *db.Tx, all []role) (giver, error) {
+func currentGiver(ctx context.Context, tx *db.Tx, all allRoles) (giver, error) {
 	p, err := personByID(ctx, tx, tx.Who.UserID)
 	if unlessRefused(err) != nil {
 		return giver{}, err
@@ -65,12 +64,12 @@ func currentGiver(ctx context.Context, tx *db.Tx, all []role) (giver, error) {
 	return g, nil
 }
 
-func newGiver(who db.Actor, p person, all []role) giver {
+func newGiver(who db.Actor, p person, all allRoles) giver {
 	return giver{p, auth.GiverOf(who, rolesNamed(all, p.Roles)...), all}
 }
 
-// mayGive refuses a role with rights that the giver does not hold.
-func (g giver) mayGive(name string) error {
+// mayGiveRole refuses a role with rights that the giver does not hold.
+func (g giver) mayGiveRole(name string) error {
 	i := slices.IndexFunc(g.all, func(r role) bool { return r.Name == name })
 	if i < 0 {
 		return g.MayGive(auth.Role{Name: name})
@@ -78,8 +77,8 @@ func (g giver) mayGive(name string) error {
 	return g.MayGive(g.all[i].of())
 }
 
-// mayChange refuses to change a user who holds more than the giver.
-func (g giver) mayChange(p person) error { return g.MayChange(rolesNamed(g.all, p.Roles)...) }
+// mayChangeUser refuses to change a user who holds more than the giver.
+func (g giver) mayChangeUser(p person) error { return g.MayChange(rolesNamed(g.all, p.Roles)...) }
 
 // mayShape refuses to give or take rights that the giver does not hold, and to lower the giver's own role.
 func (g giver) mayShape(before, next role) error {
@@ -112,7 +111,7 @@ func (g giver) mayShape(before, next role) error {
 func (g giver) gives() []string {
 	names := []string{}
 	for _, r := range serviceRoles {
-		if g.Can(auth.ManageCRM) && g.mayGive(r) == nil {
+		if g.Can(auth.ManageCRM) && g.mayGiveRole(r) == nil {
 			names = append(names, r)
 		}
 	}
@@ -125,13 +124,28 @@ func keepsAdministrator(ctx context.Context, tx *db.Tx, p person, next []string)
 	if !slices.Contains(p.Roles, roleSiteAdmin) || slices.Contains(next, roleSiteAdmin) {
 		return nil
 	}
-	var others bool
-	err := tx.QueryRow(ctx, `select exists (select from person where id <> $1 and $2 = any(roles) and password is not null)`, p.ID, roleSiteAdmin).Scan(&others)
+	others, err := haveAdministrator(ctx, tx, p.ID)
 	if err != nil {
-		return fmt.Errorf("look for another administrator: %w", err)
+		return err
 	}
 	if !others {
 		return fault.Conflict("last_administrator", "This is the last site administrator.")
 	}
 	return nil
+}
+
+// readGiver is the caller, with the rights that their credential leaves.
+func readGiver(ctx context.Context, tx *db.Tx) (giver, error) {
+	p, all, err := personAndRoles(ctx, tx, tx.Who.UserID)
+	return newGiver(tx.Who, p, all), err
+}
+
+// personAndRoles reads a user and all roles.
+func personAndRoles(ctx context.Context, tx *db.Tx, userID int64) (person, allRoles, error) {
+	p, err := personByID(ctx, tx, userID)
+	if err != nil {
+		return p, nil, err
+	}
+	all, err := readRoles(ctx, tx)
+	return p, all, err
 }

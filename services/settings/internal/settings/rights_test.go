@@ -49,7 +49,7 @@ func TestNobodyGivesARoleWithMoreThanTheirs(t *testing.T) {
 		{"clerk", "lead", "rights"},
 	} {
 		t.Run(c.giver+" gives "+c.role, func(t *testing.T) {
-			require.Equal(t, c.refused, reason(t, giverWith(c.giver).mayGive(c.role)))
+			require.Equal(t, c.refused, reason(t, giverWith(c.giver).mayGiveRole(c.role)))
 		})
 	}
 }
@@ -69,7 +69,7 @@ func TestNobodyChangesAUserWhoHoldsMore(t *testing.T) {
 		{"clerk", []string{"author"}, ""},
 	} {
 		t.Run(c.giver+" changes "+c.roles[0], func(t *testing.T) {
-			require.Equal(t, c.refused, reason(t, giverWith(c.giver).mayChange(person{ID: 2, Roles: c.roles})))
+			require.Equal(t, c.refused, reason(t, giverWith(c.giver).mayChangeUser(person{ID: 2, Roles: c.roles})))
 		})
 	}
 }

@@ -52,18 +52,21 @@ var firstRoles = []role{
 	{Name: "subscriber", Label: "Subscriber", Capabilities: []string{}, Visibility: visibilityOwn},
 }
 
-// readRoles reads all roles, the strongest first.
-func readRoles(ctx context.Context, tx *db.Tx) ([]role, error) {
+// allRoles are all roles, the strongest first.
+type allRoles []role
+
+// readRoles reads all roles.
+func readRoles(ctx context.Context, tx *db.Tx) (allRoles, error) {
 	return queryRoles(ctx, tx, `select `+roleColumns+` from role order by position`)
 }
 
 // lockRoles is readRoles for a change: who holds which permission stays as it is until the transaction ends. Everything
 // that gives or takes a role begins with it, so that two administrators cannot take each other's away at once.
-func lockRoles(ctx context.Context, tx *db.Tx) ([]role, error) {
+func lockRoles(ctx context.Context, tx *db.Tx) (allRoles, error) {
 	return queryRoles(ctx, tx, `select `+roleColumns+` from role order by position for update`)
 }
 
-func queryRoles(ctx context.Context, tx *db.Tx, sql string) ([]role, error) {
+func queryRoles(ctx context.Context, tx *db.Tx, sql string) (allRoles, error) {
 	all, err := many[role](ctx, tx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
@@ -97,7 +100,7 @@ type AvailableRoles struct {
 	Capabilities []string `json:"capabilities" doc:"All permissions that a role can hold."`
 }
 
-func shownRoles(all []role, held auth.Rights) Roles {
+func shownRoles(all allRoles, held auth.Rights) Roles {
 	out := Roles{Roles: []Role{}, Available: AvailableRoles{Roles: []string{}, Capabilities: held.Capabilities}}
 	for _, r := range all {
 		if len(r.Capabilities) > 0 {
@@ -188,7 +191,27 @@ func capabilities(list []string) ([]string, error) {
 	return out, nil
 }
 
-// unknownName says that a list of names has one that does not exist.
-func unknownName(kind, name string) fault.Problem {
-	return fault.NewProblem("unknown_"+kind, "names a "+kind+" that does not exist: "+name, "name", name)
+func publishRoles(ctx context.Context, tx *db.Tx, names []string) error {
+	all, err := many[role](ctx, tx, `select `+roleColumns+` from role where name = any($1) order by name`, names)
+	if err != nil {
+		return fmt.Errorf("read roles: %w", err)
+	}
+	for _, r := range all {
+		if err := publishRole(tx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRoles adds those of firstRoles that are not there yet.
+func addRoles(ctx context.Context, tx *db.Tx) error {
+	for i, r := range firstRoles {
+		_, err := tx.Exec(ctx, `insert into role (name, label, capabilities, visibility, fixed, position) values ($1, $2, $3, $4, $5, $6)
+			on conflict (name) do nothing`, r.Name, r.Label, r.Capabilities, r.Visibility, r.Fixed, i+1)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

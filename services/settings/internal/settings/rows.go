@@ -2,10 +2,13 @@ package settings
 
 import (
 	"context"
+	"errors"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 )
 
 // one reads the only row of a query into a T, column by column under the field's name; pgx.ErrNoRows if the query finds no row.
@@ -25,4 +28,16 @@ func many[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) ([]T, 
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// number is the id of a user or page as events and the audit log have it.
+func number(id int64) string { return strconv.FormatInt(id, 10) }
+
+// unlessRefused is nil for a fault, which another attempt would meet again, and err for everything else.
+func unlessRefused(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return nil
+	}
+	return err
 }

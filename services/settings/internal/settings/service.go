@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
 	"frontdesk/libs/fetch"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/live"
@@ -47,6 +48,8 @@ type service struct {
 	live     *live.Live
 	// decoders is full while as many pictures are decoded as memory allows.
 	decoders chan struct{}
+	lockLogo func(ctx context.Context, tx *db.Tx) (*int64, error)
+	pageAt   func(ctx context.Context, tx *db.Tx, slug string) (bool, error)
 }
 
 func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
@@ -66,36 +69,55 @@ func newService(k *app.Kit) (*service, error) {
 	}
 	s := &service{Kit: k, hasher: newHasher(), passkeys: passkeys, client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal}), decoders: make(chan struct{}, decoders)}
 	s.live = live.New(k.Bus, k.Apps.On)
-	s.newTables()
+	s.newApps()
+	s.newTeam()
+	s.lockLogo, s.pageAt = lockLogo, pageAt
 	return s, nil
 }
 
 // parts fills and publishes what a start needs (see firstStart), and answers with what libs/app runs.
 func (s *service) parts(ctx context.Context) (*app.Parts, error) {
-	if err := s.firstStart(ctx); err != nil {
+	ops := s.ops()
+	all, err := app.Join(
+		app.Room{Name: "settings", Parts: app.Parts{
+			Ops:       ops,
+			PagePaths: slices.Concat(pages.Paths, paths),
+			Pages:     s.website(ops),
+			Jobs:      []app.Job{{Name: "retention", Every: time.Hour, Run: s.deleteOutdated}},
+			Run:       []func(context.Context){s.live.Run},
+		}},
+		app.Room{Name: "document", Parts: s.documentParts()},
+		app.Room{Name: "audit", Parts: s.auditParts()},
+		app.Room{Name: "media", Parts: s.mediaParts()},
+		app.Room{Name: "site", Parts: s.siteParts()},
+		app.Room{Name: "mailer", Parts: s.mailerParts()},
+		app.Room{Name: "page", Parts: s.pageParts()},
+		app.Room{Name: "apps", Parts: s.appsParts()},
+		app.Room{Name: "people", Parts: s.peopleParts()},
+		app.Room{Name: "roles", Parts: s.rolesParts()},
+		app.Room{Name: "sessions", Parts: s.sessionsParts()},
+		app.Room{Name: "keys", Parts: s.keysParts()},
+		app.Room{Name: "assistants", Parts: s.assistantsParts()},
+		app.Room{Name: "twofactor", Parts: s.twofactorParts()},
+		app.Room{Name: "passkeys", Parts: s.passkeysParts()},
+		app.Room{Name: "passwords", Parts: s.passwordsParts()},
+		app.Room{Name: "team", Parts: s.teamParts()},
+		app.Room{Name: "support", Parts: s.supportParts()},
+	)
+	if err != nil {
 		return nil, err
 	}
-	ops := s.ops()
-	return &app.Parts{
-		Ops:       ops,
-		PagePaths: slices.Concat(pages.Paths, paths),
-		Pages:     s.website(ops),
-		Follows:   s.follows(),
-		Personal:  s.personal(),
-		Published: s.records(),
-		Restored:  s.restored,
-		Sealed:    []app.Sealed{{Table: "person", Column: "totp", Purpose: ofSecondFactor}, {Table: "person", Column: "totp_pending", Purpose: ofSecondFactor}},
-		Jobs:      s.jobs(),
-		Workers:   []app.Worker{{Name: "password links", Pause: 250 * time.Millisecond, Slice: s.sendPasswordLink}},
-		Tables:    []app.Table{s.manifests, s.presence, s.fields, s.staff},
-		Run:       []func(context.Context){s.keepApps, s.keepDescription, s.sendMails, s.live.Run},
-		Gauges: []app.Gauge{
-			{Name: "mail.waiting", Unit: "{mail}", Doc: "mails that wait, by status", Label: "status",
-				SQL: `select s, (select count(*) from mail where status = s and status in ('queued', 'retrying')) from unnest(array['queued', 'retrying']) s`},
-			{Name: "mail.age", Unit: "s", Doc: "age of the oldest mail that waits",
-				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0) from mail where status in ('queued', 'retrying')`},
-			{Name: "mail.unknown", Unit: "{mail}", Doc: "mails of the last day of which nobody can say whether they arrived",
-				SQL: `select count(*) from mail where status = 'unknown' and created_at > now() - interval '1 day'`},
-		},
-	}, nil
+	return all, s.firstStart(ctx, all.Published)
+}
+
+// deleteOutdated deletes everything whose time of keeping is over.
+func (s *service) deleteOutdated(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		for _, f := range []func(context.Context, *db.Tx) error{deleteOldEntries, deleteOldMails, deleteOldBrowsers, deleteOldChallenges} {
+			if err := f(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

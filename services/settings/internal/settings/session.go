@@ -2,11 +2,11 @@ package settings
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -40,50 +41,50 @@ type session struct {
 
 const sessionColumns = `hash, person_id, channel, two_factor, seen_at, expires_at`
 
-// newToken is a secret of 256 bits and the hash under which it is kept.
-func newToken() (token string, hash []byte) {
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret)
-	token = base64.RawURLEncoding.EncodeToString(secret)
-	return token, tokenHash(token)
-}
-
-func tokenHash(token string) []byte {
-	h := sha256.Sum256([]byte(token))
-	return h[:]
-}
-
-// startSession signs the locked user in, who has just given their password, and answers with the cookie's token.
-func startSession(ctx context.Context, tx *db.Tx, personID int64, channel string, twoFactor bool) (string, error) {
+// startSession signs the locked user in, who has just given their password, and answers with the session's cookie.
+func (s *service) startSession(ctx context.Context, tx *db.Tx, personID int64, twoFactor bool) (*http.Cookie, error) {
 	token, hash := newToken()
-	s := session{Hash: hash, PersonID: personID, Channel: channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
+	started := session{Hash: hash, PersonID: personID, Channel: tx.Who.Channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
 	_, err := tx.Exec(ctx, `insert into session (`+sessionColumns+`, created_at, password_at, browser, address)
 		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, @now, @browser, @address)`,
-		pgx.NamedArgs{"hash": s.Hash, "person": s.PersonID, "channel": s.Channel, "two_factor": s.TwoFactor, "now": tx.Now, "expires": s.ExpiresAt,
+		pgx.NamedArgs{"hash": hash, "person": personID, "channel": started.Channel, "two_factor": twoFactor, "now": tx.Now, "expires": started.ExpiresAt,
 			"browser": browserName(ctx), "address": tx.Who.Address})
 	if err != nil {
-		return "", fmt.Errorf("start session: %w", err)
+		return nil, fmt.Errorf("start session: %w", err)
 	}
 	rows, err := tx.Query(ctx, `delete from session where hash in (
 		select hash from session where person_id = $1 order by seen_at desc, created_at desc, hash = $2 desc offset $3) returning hash`, personID, hash, mostSessions)
 	if err != nil {
-		return "", fmt.Errorf("bound sessions: %w", err)
+		return nil, fmt.Errorf("bound sessions: %w", err)
 	}
 	if err := withdrawSessions(tx, rows); err != nil {
-		return "", err
+		return nil, err
 	}
-	return token, publishSession(tx, s)
+	if err := publishSession(tx, started); err != nil {
+		return nil, err
+	}
+	// The new cookie takes the place of this browser's old one, whose session nobody could end by signing out any more.
+	if c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(auth.Cookie); err == nil && c.Value != "" {
+		rows, err := tx.Query(ctx, `delete from session where hash = $1 returning hash`, tokenHash(c.Value))
+		if err != nil {
+			return nil, fmt.Errorf("end the browser's old session: %w", err)
+		}
+		if err := withdrawSessions(tx, rows); err != nil {
+			return nil, err
+		}
+	}
+	return s.cookie(auth.Cookie, token, sessionLife), nil
 }
 
 // heardWithin is how long a sign-in waits for its session. Without Kafka none arrives.
 const heardWithin = 3 * time.Second
 
-// hear waits until this process has heard of the session with a token, which was just started, as all do over Kafka. The answer would come before the
+// hear waits until this process has heard of the session of a cookie, which was just started, as all do over Kafka. The answer would come before the
 // session counts otherwise whenever the relay is slow, and the first request in it would be refused.
-func (s *service) hear(ctx context.Context, token string) {
+func (s *service) hear(ctx context.Context, started *http.Cookie) {
 	ctx, cancel := context.WithTimeout(ctx, heardWithin)
 	defer cancel()
-	key := auth.SessionKey(tokenHash(token))
+	key := auth.SessionKey(tokenHash(started.Value))
 	s.Identity.Table.Wait(ctx, func() bool {
 		_, known := s.Identity.Table.Get(key)
 		return known
@@ -94,15 +95,6 @@ func publishSession(tx *db.Tx, s session) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Version: s.SeenAt.Unix(), Record: &proto.Identity_Session{Session: &proto.Session{
 		Hash: s.Hash, UserId: s.PersonID, Channel: s.Channel, TwoFactor: s.TwoFactor,
 		SeenAt: timestamppb.New(s.SeenAt), ExpiresAt: timestamppb.New(s.ExpiresAt)}}})
-}
-
-// endSession signs one browser out. It is no error when that has happened already.
-func endSession(ctx context.Context, tx *db.Tx, hash []byte) error {
-	if _, err := tx.Exec(ctx, `delete from session where hash = $1`, hash); err != nil {
-		return fmt.Errorf("end session: %w", err)
-	}
-	tx.Tombstone(proto.IdentityTopic, auth.SessionKey(hash))
-	return nil
 }
 
 // endSessions signs a user out everywhere except in the session with the hash keep; nil keeps none.
@@ -138,14 +130,40 @@ func oneSession(ctx context.Context, tx *db.Tx, sql string, args ...any) (sessio
 	return s, nil
 }
 
-// keepSession notes when a session was last used, so that it does not end as an idle one. A session that has ended, or was
+// onSessionSeen notes when a session was last used, so that it does not end as an idle one. A session that has ended, or was
 // used later, stays as it is.
-func keepSession(ctx context.Context, tx *db.Tx, hash []byte, at time.Time) error {
-	s, err := oneSession(ctx, tx, `update session set seen_at = $2 where hash = $1 and seen_at < $2 returning `+sessionColumns, hash, at)
+func onSessionSeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindSessionSeen {
+		return nil
+	}
+	var in proto.SessionSeen
+	if err := e.Decode(&in); err != nil {
+		return err
+	}
+	s, err := oneSession(ctx, tx, `update session set seen_at = $2 where hash = $1 and seen_at < $2 returning `+sessionColumns, in.GetHash(), e.At)
 	if err != nil {
 		return unlessRefused(err)
 	}
 	return publishSession(tx, s)
+}
+
+// sessionByHash reads a session; 401 for one that has ended.
+func sessionByHash(ctx context.Context, tx *db.Tx, hash []byte) (session, error) {
+	return oneSession(ctx, tx, `select `+sessionColumns+` from session where hash = $1`, hash)
+}
+
+// giveTwoFactor notes that a session was given a second factor.
+func giveTwoFactor(ctx context.Context, tx *db.Tx, hash []byte) error {
+	s, err := oneSession(ctx, tx, `update session set two_factor = true where hash = $1 returning `+sessionColumns, hash)
+	if err != nil {
+		return err
+	}
+	return publishSession(tx, s)
+}
+
+// takeTwoFactor notes that no session of a user counts as one with a second factor any more.
+func takeTwoFactor(ctx context.Context, tx *db.Tx, personID int64) error {
+	return publishSessions(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, personID)
 }
 
 // publishSessions publishes the sessions that a statement gives as rows of sessionColumns.
@@ -207,4 +225,110 @@ func endSessionOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) 
 	}
 	tx.Tombstone(proto.IdentityTopic, auth.SessionKey(hash))
 	return nil
+}
+
+// endIdleSessions removes sessions that can no longer be used, so that the copies in all services stay small.
+func (s *service) endIdleSessions(ctx context.Context) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		idle, err := idleHours(ctx, tx)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `delete from session where expires_at < $1 or seen_at < $1::timestamptz - make_interval(hours => $2) returning hash`,
+			tx.Now, idle+1)
+		if err != nil {
+			return fmt.Errorf("delete idle sessions: %w", err)
+		}
+		return withdrawSessions(tx, rows)
+	})
+}
+
+// currentSession is the hash of the caller's session; 401 for callers without one.
+func currentSession(who db.Actor) ([]byte, error) {
+	text, ok := strings.CutPrefix(who.Credential, "session/")
+	if !who.Session || !ok {
+		return nil, errNoSession()
+	}
+	hash, err := hex.DecodeString(text)
+	if err != nil {
+		return nil, errNoSession()
+	}
+	return hash, nil
+}
+
+func errNoSession() error { return fault.Unauthorized("This needs a browser session. Sign in first.") }
+
+// cookie is one that no script reads.
+func (s *service) cookie(name, token string, life time.Duration) *http.Cookie {
+	//nolint:gosec // it is Secure wherever people come over https
+	return &http.Cookie{Name: name, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: strings.HasPrefix(s.Config.PublicURL, "https:"), MaxAge: int(life.Seconds())}
+}
+
+// SignedOut answers a sign-out: it takes the cookie away.
+type SignedOut struct {
+	op.None
+	cookie *http.Cookie
+}
+
+// Headers clears the session cookie.
+func (s SignedOut) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
+
+// signOut ends the caller's session. It is no error when that has happened already.
+func (s *service) signOut(ctx context.Context, tx *db.Tx, _ op.None) (SignedOut, error) {
+	hash, err := currentSession(tx.Who)
+	if err != nil {
+		return SignedOut{}, err
+	}
+	if _, err := tx.Exec(ctx, `delete from session where hash = $1`, hash); err != nil {
+		return SignedOut{}, fmt.Errorf("end session: %w", err)
+	}
+	tx.Tombstone(proto.IdentityTopic, auth.SessionKey(hash))
+	return SignedOut{cookie: s.cookie(auth.Cookie, "", -time.Second)}, nil
+}
+
+// recentPassword refuses a caller whose session has not seen the password within passwordRecent, with 403
+// svc_password_required, and a caller without a session, with 403.
+func recentPassword(ctx context.Context, tx *db.Tx) error {
+	hash, err := currentSession(tx.Who)
+	if err != nil {
+		return fault.Refused("person_only", "Only a person who is signed in may do this.")
+	}
+	var recent bool
+	err = tx.QueryRow(ctx, `select coalesce((select password_at > $2 from session where hash = $1), false)`, hash, tx.Now.Add(-passwordRecent)).Scan(&recent)
+	if err != nil {
+		return fmt.Errorf("read when the password was typed: %w", err)
+	}
+	if !recent {
+		return fault.New(http.StatusForbidden, "svc_password_required", "Type your password once more: POST /auth/confirm.")
+	}
+	return nil
+}
+
+// passwordRecent is for how long a typed password counts for what a stolen session must not do.
+const passwordRecent = 10 * time.Minute
+
+// notePassword notes that a session has just seen the password.
+func notePassword(ctx context.Context, tx *db.Tx, hash []byte) error {
+	if _, err := tx.Exec(ctx, `update session set password_at = $2 where hash = $1`, hash, tx.Now); err != nil {
+		return fmt.Errorf("note the password: %w", err)
+	}
+	return nil
+}
+
+// endRestored ends all sessions of a backup if no topic says which of them have ended since.
+func (s *service) endRestored(ctx context.Context) (did []string, err error) {
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		did = nil
+		tx.History = true
+		sessions, err := tx.Exec(ctx, `delete from session where not exists (select from logged where topic = $1)`, proto.IdentityTopic)
+		if err != nil {
+			return fmt.Errorf("end all sessions: %w", err)
+		}
+		if n := sessions.RowsAffected(); n > 0 {
+			did = append(did, fmt.Sprintf("%d sessions are ended, because nothing says which of them were ended since the backup", n))
+		}
+		return nil
+	})
+	return did, err
 }

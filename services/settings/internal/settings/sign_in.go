@@ -1,22 +1,13 @@
 package settings
 
 import (
-	"cmp"
 	"context"
-	"encoding/hex"
 	"net/http"
 	"strings"
-	"time"
 
-	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/libs/op"
-	"frontdesk/proto"
 )
-
-// signIns are the attempts allowed for each visitor address, and for each account.
-var signIns = db.Limit{N: 10, Per: time.Minute}
 
 // SignedIn is the user who signed in. Their session travels in the first cookie, not in the body.
 type SignedIn struct {
@@ -70,7 +61,7 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 		return SignedIn{}, err
 	}
 	var out SignedIn
-	err = s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+	err = refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
 		out = SignedIn{}
 		current, err := lockPerson(ctx, tx, p.ID)
 		if err != nil {
@@ -89,7 +80,7 @@ func (s *service) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedI
 		return nil, err
 	})
 	if err == nil {
-		s.hear(ctx, out.cookies[0].Value)
+		s.hear(ctx, out.cookies[0])
 	}
 	return out, err
 }
@@ -111,72 +102,4 @@ func (s *service) checkSecondFactor(ctx context.Context, tx *db.Tx, p person, in
 		return nil, err
 	}
 	return fault.Unauthorized("The code of the second factor is not right."), auditRefusal(ctx, tx, p.ID)
-}
-
-// asPerson makes p the actor of what ctx does, through the channel and from the address of now.
-func asPerson(ctx context.Context, p person) context.Context {
-	who := db.ActorFrom(ctx)
-	return db.WithActor(ctx, db.Actor{UserID: p.ID, Label: p.Name, Channel: who.Channel, Address: who.Address})
-}
-
-// refusing runs f in a transaction that is committed also when f refuses: what f wrote, such as a count of failures, stays.
-// It returns the error, else the refusal.
-func (s *service) refusing(ctx context.Context, d *db.DB, f func(*db.Tx) (refusal, err error)) error {
-	var refusal error
-	err := d.Do(ctx, func(tx *db.Tx) (err error) {
-		refusal, err = f(tx)
-		return err
-	})
-	return cmp.Or(err, refusal)
-}
-
-func auditRefusal(ctx context.Context, tx *db.Tx, personID int64) error {
-	record := ""
-	if personID != 0 {
-		record = number(personID)
-	}
-	return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: record, Outcome: "refused"})
-}
-
-// SignedOut answers a sign-out: it takes the cookie away.
-type SignedOut struct {
-	op.None
-	cookie *http.Cookie
-}
-
-// Headers clears the session cookie.
-func (s SignedOut) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
-
-func (s *service) signOut(ctx context.Context, tx *db.Tx, _ op.None) (SignedOut, error) {
-	hash, err := currentSession(tx.Who)
-	if err != nil {
-		return SignedOut{}, err
-	}
-	return SignedOut{cookie: s.sessionCookie("", -time.Second)}, endSession(ctx, tx, hash)
-}
-
-func (s *service) sessionCookie(token string, life time.Duration) *http.Cookie {
-	return s.cookie(auth.Cookie, token, life)
-}
-
-// cookie is one that no script reads.
-func (s *service) cookie(name, token string, life time.Duration) *http.Cookie {
-	//nolint:gosec // it is Secure wherever people come over https
-	return &http.Cookie{Name: name, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(s.Config.PublicURL, "https:"), MaxAge: int(life.Seconds())}
-}
-
-func errNoSession() error { return fault.Unauthorized("This needs a browser session. Sign in first.") }
-
-// currentSession is the hash of the caller's session; 401 for callers without one.
-func currentSession(who db.Actor) ([]byte, error) {
-	text, ok := strings.CutPrefix(who.Credential, "session/")
-	if !who.Session || !ok {
-		return nil, errNoSession()
-	}
-	hash, err := hex.DecodeString(text)
-	if err != nil {
-		return nil, errNoSession()
-	}
-	return hash, nil
 }

@@ -102,11 +102,11 @@ func (s *service) deactivationFeedback(ctx context.Context, tx *db.Tx, in struct
 
 // mailBusiness queues a mail to the address of the business.
 func (s *service) mailBusiness(ctx context.Context, tx *db.Tx, c mail.Content) error {
-	var general generalDoc
-	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+	business, err := readBusiness(ctx, tx)
+	if err != nil {
 		return err
 	}
-	c.To = mail.Person{Name: general.Business.Name, Address: general.Business.Email}
+	c.To = mail.Person{Name: business.Name, Address: business.Email}
 	c.Footer = []string{"Somebody of the team sent this from the app."}
 	return s.queueMail(ctx, tx, c)
 }

@@ -3,14 +3,19 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
 // StaffMember is a member of the team. Name, services and hours are those that booking has published last; services and
@@ -61,7 +66,7 @@ func (s *service) staffMember(ctx context.Context, tx *db.Tx, p person) (StaffMe
 	out.RolesYouCanGive, out.CanRemove = []string{}, false
 	out.CanRename = tx.Who.Can(auth.ManageCRM) || tx.Who.UserID == p.ID
 	g, err := currentGiver(ctx, tx, all)
-	if err == nil && g.mayChange(p) == nil && g.ID != p.ID {
+	if err == nil && g.mayChangeUser(p) == nil && g.ID != p.ID {
 		out.RolesYouCanGive, out.CanRemove = g.gives(), keepsAdministrator(ctx, tx, p, nil) == nil
 	}
 	return out, nil
@@ -98,10 +103,10 @@ func (s *service) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 			next = append(next, r)
 		}
 	}
-	if err := giver.mayChange(p); err != nil {
+	if err := giver.mayChangeUser(p); err != nil {
 		return StaffMember{}, err
 	}
-	if err := giver.mayGive(in.Role); err != nil {
+	if err := giver.mayGiveRole(in.Role); err != nil {
 		return StaffMember{}, err
 	}
 	if slices.Equal(next, p.Roles) {
@@ -138,4 +143,53 @@ func (s *service) listTeam(context.Context, *db.Tx, op.None) (db.List[TeamMember
 		team = append(team, TeamMember{u.GetId(), u.GetName()})
 	}
 	return db.All(team), nil
+}
+
+// onStaff takes the role of a person whom booking has removed from the team: booking decides, because only booking can
+// refuse a successor. History says so of people who were taken back since, too: it counts for those who have not changed.
+func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindStaffRemoved || e.State {
+		return nil
+	}
+	userID, err := strconv.ParseInt(e.Key, 10, 64)
+	if err != nil {
+		return fmt.Errorf("id of the person who left: %w", err)
+	}
+	if _, err := lockRoles(ctx, tx); err != nil {
+		return err
+	}
+	p, err := lockPerson(ctx, tx, userID)
+	if err != nil {
+		return unlessRefused(err)
+	}
+	if e.History && p.UpdatedAt.After(e.At) {
+		return nil
+	}
+	// Booking's copy of the roles may be old: a site keeps its last administrator all the same.
+	if err := keepsAdministrator(ctx, tx, p, nil); err != nil {
+		return unlessRefused(err)
+	}
+	rest := slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return slices.Contains(serviceRoles, r) })
+	if len(rest) == 0 {
+		return removePerson(ctx, tx, p)
+	}
+	if err := endSessions(ctx, tx, p.ID, nil); err != nil {
+		return err
+	}
+	_, err = setRoles(ctx, tx, p, rest)
+	return err
+}
+
+// removePerson deletes the locked user with their sessions, application passwords, connections and links.
+func removePerson(ctx context.Context, tx *db.Tx, p person) error {
+	if err := endSessions(ctx, tx, p.ID, nil); err != nil {
+		return err
+	}
+	if err := errors.Join(endKeys(ctx, tx, p.ID), endConnections(ctx, tx, p.ID)); err != nil {
+		return err
+	}
+	if err := endAllLinks(ctx, tx, p.ID); err != nil {
+		return err
+	}
+	return deletePerson(ctx, tx, p)
 }

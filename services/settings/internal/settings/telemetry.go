@@ -131,6 +131,9 @@ func (c ProfileChange) apply(d *ProfileData) fault.Problems {
 	return wrong
 }
 
+// confirmLife is for how long the address of a profile can be confirmed.
+const confirmLife = 7 * 24 * time.Hour
+
 // updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by mail. A new address is
 // asked by a new link; the link of the one before ends, whoever asked for it.
 func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
@@ -157,7 +160,7 @@ func (s *service) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 		doc.Confirmed, doc.Link = false, nil
 	}
 	if doc.Profile && !doc.Confirmed && doc.Link == nil {
-		token, l, err := newLink(ctx, tx, linkTelemetry, tx.Who.UserID, "", telemetryLife)
+		token, l, err := newLink(ctx, tx, linkTelemetry, tx.Who.UserID, "", confirmLife)
 		if err != nil {
 			return Telemetry{}, err
 		}

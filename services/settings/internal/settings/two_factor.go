@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	totpPeriod  = 30 // seconds of a step
-	totpPurpose = "second factor"
-	codes       = 10 // recovery codes that are given out
+	totpPeriod = 30 // seconds of a step
+	codes      = 10 // recovery codes that are given out
 )
 
 // wrongCode refuses a code of the second factor: 400.
@@ -30,7 +29,7 @@ func wrongCode() error { return fault.Invalid("code", fault.NewProblem("wrong", 
 func secondFactor(secret []byte, code string, now int64) (step int64, ok bool) {
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 	for _, step := range []int64{now / totpPeriod, now/totpPeriod - 1, now/totpPeriod + 1} {
-		want, err := totp.GenerateCodeCustom(text, unix(step*totpPeriod), totp.ValidateOpts{Period: totpPeriod, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		want, err := totp.GenerateCodeCustom(text, time.Unix(step*totpPeriod, 0), totp.ValidateOpts{Period: totpPeriod, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if err == nil && sameText(want, code) {
 			return step, true
 		}
@@ -43,26 +42,21 @@ func secondFactor(secret []byte, code string, now int64) (step int64, ok bool) {
 // codes have to wait it is 429.
 func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, p person, code string) (bool, error) {
 	code = plainCode(code)
-	var sealed []byte
-	var last int64
-	var after *time.Time
-	err := tx.QueryRow(ctx, `select totp, totp_step, code_after from person where id = $1`, p.ID).Scan(&sealed, &last, &after)
+	f, err := readFactor(ctx, tx, p.ID)
 	if err != nil {
-		return false, fmt.Errorf("read second factor: %w", err)
+		return false, err
 	}
-	if err := codesWait(tx, after); err != nil {
+	if err := codesWait(tx, f.After); err != nil {
 		return false, err
 	}
 	// With another master key only recovery codes are left.
-	if secret, err := s.Keys.Open(totpPurpose, sealed); sealed != nil && err == nil {
+	if secret, err := s.Keys.Open(secretPurpose, f.Secret); f.Secret != nil && err == nil {
 		if step, ok := secondFactor(secret, code, tx.Now.Unix()); ok {
-			if step <= last {
+			if step <= f.Step {
 				return false, s.countWrongCode(ctx, tx, p)
 			}
-			if _, err := tx.Exec(ctx, `update person set totp_step = $2, code_failures = 0, code_after = null where id = $1`, p.ID, step); err != nil {
-				return false, fmt.Errorf("use up second factor: %w", err)
-			}
-			return true, nil
+			err := acceptCode(ctx, tx, p.ID, step)
+			return err == nil, err
 		}
 	}
 	tag, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1 and hash = $2`, p.ID, tokenHash(code))
@@ -72,10 +66,8 @@ func (s *service) useSecondFactor(ctx context.Context, tx *db.Tx, p person, code
 	if tag.RowsAffected() == 0 {
 		return false, s.countWrongCode(ctx, tx, p)
 	}
-	if _, err := tx.Exec(ctx, `update person set code_failures = 0, code_after = null where id = $1`, p.ID); err != nil {
-		return false, fmt.Errorf("forget wrong codes: %w", err)
-	}
-	return true, nil
+	err = acceptCode(ctx, tx, p.ID, f.Step)
+	return err == nil, err
 }
 
 const (
@@ -105,17 +97,16 @@ func codesWait(tx *db.Tx, after *time.Time) error {
 // countWrongCode counts a wrong code of the locked user, makes the next one wait, and mails the user once when the first
 // wait begins: whoever types codes here has the password.
 func (s *service) countWrongCode(ctx context.Context, tx *db.Tx, p person) error {
-	var failures int
-	err := tx.QueryRow(ctx, `update person set code_failures = code_failures + 1 where id = $1 returning code_failures`, p.ID).Scan(&failures)
+	failures, err := countFailure(ctx, tx, p.ID)
 	if err != nil {
-		return fmt.Errorf("count wrong code: %w", err)
+		return err
 	}
 	wait := codeWait(failures)
 	if wait == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, `update person set code_after = $2 where id = $1`, p.ID, tx.Now.Add(wait)); err != nil {
-		return fmt.Errorf("make codes wait: %w", err)
+	if err := holdCodes(ctx, tx, p.ID, tx.Now.Add(wait)); err != nil {
+		return err
 	}
 	if failures == freeCodes+1 {
 		return s.noticeWrongCodes(ctx, tx, p)
@@ -145,11 +136,11 @@ func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ op.None) (Two
 	if p.TwoFactor {
 		return TwoFactorSecret{}, fault.InvalidStatus("active", "The second factor is on already. Turn it off first.")
 	}
-	var general generalDoc
-	if _, err := readDocument(ctx, tx, docGeneral, &general); err != nil {
+	business, err := readBusiness(ctx, tx)
+	if err != nil {
 		return TwoFactorSecret{}, err
 	}
-	issuer := strings.ReplaceAll(general.Business.Name, ":", " ")
+	issuer := strings.ReplaceAll(business.Name, ":", " ")
 	if strings.TrimSpace(issuer) == "" {
 		issuer = "Frontdesk"
 	}
@@ -161,8 +152,8 @@ func (s *service) startTwoFactor(ctx context.Context, tx *db.Tx, _ op.None) (Two
 	if err != nil {
 		return TwoFactorSecret{}, fmt.Errorf("make secret: %w", err)
 	}
-	if _, err = tx.Exec(ctx, `update person set totp_pending = $2 where id = $1`, p.ID, s.Keys.Seal(totpPurpose, secret)); err != nil {
-		return TwoFactorSecret{}, fmt.Errorf("keep secret until it is confirmed: %w", err)
+	if err := setPending(ctx, tx, p.ID, s.Keys.Seal(secretPurpose, secret)); err != nil {
+		return TwoFactorSecret{}, err
 	}
 	return TwoFactorSecret{Secret: k.Secret(), OtpauthURL: k.URL()}, nil
 }
@@ -180,7 +171,7 @@ type Code struct {
 // confirmTwoFactor turns the second factor on. Errors: 400 for a wrong code, which counts as a failure of the user, 403 without
 // a recent password, 409 without a secret to confirm, 429 while codes have to wait.
 func (s *service) confirmTwoFactor(ctx context.Context, d *db.DB, in Code) (out RecoveryCodes, err error) {
-	err = s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+	err = refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
 		if err := recentPassword(ctx, tx); err != nil {
 			return nil, err
 		}
@@ -188,18 +179,17 @@ func (s *service) confirmTwoFactor(ctx context.Context, d *db.DB, in Code) (out 
 		if err != nil {
 			return nil, err
 		}
-		var sealed []byte
-		var after *time.Time
-		if err := tx.QueryRow(ctx, `select totp_pending, code_after from person where id = $1`, p.ID).Scan(&sealed, &after); err != nil {
-			return nil, fmt.Errorf("read secret to confirm: %w", err)
-		}
-		if sealed == nil {
-			return nil, fault.InvalidStatus("none", "There is nothing to confirm. Ask for a secret first.")
-		}
-		if err := codesWait(tx, after); err != nil {
+		f, err := readFactor(ctx, tx, p.ID)
+		if err != nil {
 			return nil, err
 		}
-		secret, err := s.Keys.Open(totpPurpose, sealed)
+		if f.Pending == nil {
+			return nil, fault.InvalidStatus("none", "There is nothing to confirm. Ask for a secret first.")
+		}
+		if err := codesWait(tx, f.After); err != nil {
+			return nil, err
+		}
+		secret, err := s.Keys.Open(secretPurpose, f.Pending)
 		if err != nil {
 			return nil, fault.InvalidStatus("none", "The secret can no longer be read. Ask for a new one.")
 		}
@@ -219,8 +209,7 @@ func (s *service) turnOnTwoFactor(ctx context.Context, tx *db.Tx, p person, step
 	if err != nil {
 		return RecoveryCodes{}, err
 	}
-	p, err = onePerson(ctx, tx, `update person set totp = totp_pending, totp_pending = null, totp_step = $2, code_failures = 0, version = version + 1, updated_at = $3
-		where id = $1 returning `+personColumns, p.ID, step, tx.Now)
+	p, err = putInForce(ctx, tx, p.ID, step)
 	if err != nil {
 		return RecoveryCodes{}, err
 	}
@@ -232,11 +221,7 @@ func (s *service) turnOnTwoFactor(ctx context.Context, tx *db.Tx, p person, step
 	if err := endSessions(ctx, tx, p.ID, hash); err != nil {
 		return out, err
 	}
-	here, err := oneSession(ctx, tx, `update session set two_factor = true where hash = $1 returning `+sessionColumns, hash)
-	if err != nil {
-		return out, err
-	}
-	if err := publishSession(tx, here); err != nil {
+	if err := giveTwoFactor(ctx, tx, hash); err != nil {
 		return out, err
 	}
 	if err := publishPerson(tx, p); err != nil {
@@ -268,7 +253,7 @@ func renewRecoveryCodes(ctx context.Context, tx *db.Tx, personID int64) (Recover
 // endTwoFactor turns the caller's second factor off. Errors: 400 for a wrong code, which counts as a failure of the user, 403
 // without a recent password, 409 without a second factor, 429 while codes have to wait.
 func (s *service) endTwoFactor(ctx context.Context, d *db.DB, in Code) (op.None, error) {
-	return op.None{}, s.refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
+	return op.None{}, refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
 		if err := recentPassword(ctx, tx); err != nil {
 			return nil, err
 		}
@@ -298,12 +283,11 @@ func (s *service) turnOffTwoFactor(ctx context.Context, tx *db.Tx, p person) err
 	if _, err := tx.Exec(ctx, `delete from recovery_code where person_id = $1`, p.ID); err != nil {
 		return fmt.Errorf("delete recovery codes: %w", err)
 	}
-	p, err := onePerson(ctx, tx, `update person set totp = null, totp_step = 0, code_failures = 0, code_after = null, version = version + 1, updated_at = $2
-		where id = $1 returning `+personColumns, p.ID, tx.Now)
+	p, err := removeFactor(ctx, tx, p.ID)
 	if err != nil {
 		return err
 	}
-	if err := publishSessions(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+sessionColumns, p.ID); err != nil {
+	if err := takeTwoFactor(ctx, tx, p.ID); err != nil {
 		return err
 	}
 	if err := publishPerson(tx, p); err != nil {
@@ -320,5 +304,15 @@ func recoveryCode() string {
 	return strings.Join([]string{t[:4], t[4:8], t[8:12], t[12:16], t[16:20], t[20:]}, "-")
 }
 
-// ofSecondFactor is the purpose of every person's secret.
-func ofSecondFactor(string) string { return totpPurpose }
+// noticeTwoFactor says whether the second factor of p is on.
+func (s *service) noticeTwoFactor(ctx context.Context, tx *db.Tx, p person) error {
+	if p.TwoFactor {
+		return s.notice(ctx, tx, p, "two_factor", "Your second factor is on", "Signing in now asks for a code of your authenticator.")
+	}
+	return s.notice(ctx, tx, p, "two_factor", "Your second factor is off", "Signing in asks for your password only.")
+}
+
+func (s *service) noticeWrongCodes(ctx context.Context, tx *db.Tx, p person) error {
+	return s.notice(ctx, tx, p, "wrong_codes", "Wrong codes for your account",
+		"Somebody typed several wrong codes of your second factor. Whoever gets to that step knows your password.")
+}

@@ -2,11 +2,9 @@ package settings
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
-	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
@@ -35,24 +33,14 @@ func (s *service) website(ops *op.Set) http.Handler {
 func (s *service) pages(ops *op.Set) http.Handler {
 	site := web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()}
 	return portal.Handler(site, pages.Pages(pages.Options{
-		Site:     site,
-		Now:      s.DB.Now,
-		Page:     s.publishedPage,
+		Site: site,
+		Now:  s.DB.Now,
+		Page: func(ctx context.Context, slug string) (p pages.SitePage, err error) {
+			p.Title, p.Content, err = s.publishedPage(ctx, slug)
+			return p, err
+		},
 		Document: func() ([]byte, error) { return s.currentDescription() },
 		Seal:     func(secret []byte) []byte { return s.Keys.Seal(signingIn, secret) },
 		Open:     func(sealed []byte) ([]byte, error) { return s.Keys.Open(signingIn, sealed) },
 	}))
-}
-
-// publishedPage finds what visitors see at an address of the site; 404 when no page is published there.
-func (s *service) publishedPage(ctx context.Context, slug string) (shown pages.SitePage, err error) {
-	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		p, err := onePage(ctx, tx, `select `+pageColumns+` from page where slug = $1 and status = $2`, slug, statusPublish)
-		if err != nil {
-			return fmt.Errorf("page at /%s: %w", slug, err)
-		}
-		shown = pages.SitePage{Title: p.Title, Content: p.Content}
-		return nil
-	})
-	return shown, err
 }

@@ -1,10 +1,7 @@
 package settings
 
 import (
-	"crypto/subtle"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,14 +9,6 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 )
-
-// number is the id of a user or page as events and the audit log have it.
-func number(id int64) string { return strconv.FormatInt(id, 10) }
-
-func unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
-
-// sameText compares secrets in constant time.
-func sameText(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // parseEmail gives the stored form of an address that a person typed, or says what is wrong with it: it cannot be empty.
 func parseEmail(typed string) (email string, wrong fault.Problem) {
@@ -51,4 +40,9 @@ func checkLine(text string) fault.Problem {
 		return fault.ControlCharacters(false)
 	}
 	return fault.Problem{}
+}
+
+// unknownName says that a list of names has one that does not exist.
+func unknownName(kind, name string) fault.Problem {
+	return fault.NewProblem("unknown_"+kind, "names a "+kind+" that does not exist: "+name, "name", name)
 }

@@ -4,27 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"frontdesk/proto"
 	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	protobuf "google.golang.org/protobuf/proto"
-
-	"frontdesk/libs/bus"
-	"frontdesk/proto"
 )
-
-// newTables makes the copies of what other services publish.
-func (s *service) newTables() {
-	s.manifests = bus.NewTable(s.Bus, proto.ManifestTopic, readManifest)
-	s.presence = bus.NewTable(s.Bus, proto.PresenceTopic, func(_ string, value []byte) (*proto.Presence, int64, error) {
-		var p proto.Presence
-		return &p, 0, protobuf.Unmarshal(value, &p)
-	})
-	s.fields = bus.NewRecordTable[customField](s.Bus, proto.FieldTopic)
-	s.staff = bus.NewRecordTable[json.RawMessage](s.Bus, proto.StaffTopic)
-}
 
 // manifest is what a service announces, with its part of the OpenAPI description decoded.
 type manifest struct {
@@ -75,7 +62,10 @@ func (s *service) keepApps(ctx context.Context) {
 		}
 		if err := s.addApps(ctx, fresh); err != nil {
 			slog.WarnContext(ctx, "apps of new services are not added yet", "error", err)
-			pause(ctx, time.Second)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
 			continue
 		}
 		for _, a := range fresh {
@@ -84,9 +74,7 @@ func (s *service) keepApps(ctx context.Context) {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+// watchManifests calls f after each change of a manifest.
+func (s *service) watchManifests(f func()) {
+	s.manifests.Watch(func(string, *manifest, bool) { f() })
 }

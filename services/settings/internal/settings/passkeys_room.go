@@ -1,0 +1,27 @@
+package settings
+
+import (
+	"frontdesk/libs/app"
+	"frontdesk/libs/op"
+	"net/http"
+)
+
+func (s *service) passkeysParts() app.Parts {
+	return app.Parts{Personal: app.Personal{Holds: map[string]app.Holds{"passkey": app.Nobody, "passkey_challenge": app.Nobody}}}
+}
+
+// passkeysOps declares the operations on the caller's passkeys, and the challenge of signing in with one.
+func (s *service) passkeysOps(set *op.Set) {
+	op.Add(set, op.Op{ID: "start-passkey-sign-in", Route: "POST /auth/login/options", Perm: op.Public, SameOrigin: true, Ability: "-", Reads: true,
+		Limits: codeAttempts, LimitKey: "passkey", Doc: "Make the challenge for signing in with a passkey."}, s.startPasskeySignIn)
+	op.Add(set, op.Op{ID: "list-passkeys", Route: "GET /auth/passkeys", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Doc: "List the caller's passkeys."}, listPasskeys)
+	op.Add(set, op.Op{ID: "start-passkey", Route: "POST /auth/passkeys/options", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Reads: true,
+		Doc:   "Make the challenge for a new passkey. The session needs to have seen the password within ten minutes.",
+		Fails: op.Fails{"svc_password_required": failPassword}}, s.startPasskey)
+	op.Add(set, op.Op{ID: "create-passkey", Route: "POST /auth/passkeys", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated, Ability: "-", Record: "passkey",
+		Doc:   "Add the passkey that a device has made.",
+		Fails: op.Fails{"svc_conflict too_many": "The caller has as many passkeys as one can have.", "svc_password_required": failPassword}}, s.addPasskey)
+	op.Add(set, op.Op{ID: "delete-passkey", Route: "DELETE /auth/passkeys/{id}", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Record: "passkey",
+		Doc:   "Remove one of the caller's passkeys.",
+		Fails: op.Fails{"svc_password_required": failPassword}}, deletePasskey)
+}
