@@ -69,11 +69,11 @@ type Connection struct {
 }
 
 func connectionsOf(ctx context.Context, tx *db.Tx, personID int64) ([]Connection, error) {
-	type row struct {
+	type listed struct {
 		Connection
 		RedirectURI string
 	}
-	rows, err := many[row](ctx, tx, `select id, name, '' as host, redirect_uri, permissions, denied, created_at, expires_at, last_used_at, last_address
+	rows, err := many[listed](ctx, tx, `select id, name, '' as host, redirect_uri, permissions, denied, created_at, expires_at, last_used_at, last_address
 		from connection where person_id = $1 and family_hash is not null and expires_at > $2 order by id`, personID, tx.Now)
 	if err != nil {
 		return nil, fmt.Errorf("list connections: %w", err)

@@ -206,7 +206,7 @@ func TestPagesAreWrittenByPeopleAndByOtherServices(t *testing.T) {
 		send(&proto.EmbedInPage{RequestId: "two", NewPageTitle: "Book", Shortcode: `[svc-booking]`, Publish: true})
 		send(&proto.EmbedInPage{RequestId: "three", PageId: 999, Shortcode: `[svc-booking]`})
 		s.Settle()
-		require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+number(existing)).Is(200).Text("content"))
+		require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+fmt.Sprint(existing)).Is(200).Text("content"))
 		var answers []string
 		for _, e := range s.Events(proto.PageTopic) {
 			if len(e.GetExtra()) > 0 {

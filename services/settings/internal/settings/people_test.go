@@ -245,7 +245,7 @@ func TestWhatIsTakenAwayEndsAtOnce(t *testing.T) {
 		_, err := s.Kit.DB.Pool.Exec(context.Background(), `update person set roles = '{staff,author}' where id = $1`, writerID)
 		require.NoError(t, err)
 		for _, who := range []int64{plainID, writerID, adminID} {
-			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: number(who), Version: 2, Data: map[string]any{"user_id": who}, Extra: &proto.StaffRemoved{Successor: adminID}})
+			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: fmt.Sprint(who), Version: 2, Data: map[string]any{"user_id": who}, Extra: &proto.StaffRemoved{Successor: adminID}})
 		}
 		s.Settle()
 		s.Eventually(func() bool { return plain.Get("/me").Status == 401 && writer.Get("/me").Status == 401 })
