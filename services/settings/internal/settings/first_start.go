@@ -9,16 +9,27 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
+	"frontdesk/services/settings/internal/apps"
+	"frontdesk/services/settings/internal/assistants"
+	"frontdesk/services/settings/internal/document"
+	"frontdesk/services/settings/internal/passwords"
+	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/roles"
+	"frontdesk/services/settings/internal/support"
 )
 
 // firstStart adds missing roles and documents and the first administrator. Then it publishes all records of the table topics
 // once more, so that a broker which lost its topics has them again. Replicas that start at once take turns.
-func (s *service) firstStart(ctx context.Context, published []app.Published) error {
-	hash, err := s.firstPassword(ctx)
+func (r rooms) firstStart(ctx context.Context, k *app.Kit, published []app.Published) error {
+	hash, err := r.firstPassword(ctx, k)
 	if err != nil {
 		return fmt.Errorf("settings: first start: %w", err)
 	}
-	return s.DB.Do(ctx, func(tx *db.Tx) error {
+	first := r.site.First(roles.SiteAdmin, roles.Admin)
+	for _, more := range []map[string]any{apps.First(), assistants.First(), support.First()} {
+		maps.Copy(first, more)
+	}
+	return k.DB.Do(ctx, func(tx *db.Tx) error {
 		if err := tx.Lock(ctx, "settings.first_start", ""); err != nil {
 			return err
 		}
@@ -26,13 +37,13 @@ func (s *service) firstStart(ctx context.Context, published []app.Published) err
 			name string
 			run  func() error
 		}{
-			{"add roles", func() error { return addRoles(ctx, tx) }},
-			{"add documents", func() error { return addDocuments(ctx, tx, s.firstDocuments()) }},
+			{"add roles", func() error { return roles.Add(ctx, tx) }},
+			{"add documents", func() error { return document.Add(ctx, tx, first) }},
 			{"add the first administrator", func() error {
 				if hash == "" {
 					return nil
 				}
-				return addAdministrator(ctx, tx, s.Config.AdminLogin, s.Config.AdminEmail, hash)
+				return people.AddAdministrator(ctx, tx, k.Config.AdminLogin, k.Config.AdminEmail, hash)
 			}},
 			{"publish everything", func() error { return app.PublishAll(ctx, tx, published) }},
 		} {
@@ -44,32 +55,23 @@ func (s *service) firstStart(ctx context.Context, published []app.Published) err
 	})
 }
 
-// firstDocuments are the documents of a new site, by key.
-func (s *service) firstDocuments() map[string]any {
-	all := s.firstSite(roleSiteAdmin, roleAdmin)
-	for _, more := range []map[string]any{firstApps(), firstAssistants(), firstSupport()} {
-		maps.Copy(all, more)
-	}
-	return all
-}
-
 // firstPassword returns the hash of the password in the configuration, "" if the site has an administrator who can sign in.
-func (s *service) firstPassword(ctx context.Context) (hash string, err error) {
+func (r rooms) firstPassword(ctx context.Context, k *app.Kit) (hash string, err error) {
 	var have bool
-	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		have, err = haveAdministrator(ctx, tx, 0)
+	err = k.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		have, err = people.HaveAdministrator(ctx, tx, 0)
 		return err
 	})
 	if err != nil || have {
 		return "", err
 	}
-	c := s.Config
-	if c.AdminLogin == "" || len(c.AdminPassword) < shortestPassword {
+	c := k.Config
+	if c.AdminLogin == "" || len(c.AdminPassword) < passwords.Shortest {
 		return "", errors.New("the first start needs SVC_ADMIN_LOGIN, and SVC_ADMIN_PASSWORD with at least 8 characters")
 	}
 	// It may be of a private network, which no address that people type here may be.
 	if a, err := mail.ParseAddress(c.AdminEmail); err != nil || a.Address != c.AdminEmail {
 		return "", errors.New("SVC_ADMIN_EMAIL is not an email address")
 	}
-	return s.hashPassword(ctx, c.AdminPassword)
+	return r.passwords.Hash(ctx, c.AdminPassword)
 }

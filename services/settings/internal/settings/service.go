@@ -3,20 +3,31 @@ package settings
 import (
 	"context"
 	"embed"
-	"encoding/json"
-	"net/http"
 	"slices"
 	"time"
 
-	"github.com/go-webauthn/webauthn/webauthn"
-
 	"frontdesk/libs/app"
-	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
-	"frontdesk/libs/fetch"
-	"frontdesk/proto"
+	"frontdesk/services/settings/internal/apps"
+	"frontdesk/services/settings/internal/assistants"
+	"frontdesk/services/settings/internal/audit"
+	"frontdesk/services/settings/internal/document"
+	"frontdesk/services/settings/internal/keys"
 	"frontdesk/services/settings/internal/live"
+	"frontdesk/services/settings/internal/mailer"
+	"frontdesk/services/settings/internal/media"
+	"frontdesk/services/settings/internal/page"
+	"frontdesk/services/settings/internal/passkeys"
+	"frontdesk/services/settings/internal/passwords"
+	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/roles"
+	"frontdesk/services/settings/internal/sessions"
 	pages "frontdesk/services/settings/internal/settings/web"
+	"frontdesk/services/settings/internal/signin"
+	"frontdesk/services/settings/internal/site"
+	"frontdesk/services/settings/internal/support"
+	"frontdesk/services/settings/internal/team"
+	"frontdesk/services/settings/internal/twofactor"
 )
 
 //go:embed migrations/*.sql
@@ -25,95 +36,93 @@ var migrations embed.FS
 // Service is settings, to be run by libs/app.
 var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build}
 
-// service is what operations need beside their transaction.
-type service struct {
-	*app.Kit
-	hasher hasher
-	// passkeys makes and checks the challenges of passkeys.
-	passkeys *webauthn.WebAuthn
-	// client asks hosts that administrators name.
-	client *http.Client
-
-	// Tables of other services' topics.
-	manifests *bus.Table[*manifest]
-	presence  *bus.Table[*proto.Presence]
-	fields    *bus.Table[customField]
-	staff     *bus.Table[json.RawMessage]
-
-	description description
-	// changes happen to what decides which abilities a caller has.
-	changes changes
-	// stopping is closed when the process has to stop.
-	stopping <-chan struct{}
-	live     *live.Live
-	// decoders is full while as many pictures are decoded as memory allows.
-	decoders chan struct{}
-	lockLogo func(ctx context.Context, tx *db.Tx) (*int64, error)
-	pageAt   func(ctx context.Context, tx *db.Tx, slug string) (bool, error)
+// rooms are the rooms of the service that hold something, from the ground up.
+type rooms struct {
+	audit      *audit.Room
+	media      *media.Room
+	site       *site.Room
+	mails      *mailer.Room
+	pages      *page.Room
+	apps       *apps.Room
+	people     *people.Room
+	sessions   *sessions.Room
+	keys       *keys.Room
+	assistants *assistants.Room
+	twofactor  *twofactor.Room
+	passkeys   *passkeys.Room
+	passwords  *passwords.Room
+	signin     *signin.Room
+	team       *team.Room
+	support    *support.Room
+	live       *live.Live
 }
 
+func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
+	r.audit = audit.New(k)
+	r.media = media.New(k, site.LockLogo)
+	r.site = site.New(k, page.Taken)
+	r.mails = mailer.New(k, r.site)
+	r.pages = page.New(k)
+	r.apps = apps.New(k)
+	r.people = people.New(k, r.mails)
+	r.sessions = sessions.New(k)
+	r.keys = keys.New(k, r.people)
+	r.assistants = assistants.New(k, r.apps, r.people, stopping)
+	r.twofactor = twofactor.New(k, r.people)
+	if r.passkeys, err = passkeys.New(k, r.people); err != nil {
+		return r, err
+	}
+	r.passwords = passwords.New(k, r.mails, r.people)
+	r.signin = signin.New(k, r.people, r.sessions, r.twofactor, r.passkeys, r.passwords)
+	r.team = team.New(k, r.mails, r.people, r.twofactor, r.passwords)
+	r.support = support.New(k, r.mails)
+	r.live = live.New(k.Bus, k.Apps.On)
+	return r, nil
+}
+
+// build fills and publishes what a start needs (see firstStart), and answers with what libs/app runs.
 func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
-	s, err := newService(k)
+	r, err := newRooms(k, ctx.Done())
 	if err != nil {
 		return nil, err
 	}
-	s.stopping = ctx.Done()
-	s.watchAbilities()
-	return s.parts(ctx)
-}
-
-func newService(k *app.Kit) (*service, error) {
-	passkeys, err := newRelyingParty(k.Config.PublicURL)
-	if err != nil {
-		return nil, err
-	}
-	s := &service{Kit: k, hasher: newHasher(), passkeys: passkeys, client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal}), decoders: make(chan struct{}, decoders)}
-	s.live = live.New(k.Bus, k.Apps.On)
-	s.newApps()
-	s.newTeam()
-	s.lockLogo, s.pageAt = lockLogo, pageAt
-	return s, nil
-}
-
-// parts fills and publishes what a start needs (see firstStart), and answers with what libs/app runs.
-func (s *service) parts(ctx context.Context) (*app.Parts, error) {
-	ops := s.ops()
+	ops := r.operations(k)
 	all, err := app.Join(
 		app.Room{Name: "settings", Parts: app.Parts{
 			Ops:       ops,
 			PagePaths: slices.Concat(pages.Paths, paths),
-			Pages:     s.website(ops),
-			Jobs:      []app.Job{{Name: "retention", Every: time.Hour, Run: s.deleteOutdated}},
-			Run:       []func(context.Context){s.live.Run},
+			Pages:     r.website(k, ops),
+			Jobs:      []app.Job{{Name: "retention", Every: time.Hour, Run: func(ctx context.Context) error { return deleteOutdated(ctx, k) }}},
+			Run:       []func(context.Context){r.live.Run},
 		}},
-		app.Room{Name: "document", Parts: s.documentParts()},
-		app.Room{Name: "audit", Parts: s.auditParts()},
-		app.Room{Name: "media", Parts: s.mediaParts()},
-		app.Room{Name: "site", Parts: s.siteParts()},
-		app.Room{Name: "mailer", Parts: s.mailerParts()},
-		app.Room{Name: "page", Parts: s.pageParts()},
-		app.Room{Name: "apps", Parts: s.appsParts()},
-		app.Room{Name: "people", Parts: s.peopleParts()},
-		app.Room{Name: "roles", Parts: s.rolesParts()},
-		app.Room{Name: "sessions", Parts: s.sessionsParts()},
-		app.Room{Name: "keys", Parts: s.keysParts()},
-		app.Room{Name: "assistants", Parts: s.assistantsParts()},
-		app.Room{Name: "twofactor", Parts: s.twofactorParts()},
-		app.Room{Name: "passkeys", Parts: s.passkeysParts()},
-		app.Room{Name: "passwords", Parts: s.passwordsParts()},
-		app.Room{Name: "team", Parts: s.teamParts()},
-		app.Room{Name: "support", Parts: s.supportParts()},
+		app.Room{Name: "document", Parts: document.Parts()},
+		app.Room{Name: "audit", Parts: r.audit.Parts()},
+		app.Room{Name: "media", Parts: r.media.Parts()},
+		app.Room{Name: "site", Parts: r.site.Parts()},
+		app.Room{Name: "mailer", Parts: r.mails.Parts()},
+		app.Room{Name: "page", Parts: r.pages.Parts()},
+		app.Room{Name: "apps", Parts: r.apps.Parts()},
+		app.Room{Name: "people", Parts: r.people.Parts()},
+		app.Room{Name: "roles", Parts: roles.Parts()},
+		app.Room{Name: "sessions", Parts: r.sessions.Parts()},
+		app.Room{Name: "keys", Parts: r.keys.Parts()},
+		app.Room{Name: "assistants", Parts: r.assistants.Parts()},
+		app.Room{Name: "twofactor", Parts: r.twofactor.Parts()},
+		app.Room{Name: "passkeys", Parts: r.passkeys.Parts()},
+		app.Room{Name: "passwords", Parts: r.passwords.Parts()},
+		app.Room{Name: "team", Parts: r.team.Parts()},
+		app.Room{Name: "support", Parts: r.support.Parts()},
 	)
 	if err != nil {
 		return nil, err
 	}
-	return all, s.firstStart(ctx, all.Published)
+	return all, r.firstStart(ctx, k, all.Published)
 }
 
 // deleteOutdated deletes everything whose time of keeping is over.
-func (s *service) deleteOutdated(ctx context.Context) error {
-	return s.DB.Do(ctx, func(tx *db.Tx) error {
-		for _, f := range []func(context.Context, *db.Tx) error{deleteOldEntries, deleteOldMails, deleteOldBrowsers, deleteOldChallenges} {
+func deleteOutdated(ctx context.Context, k *app.Kit) error {
+	return k.DB.Do(ctx, func(tx *db.Tx) error {
+		for _, f := range []func(context.Context, *db.Tx) error{audit.DeleteOutdated, mailer.DeleteOutdated, sessions.DeleteOutdated, passkeys.DeleteOutdated} {
 			if err := f(ctx, tx); err != nil {
 				return err
 			}

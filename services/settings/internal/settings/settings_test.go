@@ -14,13 +14,14 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/services/settings/internal/passwords"
 )
 
 // costs are those of a password's hash outside of tests.
-var costs = *argon
+var costs = *passwords.Argon
 
 func TestMain(m *testing.M) {
-	argon = &argon2id.Params{Memory: 1024, Iterations: 1, Parallelism: 1, SaltLength: costs.SaltLength, KeyLength: costs.KeyLength}
+	passwords.Argon = &argon2id.Params{Memory: 1024, Iterations: 1, Parallelism: 1, SaltLength: costs.SaltLength, KeyLength: costs.KeyLength}
 	os.Exit(m.Run())
 }
 

@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"slices"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/assistants"
 	"frontdesk/services/settings/internal/mcp"
+	"frontdesk/services/settings/internal/media"
 	"frontdesk/services/settings/internal/portal"
 	pages "frontdesk/services/settings/internal/settings/web"
 )
@@ -17,30 +20,26 @@ import (
 const signingIn = "signing in"
 
 // paths are what settings serves outside /v1 beside its pages.
-var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path, Stream: true}}, oauthPaths)
+var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path, Stream: true}}, assistants.OAuthPaths)
 
 // website is what settings serves outside /v1: the portal and the other pages for people in a browser, and what assistants
 // connect to.
-func (s *service) website(ops *op.Set) http.Handler {
+func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mcp.Path, s.adapter())
-	mux.HandleFunc("GET "+mediaPath, s.showMedia)
-	s.oauth(mux)
-	mux.Handle("/", s.pages(ops))
-	return mux
-}
-
-func (s *service) pages(ops *op.Set) http.Handler {
-	site := web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()}
-	return portal.Handler(site, pages.Pages(pages.Options{
+	mux.Handle(mcp.Path, r.assistants.Adapter())
+	mux.HandleFunc("GET "+media.Path, r.media.Show)
+	r.assistants.OAuth(mux)
+	site := web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone, API: ops.Handler()}
+	mux.Handle("/", portal.Handler(site, pages.Pages(pages.Options{
 		Site: site,
-		Now:  s.DB.Now,
+		Now:  k.DB.Now,
 		Page: func(ctx context.Context, slug string) (p pages.SitePage, err error) {
-			p.Title, p.Content, err = s.publishedPage(ctx, slug)
+			p.Title, p.Content, err = r.pages.Published(ctx, slug)
 			return p, err
 		},
-		Document: func() ([]byte, error) { return s.currentDescription() },
-		Seal:     func(secret []byte) []byte { return s.Keys.Seal(signingIn, secret) },
-		Open:     func(sealed []byte) ([]byte, error) { return s.Keys.Open(signingIn, sealed) },
-	}))
+		Document: func() ([]byte, error) { return r.apps.Description() },
+		Seal:     func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
+		Open:     func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
+	})))
+	return mux
 }

@@ -1,0 +1,43 @@
+package row
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// One reads the only row of a query into a T, column by column under the field's name; pgx.ErrNoRows if the query finds no row.
+func One[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) (T, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+}
+
+// Many is one for any number of rows.
+func Many[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) ([]T, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// Key is the id of a user or page as events and the audit log have it.
+func Key(id int64) string { return strconv.FormatInt(id, 10) }
+
+// UnlessRefused is nil for a fault, which another attempt would meet again, and err for everything else.
+func UnlessRefused(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return nil
+	}
+	return err
+}
