@@ -2,12 +2,6 @@ package apps
 
 import (
 	"errors"
-	"frontdesk/libs/app"
-	"frontdesk/libs/app/apptest"
-	"frontdesk/libs/db"
-	"frontdesk/libs/op"
-	"frontdesk/proto"
-	"frontdesk/services/settings/internal/document"
 	"maps"
 	"slices"
 	"sync"
@@ -16,6 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/document"
 )
 
 // start starts the room alone, with the apps of a new site.

@@ -2,12 +2,13 @@ package apps
 
 import (
 	"encoding/json"
-	"frontdesk/proto"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/proto"
 )
 
 func TestSchemasThatClashAreToldApart(t *testing.T) {

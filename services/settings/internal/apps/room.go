@@ -2,14 +2,15 @@ package apps
 
 import (
 	"context"
+
+	protobuf "google.golang.org/protobuf/proto"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/document"
-
-	protobuf "google.golang.org/protobuf/proto"
 )
 
 // Room keeps the apps.

@@ -363,18 +363,7 @@ func endConnectionsWhere(ctx context.Context, tx *db.Tx, where string, args ...a
 }
 
 func endTokensWhere(ctx context.Context, tx *db.Tx, where string, args ...any) error {
-	rows, err := tx.Query(ctx, `delete from access_token where `+where+` returning id::text`, args...)
-	if err != nil {
-		return fmt.Errorf("end access tokens: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("end access tokens: %w", err)
-	}
-	for _, id := range ids {
-		tx.Tombstone(proto.IdentityTopic, auth.TokenKey(id))
-	}
-	return nil
+	return people.Withdraw(ctx, tx, auth.TokenKey, `delete from access_token where `+where+` returning id::text`, args...)
 }
 
 // endExpiredConnections deletes connections that their assistants have left, codes that nobody used, and tokens whose time is over.
@@ -504,17 +493,8 @@ func publishToken(tx *db.Tx, t accessToken) error {
 }
 
 func publishTokens(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	all, err := row.Many[accessToken](ctx, tx, `select t.id, t.connection_id, t.hash, t.expires_at, c.person_id, c.name, c.permissions, c.denied
+	return row.Each(ctx, tx, func(t accessToken) error { return publishToken(tx, t) }, `select t.id, t.connection_id, t.hash, t.expires_at, c.person_id, c.name, c.permissions, c.denied
 		from access_token t join connection c on c.id = t.connection_id where t.id = any($1) order by t.id`, ids)
-	if err != nil {
-		return fmt.Errorf("read access tokens: %w", err)
-	}
-	for _, t := range all {
-		if err := publishToken(tx, t); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (r *Room) noticeConnection(ctx context.Context, tx *db.Tx, p people.Person, name, host string) error {

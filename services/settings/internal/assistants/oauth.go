@@ -37,7 +37,7 @@ var (
 	grants        = []db.Limit{{N: 300, Per: time.Minute}}
 )
 
-// OAuth serves oauthPaths.
+// OAuth serves OAuthPaths.
 func (r *Room) OAuth(mux *http.ServeMux) {
 	resource := r.metadata(func() map[string]any {
 		return map[string]any{"resource": r.resource(), "authorization_servers": []string{r.Config.PublicURL}, "scopes_supported": auth.Permissions,

@@ -1,6 +1,12 @@
 package assistants
 
 import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
@@ -10,11 +16,6 @@ import (
 	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/sessions"
-	"net/http"
-	"strings"
-	"time"
-
-	"github.com/google/uuid"
 )
 
 // Room keeps assistants and their connections.

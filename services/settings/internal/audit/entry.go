@@ -40,9 +40,16 @@ const DaysKept = 365
 
 const columns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, address, changes, created_at`
 
-// insert stores the entry that e carries, once per event. The name of a visitor who was erased since stays out, and so do
-// values that name a person who was.
-func (r *Room) insert(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Audit) error {
+// onAudit stores an entry that some service wrote in the transaction of its change, once per event. The name of a visitor who was
+// erased since stays out, and so do values that name a person who was.
+func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindAudit {
+		return nil
+	}
+	var a proto.Audit
+	if err := e.Decode(&a); err != nil {
+		return err
+	}
 	var visitor []byte
 	if e.Actor.UserID == 0 && e.Actor.Label != "" {
 		// A visitor without a name is called by the address.
@@ -170,18 +177,6 @@ func textOrNull(raw []byte) *string {
 	return &text
 }
 
-// onAudit stores an entry that some service wrote in the transaction of its change.
-func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindAudit {
-		return nil
-	}
-	var a proto.Audit
-	if err := e.Decode(&a); err != nil {
-		return err
-	}
-	return r.insert(ctx, tx, e, &a)
-}
-
 // forget takes a person's name and network address, and changes that name them, out of the audit log.
 func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	if _, err := tx.Exec(ctx, `update audit set actor_label = '', address = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
@@ -200,8 +195,6 @@ func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, err
 
 // DeleteOutdated deletes the entries whose time of keeping is over.
 func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -DaysKept)); err != nil {
-		return fmt.Errorf("delete outdated audit entries: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -DaysKept))
+	return err
 }

@@ -28,6 +28,7 @@ const (
 // Stamp is the version of a record in an answer that shows it.
 type Stamp struct{ version int64 }
 
+// At is the stamp of a version.
 func At(version int64) Stamp { return Stamp{version} }
 
 // RecordVersion is the answer's ETag.
@@ -38,7 +39,7 @@ func Read(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err
 	return query(ctx, tx, `select doc, version from document where key = $1`, key, v)
 }
 
-// Lock is readDocument for a change: it locks the document until the transaction ends.
+// Lock is Read for a change: it locks the document until the transaction ends.
 func Lock(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
 	return query(ctx, tx, `select doc, version from document where key = $1 for update`, key, v)
 }
@@ -54,7 +55,7 @@ func query(ctx context.Context, tx *db.Tx, sql, key string, v any) (version int6
 	return version, nil
 }
 
-// Write stores a document that lockDocument has locked, and answers with its new version.
+// Write stores a document that Lock has locked, and answers with its new version.
 func Write(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -139,4 +140,9 @@ func Add(ctx context.Context, tx *db.Tx, first map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// Parts are what the service runs of the room.
+func Parts() app.Parts {
+	return app.Parts{Personal: app.Personal{Holds: map[string]app.Holds{"document": app.Nobody}}}
 }

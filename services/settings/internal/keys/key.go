@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
@@ -180,23 +179,7 @@ func EndOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) error {
 
 // EndAll revokes all keys of a user.
 func EndAll(ctx context.Context, tx *db.Tx, personID int64) error {
-	rows, err := tx.Query(ctx, `delete from application_password where person_id = $1 returning id::text`, personID)
-	if err != nil {
-		return fmt.Errorf("delete application passwords: %w", err)
-	}
-	return withdraw(tx, rows)
-}
-
-// withdraw publishes the end of the keys whose ids rows gives.
-func withdraw(tx *db.Tx, rows pgx.Rows) error {
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("delete application passwords: %w", err)
-	}
-	for _, id := range ids {
-		tx.Tombstone(proto.IdentityTopic, auth.KeyKey(id))
-	}
-	return nil
+	return people.Withdraw(ctx, tx, auth.KeyKey, `delete from application_password where person_id = $1 returning id::text`, personID)
 }
 
 // onKeySeen notes when and from where a key was last used.
@@ -236,25 +219,12 @@ func newKey() string {
 // endExpired deletes the application passwords whose time is over. They stopped working by themselves.
 func (r *Room) endExpired(ctx context.Context) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		rows, err := tx.Query(ctx, `delete from application_password where expires_at < $1 returning id::text`, tx.Now)
-		if err != nil {
-			return fmt.Errorf("delete expired application passwords: %w", err)
-		}
-		return withdraw(tx, rows)
+		return people.Withdraw(ctx, tx, auth.KeyKey, `delete from application_password where expires_at < $1 returning id::text`, tx.Now)
 	})
 }
 
 func publishAll(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	all, err := row.Many[key](ctx, tx, `select `+columns+` from application_password where id = any($1) order by id`, ids)
-	if err != nil {
-		return fmt.Errorf("read application passwords: %w", err)
-	}
-	for _, k := range all {
-		if err := publish(tx, k); err != nil {
-			return err
-		}
-	}
-	return nil
+	return row.Each(ctx, tx, func(k key) error { return publish(tx, k) }, `select `+columns+` from application_password where id = any($1) order by id`, ids)
 }
 
 func (r *Room) noticeKey(ctx context.Context, tx *db.Tx, p people.Person, name string) error {

@@ -1,6 +1,11 @@
 package keys
 
 import (
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
@@ -8,10 +13,6 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/sessions"
-	"net/http"
-	"time"
-
-	"github.com/google/uuid"
 )
 
 // Room keeps application passwords.

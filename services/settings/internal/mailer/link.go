@@ -84,7 +84,7 @@ func HaveLinkSince(ctx context.Context, tx *db.Tx, kind string, personID int64, 
 	return have, nil
 }
 
-// UseLink ends the link that findLink finds.
+// UseLink ends the link that FindLink finds.
 func UseLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 	l, err := FindLink(ctx, tx, kind, token)
 	if err != nil {

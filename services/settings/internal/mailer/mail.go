@@ -35,9 +35,16 @@ const (
 	statusUnknown  = "unknown"
 )
 
-// enqueue stores the mail that e carries, once per id, unless its recipient was erased since. A mail of history is stored as
+// onMail puts the mail that e carries into the queue, once per id, unless its recipient was erased since. A mail of history is stored as
 // failed: it may have been sent before, or comes too late.
-func (r *Room) enqueue(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail) error {
+func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	if e.Kind != proto.KindMail {
+		return nil
+	}
+	var m proto.Mail
+	if err := e.Decode(&m); err != nil {
+		return err
+	}
 	mailID, err := uuid.Parse(m.GetId())
 	if err != nil {
 		return fmt.Errorf("id of a mail: %w", err)
@@ -352,18 +359,6 @@ func list(ctx context.Context, tx *db.Tx, in struct {
 	return db.Close(c, all, func(m SentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
 }
 
-// onMail puts a mail into the queue, once per id.
-func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindMail {
-		return nil
-	}
-	var m proto.Mail
-	if err := e.Decode(&m); err != nil {
-		return err
-	}
-	return r.enqueue(ctx, tx, e, &m)
-}
-
 // Queue renders a mail in the name of the business and puts it into the queue.
 func (r *Room) Queue(ctx context.Context, tx *db.Tx, c mail.Content) error {
 	var err error
@@ -444,12 +439,10 @@ func (r *Room) cancelWaiting(ctx context.Context) (did []string, err error) {
 // DeleteOutdated deletes the mails and the links whose time of keeping is over.
 func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `delete from mail where created_at < $1 and status in ('sent', 'failed', 'unknown')`, tx.Now.Add(-mailsKept)); err != nil {
-		return fmt.Errorf("delete outdated mails: %w", err)
+		return err
 	}
-	if _, err := tx.Exec(ctx, `delete from link where expires_at < $1`, tx.Now.Add(-linksKept)); err != nil {
-		return fmt.Errorf("delete outdated links: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `delete from link where expires_at < $1`, tx.Now.Add(-linksKept))
+	return err
 }
 
 func pause(ctx context.Context, d time.Duration) {

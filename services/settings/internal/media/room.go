@@ -2,11 +2,12 @@ package media
 
 import (
 	"context"
+	"net/http"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
-	"net/http"
 )
 
 // Room keeps pictures.

@@ -12,6 +12,8 @@ import (
 	"frontdesk/services/settings/internal/row"
 )
 
+// onEmbed appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
+// title and that the page exists; a page that was deleted since gets no answer.
 func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Kind != proto.KindEmbedInPage {
 		return nil
@@ -20,15 +22,9 @@ func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&in); err != nil {
 		return err
 	}
-	return r.embed(ctx, tx, &in)
-}
-
-// embed appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
-// title and that the page exists; a page that was deleted since gets no answer.
-func (r *Room) embed(ctx context.Context, tx *db.Tx, in *proto.EmbedInPage) error {
 	if in.GetPageId() == 0 {
 		// The sender can correct nothing any more: a title is made to fit instead of refused.
-		words := strings.FieldsFunc(in.GetNewPageTitle(), func(row rune) bool { return unicode.IsSpace(row) || unicode.IsControl(row) })
+		words := strings.FieldsFunc(in.GetNewPageTitle(), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
 		p := page{Title: strings.Join(words, " "), Content: in.GetShortcode()}
 		if in.GetPublish() {
 			p.Status = statusPublish

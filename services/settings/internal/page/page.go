@@ -77,7 +77,7 @@ func (r *Room) portalPath() string {
 	return p.Path
 }
 
-// one runs a statement that gives one row of pageColumns; 404 when it gives none.
+// one runs a statement that gives one row of columns; 404 when it gives none.
 func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (page, error) {
 	p, err := row.One[page](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -329,16 +329,8 @@ func slugOf(title string) string {
 
 // publishAll publishes page.updated for pages as they are now.
 func (r *Room) publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {
-	all, err := row.Many[page](ctx, tx, `select `+columns+` from page where id = any($1) order by id`, ids)
-	if err != nil {
-		return fmt.Errorf("read pages: %w", err)
-	}
-	for _, p := range all {
-		if err := r.publish(ctx, tx, proto.KindPageUpdated, p, nil, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return row.Each(ctx, tx, func(p page) error { return r.publish(ctx, tx, proto.KindPageUpdated, p, nil, nil) },
+		`select `+columns+` from page where id = any($1) order by id`, ids)
 }
 
 // Published finds what visitors see at an address of the site; 404 when no page is published there.

@@ -1,12 +1,13 @@
 package page
 
 import (
+	"net/http"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"net/http"
 )
 
 // Room keeps pages.

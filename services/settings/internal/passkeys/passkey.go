@@ -290,8 +290,6 @@ func (r *Room) Use(ctx context.Context, tx *db.Tx, in PasskeyAnswer, only int64)
 
 // DeleteOutdated deletes the challenges that nobody can answer any more.
 func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `delete from passkey_challenge where expires_at < $1`, tx.Now); err != nil {
-		return fmt.Errorf("delete outdated challenges: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `delete from passkey_challenge where expires_at < $1`, tx.Now)
+	return err
 }

@@ -1,14 +1,15 @@
 package passkeys
 
 import (
+	"net/http"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/op"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/secrets"
 	"frontdesk/services/settings/internal/sessions"
-	"net/http"
-
-	"github.com/go-webauthn/webauthn/webauthn"
 )
 
 // Room keeps passkeys.

@@ -1,10 +1,11 @@
 package passwords
 
 import (
-	"frontdesk/services/settings/internal/people"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/services/settings/internal/people"
 )
 
 func TestAPasswordThatIsGuessedFirstIsRefused(t *testing.T) {

@@ -1,13 +1,14 @@
 package passwords
 
 import (
+	"time"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/secrets"
-	"time"
 )
 
 // Room checks passwords.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mileusna/useragent"
+
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
-
-	"github.com/mileusna/useragent"
 )
 
 // Notice mails a user what has just happened to their account, and what to do if it was not them.

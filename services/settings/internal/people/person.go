@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func ByID(ctx context.Context, tx *db.Tx, userID int64) (Person, error) {
 	return onePerson(ctx, tx, `select `+columns+` from person where id = $1`, userID)
 }
 
-// Lock is personByID for a change: it locks the user until the transaction ends.
+// Lock is ByID for a change: it locks the user until the transaction ends.
 func Lock(ctx context.Context, tx *db.Tx, userID int64) (Person, error) {
 	return onePerson(ctx, tx, `select `+columns+` from person where id = $1 for update`, userID)
 }
@@ -58,7 +59,7 @@ func LockByAddress(ctx context.Context, tx *db.Tx, address string) (Person, erro
 		order by lower(email) = lower($1) desc limit 1 for update`, address)
 }
 
-// onePerson runs a statement that gives one row of personColumns; 404 when it gives none.
+// onePerson runs a statement that gives one row of columns; 404 when it gives none.
 func onePerson(ctx context.Context, tx *db.Tx, sql string, args ...any) (Person, error) {
 	p, err := row.One[Person](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -138,16 +139,7 @@ func Publish(tx *db.Tx, p Person) error {
 }
 
 func publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {
-	all, err := row.Many[Person](ctx, tx, `select `+columns+` from person where id = any($1) order by id`, ids)
-	if err != nil {
-		return fmt.Errorf("read users: %w", err)
-	}
-	for _, p := range all {
-		if err := Publish(tx, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return row.Each(ctx, tx, func(p Person) error { return Publish(tx, p) }, `select `+columns+` from person where id = any($1) order by id`, ids)
 }
 
 // PasswordHash reads the hash of a user's password, "" for one who has yet to choose it and for one who does not exist.
@@ -162,4 +154,46 @@ func PasswordHash(ctx context.Context, tx *db.Tx, userID int64) (hash string, er
 // SetPassword gives a user a password, by its hash. The caller publishes the user.
 func SetPassword(ctx context.Context, tx *db.Tx, userID int64, hash string) (Person, error) {
 	return onePerson(ctx, tx, `update person set password = $2, version = version + 1, updated_at = $3 where id = $1 returning `+columns, userID, hash, tx.Now)
+}
+
+// Acting makes p the actor of what ctx does, through the channel and from the address of now.
+func Acting(ctx context.Context, p Person) context.Context {
+	who := db.ActorFrom(ctx)
+	return db.WithActor(ctx, db.Actor{UserID: p.ID, Label: p.Name, Channel: who.Channel, Address: who.Address})
+}
+
+// Refusing runs f in a transaction that is committed also when f refuses: what f wrote, such as a count of failures, stays.
+// It returns the error, else the refusal.
+func Refusing(ctx context.Context, d *db.DB, f func(*db.Tx) (refusal, err error)) error {
+	var refusal error
+	err := d.Do(ctx, func(tx *db.Tx) (err error) {
+		refusal, err = f(tx)
+		return err
+	})
+	return cmp.Or(err, refusal)
+}
+
+// AuditRefusal notes in the audit log that a user, 0 for one who does not exist, was not let in.
+func AuditRefusal(ctx context.Context, tx *db.Tx, personID int64) error {
+	record := ""
+	if personID != 0 {
+		record = row.Key(personID)
+	}
+	return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: record, Outcome: "refused"})
+}
+
+// Withdraw publishes the end of the records of a user that a statement deletes and gives the ids of: key makes their keys.
+func Withdraw[ID any](ctx context.Context, tx *db.Tx, key func(ID) string, sql string, args ...any) error {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("delete records of a user: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[ID])
+	if err != nil {
+		return fmt.Errorf("delete records of a user: %w", err)
+	}
+	for _, id := range ids {
+		tx.Tombstone(proto.IdentityTopic, key(id))
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ func ofSecondFactor(string) string { return SecretPurpose }
 
 // SecondFactor are what a user's row says of their second factor.
 type SecondFactor struct {
-	Secret, Pending []byte     // sealed for secretPurpose; nil for none
+	Secret, Pending []byte     // sealed for SecretPurpose; nil for none
 	Step            int64      // the last step of the authenticator that was used
 	After           *time.Time // codes wait until then
 }

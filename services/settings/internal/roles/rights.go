@@ -49,7 +49,7 @@ type Giver struct {
 	all All
 }
 
-// CurrentGiver reads the caller's rights under the lock of lockRoles: the copy by which the call was admitted may be
+// CurrentGiver reads the caller's rights under the lock of Lock: the copy by which the call was admitted may be
 // older. It is 401 for a user who was deleted, 403 for one who may no longer manage the site.
 func CurrentGiver(ctx context.Context, tx *db.Tx, all All) (Giver, error) {
 	p, err := people.ByID(ctx, tx, tx.Who.UserID)
@@ -121,7 +121,7 @@ func (g Giver) Gives() []string {
 }
 
 // KeepsAdministrator refuses roles for p that would leave the site without an administrator who can sign in: 409. The
-// caller holds lockRoles.
+// caller holds Lock.
 func KeepsAdministrator(ctx context.Context, tx *db.Tx, p people.Person, next []string) error {
 	if !slices.Contains(p.Roles, SiteAdmin) || slices.Contains(next, SiteAdmin) {
 		return nil

@@ -62,7 +62,7 @@ func Read(ctx context.Context, tx *db.Tx) (All, error) {
 	return query(ctx, tx, `select `+columns+` from role order by position`)
 }
 
-// Lock is readRoles for a change: who holds which permission stays as it is until the transaction ends. Everything
+// Lock is Read for a change: who holds which permission stays as it is until the transaction ends. Everything
 // that gives or takes a role begins with it, so that two administrators cannot take each other's away at once.
 func Lock(ctx context.Context, tx *db.Tx) (All, error) {
 	return query(ctx, tx, `select `+columns+` from role order by position for update`)
@@ -194,16 +194,7 @@ func capabilities(list []string) ([]string, error) {
 }
 
 func publishAll(ctx context.Context, tx *db.Tx, names []string) error {
-	all, err := row.Many[role](ctx, tx, `select `+columns+` from role where name = any($1) order by name`, names)
-	if err != nil {
-		return fmt.Errorf("read roles: %w", err)
-	}
-	for _, r := range all {
-		if err := publish(tx, r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return row.Each(ctx, tx, func(r role) error { return publish(tx, r) }, `select `+columns+` from role where name = any($1) order by name`, names)
 }
 
 // Add adds those of firstRoles that are not there yet.

@@ -1,8 +1,10 @@
+// Package row reads rows of tables into structs, column by column, and says what a missing one means.
 package row
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -28,6 +30,20 @@ func Many[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) ([]T, 
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// Each calls f with the rows of a query.
+func Each[T any](ctx context.Context, tx *db.Tx, f func(T) error, sql string, args ...any) error {
+	all, err := Many[T](ctx, tx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("read rows: %w", err)
+	}
+	for _, one := range all {
+		if err := f(one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Key is the id of a user or page as events and the audit log have it.

@@ -1,3 +1,4 @@
+// Package secrets makes the tokens of sessions, links and connections, and compares them. Only their hashes are stored.
 package secrets
 
 import (
@@ -5,11 +6,12 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"frontdesk/libs/db"
 	"time"
+
+	"frontdesk/libs/db"
 )
 
-// New is a secret of 256 bits and the hash under which it is kept.
+// New makes a secret of 256 bits and the hash under which it is kept.
 func New() (token string, hash []byte) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
@@ -17,6 +19,7 @@ func New() (token string, hash []byte) {
 	return token, Hash(token)
 }
 
+// Hash is the hash under which a token is kept.
 func Hash(token string) []byte {
 	h := sha256.Sum256([]byte(token))
 	return h[:]

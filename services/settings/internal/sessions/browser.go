@@ -40,8 +40,6 @@ func (r *Room) Recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie
 
 // DeleteOutdated deletes the browsers that are recognised no longer.
 func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `delete from browser where used_at < $1`, tx.Now.Add(-browserKept)); err != nil {
-		return fmt.Errorf("delete outdated browsers: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `delete from browser where used_at < $1`, tx.Now.Add(-browserKept))
+	return err
 }

@@ -2,14 +2,15 @@ package sessions
 
 import (
 	"context"
+	"net/http"
+	"time"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"net/http"
-	"time"
 )
 
 // Room keeps sessions.

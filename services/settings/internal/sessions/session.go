@@ -56,12 +56,9 @@ func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, twoFactor b
 	if err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
-	rows, err := tx.Query(ctx, `delete from session where hash in (
+	err = people.Withdraw(ctx, tx, auth.SessionKey, `delete from session where hash in (
 		select hash from session where person_id = $1 order by seen_at desc, created_at desc, hash = $2 desc offset $3) returning hash`, personID, hash, mostSessions)
 	if err != nil {
-		return nil, fmt.Errorf("bound sessions: %w", err)
-	}
-	if err := withdraw(tx, rows); err != nil {
 		return nil, err
 	}
 	if err := publish(tx, started); err != nil {
@@ -69,11 +66,7 @@ func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, twoFactor b
 	}
 	// The new cookie takes the place of this browser's old one, whose session nobody could end by signing out any more.
 	if c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(auth.Cookie); err == nil && c.Value != "" {
-		rows, err := tx.Query(ctx, `delete from session where hash = $1 returning hash`, secrets.Hash(c.Value))
-		if err != nil {
-			return nil, fmt.Errorf("end the browser's old session: %w", err)
-		}
-		if err := withdraw(tx, rows); err != nil {
+		if err := people.Withdraw(ctx, tx, auth.SessionKey, `delete from session where hash = $1 returning hash`, secrets.Hash(c.Value)); err != nil {
 			return nil, err
 		}
 	}
@@ -103,26 +96,10 @@ func publish(tx *db.Tx, s Session) error {
 
 // EndAll signs a user out everywhere except in the session with the hash keep; nil keeps none.
 func EndAll(ctx context.Context, tx *db.Tx, personID int64, keep []byte) error {
-	rows, err := tx.Query(ctx, `delete from session where person_id = $1 and hash is distinct from $2 returning hash`, personID, keep)
-	if err != nil {
-		return fmt.Errorf("end sessions: %w", err)
-	}
-	return withdraw(tx, rows)
+	return people.Withdraw(ctx, tx, auth.SessionKey, `delete from session where person_id = $1 and hash is distinct from $2 returning hash`, personID, keep)
 }
 
-// withdraw publishes the end of the sessions whose hashes rows gives.
-func withdraw(tx *db.Tx, rows pgx.Rows) error {
-	hashes, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	if err != nil {
-		return fmt.Errorf("end sessions: %w", err)
-	}
-	for _, h := range hashes {
-		tx.Tombstone(proto.IdentityTopic, auth.SessionKey(h))
-	}
-	return nil
-}
-
-// one runs a statement that gives one row of sessionColumns; 401 when it gives none.
+// one runs a statement that gives one row of columns; 401 when it gives none.
 func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (Session, error) {
 	s, err := row.One[Session](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -170,18 +147,9 @@ func TakeTwoFactor(ctx context.Context, tx *db.Tx, personID int64) error {
 	return publishAll(ctx, tx, `update session set two_factor = false where person_id = $1 returning `+columns, personID)
 }
 
-// publishAll publishes the sessions that a statement gives as rows of sessionColumns.
+// publishAll publishes the sessions that a statement gives as rows of columns.
 func publishAll(ctx context.Context, tx *db.Tx, sql string, args ...any) error {
-	all, err := row.Many[Session](ctx, tx, sql, args...)
-	if err != nil {
-		return fmt.Errorf("read sessions: %w", err)
-	}
-	for _, s := range all {
-		if err := publish(tx, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return row.Each(ctx, tx, func(s Session) error { return publish(tx, s) }, sql, args...)
 }
 
 // OpenSession is a browser that is signed in, as its user recognises it.
@@ -238,12 +206,8 @@ func (r *Room) endIdle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `delete from session where expires_at < $1 or seen_at < $1::timestamptz - make_interval(hours => $2) returning hash`,
+		return people.Withdraw(ctx, tx, auth.SessionKey, `delete from session where expires_at < $1 or seen_at < $1::timestamptz - make_interval(hours => $2) returning hash`,
 			tx.Now, idle+1)
-		if err != nil {
-			return fmt.Errorf("delete idle sessions: %w", err)
-		}
-		return withdraw(tx, rows)
 	})
 }
 

@@ -2,13 +2,14 @@ package settings
 
 import (
 	"fmt"
-	"frontdesk/libs/app/apptest"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
 )
 
 // pixel is a lossless WebP of one red pixel.

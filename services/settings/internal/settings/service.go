@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"embed"
+	"fmt"
 	"slices"
 	"time"
 
@@ -122,9 +123,12 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 // deleteOutdated deletes everything whose time of keeping is over.
 func deleteOutdated(ctx context.Context, k *app.Kit) error {
 	return k.DB.Do(ctx, func(tx *db.Tx) error {
-		for _, f := range []func(context.Context, *db.Tx) error{audit.DeleteOutdated, mailer.DeleteOutdated, sessions.DeleteOutdated, passkeys.DeleteOutdated} {
-			if err := f(ctx, tx); err != nil {
-				return err
+		for _, old := range []struct {
+			of string
+			f  func(context.Context, *db.Tx) error
+		}{{"the audit log", audit.DeleteOutdated}, {"mails and links", mailer.DeleteOutdated}, {"browsers", sessions.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
+			if err := old.f(ctx, tx); err != nil {
+				return fmt.Errorf("delete what is outdated of %s: %w", old.of, err)
 			}
 		}
 		return nil

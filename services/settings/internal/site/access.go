@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -20,7 +21,7 @@ func APIRoles(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return doc.Roles, err
 }
 
-// LockAPIRoles is apiRoles for a change: it locks the portal's settings, and then them.
+// LockAPIRoles is APIRoles for a change: it locks the portal's settings, and then them.
 func LockAPIRoles(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err := document.LockKey(ctx, tx, document.Portal); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func LockAPIRoles(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return doc.Roles, err
 }
 
-// SetAPIRoles stores and publishes other roles than those that lockAPIRoles has read.
+// SetAPIRoles stores and publishes other roles than those that LockAPIRoles has read.
 func SetAPIRoles(ctx context.Context, tx *db.Tx, roles []string) error {
 	if _, err := document.Write(ctx, tx, document.APIAccess, accessDoc{Roles: roles}); err != nil {
 		return err

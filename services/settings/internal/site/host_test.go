@@ -2,18 +2,19 @@ package site
 
 import (
 	"context"
-	"frontdesk/libs/app"
-	"frontdesk/libs/app/apptest"
-	"frontdesk/libs/db"
-	"frontdesk/libs/fetch"
-	"frontdesk/libs/op"
-	"frontdesk/services/settings/internal/document"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fetch"
+	"frontdesk/libs/op"
+	"frontdesk/services/settings/internal/document"
 )
 
 // answering is a client that reaches the service whatever host is asked for.

@@ -2,6 +2,9 @@ package site
 
 import (
 	"context"
+	"net/http"
+	"time"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -9,8 +12,6 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/document"
-	"net/http"
-	"time"
 )
 
 // Room keeps the settings of the site.

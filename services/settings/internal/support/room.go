@@ -1,6 +1,8 @@
 package support
 
 import (
+	"time"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -9,7 +11,6 @@ import (
 	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/secrets"
-	"time"
 )
 
 // Room keeps what concerns the makers of the product.

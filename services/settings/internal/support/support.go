@@ -11,6 +11,8 @@ import (
 	"frontdesk/libs/form"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
+	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/site"
@@ -113,4 +115,32 @@ func (r *Room) mailBusiness(ctx context.Context, tx *db.Tx, c mail.Content) erro
 	c.To = mail.Person{Name: business.Name, Address: business.Email}
 	c.Footer = []string{"Somebody of the team sent this from the app."}
 	return r.mails.Queue(ctx, tx, c)
+}
+
+// Setup is how far the guide for a new site has come.
+type Setup struct {
+	Done      bool `json:"done" doc:"All steps are finished."`
+	Dismissed bool `json:"dismissed" doc:"Somebody has put the guide away."`
+}
+
+// RecordID names the document in the audit log.
+func (Setup) RecordID() string { return document.Setup }
+
+func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) {
+	_, err = document.Read(ctx, tx, document.Setup, &doc)
+	return doc, err
+}
+
+func updateSetup(ctx context.Context, tx *db.Tx, in struct {
+	Done      opt.Value[bool] `json:"done,omitzero" doc:"All steps are finished."`
+	Dismissed opt.Value[bool] `json:"dismissed,omitzero" doc:"The guide is put away."`
+}) (Setup, error) {
+	var doc Setup
+	if _, err := document.Lock(ctx, tx, document.Setup, &doc); err != nil {
+		return doc, err
+	}
+	in.Done.Apply(&doc.Done)
+	in.Dismissed.Apply(&doc.Dismissed)
+	_, err := document.Write(ctx, tx, document.Setup, doc)
+	return doc, err
 }

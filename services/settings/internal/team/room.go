@@ -2,6 +2,8 @@ package team
 
 import (
 	"encoding/json"
+	"net/http"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
@@ -15,7 +17,6 @@ import (
 	"frontdesk/services/settings/internal/secrets"
 	"frontdesk/services/settings/internal/sessions"
 	"frontdesk/services/settings/internal/twofactor"
-	"net/http"
 )
 
 // Room keeps the team.

@@ -68,8 +68,8 @@ func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (Sta
 	if !r.Apps.On(apps.Booking) {
 		out.Hours, out.Services = nil, nil
 	}
-	row := roles.RightsOf(all, p.Roles)
-	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, roles.Main(p.Roles), row.Visibility(), p.Invited, row.Capabilities
+	held := roles.RightsOf(all, p.Roles)
+	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, roles.Main(p.Roles), held.Visibility(), p.Invited, held.Capabilities
 	out.NameIsLogin = strings.EqualFold(out.Name, p.Login)
 	out.RolesYouCanGive, out.CanRemove = []string{}, false
 	out.CanRename = tx.Who.Can(auth.ManageCRM) || tx.Who.UserID == p.ID
@@ -101,14 +101,14 @@ func (r *Room) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return StaffMember{}, fault.NotFound("member of the team")
 	}
-	onTeam := len(roles.RightsOf(all, p.Roles).Capabilities) > 0 || slices.ContainsFunc(p.Roles, func(row string) bool { return slices.Contains(roles.OfTeam, row) })
+	onTeam := len(roles.RightsOf(all, p.Roles).Capabilities) > 0 || slices.ContainsFunc(p.Roles, func(name string) bool { return slices.Contains(roles.OfTeam, name) })
 	if !onTeam {
 		return StaffMember{}, fault.NotFound("member of the team")
 	}
 	next := []string{in.Role}
-	for _, row := range p.Roles {
-		if !slices.Contains(roles.OfTeam, row) {
-			next = append(next, row)
+	for _, name := range p.Roles {
+		if !slices.Contains(roles.OfTeam, name) {
+			next = append(next, name)
 		}
 	}
 	if err := giver.MayChangeUser(p); err != nil {
