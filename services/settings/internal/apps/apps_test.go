@@ -28,7 +28,7 @@ func start(t *testing.T) (s *apptest.Service, r *Room) {
 		require.NoError(t, k.DB.Do(t.Context(), func(tx *db.Tx) error {
 			return errors.Join(document.Add(t.Context(), tx, First()), app.PublishAll(t.Context(), tx, r.Parts().Published))
 		}))
-		return []app.Room{{Name: "document", Parts: document.Parts()}, {Name: "apps", Parts: r.Parts()}}
+		return []app.Room{{Name: "document", Parts: document.New(k).Parts()}, {Name: "apps", Parts: r.Parts()}}
 	})
 	return s, r
 }

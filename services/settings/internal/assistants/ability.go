@@ -24,17 +24,17 @@ import (
 	"frontdesk/services/settings/internal/typed"
 )
 
-// AIStatus is what assistants can do here, and what connecting one takes.
-type AIStatus struct {
+// aIStatus, named as its schema, is what assistants can do here, and what connecting one takes.
+type aIStatus struct {
 	AbilitiesAPI bool            `json:"abilities_api" doc:"Abilities answer over HTTP."`
 	Adapter      bool            `json:"adapter" doc:"A server of the Model Context Protocol answers."`
 	ConnectRoles []string        `json:"connect_roles" doc:"Roles whose application passwords work."`
-	Abilities    []AbilityStatus `json:"abilities" doc:"All abilities of the apps that are on."`
-	Connect      Connect         `json:"connect"`
+	Abilities    []abilityStatus `json:"abilities" doc:"All abilities of the apps that are on."`
+	Connect      connect         `json:"connect"`
 }
 
-// AbilityStatus is an ability and whether assistants may use it.
-type AbilityStatus struct {
+// abilityStatus is an ability and whether assistants may use it.
+type abilityStatus struct {
 	Name     string `json:"name" doc:"Its name, svc/ in front."`
 	Label    string `json:"label" doc:"Its name for people."`
 	MCP      bool   `json:"mcp" doc:"Assistants may use it."`
@@ -43,10 +43,10 @@ type AbilityStatus struct {
 }
 
 // RecordID names the document in the audit log.
-func (AIStatus) RecordID() string { return document.Assistants }
+func (aIStatus) RecordID() string { return document.Assistants }
 
-// Connect is what connecting an assistant takes.
-type Connect struct {
+// connect is what connecting an assistant takes.
+type connect struct {
 	URL            string `json:"url" doc:"Where abilities are listed."`
 	MCPURL         string `json:"mcp_url" doc:"What an assistant that speaks the Model Context Protocol connects to. Add ?tools=all, or ?tools= and groups, for a tool per ability."`
 	Authentication string `json:"authentication" doc:"How an assistant proves who it is."`
@@ -117,25 +117,25 @@ func (c *changes) happened() {
 	}
 }
 
-func (r *Room) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (AIStatus, error) {
+func (r *Room) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (aIStatus, error) {
 	reach, err := site.APIRoles(ctx, tx)
 	if err != nil {
-		return AIStatus{}, err
+		return aIStatus{}, err
 	}
 	var decided app.Assistants
 	if _, err := document.Read(ctx, tx, document.Assistants, &decided); err != nil {
-		return AIStatus{}, err
+		return aIStatus{}, err
 	}
 	return r.aiStatusWith(reach, decided), nil
 }
 
-func (r *Room) aiStatusWith(reach []string, decided app.Assistants) AIStatus {
-	out := AIStatus{AbilitiesAPI: true, Adapter: true, ConnectRoles: reach, Abilities: []AbilityStatus{}, Connect: Connect{
+func (r *Room) aiStatusWith(reach []string, decided app.Assistants) aIStatus {
+	out := aIStatus{AbilitiesAPI: true, Adapter: true, ConnectRoles: reach, Abilities: []abilityStatus{}, Connect: connect{
 		URL: r.Config.PublicURL + "/v1/abilities", MCPURL: r.Config.PublicURL + mcp.Path,
 		Authentication: "HTTP Basic with a login and an application password that is marked for assistants",
 		PasswordsURL:   r.Config.PublicURL + "/v1/me/application-passwords"}}
 	for _, a := range r.abilities() {
-		status := AbilityStatus{a.GetName(), a.GetLabel(), a.GetExposed(), a.GetExposed(), a.GetReadOnly()}
+		status := abilityStatus{a.GetName(), a.GetLabel(), a.GetExposed(), a.GetExposed(), a.GetReadOnly()}
 		if exposed, ok := decided.Abilities[a.GetName()]; ok {
 			status.MCP = exposed
 		}
@@ -151,7 +151,7 @@ const mostAbilities = 500
 // assistants and for everybody else at /abilities. 400 for an ability that no service has.
 func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 	Abilities map[string]bool `json:"abilities" required:"true" doc:"Abilities by name, such as svc/create-webhook: true exposes one to assistants, false hides it."`
-}) (AIStatus, error) {
+}) (aIStatus, error) {
 	problems := fault.Problems{}
 	if len(in.Abilities) > mostAbilities {
 		problems.Add("abilities", fault.NewProblem("too_many", "must be fewer", "max", mostAbilities))
@@ -163,15 +163,15 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	if err := problems.Err(); err != nil {
-		return AIStatus{}, err
+		return aIStatus{}, err
 	}
 	reach, err := site.APIRoles(ctx, tx)
 	if err != nil {
-		return AIStatus{}, err
+		return aIStatus{}, err
 	}
 	var decided app.Assistants
 	if _, err := document.Lock(ctx, tx, document.Assistants, &decided); err != nil {
-		return AIStatus{}, err
+		return aIStatus{}, err
 	}
 	next := app.Assistants{Abilities: maps.Clone(decided.Abilities)}
 	if next.Abilities == nil {
@@ -180,10 +180,10 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 	maps.Copy(next.Abilities, in.Abilities)
 	if !maps.Equal(next.Abilities, decided.Abilities) {
 		if _, err := document.Write(ctx, tx, document.Assistants, next); err != nil {
-			return AIStatus{}, err
+			return aIStatus{}, err
 		}
 		if err := publishExposure(ctx, tx, []string{"abilities"}); err != nil {
-			return AIStatus{}, err
+			return aIStatus{}, err
 		}
 	}
 	return r.aiStatusWith(reach, next), nil
@@ -205,59 +205,59 @@ func publishExposure(ctx context.Context, tx *db.Tx, changed []string) error {
 	return document.Publish(ctx, tx, document.Assistants, version, changed, doc)
 }
 
-// AbilityListed is an ability as assistants see it in a list.
-type AbilityListed struct {
+// abilityListed is an ability as assistants see it in a list.
+type abilityListed struct {
 	Name         string          `json:"name" doc:"Its name, svc/ in front."`
 	Label        string          `json:"label" doc:"Its name for people."`
 	Description  string          `json:"description" doc:"What it does, when to use it, what it answers with."`
 	Category     string          `json:"category" doc:"The group that it belongs to."`
 	InputSchema  json.RawMessage `json:"input_schema" doc:"JSON Schema of its input."`
 	OutputSchema json.RawMessage `json:"output_schema" doc:"JSON Schema of its answer."`
-	Meta         AbilityMeta     `json:"meta"`
+	Meta         abilityMeta     `json:"meta"`
 }
 
-// AbilityMeta holds hints on what running an ability does.
-type AbilityMeta struct {
-	Annotations AbilityHints `json:"annotations"`
+// abilityMeta holds hints on what running an ability does.
+type abilityMeta struct {
+	Annotations abilityHints `json:"annotations"`
 }
 
-// AbilityHints tell assistants what to be careful with.
-type AbilityHints struct {
+// abilityHints tell assistants what to be careful with.
+type abilityHints struct {
 	ReadOnly    bool `json:"readonly" doc:"It changes nothing."`
 	Destructive bool `json:"destructive" doc:"It deletes or overwrites."`
 	Idempotent  bool `json:"idempotent" doc:"A second call with the same input changes nothing more."`
 }
 
 // listAbilities lists what is exposed to assistants, whoever asks, without what the person took away from this one.
-func (r *Room) listAbilities(ctx context.Context, _ *db.DB, _ op.None) (db.List[AbilityListed], error) {
-	var all []AbilityListed
+func (r *Room) listAbilities(ctx context.Context, _ *db.DB, _ op.None) (db.List[abilityListed], error) {
+	var all []abilityListed
 	denied := db.ActorFrom(ctx).Denied
 	for _, a := range r.exposed() {
 		if slices.Contains(denied, a.GetName()) {
 			continue
 		}
-		all = append(all, AbilityListed{a.GetName(), a.GetLabel(), a.GetDescription(), a.Group, a.GetInputSchema(), a.GetOutputSchema(),
-			AbilityMeta{AbilityHints{a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent() || a.GetReadOnly()}}})
+		all = append(all, abilityListed{a.GetName(), a.GetLabel(), a.GetDescription(), a.Group, a.GetInputSchema(), a.GetOutputSchema(),
+			abilityMeta{abilityHints{a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent() || a.GetReadOnly()}}})
 	}
 	return db.All(all), nil
 }
 
-// RunInput names an ability and what it runs with.
-type RunInput struct {
+// runInput names an ability and what it runs with.
+type runInput struct {
 	Name  string `json:"name" maxLength:"190" doc:"Without svc/."`
 	Input any    `json:"input,omitempty" doc:"As the ability's input_schema says."`
 }
 
-// AnyAnswer is whatever the ability answers with, as its output_schema says.
-type AnyAnswer struct{}
+// anyAnswer is whatever the ability answers with, as its output_schema says.
+type anyAnswer struct{}
 
 // Schema is that of anything.
-func (AnyAnswer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+func (anyAnswer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // noAbility answers at the paths of abilities that no service routes: 405 for an exposed ability that runs with another
 // method than this one, else 404. An empty method answers for the ability itself: 404.
-func (r *Room) noAbility(method string) func(context.Context, *db.DB, RunInput) (AnyAnswer, error) {
-	return func(_ context.Context, _ *db.DB, in RunInput) (AnyAnswer, error) {
+func (r *Room) noAbility(method string) func(context.Context, *db.DB, runInput) (anyAnswer, error) {
+	return func(_ context.Context, _ *db.DB, in runInput) (anyAnswer, error) {
 		for _, a := range r.exposed() {
 			if a.GetName() != "svc/"+in.Name || method == "" {
 				continue
@@ -269,9 +269,9 @@ func (r *Room) noAbility(method string) func(context.Context, *db.DB, RunInput) 
 				allow = http.MethodDelete
 			}
 			if allow != method {
-				return AnyAnswer{}, fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This ability does not run with "+method+".", "allow", []string{allow})
+				return anyAnswer{}, fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This ability does not run with "+method+".", "allow", []string{allow})
 			}
 		}
-		return AnyAnswer{}, fault.NotFound("ability")
+		return anyAnswer{}, fault.NotFound("ability")
 	}
 }

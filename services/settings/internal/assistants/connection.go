@@ -97,8 +97,8 @@ func listConnections(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Connect
 	return db.All(all), err
 }
 
-// AskToConnect is what an assistant asks of a person, in the words of OAuth.
-type AskToConnect struct {
+// askToConnect is what an assistant asks of a person, in the words of OAuth.
+type askToConnect struct {
 	ClientID            string `json:"client_id" required:"true" maxLength:"100" doc:"The assistant, as it has registered itself."`
 	RedirectURI         string `json:"redirect_uri" required:"true" maxLength:"2048" doc:"Where the person is led back to; one that the assistant has registered."`
 	CodeChallenge       string `json:"code_challenge,omitempty" maxLength:"128" doc:"PKCE."`
@@ -107,17 +107,17 @@ type AskToConnect struct {
 	Scope               string `json:"scope,omitempty" maxLength:"1000" doc:"Permissions, separated by spaces; all when it names none."`
 }
 
-// AskedToConnect is what a person has to decide on.
-type AskedToConnect struct {
+// askedToConnect is what a person has to decide on.
+type askedToConnect struct {
 	Name        string   `json:"name" doc:"As the assistant calls itself; nobody has checked it."`
 	Host        string   `json:"host" doc:"Where the person is led back to."`
 	Permissions []string `json:"permissions" doc:"What it asks for, as far as the person may do it."`
 	// Abilities are those that the permissions lead to.
-	Abilities []AskedAbility `json:"abilities" doc:"What it could do with these permissions. Each can be taken away."`
+	Abilities []askedAbility `json:"abilities" doc:"What it could do with these permissions. Each can be taken away."`
 }
 
-// AskedAbility is an ability on which a person decides.
-type AskedAbility struct {
+// askedAbility is an ability on which a person decides.
+type askedAbility struct {
 	Name        string `json:"name" doc:"Its name, svc/ in front."`
 	Does        string `json:"does" doc:"What it does, in a sentence."`
 	Permission  string `json:"permission" doc:"The permission that it needs."`
@@ -127,15 +127,15 @@ type AskedAbility struct {
 
 // abilitiesFor are the exposed abilities that permissions lead to, in the order of the interface. Those that need no permission
 // belong to seeing contacts, which every assistant may.
-func (r *Room) abilitiesFor(permissions []string) []AskedAbility {
-	all := []AskedAbility{}
+func (r *Room) abilitiesFor(permissions []string) []askedAbility {
+	all := []askedAbility{}
 	for _, a := range r.exposed() {
 		needs := a.GetPermission()
 		if needs == op.SignedIn {
 			needs = auth.ViewContacts
 		}
 		if slices.Contains(permissions, needs) {
-			all = append(all, AskedAbility{a.GetName(), mcp.FirstSentence(a.GetDescription()), needs, a.GetReadOnly(), a.GetDestructive()})
+			all = append(all, askedAbility{a.GetName(), mcp.FirstSentence(a.GetDescription()), needs, a.GetReadOnly(), a.GetDestructive()})
 		}
 	}
 	return all
@@ -149,7 +149,7 @@ const mayLeadBack = "lead_back"
 
 // check returns the assistant that asks. A problem that is found once assistant and address are known to belong together has the mark
 // mayLeadBack.
-func (r *Room) check(ctx context.Context, tx *db.Tx, in AskToConnect) (assistant, error) {
+func (r *Room) check(ctx context.Context, tx *db.Tx, in askToConnect) (assistant, error) {
 	a, err := assistantByID(ctx, tx, in.ClientID)
 	if err != nil {
 		return a, err
@@ -205,16 +205,16 @@ func askedFor(who db.Actor, scope string) []string {
 
 // checkConnection shows what an assistant asks for. Errors: 400 by the name of what is wrong, 409 when keys of the person's role do not
 // reach the API.
-func (r *Room) checkConnection(ctx context.Context, tx *db.Tx, in AskToConnect) (AskedToConnect, error) {
+func (r *Room) checkConnection(ctx context.Context, tx *db.Tx, in askToConnect) (askedToConnect, error) {
 	a, err := r.check(ctx, tx, in)
 	if err != nil {
-		return AskedToConnect{}, err
+		return askedToConnect{}, err
 	}
 	if err := mayConnect(ctx, tx); err != nil {
-		return AskedToConnect{}, err
+		return askedToConnect{}, err
 	}
 	permissions := askedFor(tx.Who, in.Scope)
-	return AskedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions)}, nil
+	return askedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions)}, nil
 }
 
 // mayConnect refuses somebody whose roles do not reach the API, or who holds no permission.
@@ -237,65 +237,65 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// ConnectInput is a person's consent.
-type ConnectInput struct {
-	AskToConnect
+// connectInput is a person's consent.
+type connectInput struct {
+	askToConnect
 	State       string   `json:"state,omitempty" maxLength:"2048" doc:"Goes back to the assistant as it came."`
 	Permissions []string `json:"permissions" required:"true" maxItems:"20" doc:"What the assistant may do at most."`
 	Denied      []string `json:"denied,omitempty" maxItems:"500" doc:"Abilities that it may not use whatever its permissions, such as svc/delete-contact."`
 }
 
-// NewConnection is a connection that waits for its assistant.
-type NewConnection struct {
+// newConnection is a connection that waits for its assistant.
+type newConnection struct {
 	ID         uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
 	RedirectTo string    `json:"redirect_to,omitempty" doc:"Where to lead the person now. It carries the code, which the assistant exchanges for tokens within two minutes."`
 }
 
 // WithoutSecret is the answer to a repeated call.
-func (n NewConnection) WithoutSecret() any { return NewConnection{ID: n.ID} }
+func (n newConnection) WithoutSecret() any { return newConnection{ID: n.ID} }
 
 // connect stores the consent of the caller and mails them that there is one. Errors: 403 without a session that has just seen the
 // password, 400 by the name of what is wrong, 409 for too many connections.
-func (r *Room) connect(ctx context.Context, tx *db.Tx, in ConnectInput) (NewConnection, error) {
+func (r *Room) connect(ctx context.Context, tx *db.Tx, in connectInput) (newConnection, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
-		return NewConnection{}, err
+		return newConnection{}, err
 	}
-	a, err := r.check(ctx, tx, in.AskToConnect)
+	a, err := r.check(ctx, tx, in.askToConnect)
 	if err != nil {
-		return NewConnection{}, err
+		return newConnection{}, err
 	}
 	if err := mayConnect(ctx, tx); err != nil {
-		return NewConnection{}, err
+		return newConnection{}, err
 	}
 	for _, p := range in.Permissions {
 		if !slices.Contains(auth.Permissions, p) {
-			return NewConnection{}, fault.Invalid("permissions", typed.Unknown("permission", p))
+			return newConnection{}, fault.Invalid("permissions", typed.Unknown("permission", p))
 		}
 	}
 	denied := []string{}
 	for _, name := range in.Denied {
 		if !r.isAbility(name) {
-			return NewConnection{}, fault.Invalid("denied", typed.Unknown("ability", name))
+			return newConnection{}, fault.Invalid("denied", typed.Unknown("ability", name))
 		}
 		denied = append(denied, name)
 	}
 	slices.Sort(denied)
 	p, err := people.Lock(ctx, tx, tx.Who.UserID)
 	if err != nil {
-		return NewConnection{}, err
+		return newConnection{}, err
 	}
 	var have int
 	if err := tx.QueryRow(ctx, `select count(*) from connection where person_id = $1`, p.ID).Scan(&have); err != nil {
-		return NewConnection{}, fmt.Errorf("count connections: %w", err)
+		return newConnection{}, fmt.Errorf("count connections: %w", err)
 	}
 	if have >= mostConnections {
-		return NewConnection{}, fault.Conflict("too_many", "There are too many connected assistants. Disconnect one first.")
+		return newConnection{}, fault.Conflict("too_many", "There are too many connected assistants. Disconnect one first.")
 	}
 	// Never more than was asked for and than the person holds; seeing contacts is what everything else requires.
 	allowed := slices.DeleteFunc(askedFor(tx.Who, in.Scope), func(p string) bool { return p != auth.ViewContacts && !slices.Contains(in.Permissions, p) })
 	// The job that deletes unused programs waits for this row, and then sees the connection.
 	if _, err := tx.Exec(ctx, `update assistant set used_at = $2 where id = $1`, a.ID, tx.Now); err != nil {
-		return NewConnection{}, fmt.Errorf("note the use of assistant %s: %w", a.ID, err)
+		return newConnection{}, fmt.Errorf("note the use of assistant %s: %w", a.ID, err)
 	}
 	id := db.NewID()
 	code, hash := secrets.New()
@@ -304,14 +304,14 @@ func (r *Room) connect(ctx context.Context, tx *db.Tx, in ConnectInput) (NewConn
 		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "redirect": in.RedirectURI, "code": hash,
 			"challenge": in.CodeChallenge, "until": tx.Now.Add(codeLife), "now": tx.Now})
 	if err != nil {
-		return NewConnection{}, fmt.Errorf("store connection: %w", err)
+		return newConnection{}, fmt.Errorf("store connection: %w", err)
 	}
 	if err := r.noticeConnection(ctx, tx, p, a.Name, hostOf(in.RedirectURI)); err != nil {
-		return NewConnection{}, err
+		return newConnection{}, err
 	}
 	to, err := url.Parse(in.RedirectURI)
 	if err != nil {
-		return NewConnection{}, fmt.Errorf("address of assistant %s: %w", a.ID, err)
+		return newConnection{}, fmt.Errorf("address of assistant %s: %w", a.ID, err)
 	}
 	q := to.Query()
 	q.Set("code", code)
@@ -320,7 +320,7 @@ func (r *Room) connect(ctx context.Context, tx *db.Tx, in ConnectInput) (NewConn
 		q.Set("state", in.State)
 	}
 	to.RawQuery = q.Encode()
-	return NewConnection{id, to.String()}, nil
+	return newConnection{id, to.String()}, nil
 }
 
 func deleteConnection(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {

@@ -20,8 +20,8 @@ import (
 	"frontdesk/services/settings/internal/row"
 )
 
-// AuditEntry is one line of the audit log: who did what, through which channel.
-type AuditEntry struct {
+// auditEntry is one line of the audit log: who did what, through which channel.
+type auditEntry struct {
 	ID         uuid.UUID      `json:"id" format:"uuid" doc:"The id of the record."`
 	Action     string         `json:"action" doc:"What was done: the operation."`
 	Channel    string         `json:"channel" doc:"How it came: app, portal, api, ability, form, booking, import, email or system."`
@@ -84,15 +84,15 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return nil
 }
 
-// AuditFilter selects entries.
-type AuditFilter struct {
+// auditFilter selects entries.
+type auditFilter struct {
 	Channel string `json:"channel,omitempty" enum:"app,portal,api,ability,form,booking,import,email,system"`
 	Action  string `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
 }
 
 // where is the condition of the filter on the table audit, called a, of what the actor may see: who sees only their own
 // records sees only what they did themselves.
-func (f AuditFilter) where(tx *db.Tx) *db.Where {
+func (f auditFilter) where(tx *db.Tx) *db.Where {
 	w := &db.Where{}
 	if tx.Who.Own {
 		w.And("a.user_id = ?", tx.Who.UserID)
@@ -106,15 +106,15 @@ func (f AuditFilter) where(tx *db.Tx) *db.Where {
 	return w
 }
 
-func (f AuditFilter) action() string { return strings.TrimPrefix(f.Action, "svc/") }
+func (f auditFilter) action() string { return strings.TrimPrefix(f.Action, "svc/") }
 
 func find(ctx context.Context, tx *db.Tx, in struct {
-	AuditFilter
+	auditFilter
 	db.Page
-}) (db.List[AuditEntry], error) {
+}) (db.List[auditEntry], error) {
 	c, err := tx.Page(in.Page, "audit", in)
 	if err != nil {
-		return db.List[AuditEntry]{}, err
+		return db.List[auditEntry]{}, err
 	}
 	where := in.where(tx)
 	if c.First {
@@ -123,18 +123,18 @@ func find(ctx context.Context, tx *db.Tx, in struct {
 			theirs = []string{row.Key(tx.Who.UserID)}
 		}
 		if c.Total, err = tx.CountRows(ctx, "audit", db.Only(in.Channel), db.Only(in.action()), theirs); err != nil {
-			return db.List[AuditEntry]{}, err
+			return db.List[auditEntry]{}, err
 		}
 	}
 	where.After(c, "a")
-	all, err := row.Many[AuditEntry](ctx, tx, db.LimitTo(`select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
+	all, err := row.Many[auditEntry](ctx, tx, db.LimitTo(`select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[AuditEntry]{}, fmt.Errorf("list audit entries: %w", err)
+		return db.List[auditEntry]{}, fmt.Errorf("list audit entries: %w", err)
 	}
-	return db.Close(c, all, func(a AuditEntry) (time.Time, uuid.UUID) { return a.CreatedAt, a.ID }), nil
+	return db.Close(c, all, func(a auditEntry) (time.Time, uuid.UUID) { return a.CreatedAt, a.ID }), nil
 }
 
-func exportLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Download) error {
+func exportLog(ctx context.Context, tx *db.Tx, in auditFilter, d *op.Download) error {
 	where := in.where(tx)
 	rows, err := d.Query(ctx, tx, `select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
 	if err != nil {
@@ -146,7 +146,7 @@ func exportLog(ctx context.Context, tx *db.Tx, in AuditFilter, d *op.Download) e
 		return err
 	}
 	for rows.Next() {
-		a, err := pgx.RowToStructByName[AuditEntry](rows)
+		a, err := pgx.RowToStructByName[auditEntry](rows)
 		if err != nil {
 			return err
 		}

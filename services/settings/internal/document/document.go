@@ -142,7 +142,13 @@ func Add(ctx context.Context, tx *db.Tx, first map[string]any) error {
 	return nil
 }
 
+// Room keeps documents.
+type Room struct{ *app.Kit }
+
+// New makes the room.
+func New(k *app.Kit) *Room { return &Room{k} }
+
 // Parts are what the service runs of the room.
-func Parts() app.Parts {
+func (*Room) Parts() app.Parts {
 	return app.Parts{Personal: app.Personal{Holds: map[string]app.Holds{"document": app.Nobody}}}
 }

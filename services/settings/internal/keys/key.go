@@ -60,14 +60,14 @@ type ApplicationPassword struct {
 	LastAddress string     `json:"last_address" doc:"Where it was last used from."`
 }
 
-// NewApplicationPassword is a new key and its password, which is shown this once.
-type NewApplicationPassword struct {
+// newApplicationPassword is a new key and its password, which is shown this once.
+type newApplicationPassword struct {
 	ApplicationPassword
 	Password string `json:"password,omitempty" doc:"24 characters in groups; spaces do not count. Shown only once."`
 }
 
 // WithoutSecret is the answer to a repeated call.
-func (n NewApplicationPassword) WithoutSecret() any { return n.ApplicationPassword }
+func (n newApplicationPassword) WithoutSecret() any { return n.ApplicationPassword }
 
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]ApplicationPassword, error) {
 	keys, err := row.Many[ApplicationPassword](ctx, tx, `select id, name, assistant, permissions, expires_at, created_at, last_used_at, last_address
@@ -100,9 +100,9 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	Assistant   bool      `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
 	Permissions []string  `json:"permissions,omitempty" maxItems:"20" doc:"Permissions that it is limited to. It never has more than its owner has at the time of a call."`
 	ExpiresAt   time.Time `json:"expires_at,omitzero" doc:"When it ends by itself."`
-}) (NewApplicationPassword, error) {
+}) (newApplicationPassword, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
-		return NewApplicationPassword{}, err
+		return newApplicationPassword{}, err
 	}
 	name := strings.TrimSpace(in.Name)
 	problems := fault.Problems{}
@@ -129,18 +129,18 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 		k.ExpiresAt = &at
 	}
 	if err := problems.Err(); err != nil {
-		return NewApplicationPassword{}, err
+		return newApplicationPassword{}, err
 	}
 	p, err := people.Lock(ctx, tx, tx.Who.UserID)
 	if err != nil {
-		return NewApplicationPassword{}, err
+		return newApplicationPassword{}, err
 	}
 	var have int
 	if err := tx.QueryRow(ctx, `select count(*) from application_password where person_id = $1`, tx.Who.UserID).Scan(&have); err != nil {
-		return NewApplicationPassword{}, fmt.Errorf("count application passwords: %w", err)
+		return newApplicationPassword{}, fmt.Errorf("count application passwords: %w", err)
 	}
 	if have >= most {
-		return NewApplicationPassword{}, fault.Conflict("too_many", "There are too many application passwords. Revoke one first.")
+		return newApplicationPassword{}, fault.Conflict("too_many", "There are too many application passwords. Revoke one first.")
 	}
 	password := newKey()
 	hash := auth.PasswordHash(password)
@@ -148,13 +148,13 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	_, err = tx.Exec(ctx, `insert into application_password (`+columns+`) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		k.ID, k.PersonID, k.Name, k.Assistant, k.Hash, k.Permissions, k.ExpiresAt, k.CreatedAt)
 	if err != nil {
-		return NewApplicationPassword{}, fmt.Errorf("store application password: %w", err)
+		return newApplicationPassword{}, fmt.Errorf("store application password: %w", err)
 	}
 	if err := r.noticeKey(ctx, tx, p, name); err != nil {
-		return NewApplicationPassword{}, err
+		return newApplicationPassword{}, err
 	}
 	made := ApplicationPassword{ID: k.ID, Name: k.Name, Assistant: k.Assistant, Permissions: k.Permissions, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt}
-	return NewApplicationPassword{made, password}, publish(tx, k)
+	return newApplicationPassword{made, password}, publish(tx, k)
 }
 
 func remove(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {

@@ -308,8 +308,8 @@ func backOff(attempts int) time.Duration {
 	return min(2*time.Second<<min(attempts-1, 20), longestWait)
 }
 
-// SentMail is a mail as administrators see it: without its body, which may hold links for its recipient alone.
-type SentMail struct {
+// sentMail is a mail as administrators see it: without its body, which may hold links for its recipient alone.
+type sentMail struct {
 	ID        uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
 	To        string     `json:"to" db:"recipient" doc:"The address that it went to."`
 	Subject   string     `json:"subject" doc:"The line over it."`
@@ -328,10 +328,10 @@ const mailsKept = 30 * 24 * time.Hour
 func list(ctx context.Context, tx *db.Tx, in struct {
 	Status string `json:"status,omitempty" enum:"queued,retrying,sending,sent,failed,unknown"`
 	db.Page
-}) (db.List[SentMail], error) {
+}) (db.List[sentMail], error) {
 	c, err := tx.Page(in.Page, "mails", in)
 	if err != nil {
-		return db.List[SentMail]{}, err
+		return db.List[sentMail]{}, err
 	}
 	where := &db.Where{}
 	if tx.Who.Own {
@@ -347,16 +347,16 @@ func list(ctx context.Context, tx *db.Tx, in struct {
 			c.Total, err = tx.CountRows(ctx, "mail", db.Only(in.Status))
 		}
 		if err != nil {
-			return db.List[SentMail]{}, fmt.Errorf("count mails: %w", err)
+			return db.List[sentMail]{}, fmt.Errorf("count mails: %w", err)
 		}
 	}
 	where.After(c, "m")
-	all, err := row.Many[SentMail](ctx, tx, db.LimitTo(`select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail m
+	all, err := row.Many[sentMail](ctx, tx, db.LimitTo(`select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail m
 		where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[SentMail]{}, fmt.Errorf("list mails: %w", err)
+		return db.List[sentMail]{}, fmt.Errorf("list mails: %w", err)
 	}
-	return db.Close(c, all, func(m SentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
+	return db.Close(c, all, func(m sentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
 }
 
 // Queue renders a mail in the name of the business and puts it into the queue.

@@ -33,8 +33,8 @@ const (
 	decoders = 2
 )
 
-// Media is a picture of the site's own.
-type Media struct {
+// media is a picture of the site's own.
+type media struct {
 	ID        int64     `json:"id" doc:"The id of the record."`
 	URL       string    `json:"url" doc:"Public. What stands there never changes."`
 	Width     int       `json:"width" doc:"Its width in pixels."`
@@ -59,8 +59,8 @@ const columns = `id, name, kind, hash, width, height, created_at`
 // path is where the picture stands on the site.
 func (m stored) path() string { return fmt.Sprintf("%s%d-%s.%s", Path, m.ID, m.Hash, m.Kind) }
 
-func (r *Room) shown(m stored) Media {
-	return Media{ID: m.ID, URL: r.Config.PublicURL + m.path(), Width: m.Width, Height: m.Height, Name: m.Name, CreatedAt: m.CreatedAt}
+func (r *Room) shown(m stored) media {
+	return media{ID: m.ID, URL: r.Config.PublicURL + m.path(), Width: m.Width, Height: m.Height, Name: m.Name, CreatedAt: m.CreatedAt}
 }
 
 // mediaID is the input of operations with nothing but a picture's id.
@@ -69,16 +69,16 @@ type mediaID struct {
 }
 
 // upload decodes a picture outside of a transaction, which may take seconds, and stores it as it was encoded anew.
-func (r *Room) upload(ctx context.Context, d *db.DB, in op.File) (Media, error) {
+func (r *Room) upload(ctx context.Context, d *db.DB, in op.File) (media, error) {
 	select {
 	case r.decoders <- struct{}{}:
 	case <-ctx.Done():
-		return Media{}, fault.Unavailable()
+		return media{}, fault.Unavailable()
 	}
 	p, err := encodePicture(in.Bytes)
 	<-r.decoders
 	if err != nil {
-		return Media{}, err
+		return media{}, err
 	}
 	sum := sha256.Sum256(p.Body)
 	m := stored{Name: fileName(in.Name), Kind: p.Kind, Hash: base64.RawURLEncoding.EncodeToString(sum[:9]), Width: p.Width, Height: p.Height}
@@ -122,31 +122,31 @@ func fileName(sent string) string {
 	return name
 }
 
-func (r *Room) list(ctx context.Context, tx *db.Tx, in struct{ db.Page }) (db.List[Media], error) {
+func (r *Room) list(ctx context.Context, tx *db.Tx, in struct{ db.Page }) (db.List[media], error) {
 	c, err := tx.Page(in.Page, "media", in)
 	if err != nil {
-		return db.List[Media]{}, err
+		return db.List[media]{}, err
 	}
 	where := &db.Where{}
 	if c.First {
 		if err := tx.QueryRow(ctx, `select count(*) from media`).Scan(&c.Total); err != nil {
-			return db.List[Media]{}, fmt.Errorf("count pictures: %w", err)
+			return db.List[media]{}, fmt.Errorf("count pictures: %w", err)
 		}
 	} else {
 		where.And("id < ?", db.Number(c.ID))
 	}
 	all, err := row.Many[stored](ctx, tx, db.LimitTo(`select `+columns+` from media where `+where.String()+` order by id desc`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[Media]{}, fmt.Errorf("list pictures: %w", err)
+		return db.List[media]{}, fmt.Errorf("list pictures: %w", err)
 	}
-	shown := make([]Media, len(all))
+	shown := make([]media, len(all))
 	for i, m := range all {
 		shown[i] = r.shown(m)
 	}
-	return db.Close(c, shown, func(m Media) (time.Time, uuid.UUID) { return m.CreatedAt, db.NumberID(m.ID) }), nil
+	return db.Close(c, shown, func(m media) (time.Time, uuid.UUID) { return m.CreatedAt, db.NumberID(m.ID) }), nil
 }
 
-func (r *Room) get(ctx context.Context, tx *db.Tx, in mediaID) (Media, error) {
+func (r *Room) get(ctx context.Context, tx *db.Tx, in mediaID) (media, error) {
 	m, err := byID(ctx, tx, in.ID)
 	return r.shown(m), err
 }

@@ -25,7 +25,7 @@ func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if in.GetPageId() == 0 {
 		// The sender can correct nothing any more: a title is made to fit instead of refused.
 		words := strings.FieldsFunc(in.GetNewPageTitle(), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
-		p := page{Title: strings.Join(words, " "), Content: in.GetShortcode()}
+		p := stored{Title: strings.Join(words, " "), Content: in.GetShortcode()}
 		if in.GetPublish() {
 			p.Status = statusPublish
 		}

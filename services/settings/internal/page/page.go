@@ -24,8 +24,8 @@ import (
 	"frontdesk/services/settings/internal/site"
 )
 
-// Page is a page of the site's own.
-type Page struct {
+// page is a page of the site's own.
+type page struct {
 	ID        int64     `json:"id" doc:"The id of the page."`
 	Title     string    `json:"title" doc:"The title of the page."`
 	Slug      string    `json:"slug" doc:"The page stands at this address once it is published."`
@@ -49,8 +49,8 @@ type pageID struct {
 	ID int64 `json:"id" minimum:"1"`
 }
 
-// page is a row of the table page.
-type page struct {
+// stored is a row of the table page.
+type stored struct {
 	ID        int64
 	Title     string
 	Slug      string
@@ -63,8 +63,8 @@ type page struct {
 
 const columns = `id, title, slug, status, content, version, created_at, updated_at`
 
-func (r *Room) shown(p page) Page {
-	return Page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: r.Config.PublicURL + "/" + p.Slug,
+func (r *Room) shown(p stored) page {
+	return page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: r.Config.PublicURL + "/" + p.Slug,
 		EditURL: r.Config.PublicURL + "/" + r.portalPath() + "/pages/" + row.Key(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Stamp: document.At(p.Version)}
 }
 
@@ -78,8 +78,8 @@ func (r *Room) portalPath() string {
 }
 
 // one runs a statement that gives one row of columns; 404 when it gives none.
-func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (page, error) {
-	p, err := row.One[page](ctx, tx, sql, args...)
+func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (stored, error) {
+	p, err := row.One[stored](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, fault.NotFound("page")
 	}
@@ -91,7 +91,7 @@ func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (page, error) 
 
 // publish publishes what happened to a page. changed names the fields that differ; answers is nil unless the change was
 // asked for by another service.
-func (r *Room) publish(ctx context.Context, tx *db.Tx, kind string, p page, changed []string, answers *proto.PageEmbedded) error {
+func (r *Room) publish(ctx context.Context, tx *db.Tx, kind string, p stored, changed []string, answers *proto.PageEmbedded) error {
 	e := db.Event{Topic: proto.PageTopic, Kind: kind, Key: row.Key(p.ID), Version: p.Version, Changed: changed, Data: r.shown(p)}
 	if answers != nil {
 		e.Extra = answers
@@ -102,10 +102,10 @@ func (r *Room) publish(ctx context.Context, tx *db.Tx, kind string, p page, chan
 func (r *Room) list(ctx context.Context, tx *db.Tx, in struct {
 	db.Page
 	Status string `json:"status,omitempty" enum:"draft,publish"`
-}) (db.List[Page], error) {
+}) (db.List[page], error) {
 	c, err := tx.Page(in.Page, "pages", in)
 	if err != nil {
-		return db.List[Page]{}, err
+		return db.List[page]{}, err
 	}
 	where := &db.Where{}
 	if in.Status != "" {
@@ -113,23 +113,23 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, in struct {
 	}
 	if c.First {
 		if err := tx.QueryRow(ctx, `select count(*) from page where `+where.String(), where.Args...).Scan(&c.Total); err != nil {
-			return db.List[Page]{}, fmt.Errorf("count pages: %w", err)
+			return db.List[page]{}, fmt.Errorf("count pages: %w", err)
 		}
 	} else {
 		where.And("id > ?", db.Number(c.ID))
 	}
-	all, err := row.Many[page](ctx, tx, db.LimitTo(`select `+columns+` from page where `+where.String()+` order by id`, c.Limit), where.Args...)
+	all, err := row.Many[stored](ctx, tx, db.LimitTo(`select `+columns+` from page where `+where.String()+` order by id`, c.Limit), where.Args...)
 	if err != nil {
-		return db.List[Page]{}, fmt.Errorf("list pages: %w", err)
+		return db.List[page]{}, fmt.Errorf("list pages: %w", err)
 	}
-	shown := make([]Page, len(all))
+	shown := make([]page, len(all))
 	for i, p := range all {
 		shown[i] = r.shown(p)
 	}
-	return db.Close(c, shown, func(p Page) (time.Time, uuid.UUID) { return p.CreatedAt, db.NumberID(p.ID) }), nil
+	return db.Close(c, shown, func(p page) (time.Time, uuid.UUID) { return p.CreatedAt, db.NumberID(p.ID) }), nil
 }
 
-func (r *Room) get(ctx context.Context, tx *db.Tx, in pageID) (Page, error) {
+func (r *Room) get(ctx context.Context, tx *db.Tx, in pageID) (page, error) {
 	p, err := one(ctx, tx, `select `+columns+` from page where id = $1`, in.ID)
 	return r.shown(p), err
 }
@@ -139,10 +139,10 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100" doc:"Made from the title when left out."`
 	Status  string            `json:"status,omitempty" enum:"draft,publish" doc:"draft when left out."`
 	Content string            `json:"content,omitempty" maxLength:"200000" doc:"Plain text with an empty line between paragraphs, and shortcodes."`
-}) (Page, error) {
-	p, err := r.add(ctx, tx, page{Title: in.Title, Status: in.Status, Content: in.Content}, in.Slug)
+}) (page, error) {
+	p, err := r.add(ctx, tx, stored{Title: in.Title, Status: in.Status, Content: in.Content}, in.Slug)
 	if err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	return r.shown(p), r.publish(ctx, tx, proto.KindPageCreated, p, nil, nil)
 }
@@ -152,7 +152,7 @@ const longestTitle = 190
 
 // add stores a page. Without a slug it gets a free one that resembles the title; a slug that is given
 // has to be free.
-func (r *Room) add(ctx context.Context, tx *db.Tx, p page, slug opt.Value[string]) (page, error) {
+func (r *Room) add(ctx context.Context, tx *db.Tx, p stored, slug opt.Value[string]) (stored, error) {
 	p.Title = strings.TrimSpace(p.Title)
 	if problem := form.Name(p.Title, longestTitle); !problem.IsZero() {
 		return p, fault.Invalid("title", problem)
@@ -184,30 +184,30 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 	Slug    opt.Value[string] `json:"slug,omitzero" maxLength:"100" doc:"The path of the page."`
 	Status  opt.Value[string] `json:"status,omitzero" enum:"draft,publish" doc:"publish shows it to visitors, draft does not."`
 	Content opt.Value[string] `json:"content,omitzero" maxLength:"200000" nullable:"true" doc:"Plain text with an empty line between paragraphs, and shortcodes; null for none."`
-}) (Page, error) {
+}) (page, error) {
 	if in.Slug.Set {
 		if err := lockAddresses(ctx, tx); err != nil {
-			return Page{}, err
+			return page{}, err
 		}
 	}
 	p, err := one(ctx, tx, `select `+columns+` from page where id = $1 for update`, in.ID)
 	if err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	if err := tx.Match(p.Version); err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	before := p
 	if in.Title.Set {
 		p.Title = strings.TrimSpace(in.Title.V)
 		if problem := form.Name(p.Title, longestTitle); !problem.IsZero() {
-			return Page{}, fault.Invalid("title", problem)
+			return page{}, fault.Invalid("title", problem)
 		}
 	}
 	if in.Slug.Set && in.Slug.V != p.Slug {
 		p.Slug = in.Slug.V
 		if err := checkSlug(ctx, tx, p.Slug, p.ID); err != nil {
-			return Page{}, err
+			return page{}, err
 		}
 	}
 	in.Status.Apply(&p.Status)
@@ -216,14 +216,14 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 		return r.shown(p), nil
 	}
 	if err := tx.ChangedFrom(r.shown(before), r.shown(p)); err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	p, err = r.save(ctx, tx, p, document.Differences(r.shown(before), r.shown(p)), nil)
 	return r.shown(p), err
 }
 
 // save stores a locked page that was changed, and publishes it.
-func (r *Room) save(ctx context.Context, tx *db.Tx, p page, changed []string, answers *proto.PageEmbedded) (page, error) {
+func (r *Room) save(ctx context.Context, tx *db.Tx, p stored, changed []string, answers *proto.PageEmbedded) (stored, error) {
 	p, err := one(ctx, tx, `update page set title = $2, slug = $3, status = $4, content = $5, version = version + 1, updated_at = $6
 		where id = $1 returning `+columns, p.ID, p.Title, p.Slug, p.Status, p.Content, tx.Now)
 	if err != nil {
@@ -329,7 +329,7 @@ func slugOf(title string) string {
 
 // publishAll publishes page.updated for pages as they are now.
 func (r *Room) publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {
-	return row.Each(ctx, tx, func(p page) error { return r.publish(ctx, tx, proto.KindPageUpdated, p, nil, nil) },
+	return row.Each(ctx, tx, func(p stored) error { return r.publish(ctx, tx, proto.KindPageUpdated, p, nil, nil) },
 		`select `+columns+` from page where id = any($1) order by id`, ids)
 }
 

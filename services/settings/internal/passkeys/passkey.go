@@ -75,8 +75,8 @@ func (r *Room) holderOf(ctx context.Context, tx *db.Tx, p people.Person) (holder
 	return holder{p, r.handleOf(p.ID), credentials}, nil
 }
 
-// PasskeyChallenge is what a browser needs to make or use a passkey.
-type PasskeyChallenge struct {
+// passkeyChallenge is what a browser needs to make or use a passkey.
+type passkeyChallenge struct {
 	State     string         `json:"state" doc:"To send back with the browser's answer, within five minutes."`
 	PublicKey map[string]any `json:"public_key" doc:"Options of navigator.credentials as JSON: for PublicKeyCredential.parseCreationOptionsFromJSON or parseRequestOptionsFromJSON."`
 }
@@ -88,7 +88,7 @@ type PasskeyAnswer struct {
 }
 
 // challenge seals what the answer is checked against, so that it travels through the browser.
-func (r *Room) challenge(session *webauthn.SessionData, options any) (out PasskeyChallenge, err error) {
+func (r *Room) challenge(session *webauthn.SessionData, options any) (out passkeyChallenge, err error) {
 	raw, err := json.Marshal(session)
 	if err != nil {
 		return out, fmt.Errorf("encode challenge: %w", err)
@@ -126,38 +126,38 @@ func (r *Room) openChallenge(ctx context.Context, tx *db.Tx, in PasskeyAnswer) (
 	return session, credential, err
 }
 
-// Passkey is a key that a device of the user holds.
-type Passkey struct {
+// passkey is a key that a device of the user holds.
+type passkey struct {
 	ID         uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
 	Name       string     `json:"name" doc:"The device, in words."`
 	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
 	LastUsedAt *time.Time `json:"last_used_at" nullable:"true" doc:"When it was last used; null for never."`
 }
 
-func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Passkey], error) {
-	all, err := row.Many[Passkey](ctx, tx, `select id, name, created_at, last_used_at from passkey where person_id = $1 order by id`, tx.Who.UserID)
+func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[passkey], error) {
+	all, err := row.Many[passkey](ctx, tx, `select id, name, created_at, last_used_at from passkey where person_id = $1 order by id`, tx.Who.UserID)
 	if err != nil {
-		return db.List[Passkey]{}, fmt.Errorf("list passkeys: %w", err)
+		return db.List[passkey]{}, fmt.Errorf("list passkeys: %w", err)
 	}
 	return db.All(all), nil
 }
 
 // start makes the challenge for a new passkey of the caller; 403 without a recent password.
-func (r *Room) start(ctx context.Context, tx *db.Tx, _ op.None) (PasskeyChallenge, error) {
+func (r *Room) start(ctx context.Context, tx *db.Tx, _ op.None) (passkeyChallenge, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
-		return PasskeyChallenge{}, err
+		return passkeyChallenge{}, err
 	}
 	p, err := people.ByID(ctx, tx, tx.Who.UserID)
 	if err != nil {
-		return PasskeyChallenge{}, err
+		return passkeyChallenge{}, err
 	}
 	h, err := r.holderOf(ctx, tx, p)
 	if err != nil {
-		return PasskeyChallenge{}, err
+		return passkeyChallenge{}, err
 	}
 	options, session, err := r.party.BeginRegistration(h, webauthn.WithExclusions(webauthn.Credentials(h.credentials).CredentialDescriptors()))
 	if err != nil {
-		return PasskeyChallenge{}, fmt.Errorf("begin registration: %w", err)
+		return passkeyChallenge{}, fmt.Errorf("begin registration: %w", err)
 	}
 	session.Expires = tx.Now.Add(challengeLife)
 	return r.challenge(session, options.Response)
@@ -168,24 +168,24 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, _ op.None) (PasskeyChalleng
 func (r *Room) add(ctx context.Context, tx *db.Tx, in struct {
 	PasskeyAnswer
 	Name string `json:"name" required:"true" minLength:"1" maxLength:"100" doc:"The device, in words."`
-}) (Passkey, error) {
+}) (passkey, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
-		return Passkey{}, err
+		return passkey{}, err
 	}
 	name := strings.TrimSpace(in.Name)
 	if problem := form.Name(name, 100); !problem.IsZero() {
-		return Passkey{}, fault.Invalid("name", problem)
+		return passkey{}, fault.Invalid("name", problem)
 	}
 	p, err := people.Lock(ctx, tx, tx.Who.UserID)
 	if err != nil {
-		return Passkey{}, err
+		return passkey{}, err
 	}
 	h, err := r.holderOf(ctx, tx, p)
 	if err != nil {
-		return Passkey{}, err
+		return passkey{}, err
 	}
 	if len(h.credentials) >= most {
-		return Passkey{}, fault.Conflict("too_many", "There are too many passkeys. Remove one first.")
+		return passkey{}, fault.Conflict("too_many", "There are too many passkeys. Remove one first.")
 	}
 	refused := fault.Invalid("credential", fault.NewProblem("wrong", "was not accepted. Begin anew"))
 	session, raw, err := r.openChallenge(ctx, tx, in.PasskeyAnswer)
@@ -193,24 +193,24 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in struct {
 		if row.UnlessRefused(err) == nil {
 			err = refused
 		}
-		return Passkey{}, err
+		return passkey{}, err
 	}
 	answer, err := protocol.ParseCredentialCreationResponseBytes(raw)
 	if err != nil {
-		return Passkey{}, refused
+		return passkey{}, refused
 	}
 	c, err := r.party.CreateCredential(h, session, answer)
 	if err != nil {
-		return Passkey{}, refused
+		return passkey{}, refused
 	}
-	k := Passkey{ID: db.NewID(), Name: name, CreatedAt: tx.Now}
+	k := passkey{ID: db.NewID(), Name: name, CreatedAt: tx.Now}
 	_, err = tx.Exec(ctx, `insert into passkey (id, person_id, name, credential_id, credential, created_at) values ($1, $2, $3, $4, $5, $6)`,
 		k.ID, p.ID, k.Name, c.ID, c, k.CreatedAt)
 	if db.Violates(err, "passkey_credential_id_key") {
-		return Passkey{}, refused
+		return passkey{}, refused
 	}
 	if err != nil {
-		return Passkey{}, fmt.Errorf("store passkey: %w", err)
+		return passkey{}, fmt.Errorf("store passkey: %w", err)
 	}
 	return k, r.people.Notice(ctx, tx, p, "new_passkey", "A new passkey", "Your account has a new passkey, called “"+name+"”. It signs in as you.")
 }
@@ -239,10 +239,10 @@ func EndAll(ctx context.Context, tx *db.Tx, personID int64) error {
 }
 
 // startSignIn makes the challenge for signing in with any passkey of this site.
-func (r *Room) startSignIn(_ context.Context, tx *db.Tx, _ op.None) (PasskeyChallenge, error) {
+func (r *Room) startSignIn(_ context.Context, tx *db.Tx, _ op.None) (passkeyChallenge, error) {
 	options, session, err := r.party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return PasskeyChallenge{}, fmt.Errorf("begin sign-in: %w", err)
+		return passkeyChallenge{}, fmt.Errorf("begin sign-in: %w", err)
 	}
 	session.Expires = tx.Now.Add(challengeLife)
 	return r.challenge(session, options.Response)

@@ -8,39 +8,29 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
-	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/site"
 	"frontdesk/services/settings/internal/typed"
 )
 
-// APIAccess is which roles reach the API with an application password.
-type APIAccess struct {
-	Roles     []string `json:"roles" doc:"The names of the roles."`
-	Available []string `json:"available" doc:"Roles that can be listed: those that hold a permission."`
-}
-
-// RecordID names the document in the audit log.
-func (APIAccess) RecordID() string { return document.APIAccess }
-
-func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (APIAccess, error) {
+func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (site.APIAccess, error) {
 	reach, err := site.APIRoles(ctx, tx)
 	if err != nil {
-		return APIAccess{}, err
+		return site.APIAccess{}, err
 	}
 	all, err := Read(ctx, tx)
-	return APIAccess{Roles: reach, Available: inService(all)}, err
+	return site.APIAccess{Roles: reach, Available: inService(all)}, err
 }
 
 func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 	Roles opt.Value[[]string] `json:"roles,omitzero" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
-}) (APIAccess, error) {
+}) (site.APIAccess, error) {
 	reach, err := site.LockAPIRoles(ctx, tx)
 	if err != nil {
-		return APIAccess{}, err
+		return site.APIAccess{}, err
 	}
 	all, err := Read(ctx, tx)
 	if err != nil || !in.Roles.Set {
-		return APIAccess{Roles: reach, Available: inService(all)}, err
+		return site.APIAccess{Roles: reach, Available: inService(all)}, err
 	}
 	next := []string{}
 	for _, r := range all {
@@ -50,19 +40,19 @@ func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 	}
 	for _, name := range in.Roles.V {
 		if !slices.Contains(next, name) {
-			return APIAccess{}, fault.Invalid("roles", typed.Unknown("role", name))
+			return site.APIAccess{}, fault.Invalid("roles", typed.Unknown("role", name))
 		}
 	}
 	if !slices.Equal(next, reach) {
 		if err := site.SetAPIRoles(ctx, tx, next); err != nil {
-			return APIAccess{}, err
+			return site.APIAccess{}, err
 		}
 	}
-	return APIAccess{Roles: next, Available: inService(all)}, nil
+	return site.APIAccess{Roles: next, Available: inService(all)}, nil
 }
 
 // inService are the roles that hold a permission.
-func inService(all []role) []string {
+func inService(all []stored) []string {
 	names := []string{}
 	for _, r := range all {
 		if len(r.Capabilities) > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // of is the role with what it allows.
-func (r role) of() auth.Role {
+func (r stored) of() auth.Role {
 	return auth.Role{Name: r.Name, Rights: auth.Rights{Capabilities: r.Capabilities, All: r.Visibility == visibilityAll}}
 }
 
@@ -72,7 +72,7 @@ func newGiver(who db.Actor, p people.Person, all All) Giver {
 
 // MayGiveRole refuses a role with rights that the giver does not hold.
 func (g Giver) MayGiveRole(name string) error {
-	i := slices.IndexFunc(g.all, func(r role) bool { return r.Name == name })
+	i := slices.IndexFunc(g.all, func(r stored) bool { return r.Name == name })
 	if i < 0 {
 		return g.MayGive(auth.Role{Name: name})
 	}
@@ -83,7 +83,7 @@ func (g Giver) MayGiveRole(name string) error {
 func (g Giver) MayChangeUser(p people.Person) error { return g.MayChange(named(g.all, p.Roles)...) }
 
 // mayShape refuses to give or take rights that the giver does not hold, and to lower the giver's own role.
-func (g Giver) mayShape(before, next role) error {
+func (g Giver) mayShape(before, next stored) error {
 	for _, c := range auth.Permissions {
 		if slices.Contains(before.Capabilities, c) != slices.Contains(next.Capabilities, c) && !g.Can(c) {
 			return fault.Forbidden(c)
@@ -138,12 +138,12 @@ func KeepsAdministrator(ctx context.Context, tx *db.Tx, p people.Person, next []
 
 // ReadGiver is the caller, with the rights that their credential leaves.
 func ReadGiver(ctx context.Context, tx *db.Tx) (Giver, error) {
-	p, all, err := OfUser(ctx, tx, tx.Who.UserID)
+	p, all, err := ofUser(ctx, tx, tx.Who.UserID)
 	return newGiver(tx.Who, p, all), err
 }
 
-// OfUser reads a user and all roles.
-func OfUser(ctx context.Context, tx *db.Tx, userID int64) (people.Person, All, error) {
+// ofUser reads a user and all roles.
+func ofUser(ctx context.Context, tx *db.Tx, userID int64) (people.Person, All, error) {
 	p, err := people.ByID(ctx, tx, userID)
 	if err != nil {
 		return p, nil, err

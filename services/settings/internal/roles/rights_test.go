@@ -14,9 +14,9 @@ import (
 
 // lead may manage the site but not forms, and sees everything; clerk manages the site and sees its own only.
 var shaped = append(slices.Clone(firstRoles),
-	role{Name: "lead", Capabilities: []string{auth.ManageCRM, auth.ViewContacts}, Visibility: visibilityAll},
-	role{Name: "clerk", Capabilities: []string{auth.ManageCRM, auth.ViewContacts}, Visibility: visibilityOwn},
-	role{Name: "forms", Capabilities: []string{auth.ViewContacts, auth.ManageForms}, Visibility: visibilityOwn})
+	stored{Name: "lead", Capabilities: []string{auth.ManageCRM, auth.ViewContacts}, Visibility: visibilityAll},
+	stored{Name: "clerk", Capabilities: []string{auth.ManageCRM, auth.ViewContacts}, Visibility: visibilityOwn},
+	stored{Name: "forms", Capabilities: []string{auth.ViewContacts, auth.ManageForms}, Visibility: visibilityOwn})
 
 func giverWith(roles ...string) Giver {
 	return newGiver(db.Actor{}, people.Person{ID: 1, Roles: roles}, shaped)
@@ -92,7 +92,7 @@ func TestARoleIsShapedByWhoHoldsItsRights(t *testing.T) {
 		"lowering one of two of the same": {[]string{"lead", "clerk"}, "clerk", []string{auth.ViewContacts}, visibilityOwn, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := shaped[slices.IndexFunc(shaped, func(r role) bool { return r.Name == c.role })]
+			before := shaped[slices.IndexFunc(shaped, func(r stored) bool { return r.Name == c.role })]
 			next := before
 			next.Capabilities, next.Visibility = c.holds, c.sees
 			require.Equal(t, c.refused, reason(t, giverWith(c.giver...).mayShape(before, next)))

@@ -32,8 +32,8 @@ const (
 	visibilityOwn = "own"
 )
 
-// role is a row of the table role.
-type role struct {
+// stored is a row of the table role.
+type stored struct {
 	Name         string
 	Label        string
 	Capabilities []string
@@ -45,7 +45,7 @@ type role struct {
 const columns = `name, label, capabilities, visibility, fixed, version`
 
 // firstRoles are the roles of a new site.
-var firstRoles = []role{
+var firstRoles = []stored{
 	{Name: SiteAdmin, Label: "Administrator", Capabilities: auth.Permissions, Visibility: visibilityAll, Fixed: true},
 	{Name: Admin, Label: "Manager", Capabilities: auth.Permissions, Visibility: visibilityAll},
 	{Name: Staff, Label: "Staff", Capabilities: []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}, Visibility: visibilityOwn},
@@ -55,7 +55,7 @@ var firstRoles = []role{
 }
 
 // All are all roles, the strongest first.
-type All []role
+type All []stored
 
 // Read reads all roles.
 func Read(ctx context.Context, tx *db.Tx) (All, error) {
@@ -69,20 +69,20 @@ func Lock(ctx context.Context, tx *db.Tx) (All, error) {
 }
 
 func query(ctx context.Context, tx *db.Tx, sql string) (All, error) {
-	all, err := row.Many[role](ctx, tx, sql)
+	all, err := row.Many[stored](ctx, tx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
 	return all, nil
 }
 
-func publish(tx *db.Tx, r role) error {
+func publish(tx *db.Tx, r stored) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.RoleKey(r.Name), &proto.Identity{Version: r.Version,
 		Record: &proto.Identity_Role{Role: &proto.Role{Name: r.Name, Label: r.Label, Capabilities: r.Capabilities, Visibility: r.Visibility, Fixed: r.Fixed}}})
 }
 
-// Role is a role and what it may do here.
-type Role struct {
+// role is a role and what it may do here.
+type role struct {
 	Role         string   `json:"role" doc:"The name of the role."`
 	Label        string   `json:"label" doc:"The name for people."`
 	Capabilities []string `json:"capabilities" doc:"The permissions that it holds."`
@@ -90,23 +90,23 @@ type Role struct {
 	Fixed        bool     `json:"fixed" doc:"It cannot be changed."`
 }
 
-// Roles are the roles that hold a permission, and what can be given.
-type Roles struct {
-	Roles     []Role         `json:"roles" doc:"All roles."`
-	Available AvailableRoles `json:"available"`
+// roles are the roles that hold a permission, and what can be given.
+type roles struct {
+	Roles     []role         `json:"roles" doc:"All roles."`
+	Available availableRoles `json:"available"`
 }
 
-// AvailableRoles are the roles that can be changed, and the capabilities that the caller holds and so can give.
-type AvailableRoles struct {
+// availableRoles are the roles that can be changed, and the capabilities that the caller holds and so can give.
+type availableRoles struct {
 	Roles        []string `json:"roles" doc:"All names of roles."`
 	Capabilities []string `json:"capabilities" doc:"All permissions that a role can hold."`
 }
 
-func shown(all All, held auth.Rights) Roles {
-	out := Roles{Roles: []Role{}, Available: AvailableRoles{Roles: []string{}, Capabilities: held.Capabilities}}
+func shown(all All, held auth.Rights) roles {
+	out := roles{Roles: []role{}, Available: availableRoles{Roles: []string{}, Capabilities: held.Capabilities}}
 	for _, r := range all {
 		if len(r.Capabilities) > 0 {
-			out.Roles = append(out.Roles, Role{r.Name, r.Label, r.Capabilities, r.Visibility, r.Fixed})
+			out.Roles = append(out.Roles, role{r.Name, r.Label, r.Capabilities, r.Visibility, r.Fixed})
 		}
 		if !r.Fixed {
 			out.Available.Roles = append(out.Available.Roles, r.Name)
@@ -115,7 +115,7 @@ func shown(all All, held auth.Rights) Roles {
 	return out
 }
 
-func get(ctx context.Context, tx *db.Tx, _ op.None) (Roles, error) {
+func get(ctx context.Context, tx *db.Tx, _ op.None) (roles, error) {
 	all, err := Read(ctx, tx)
 	return shown(all, auth.Left(tx.Who, named(all, tx.Who.Roles)...)), err
 }
@@ -126,29 +126,29 @@ func update(ctx context.Context, tx *db.Tx, in struct {
 	Role         string              `json:"role" maxLength:"60"`
 	Capabilities opt.Value[[]string] `json:"capabilities,omitzero" maxItems:"20" doc:"The whole list is replaced; an empty one removes the role from the service."`
 	Visibility   opt.Value[string]   `json:"visibility,omitzero" enum:"all,own" doc:"all for the records of everybody, own for those of the person."`
-}) (Roles, error) {
+}) (roles, error) {
 	var chosen []string
 	if in.Capabilities.Set {
 		var err error
 		if chosen, err = capabilities(in.Capabilities.V); err != nil {
-			return Roles{}, err
+			return roles{}, err
 		}
 	}
 	all, err := Lock(ctx, tx)
 	if err != nil {
-		return Roles{}, err
+		return roles{}, err
 	}
-	i := slices.IndexFunc(all, func(r role) bool { return r.Name == in.Role })
+	i := slices.IndexFunc(all, func(r stored) bool { return r.Name == in.Role })
 	if i < 0 {
-		return Roles{}, fault.NotFound("role")
+		return roles{}, fault.NotFound("role")
 	}
 	giver, err := CurrentGiver(ctx, tx, all)
 	if err != nil {
-		return Roles{}, err
+		return roles{}, err
 	}
 	before := all[i]
 	if before.Fixed {
-		return Roles{}, fault.Conflict("fixed", "This role cannot be changed.")
+		return roles{}, fault.Conflict("fixed", "This role cannot be changed.")
 	}
 	next := before
 	if in.Capabilities.Set {
@@ -156,7 +156,7 @@ func update(ctx context.Context, tx *db.Tx, in struct {
 	}
 	in.Visibility.Apply(&next.Visibility)
 	if err := giver.mayShape(before, next); err != nil {
-		return Roles{}, err
+		return roles{}, err
 	}
 	if slices.Equal(next.Capabilities, before.Capabilities) && next.Visibility == before.Visibility {
 		return shown(all, giver.Rights), nil
@@ -164,7 +164,7 @@ func update(ctx context.Context, tx *db.Tx, in struct {
 	err = tx.QueryRow(ctx, `update role set capabilities = $2, visibility = $3, version = version + 1 where name = $1 returning version`,
 		next.Name, next.Capabilities, next.Visibility).Scan(&next.Version)
 	if err != nil {
-		return Roles{}, fmt.Errorf("change role %s: %w", next.Name, err)
+		return roles{}, fmt.Errorf("change role %s: %w", next.Name, err)
 	}
 	all[i] = next
 	diff := change.Set{}
@@ -194,7 +194,7 @@ func capabilities(list []string) ([]string, error) {
 }
 
 func publishAll(ctx context.Context, tx *db.Tx, names []string) error {
-	return row.Each(ctx, tx, func(r role) error { return publish(tx, r) }, `select `+columns+` from role where name = any($1) order by name`, names)
+	return row.Each(ctx, tx, func(r stored) error { return publish(tx, r) }, `select `+columns+` from role where name = any($1) order by name`, names)
 }
 
 // Add adds those of firstRoles that are not there yet.

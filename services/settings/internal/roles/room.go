@@ -7,8 +7,14 @@ import (
 	"frontdesk/proto"
 )
 
+// Room keeps roles.
+type Room struct{ *app.Kit }
+
+// New makes the room.
+func New(k *app.Kit) *Room { return &Room{k} }
+
 // Parts are what the service runs of the room.
-func Parts() app.Parts {
+func (*Room) Parts() app.Parts {
 	return app.Parts{
 		Personal:  app.Personal{Holds: map[string]app.Holds{"role": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[string]{Topic: proto.IdentityTopic, Table: "role", Column: "name", Prefix: auth.RoleKey(""), Emit: publishAll})},
@@ -21,8 +27,8 @@ const (
 	FailAdministrator = "Only a site administrator may do this to a site administrator."
 )
 
-// Operations declares the operations on roles and their reach.
-func Operations(set *op.Set) {
+// Settings declares the operations on roles and their reach.
+func (*Room) Settings(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-api-access", Route: "GET /settings/api-access", Perm: auth.ManageIntegrations,
 		Doc: "Get the roles that reach the API with an application password.",
 		Use: "Use it when a key is refused with 401 although it is right."}, getAPIAccess)
@@ -38,4 +44,9 @@ func Operations(set *op.Set) {
 			"svc_conflict fixed":    "The role cannot be changed.",
 			"svc_conflict own_role": "Nobody lowers their own role.",
 			"svc_forbidden rights":  FailRights}}, update)
+}
+
+// Me declares the operation by which callers see who they are.
+func (*Room) Me(set *op.Set) {
+	op.Add(set, op.Op{ID: "get-me", Route: "GET /me", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Doc: "Get the user who asks."}, getMe)
 }

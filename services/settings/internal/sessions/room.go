@@ -23,7 +23,7 @@ func New(k *app.Kit) *Room { return &Room{k} }
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
 		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: onSessionSeen}},
-		Personal: app.Personal{Holds: map[string]app.Holds{"session": app.Nobody, "browser": app.Nobody}},
+		Personal: app.Personal{Holds: map[string]app.Holds{"session": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[[]byte]{Topic: proto.IdentityTopic, Table: "session", Column: "hash", Prefix: auth.SessionKey(nil), Where: "expires_at > now()",
 			Unversioned: true, EndForGood: true, Emit: func(ctx context.Context, tx *db.Tx, hashes [][]byte) error {
 				return publishAll(ctx, tx, `select `+columns+` from session where hash = any($1) order by hash`, hashes)

@@ -33,8 +33,8 @@ const (
 	mostSessions = 20
 )
 
-// Session is a browser that signed in.
-type Session struct {
+// session is a browser that signed in.
+type session struct {
 	Hash      []byte
 	PersonID  int64
 	Channel   string
@@ -48,7 +48,7 @@ const columns = `hash, person_id, channel, two_factor, seen_at, expires_at`
 // Start signs the locked user in, who has just given their password, and answers with the session's cookie.
 func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, twoFactor bool) (*http.Cookie, error) {
 	token, hash := secrets.New()
-	started := Session{Hash: hash, PersonID: personID, Channel: tx.Who.Channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
+	started := session{Hash: hash, PersonID: personID, Channel: tx.Who.Channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
 	_, err := tx.Exec(ctx, `insert into session (`+columns+`, created_at, password_at, browser, address)
 		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, @now, @browser, @address)`,
 		pgx.NamedArgs{"hash": hash, "person": personID, "channel": started.Channel, "two_factor": twoFactor, "now": tx.Now, "expires": started.ExpiresAt,
@@ -70,7 +70,7 @@ func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, twoFactor b
 			return nil, err
 		}
 	}
-	return r.cookie(auth.Cookie, token, sessionLife), nil
+	return r.Cookie(auth.Cookie, token, sessionLife), nil
 }
 
 // heardWithin is how long a sign-in waits for its session. Without Kafka none arrives.
@@ -88,7 +88,7 @@ func (r *Room) Hear(ctx context.Context, started *http.Cookie) {
 	})
 }
 
-func publish(tx *db.Tx, s Session) error {
+func publish(tx *db.Tx, s session) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.SessionKey(s.Hash), &proto.Identity{Version: s.SeenAt.Unix(), Record: &proto.Identity_Session{Session: &proto.Session{
 		Hash: s.Hash, UserId: s.PersonID, Channel: s.Channel, TwoFactor: s.TwoFactor,
 		SeenAt: timestamppb.New(s.SeenAt), ExpiresAt: timestamppb.New(s.ExpiresAt)}}})
@@ -100,8 +100,8 @@ func EndAll(ctx context.Context, tx *db.Tx, personID int64, keep []byte) error {
 }
 
 // one runs a statement that gives one row of columns; 401 when it gives none.
-func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (Session, error) {
-	s, err := row.One[Session](ctx, tx, sql, args...)
+func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (session, error) {
+	s, err := row.One[session](ctx, tx, sql, args...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, errNoSession()
 	}
@@ -128,9 +128,10 @@ func onSessionSeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return publish(tx, s)
 }
 
-// ByHash reads a session; 401 for one that has ended.
-func ByHash(ctx context.Context, tx *db.Tx, hash []byte) (Session, error) {
-	return one(ctx, tx, `select `+columns+` from session where hash = $1`, hash)
+// ByHash is how a session came about and when it ends; 401 for one that has ended.
+func ByHash(ctx context.Context, tx *db.Tx, hash []byte) (channel string, until time.Time, err error) {
+	s, err := one(ctx, tx, `select `+columns+` from session where hash = $1`, hash)
+	return s.Channel, s.ExpiresAt, err
 }
 
 // GiveTwoFactor notes that a session was given a second factor.
@@ -149,7 +150,7 @@ func TakeTwoFactor(ctx context.Context, tx *db.Tx, personID int64) error {
 
 // publishAll publishes the sessions that a statement gives as rows of columns.
 func publishAll(ctx context.Context, tx *db.Tx, sql string, args ...any) error {
-	return row.Each(ctx, tx, func(s Session) error { return publish(tx, s) }, sql, args...)
+	return row.Each(ctx, tx, func(s session) error { return publish(tx, s) }, sql, args...)
 }
 
 // OpenSession is a browser that is signed in, as its user recognises it.
@@ -226,33 +227,33 @@ func Current(who db.Actor) ([]byte, error) {
 
 func errNoSession() error { return fault.Unauthorized("This needs a browser session. Sign in first.") }
 
-// cookie is one that no script reads.
-func (r *Room) cookie(name, token string, life time.Duration) *http.Cookie {
+// Cookie is one that no script reads.
+func (r *Room) Cookie(name, token string, life time.Duration) *http.Cookie {
 	//nolint:gosec // it is Secure wherever people come over https
 	return &http.Cookie{Name: name, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: strings.HasPrefix(r.Config.PublicURL, "https:"), MaxAge: int(life.Seconds())}
 }
 
-// SignedOut answers a sign-out: it takes the cookie away.
-type SignedOut struct {
+// signedOut answers a sign-out: it takes the cookie away.
+type signedOut struct {
 	op.None
 	cookie *http.Cookie
 }
 
 // Headers clears the session cookie.
-func (s SignedOut) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
+func (s signedOut) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
 // signOut ends the caller's session. It is no error when that has happened already.
-func (r *Room) signOut(ctx context.Context, tx *db.Tx, _ op.None) (SignedOut, error) {
+func (r *Room) signOut(ctx context.Context, tx *db.Tx, _ op.None) (signedOut, error) {
 	hash, err := Current(tx.Who)
 	if err != nil {
-		return SignedOut{}, err
+		return signedOut{}, err
 	}
 	if _, err := tx.Exec(ctx, `delete from session where hash = $1`, hash); err != nil {
-		return SignedOut{}, fmt.Errorf("end session: %w", err)
+		return signedOut{}, fmt.Errorf("end session: %w", err)
 	}
 	tx.Tombstone(proto.IdentityTopic, auth.SessionKey(hash))
-	return SignedOut{cookie: r.cookie(auth.Cookie, "", -time.Second)}, nil
+	return signedOut{cookie: r.Cookie(auth.Cookie, "", -time.Second)}, nil
 }
 
 // RecentPassword refuses a caller whose session has not seen the password within passwordRecent, with 403

@@ -22,7 +22,7 @@
 //   - page: the site's own pages
 //   - apps: which apps are on, and the description of the interface
 //   - people: users, and the mails about their accounts
-//   - roles: what users may do, and who gives it
+//   - roles: what users may do, who gives it, and who the caller is
 //   - sessions: browsers that are signed in
 //   - keys: application passwords
 //   - mcp: what assistants connect to
@@ -30,7 +30,7 @@
 //   - twofactor: second factors and recovery codes
 //   - passkeys: passkeys of users
 //   - passwords: passwords, and the links to choose a new one
-//   - signin: signing in, and who the caller is
+//   - signin: signing in, and the browsers that are recognised
 //   - team: the people of the team, their invitations and access
 //   - support: telemetry, the guide for a new site, requests for support
 //   - live: the stream of changes

@@ -6,7 +6,6 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
-	"frontdesk/services/settings/internal/roles"
 )
 
 // examples are calls that the tests have recorded, see apptest.CheckExamples.
@@ -20,7 +19,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	set.Examples(examples)
 
 	set.Under("Signing in", "Sessions of people, second factors and passkeys. Integrations do not need them: they send an application password with each call.")
-	r.signin.SigningIn(set)
+	r.signin.Operations(set)
 	r.sessions.Operations(set)
 	r.twofactor.Operations(set)
 	r.passwords.Operations(set)
@@ -28,7 +27,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	r.passkeys.Operations(set)
 
 	set.Under("Me and my keys", "The caller, and the application passwords by which integrations call in their name.")
-	r.signin.Me(set)
+	r.roles.Me(set)
 	r.keys.Operations(set)
 
 	set.Under("Connected assistants", "Assistants that were connected by OAuth.")
@@ -43,7 +42,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 
 	set.Under("Site settings", "What holds for the whole site: the business, how forms look, the portal, privacy, roles.")
 	r.site.Settings(set)
-	roles.Operations(set)
+	r.roles.Settings(set)
 	r.support.Telemetry(set)
 
 	set.Under("Apps and setup", "Apps that can be switched on and off, the guide for a new site, support.")

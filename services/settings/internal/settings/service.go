@@ -39,6 +39,7 @@ var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, 
 
 // rooms are the rooms of the service that hold something, from the ground up.
 type rooms struct {
+	documents  *document.Room
 	audit      *audit.Room
 	media      *media.Room
 	site       *site.Room
@@ -46,6 +47,7 @@ type rooms struct {
 	pages      *page.Room
 	apps       *apps.Room
 	people     *people.Room
+	roles      *roles.Room
 	sessions   *sessions.Room
 	keys       *keys.Room
 	assistants *assistants.Room
@@ -59,6 +61,7 @@ type rooms struct {
 }
 
 func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
+	r.documents = document.New(k)
 	r.audit = audit.New(k)
 	r.media = media.New(k, site.LockLogo)
 	r.site = site.New(k, page.Taken)
@@ -66,6 +69,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.pages = page.New(k)
 	r.apps = apps.New(k)
 	r.people = people.New(k, r.mails)
+	r.roles = roles.New(k)
 	r.sessions = sessions.New(k)
 	r.keys = keys.New(k, r.people)
 	r.assistants = assistants.New(k, r.apps, r.people, stopping)
@@ -96,7 +100,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 			Jobs:      []app.Job{{Name: "retention", Every: time.Hour, Run: func(ctx context.Context) error { return deleteOutdated(ctx, k) }}},
 			Run:       []func(context.Context){r.live.Run},
 		}},
-		app.Room{Name: "document", Parts: document.Parts()},
+		app.Room{Name: "document", Parts: r.documents.Parts()},
 		app.Room{Name: "audit", Parts: r.audit.Parts()},
 		app.Room{Name: "media", Parts: r.media.Parts()},
 		app.Room{Name: "site", Parts: r.site.Parts()},
@@ -104,13 +108,14 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "page", Parts: r.pages.Parts()},
 		app.Room{Name: "apps", Parts: r.apps.Parts()},
 		app.Room{Name: "people", Parts: r.people.Parts()},
-		app.Room{Name: "roles", Parts: roles.Parts()},
+		app.Room{Name: "roles", Parts: r.roles.Parts()},
 		app.Room{Name: "sessions", Parts: r.sessions.Parts()},
 		app.Room{Name: "keys", Parts: r.keys.Parts()},
 		app.Room{Name: "assistants", Parts: r.assistants.Parts()},
 		app.Room{Name: "twofactor", Parts: r.twofactor.Parts()},
 		app.Room{Name: "passkeys", Parts: r.passkeys.Parts()},
 		app.Room{Name: "passwords", Parts: r.passwords.Parts()},
+		app.Room{Name: "signin", Parts: r.signin.Parts()},
 		app.Room{Name: "team", Parts: r.team.Parts()},
 		app.Room{Name: "support", Parts: r.support.Parts()},
 	)
@@ -126,7 +131,7 @@ func deleteOutdated(ctx context.Context, k *app.Kit) error {
 		for _, old := range []struct {
 			of string
 			f  func(context.Context, *db.Tx) error
-		}{{"the audit log", audit.DeleteOutdated}, {"mails and links", mailer.DeleteOutdated}, {"browsers", sessions.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
+		}{{"the audit log", audit.DeleteOutdated}, {"mails and links", mailer.DeleteOutdated}, {"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
 			if err := old.f(ctx, tx); err != nil {
 				return fmt.Errorf("delete what is outdated of %s: %w", old.of, err)
 			}

@@ -1,2 +1,2 @@
-// Package signin lets a person in: by password and second factor, or by passkey. It shows the caller who they are.
+// Package signin lets a person in, by password and second factor or by passkey, and recognises the browsers in which they were before.
 package signin

@@ -26,7 +26,13 @@ func New(k *app.Kit, p *people.Room, s *sessions.Room, second *twofactor.Room, k
 	return &Room{k, p, s, second, keys, words}
 }
 
-func (r *Room) SigningIn(set *op.Set) {
+// Parts are what the service runs of the room.
+func (r *Room) Parts() app.Parts {
+	return app.Parts{Personal: app.Personal{Holds: map[string]app.Holds{"browser": app.Nobody}}}
+}
+
+// Operations declares the operations that sign a person in, and show their session.
+func (r *Room) Operations(set *op.Set) {
 	op.AddOutside(set, op.Op{ID: "sign-in", Route: "POST /auth/login", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user",
 		Limits: []db.Limit{passwords.Attempts}, Doc: "Sign in with login and password, and with a second factor where one is set up. The answer sets the session cookie.",
 		Fails: op.Fails{
@@ -36,8 +42,4 @@ func (r *Room) SigningIn(set *op.Set) {
 		Limits: []db.Limit{passwords.Attempts}, Doc: "Sign in with a passkey, which needs neither password nor second factor. The answer sets the session cookie.",
 		Fails: op.Fails{"svc_unauthorized": "The passkey was not accepted."}}, r.signInByPasskey)
 	op.Add(set, op.Op{ID: "get-session", Route: "GET /auth/session", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Doc: "Get the session and its user."}, r.getSession)
-}
-
-func (r *Room) Me(set *op.Set) {
-	op.Add(set, op.Op{ID: "get-me", Route: "GET /me", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Doc: "Get the user who asks."}, getMe)
 }

@@ -11,17 +11,18 @@ import (
 	"frontdesk/services/settings/internal/passkeys"
 	"frontdesk/services/settings/internal/passwords"
 	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/roles"
 	"frontdesk/services/settings/internal/row"
 )
 
-// SignedIn is the user who signed in. Their session travels in the first cookie, not in the body.
-type SignedIn struct {
-	Me
+// signedIn is the user who signed in. Their session travels in the first cookie, not in the body.
+type signedIn struct {
+	roles.Me
 	cookies []*http.Cookie // the session's first
 }
 
 // Headers sets the cookies.
-func (s SignedIn) Headers() http.Header {
+func (s signedIn) Headers() http.Header {
 	h := http.Header{}
 	for _, c := range s.cookies {
 		h.Add("Set-Cookie", c.String())
@@ -29,8 +30,8 @@ func (s SignedIn) Headers() http.Header {
 	return h
 }
 
-// Credentials are what a person signs in with.
-type Credentials struct {
+// credentials are what a person signs in with.
+type credentials struct {
 	Login    string                  `json:"login" required:"true" maxLength:"190" doc:"Login name or email address."`
 	Password string                  `json:"password" required:"true" maxLength:"1024" doc:"The password."`
 	Code     string                  `json:"code,omitempty" maxLength:"40" doc:"Second factor: six digits of the authenticator, or a recovery code."`
@@ -40,7 +41,7 @@ type Credentials struct {
 
 // signIn starts a session for the right password and, where there is one, second factor. Everything wrong is 401, in the same
 // time whether the user exists or not; too many attempts are 429.
-func (r *Room) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedIn, error) {
+func (r *Room) signIn(ctx context.Context, d *db.DB, in credentials) (signedIn, error) {
 	ctx = db.WithActor(ctx, db.Actor{Channel: signInChannel(in.Portal), Address: db.ActorFrom(ctx).Address})
 	wrong := fault.Unauthorized("The login or the password is not right.")
 	var p people.Person
@@ -54,7 +55,7 @@ func (r *Room) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedIn, 
 		return nil
 	})
 	if err != nil {
-		return SignedIn{}, err
+		return signedIn{}, err
 	}
 	account := "account/" + strings.ToLower(in.Login)
 	if known {
@@ -63,11 +64,11 @@ func (r *Room) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedIn, 
 	}
 	hash, err := r.passwords.Check(ctx, d, account, p.ID, in.Password, wrong)
 	if err != nil {
-		return SignedIn{}, err
+		return signedIn{}, err
 	}
-	var out SignedIn
+	var out signedIn
 	err = people.Refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
-		out = SignedIn{}
+		out = signedIn{}
 		current, err := people.Lock(ctx, tx, p.ID)
 		if err != nil {
 			return nil, err
@@ -91,7 +92,7 @@ func (r *Room) signIn(ctx context.Context, d *db.DB, in Credentials) (SignedIn, 
 }
 
 // checkSecondFactor refuses a sign-in whose second factor is missing or wrong: a code, or a passkey of the same user.
-func (r *Room) checkSecondFactor(ctx context.Context, tx *db.Tx, p people.Person, in Credentials) (refusal, err error) {
+func (r *Room) checkSecondFactor(ctx context.Context, tx *db.Tx, p people.Person, in credentials) (refusal, err error) {
 	if in.Passkey != nil {
 		_, err := r.passkeys.Use(ctx, tx, *in.Passkey, p.ID)
 		if err != nil && row.UnlessRefused(err) == nil {
@@ -110,12 +111,12 @@ func (r *Room) checkSecondFactor(ctx context.Context, tx *db.Tx, p people.Person
 }
 
 // admit starts a session of the locked user, and mails them when their browser is new.
-func (r *Room) admit(ctx context.Context, tx *db.Tx, p people.Person, twoFactor bool) (out SignedIn, err error) {
+func (r *Room) admit(ctx context.Context, tx *db.Tx, p people.Person, twoFactor bool) (out signedIn, err error) {
 	session, err := r.sessions.Start(ctx, tx, p.ID, twoFactor)
 	if err != nil {
 		return out, err
 	}
-	browser, unknown, err := r.sessions.Recognise(ctx, tx, p.ID)
+	browser, unknown, err := r.recognise(ctx, tx, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -126,7 +127,7 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, p people.Person, twoFactor 
 		}
 	}
 	out.cookies = []*http.Cookie{session, browser}
-	if out.Me, err = me(ctx, tx, p.ID); err != nil {
+	if out.Me, err = roles.MeOf(ctx, tx, p.ID); err != nil {
 		return out, err
 	}
 	return out, op.Audit(ctx, tx, "sign-in", "user", row.Key(p.ID))
@@ -144,10 +145,10 @@ func signInChannel(portal bool) string {
 func (r *Room) signInByPasskey(ctx context.Context, d *db.DB, in struct {
 	passkeys.PasskeyAnswer
 	Portal bool `json:"portal,omitempty" doc:"As for POST /auth/login."`
-}) (out SignedIn, err error) {
+}) (out signedIn, err error) {
 	ctx = db.WithActor(ctx, db.Actor{Channel: signInChannel(in.Portal), Address: db.ActorFrom(ctx).Address})
 	err = people.Refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
-		out = SignedIn{}
+		out = signedIn{}
 		p, err := r.passkeys.Use(ctx, tx, in.PasskeyAnswer, 0)
 		if err != nil {
 			return err, nil //nolint:nilerr // the challenge is used up all the same

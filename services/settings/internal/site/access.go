@@ -14,6 +14,15 @@ type accessDoc struct {
 	Roles []string `json:"roles"`
 }
 
+// APIAccess is which roles reach the API with an application password.
+type APIAccess struct {
+	Roles     []string `json:"roles" doc:"The names of the roles."`
+	Available []string `json:"available" doc:"Roles that can be listed: those that hold a permission."`
+}
+
+// RecordID names the document in the audit log.
+func (APIAccess) RecordID() string { return document.APIAccess }
+
 // APIRoles are the roles whose application passwords reach the API.
 func APIRoles(ctx context.Context, tx *db.Tx) ([]string, error) {
 	var doc accessDoc

@@ -17,8 +17,8 @@ import (
 	"frontdesk/services/settings/internal/document"
 )
 
-// FormStyle is how forms and the booking widget look. A property that is null follows the theme.
-type FormStyle struct {
+// formStyle is how forms and the booking widget look. A property that is null follows the theme.
+type formStyle struct {
 	Font               *string `json:"font" doc:"The font; null for the standard."`
 	Size               *int    `json:"size" doc:"The size of text in pixels; null for the standard."`
 	LabelSize          *int    `json:"label_size" doc:"The size of labels in pixels; null for the standard."`
@@ -50,8 +50,8 @@ type FormStyle struct {
 	document.Stamp
 }
 
-// FormStyleChange has the properties that change. null or "" returns one to the theme.
-type FormStyleChange struct {
+// formStyleChange has the properties that change. null or "" returns one to the theme.
+type formStyleChange struct {
 	Font               styleValue `json:"font,omitempty" doc:"The font; null for the standard."`
 	Size               styleValue `json:"size,omitempty" doc:"The size of text in pixels; null for the standard."`
 	LabelSize          styleValue `json:"label_size,omitempty" doc:"The size of labels in pixels; null for the standard."`
@@ -161,10 +161,10 @@ func (r styleRule) problem() fault.Problem {
 }
 
 // RecordID names the document in the audit log.
-func (FormStyle) RecordID() string { return document.FormStyle }
+func (formStyle) RecordID() string { return document.FormStyle }
 
 func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
-	var doc FormStyle
+	var doc formStyle
 	version, err := document.Read(ctx, tx, document.FormStyle, &doc)
 	if err != nil {
 		return err
@@ -172,53 +172,53 @@ func publishFormStyle(ctx context.Context, tx *db.Tx, changed []string) error {
 	return document.Publish(ctx, tx, document.FormStyle, version, changed, doc)
 }
 
-func getFormStyle(ctx context.Context, tx *db.Tx, _ op.None) (doc FormStyle, err error) {
+func getFormStyle(ctx context.Context, tx *db.Tx, _ op.None) (doc formStyle, err error) {
 	version, err := document.Read(ctx, tx, document.FormStyle, &doc)
 	doc.Stamp = document.At(version)
 	return doc, err
 }
 
 // updateFormStyle changes the properties that are sent; null or "" returns one to the theme.
-func updateFormStyle(ctx context.Context, tx *db.Tx, in FormStyleChange) (FormStyle, error) {
-	var before FormStyle
+func updateFormStyle(ctx context.Context, tx *db.Tx, in formStyleChange) (formStyle, error) {
+	var before formStyle
 	version, err := document.Lock(ctx, tx, document.FormStyle, &before)
 	if err != nil {
-		return FormStyle{}, err
+		return formStyle{}, err
 	}
 	if err := tx.Match(version); err != nil {
-		return FormStyle{}, err
+		return formStyle{}, err
 	}
 	change, err := properties(in)
 	if err != nil {
-		return FormStyle{}, err
+		return formStyle{}, err
 	}
 	next, err := properties(before)
 	if err != nil {
-		return FormStyle{}, err
+		return formStyle{}, err
 	}
 	wrong := fault.Problems{}
 	for name, raw := range change {
 		value, problem := styleRules[name].read(raw)
 		wrong.Add(name, problem)
 		if next[name], err = json.Marshal(value); err != nil {
-			return FormStyle{}, fmt.Errorf("encode %s: %w", name, err)
+			return formStyle{}, fmt.Errorf("encode %s: %w", name, err)
 		}
 	}
 	if err := wrong.Err(); err != nil {
-		return FormStyle{}, err
+		return formStyle{}, err
 	}
 	raw, err := json.Marshal(next)
 	if err != nil {
-		return FormStyle{}, fmt.Errorf("encode form style: %w", err)
+		return formStyle{}, fmt.Errorf("encode form style: %w", err)
 	}
-	var after FormStyle
+	var after formStyle
 	if err := json.Unmarshal(raw, &after); err != nil {
-		return FormStyle{}, fmt.Errorf("decode form style: %w", err)
+		return formStyle{}, fmt.Errorf("decode form style: %w", err)
 	}
 	changed := document.Differences(before, after)
 	if len(changed) > 0 {
 		if version, err = document.Write(ctx, tx, document.FormStyle, after); err != nil {
-			return FormStyle{}, err
+			return formStyle{}, err
 		}
 		err = publishFormStyle(ctx, tx, changed)
 	}

@@ -38,14 +38,14 @@ type generalDoc struct {
 	IPHeader string   `json:"ip_header"`
 }
 
-// Country is a country whose calling code numbers that start with 0 can get.
-type Country struct {
+// country is a country whose calling code numbers that start with 0 can get.
+type country struct {
 	Code        string `json:"code" doc:"The ISO code."`
 	Name        string `json:"name" doc:"The name in English."`
 	CallingCode string `json:"calling_code" doc:"What its telephone numbers begin with."`
 }
 
-var countries = []Country{
+var countries = []country{
 	{"BE", "Belgium", "+32"}, {"NL", "Netherlands", "+31"}, {"FR", "France", "+33"}, {"DE", "Germany", "+49"},
 	{"AT", "Austria", "+43"}, {"CH", "Switzerland", "+41"}, {"GB", "United Kingdom", "+44"},
 }
@@ -58,13 +58,13 @@ const (
 // ipHeaders are the headers in which proxies pass the visitor's address on.
 var ipHeaders = []string{forwardedFor, realIP, "CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP", "X-Client-IP"}
 
-// General is the general settings.
-type General struct {
+// general is the general settings.
+type general struct {
 	Business      Business  `json:"business"`
 	ReplyTo       string    `json:"reply_to" doc:"Where answers to the site's mails go."`
 	Currency      string    `json:"currency" doc:"ISO 4217."`
 	Country       string    `json:"country" doc:"Gives phone numbers that start with 0 their calling code; empty leaves numbers as typed."`
-	Countries     []Country `json:"countries" doc:"Countries that can be chosen."`
+	Countries     []country `json:"countries" doc:"Countries that can be chosen."`
 	IPHeader      string    `json:"ip_header" doc:"Proxy header that carries the visitor's address; empty is the direct connection."`
 	IPHeaders     []string  `json:"ip_headers" doc:"Headers that can be chosen."`
 	IPHeadersSeen []string  `json:"ip_headers_seen" doc:"Those that a proxy sent along with this request."`
@@ -74,16 +74,16 @@ type General struct {
 }
 
 // RecordID names the document in the audit log.
-func (General) RecordID() string { return document.General }
+func (general) RecordID() string { return document.General }
 
-func (r *Room) general(doc generalDoc, version int64, seen []string) General {
-	return General{Stamp: document.At(version), Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
+func (r *Room) general(doc generalDoc, version int64, seen []string) general {
+	return general{Stamp: document.At(version), Business: doc.Business, ReplyTo: doc.Business.Email, Currency: doc.Currency, Country: doc.Country, Countries: countries,
 		IPHeader: doc.IPHeader, IPHeaders: ipHeaders, IPHeadersSeen: seen, Timezone: r.Config.Timezone, WeekStart: 1}
 }
 
 // publishedGeneral is the general settings as other services read them. Only settings knows the knobs of mail.
 type publishedGeneral struct {
-	General
+	general
 	MailFrom string `json:"mail_from"` // without a name
 }
 
@@ -103,14 +103,14 @@ func ReadBusiness(ctx context.Context, tx *db.Tx) (Business, error) {
 	return doc.Business, err
 }
 
-func (r *Room) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (General, error) {
+func (r *Room) getGeneral(ctx context.Context, tx *db.Tx, _ op.None) (general, error) {
 	var doc generalDoc
 	version, err := document.Read(ctx, tx, document.General, &doc)
 	return r.general(doc, version, r.seenIPHeaders(op.Header(ctx))), err
 }
 
-// BusinessChange names what changes of the business; the rest stays.
-type BusinessChange struct {
+// businessChange names what changes of the business; the rest stays.
+type businessChange struct {
 	Name        opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"The name of the business."`
 	Email       opt.Value[string] `json:"email,omitzero" doc:"Read-only."`
 	VATNumber   opt.Value[string] `json:"vat_number,omitzero" maxLength:"30" nullable:"true" doc:"The VAT number; empty for none."`
@@ -122,7 +122,7 @@ type BusinessChange struct {
 }
 
 // apply writes the change into b, and says what is wrong with it. Texts lose the blanks around them.
-func (c BusinessChange) apply(b *Business) fault.Problems {
+func (c businessChange) apply(b *Business) fault.Problems {
 	wrong := fault.Problems{}
 	if c.Email.Set {
 		wrong.Add("business.email", fault.NewProblem("read_only", "cannot be changed here"))
@@ -151,18 +151,18 @@ func (c BusinessChange) apply(b *Business) fault.Problems {
 
 // updateGeneral changes the general settings; keys that are left out stay.
 func (r *Room) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
-	Business BusinessChange    `json:"business,omitzero"`
+	Business businessChange    `json:"business,omitzero"`
 	Currency opt.Value[string] `json:"currency,omitzero" doc:"ISO 4217 code."`
 	Country  opt.Value[string] `json:"country,omitzero" enum:"BE,NL,FR,DE,AT,CH,GB," nullable:"true" doc:"Empty for none."`
 	IPHeader opt.Value[string] `json:"ip_header,omitzero" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
-}) (General, error) {
+}) (general, error) {
 	var doc generalDoc
 	version, err := document.Lock(ctx, tx, document.General, &doc)
 	if err != nil {
-		return General{}, err
+		return general{}, err
 	}
 	if err := tx.Match(version); err != nil {
-		return General{}, err
+		return general{}, err
 	}
 	before := doc
 	wrong := in.Business.apply(&doc.Business)
@@ -186,14 +186,14 @@ func (r *Room) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	if err := wrong.Err(); err != nil {
-		return General{}, err
+		return general{}, err
 	}
 	if doc != before {
 		if version, err = document.Write(ctx, tx, document.General, doc); err != nil {
-			return General{}, err
+			return general{}, err
 		}
 		if err := r.publishGeneral(ctx, tx, document.Differences(before, doc)); err != nil {
-			return General{}, err
+			return general{}, err
 		}
 	}
 	return r.general(doc, version, r.seenIPHeaders(op.Header(ctx))), nil
@@ -232,8 +232,8 @@ func (r *Room) mailFrom() string {
 	return a.Address
 }
 
-// SiteFacts is what everybody on the team may know of the business and its portal.
-type SiteFacts struct {
+// siteFacts is what everybody on the team may know of the business and its portal.
+type siteFacts struct {
 	Name       string  `json:"name" doc:"The name of the business."`
 	Timezone   string  `json:"timezone" doc:"IANA zone of the business."`
 	WeekStart  int     `json:"week_start" doc:"ISO weekday, 1 is Monday."`
@@ -248,16 +248,16 @@ type SiteFacts struct {
 }
 
 // getSite needs no right to change settings, so that the portal can show money, times and its own address to everybody.
-func (r *Room) getSite(ctx context.Context, tx *db.Tx, _ op.None) (SiteFacts, error) {
+func (r *Room) getSite(ctx context.Context, tx *db.Tx, _ op.None) (siteFacts, error) {
 	var general generalDoc
 	if _, err := document.Read(ctx, tx, document.General, &general); err != nil {
-		return SiteFacts{}, err
+		return siteFacts{}, err
 	}
 	var doc portalDoc
 	if _, err := document.Read(ctx, tx, document.Portal, &doc); err != nil {
-		return SiteFacts{}, err
+		return siteFacts{}, err
 	}
 	g, p := r.general(general, 0, nil), r.portal(doc, db.Actor{}, false, nil)
-	return SiteFacts{Name: g.Business.Name, Timezone: g.Timezone, WeekStart: g.WeekStart, Currency: g.Currency, Country: g.Country, IdleHours: p.IdleHours,
+	return siteFacts{Name: g.Business.Name, Timezone: g.Timezone, WeekStart: g.WeekStart, Currency: g.Currency, Country: g.Country, IdleHours: p.IdleHours,
 		PoweredBy: p.PoweredBy, Path: p.Path, PortalURL: p.URL, BookingURL: p.BookingURL, LogoURL: p.LogoURL}, nil
 }

@@ -31,8 +31,8 @@ func (r *Room) checkHostName(host string) error {
 	return nil
 }
 
-// HostProof shows that an address leads to this installation.
-type HostProof struct {
+// hostProof shows that an address leads to this installation.
+type hostProof struct {
 	Proof string `json:"proof" doc:"What proves that the host leads here."`
 }
 
@@ -45,27 +45,27 @@ func (r *Room) proof(nonce string) string {
 
 func (r *Room) hostProof(_ context.Context, _ *db.DB, in struct {
 	Nonce string `json:"nonce" required:"true" minLength:"16" maxLength:"64"`
-}) (HostProof, error) {
-	return HostProof{r.proof(in.Nonce)}, nil
+}) (hostProof, error) {
+	return hostProof{r.proof(in.Nonce)}, nil
 }
 
 // checkPortalHost asks the host for a proof that it leads to this installation, over the public internet as a visitor would,
 // and stores the result. Without a host it is 409 no_host.
-func (r *Room) checkPortalHost(ctx context.Context, d *db.DB, _ op.None) (Portal, error) {
+func (r *Room) checkPortalHost(ctx context.Context, d *db.DB, _ op.None) (portal, error) {
 	var doc portalDoc
 	err := d.Read(ctx, func(tx *db.Tx) error {
 		_, err := document.Read(ctx, tx, document.Portal, &doc)
 		return err
 	})
 	if err != nil {
-		return Portal{}, err
+		return portal{}, err
 	}
 	if doc.Host == "" {
-		return Portal{}, fault.Conflict("no_host", "No host is set.")
+		return portal{}, fault.Conflict("no_host", "No host is set.")
 	}
 	asked := doc.Host
 	reachable, https := r.reach(ctx, asked)
-	var out Portal
+	var out portal
 	err = d.Do(ctx, func(tx *db.Tx) error {
 		var doc portalDoc
 		version, err := document.Lock(ctx, tx, document.Portal, &doc)
@@ -104,7 +104,7 @@ func (r *Room) reach(ctx context.Context, host string) (reachable, https bool) {
 		return false, false
 	}
 	defer res.Body.Close()
-	var answer HostProof
+	var answer hostProof
 	ok := res.StatusCode == http.StatusOK && json.NewDecoder(res.Body).Decode(&answer) == nil &&
 		hmac.Equal([]byte(answer.Proof), []byte(r.proof(nonce)))
 	return ok, true

@@ -41,7 +41,7 @@ func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
 		inside = New(k, nil)
 		inside.Settings(set)
 		require.NoError(t, k.DB.Do(t.Context(), func(tx *db.Tx) error { return document.Add(t.Context(), tx, inside.First()) }))
-		return []app.Room{{Name: "document", Parts: document.Parts()}, {Name: "site", Parts: inside.Parts()}}
+		return []app.Room{{Name: "document", Parts: document.New(k).Parts()}, {Name: "site", Parts: inside.Parts()}}
 	})
 	inside.client = &http.Client{Transport: answering{s.URL}}
 	inside.pageAt = func(context.Context, *db.Tx, string) (bool, error) { return false, nil }

@@ -46,8 +46,8 @@ func (r *Room) publishPortal(ctx context.Context, tx *db.Tx, changed []string) e
 	return document.Publish(ctx, tx, document.Portal, version, changed, r.portal(doc, db.Actor{}, false, nil))
 }
 
-// Portal is the portal's settings.
-type Portal struct {
+// portal is the portal's settings.
+type portal struct {
 	Path        string `json:"path" doc:"The path under which the portal stands."`
 	StaffOut    bool   `json:"staff_out" doc:"Staff who sign in are led to the portal, not to the administration."`
 	Require2FA  bool   `json:"require_2fa" doc:"Everybody needs a second factor."`
@@ -73,10 +73,10 @@ type Portal struct {
 }
 
 // RecordID names the document in the audit log.
-func (Portal) RecordID() string { return document.Portal }
+func (portal) RecordID() string { return document.Portal }
 
-func (r *Room) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *string) Portal {
-	p := Portal{Path: doc.Path, StaffOut: doc.StaffOut, Require2FA: doc.Require2FA, IdleHours: doc.IdleHours, LogoID: doc.LogoID,
+func (r *Room) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *string) portal {
+	p := portal{Path: doc.Path, StaffOut: doc.StaffOut, Require2FA: doc.Require2FA, IdleHours: doc.IdleHours, LogoID: doc.LogoID,
 		PoweredBy: doc.PoweredBy, BookingPage: doc.BookingPage, Host: doc.Host, PrettyURLs: true, PathStatus: pathStatus,
 		TwoFactor: twoFactor, LoginProtection: r.Config.RateFactor > 0, SiteAdmin: slices.Contains(who.Roles, auth.SiteAdmin),
 		HostReachable: doc.HostReachable, HostHTTPS: doc.HostHTTPS, HostCheckedAt: doc.HostCheckedAt}
@@ -149,20 +149,20 @@ func (r *Room) pathStatus(ctx context.Context, tx *db.Tx, path string) (*string,
 	return &status, nil
 }
 
-func (r *Room) getPortal(ctx context.Context, tx *db.Tx, _ op.None) (Portal, error) {
+func (r *Room) getPortal(ctx context.Context, tx *db.Tx, _ op.None) (portal, error) {
 	var doc portalDoc
 	version, err := document.Read(ctx, tx, document.Portal, &doc)
 	if err != nil {
-		return Portal{}, err
+		return portal{}, err
 	}
 	return r.portalFor(ctx, tx, doc, version)
 }
 
 // portalFor is the settings as the caller sees them, with the caller's second factor and rights.
-func (r *Room) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc, version int64) (Portal, error) {
+func (r *Room) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc, version int64) (portal, error) {
 	status, err := r.pathStatus(ctx, tx, doc.Path)
 	if err != nil {
-		return Portal{}, err
+		return portal{}, err
 	}
 	u, _ := r.Identity.User(tx.Who.UserID)
 	p := r.portal(doc, tx.Who, u.GetTwoFactor(), status)
@@ -180,33 +180,33 @@ func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero" doc:"Pages name the product."`
 	BookingPage opt.Value[bool]   `json:"booking_page,omitzero" doc:"true switches the stand-alone booking page on."`
 	Host        opt.Value[string] `json:"host,omitzero" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
-}) (Portal, error) {
+}) (portal, error) {
 	var doc portalDoc
 	version, err := document.Lock(ctx, tx, document.Portal, &doc)
 	if err != nil {
-		return Portal{}, err
+		return portal{}, err
 	}
 	if err := tx.Match(version); err != nil {
-		return Portal{}, err
+		return portal{}, err
 	}
 	before := doc
 	if in.Path.Set && in.Path.V != doc.Path {
 		status, err := r.pathStatus(ctx, tx, in.Path.V)
 		if err != nil {
-			return Portal{}, err
+			return portal{}, err
 		}
 		if status != nil && *status == pathInvalid {
-			return Portal{}, fault.Invalid("path", fault.NewProblem("slug", "must be 1 to 50 lower-case letters, digits and hyphens", "max", 50))
+			return portal{}, fault.Invalid("path", fault.NewProblem("slug", "must be 1 to 50 lower-case letters, digits and hyphens", "max", 50))
 		}
 		if status != nil {
-			return Portal{}, fault.Conflict(*status, "This path belongs to something else.")
+			return portal{}, fault.Conflict(*status, "This path belongs to something else.")
 		}
 		doc.Path = in.Path.V
 	}
 	if in.Host.Set {
 		host := strings.ToLower(strings.TrimSpace(in.Host.V))
 		if err := r.checkHostName(host); err != nil {
-			return Portal{}, err
+			return portal{}, err
 		}
 		if host != doc.Host {
 			doc.Host, doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = host, nil, nil, nil
@@ -214,7 +214,7 @@ func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	}
 	if in.LogoID.Set {
 		if err := doc.setLogo(ctx, tx, in.LogoID); err != nil {
-			return Portal{}, err
+			return portal{}, err
 		}
 	}
 	in.StaffOut.Apply(&doc.StaffOut)
@@ -225,14 +225,14 @@ func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	changed := document.Differences(before, doc)
 	if len(changed) > 0 {
 		if version, err = document.Write(ctx, tx, document.Portal, doc); err != nil {
-			return Portal{}, err
+			return portal{}, err
 		}
 		if err := r.publishPortal(ctx, tx, changed); err != nil {
-			return Portal{}, err
+			return portal{}, err
 		}
 		if doc.Require2FA != before.Require2FA || doc.IdleHours != before.IdleHours {
 			if err := publishAccess(ctx, tx, nil); err != nil {
-				return Portal{}, err
+				return portal{}, err
 			}
 		}
 	}
@@ -261,8 +261,8 @@ func (doc *portalDoc) setLogo(ctx context.Context, tx *db.Tx, id opt.Value[int64
 	return err
 }
 
-// PortalPath reports whether the portal can have a path.
-type PortalPath struct {
+// portalPath reports whether the portal can have a path.
+type portalPath struct {
 	Path   string  `json:"path" doc:"The path that was asked about."`
 	Status *string `json:"status" doc:"invalid, reserved or in_use; null when the path is free."`
 	URL    string  `json:"url" doc:"The address that the portal would have."`
@@ -270,7 +270,7 @@ type PortalPath struct {
 
 func (r *Room) checkPortalPath(ctx context.Context, tx *db.Tx, in struct {
 	Path string `json:"path" required:"true" maxLength:"100"`
-}) (PortalPath, error) {
+}) (portalPath, error) {
 	status, err := r.pathStatus(ctx, tx, in.Path)
-	return PortalPath{Path: in.Path, Status: status, URL: r.Config.PublicURL + "/" + url.PathEscape(in.Path)}, err
+	return portalPath{Path: in.Path, Status: status, URL: r.Config.PublicURL + "/" + url.PathEscape(in.Path)}, err
 }

@@ -47,7 +47,7 @@ func (r *Room) First(apiRoles ...string) map[string]any {
 		document.General:   generalDoc{Business: Business{Name: "Frontdesk", Email: r.Config.AdminEmail}, Currency: "EUR", Country: "BE"},
 		document.Portal:    portalDoc{Path: "team", IdleHours: 8},
 		document.Privacy:   privacyDoc{},
-		document.FormStyle: FormStyle{},
+		document.FormStyle: formStyle{},
 		document.APIAccess: accessDoc{Roles: apiRoles},
 	}
 }

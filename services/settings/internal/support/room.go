@@ -29,7 +29,7 @@ func (r *Room) Parts() app.Parts {
 
 // First are the documents of a new site.
 func First() map[string]any {
-	return map[string]any{document.Telemetry: telemetryDoc{}, document.Setup: Setup{}}
+	return map[string]any{document.Telemetry: telemetryDoc{}, document.Setup: setup{}}
 }
 
 // Telemetry declares the operations on what a person has agreed to send.

@@ -19,14 +19,14 @@ import (
 	"frontdesk/services/settings/internal/typed"
 )
 
-// Support tells where requests for support go, and what goes along with one that asks for it.
-type Support struct {
+// support tells where requests for support go, and what goes along with one that asks for it.
+type support struct {
 	Live        bool        `json:"live" doc:"Requests reach the makers of the product. Without them they go to the site's own address."`
-	Environment Environment `json:"environment"`
+	Environment environment `json:"environment"`
 }
 
-// Environment describes the installation, without data of anybody.
-type Environment struct {
+// environment describes the installation, without data of anybody.
+type environment struct {
 	Version  string   `json:"version" doc:"The version of the product."`
 	Go       string   `json:"go" doc:"The version of Go."`
 	Postgres string   `json:"postgres" doc:"The version of PostgreSQL."`
@@ -35,13 +35,13 @@ type Environment struct {
 	Apps     []string `json:"apps" doc:"Those that are on."`
 }
 
-func (r *Room) getSupport(ctx context.Context, tx *db.Tx, _ op.None) (Support, error) {
+func (r *Room) getSupport(ctx context.Context, tx *db.Tx, _ op.None) (support, error) {
 	e, err := r.environment(ctx, tx)
-	return Support{Environment: e}, err
+	return support{Environment: e}, err
 }
 
-func (r *Room) environment(ctx context.Context, tx *db.Tx) (Environment, error) {
-	e := Environment{Version: version, Go: runtime.Version(), Timezone: r.Config.Timezone, URL: r.Config.PublicURL, Apps: []string{}}
+func (r *Room) environment(ctx context.Context, tx *db.Tx) (environment, error) {
+	e := environment{Version: version, Go: runtime.Version(), Timezone: r.Config.Timezone, URL: r.Config.PublicURL, Apps: []string{}}
 	for _, a := range r.Apps.State().Apps {
 		if r.Apps.On(a.ID) {
 			e.Apps = append(e.Apps, a.ID)
@@ -117,16 +117,16 @@ func (r *Room) mailBusiness(ctx context.Context, tx *db.Tx, c mail.Content) erro
 	return r.mails.Queue(ctx, tx, c)
 }
 
-// Setup is how far the guide for a new site has come.
-type Setup struct {
+// setup is how far the guide for a new site has come.
+type setup struct {
 	Done      bool `json:"done" doc:"All steps are finished."`
 	Dismissed bool `json:"dismissed" doc:"Somebody has put the guide away."`
 }
 
 // RecordID names the document in the audit log.
-func (Setup) RecordID() string { return document.Setup }
+func (setup) RecordID() string { return document.Setup }
 
-func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) {
+func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc setup, err error) {
 	_, err = document.Read(ctx, tx, document.Setup, &doc)
 	return doc, err
 }
@@ -134,8 +134,8 @@ func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc Setup, err error) 
 func updateSetup(ctx context.Context, tx *db.Tx, in struct {
 	Done      opt.Value[bool] `json:"done,omitzero" doc:"All steps are finished."`
 	Dismissed opt.Value[bool] `json:"dismissed,omitzero" doc:"The guide is put away."`
-}) (Setup, error) {
-	var doc Setup
+}) (setup, error) {
+	var doc setup
 	if _, err := document.Lock(ctx, tx, document.Setup, &doc); err != nil {
 		return doc, err
 	}

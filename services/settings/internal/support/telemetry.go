@@ -21,7 +21,7 @@ import (
 type telemetryDoc struct {
 	Stats       bool        `json:"stats"`
 	Profile     bool        `json:"profile"`
-	ProfileData ProfileData `json:"profile_data"`
+	ProfileData profileData `json:"profile_data"`
 	// Confirmed is true once the person behind the profile's address has agreed by mail.
 	Confirmed bool `json:"confirmed"`
 	// Link is the only one that confirms the address; nil while none is awaited.
@@ -29,8 +29,8 @@ type telemetryDoc struct {
 	LastSent *time.Time `json:"last_sent"`
 }
 
-// ProfileData is the company profile for news about the product.
-type ProfileData struct {
+// profileData is the company profile for news about the product.
+type profileData struct {
 	Company  string `json:"company" doc:"The name of the company."`
 	Website  string `json:"website" doc:"The web address; empty for none."`
 	Name     string `json:"name" doc:"The name of the person to write to."`
@@ -57,21 +57,21 @@ func publishTelemetry(ctx context.Context, tx *db.Tx, changed []string) error {
 	return document.Publish(ctx, tx, document.Telemetry, version, changed, doc.agreed())
 }
 
-// Telemetry is what a person has agreed to, and exactly what would be sent.
-type Telemetry struct {
+// telemetry is what a person has agreed to, and exactly what would be sent.
+type telemetry struct {
 	Stats       bool        `json:"stats" doc:"Anonymous statistics of use, once a week."`
 	Profile     bool        `json:"profile" doc:"Company profile, for news about the product."`
-	ProfileData ProfileData `json:"profile_data"`
+	ProfileData profileData `json:"profile_data"`
 	LastSent    *time.Time  `json:"last_sent" doc:"Always null: nothing is sent."`
 	Live        bool        `json:"live" doc:"There is somewhere to send it to. This build has none, so nothing is ever sent."`
-	Payload     Payload     `json:"payload" doc:"Exactly what the statistics are."`
+	Payload     payload     `json:"payload" doc:"Exactly what the statistics are."`
 }
 
 // RecordID names the document in the audit log.
-func (Telemetry) RecordID() string { return document.Telemetry }
+func (telemetry) RecordID() string { return document.Telemetry }
 
-// Payload is the weekly statistics.
-type Payload struct {
+// payload is the weekly statistics.
+type payload struct {
 	Version string          `json:"version" doc:"The version of the product."`
 	Apps    map[string]bool `json:"apps" doc:"App and whether it is on."`
 	Users   int             `json:"users" doc:"Users with a role in the service."`
@@ -81,9 +81,9 @@ type Payload struct {
 // version of the interface and of the product.
 const version = "1.0.0"
 
-func (r *Room) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (Telemetry, error) {
-	out := Telemetry{Stats: doc.Stats, Profile: doc.Profile, ProfileData: doc.ProfileData, LastSent: doc.LastSent,
-		Payload: Payload{Version: version, Apps: map[string]bool{}, Users: len(r.Identity.Team())}}
+func (r *Room) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (telemetry, error) {
+	out := telemetry{Stats: doc.Stats, Profile: doc.Profile, ProfileData: doc.ProfileData, LastSent: doc.LastSent,
+		Payload: payload{Version: version, Apps: map[string]bool{}, Users: len(r.Identity.Team())}}
 	for _, a := range r.Apps.State().Apps {
 		out.Payload.Apps[a.ID] = r.Apps.On(a.ID)
 	}
@@ -93,16 +93,16 @@ func (r *Room) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (Tele
 	return out, nil
 }
 
-func (r *Room) getTelemetry(ctx context.Context, tx *db.Tx, _ op.None) (Telemetry, error) {
+func (r *Room) getTelemetry(ctx context.Context, tx *db.Tx, _ op.None) (telemetry, error) {
 	var doc telemetryDoc
 	if _, err := document.Read(ctx, tx, document.Telemetry, &doc); err != nil {
-		return Telemetry{}, err
+		return telemetry{}, err
 	}
 	return r.telemetry(ctx, tx, doc)
 }
 
-// ProfileChange names what changes of the profile; the rest stays.
-type ProfileChange struct {
+// profileChange names what changes of the profile; the rest stays.
+type profileChange struct {
 	Company  opt.Value[string] `json:"company,omitzero" maxLength:"190" nullable:"true" doc:"The name of the company."`
 	Website  opt.Value[string] `json:"website,omitzero" maxLength:"2048" nullable:"true" doc:"The web address; empty for none."`
 	Name     opt.Value[string] `json:"name,omitzero" maxLength:"100" nullable:"true" doc:"The name of the person to write to."`
@@ -112,7 +112,7 @@ type ProfileChange struct {
 }
 
 // apply writes the change into d, and says what is wrong with it.
-func (c ProfileChange) apply(d *ProfileData) fault.Problems {
+func (c profileChange) apply(d *profileData) fault.Problems {
 	wrong := fault.Problems{}
 	for _, f := range []struct {
 		name string
@@ -142,11 +142,11 @@ const confirmLife = 7 * 24 * time.Hour
 func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	Stats       opt.Value[bool] `json:"stats,omitzero" doc:"true agrees to send figures."`
 	Profile     opt.Value[bool] `json:"profile,omitzero" doc:"true agrees to send the profile."`
-	ProfileData ProfileChange   `json:"profile_data,omitzero"`
-}) (Telemetry, error) {
+	ProfileData profileChange   `json:"profile_data,omitzero"`
+}) (telemetry, error) {
 	var doc telemetryDoc
 	if _, err := document.Lock(ctx, tx, document.Telemetry, &doc); err != nil {
-		return Telemetry{}, err
+		return telemetry{}, err
 	}
 	before := doc
 	in.Stats.Apply(&doc.Stats)
@@ -157,7 +157,7 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 		wrong.Add("profile_data.email", fault.Required())
 	}
 	if err := wrong.Err(); err != nil {
-		return Telemetry{}, err
+		return telemetry{}, err
 	}
 	if doc.Profile != before.Profile || email != before.ProfileData.Email {
 		doc.Confirmed, doc.Link = false, nil
@@ -165,7 +165,7 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	if doc.Profile && !doc.Confirmed && doc.Link == nil {
 		token, l, err := mailer.NewLink(ctx, tx, mailer.Telemetry, tx.Who.UserID, "", confirmLife)
 		if err != nil {
-			return Telemetry{}, err
+			return telemetry{}, err
 		}
 		doc.Link = &l.ID
 		err = r.mails.Queue(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: email},
@@ -173,15 +173,15 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 			Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
 			Buttons:    []mail.Link{{Text: "Confirm", URL: r.Config.PublicURL + "/account/telemetry#token=" + token}}})
 		if err != nil {
-			return Telemetry{}, err
+			return telemetry{}, err
 		}
 	}
 	if doc != before {
 		if _, err := document.Write(ctx, tx, document.Telemetry, doc); err != nil {
-			return Telemetry{}, err
+			return telemetry{}, err
 		}
 		if err := publishTelemetry(ctx, tx, document.Differences(before.agreed(), doc.agreed())); err != nil {
-			return Telemetry{}, err
+			return telemetry{}, err
 		}
 	}
 	return r.telemetry(ctx, tx, doc)

@@ -16,13 +16,13 @@ import (
 	"frontdesk/services/settings/internal/sessions"
 )
 
-// ByUser names a user in the path.
-type ByUser struct {
+// byUser names a user in the path.
+type byUser struct {
 	User int64 `json:"user" minimum:"1"`
 }
 
-// UserAccess is how a user gets in.
-type UserAccess struct {
+// userAccess is how a user gets in.
+type userAccess struct {
 	Sessions             []sessions.OpenSession     `json:"sessions" doc:"Their browsers that are signed in."`
 	ApplicationPasswords []keys.ApplicationPassword `json:"application_passwords" doc:"Their application passwords."`
 	Connections          []assistants.Connection    `json:"connections" doc:"Assistants that the user has connected."`
@@ -48,7 +48,7 @@ func manageUser(ctx context.Context, tx *db.Tx, userID int64) (people.Person, er
 }
 
 // getUserAccess lists the sessions and keys of a user.
-func getUserAccess(ctx context.Context, tx *db.Tx, in ByUser) (out UserAccess, err error) {
+func getUserAccess(ctx context.Context, tx *db.Tx, in byUser) (out userAccess, err error) {
 	all, err := roles.Read(ctx, tx)
 	if err != nil {
 		return out, err
@@ -75,13 +75,13 @@ func getUserAccess(ctx context.Context, tx *db.Tx, in ByUser) (out UserAccess, e
 	return out, err
 }
 
-// AccessOfUser names a session, key or connection of a user in the path.
-type AccessOfUser struct {
-	ByUser
+// accessOfUser names a session, key or connection of a user in the path.
+type accessOfUser struct {
+	byUser
 	ID uuid.UUID `json:"id"`
 }
 
-func (r *Room) endUserSession(ctx context.Context, tx *db.Tx, in AccessOfUser) (op.None, error) {
+func (r *Room) endUserSession(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
 	p, err := manageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
@@ -92,7 +92,7 @@ func (r *Room) endUserSession(ctx context.Context, tx *db.Tx, in AccessOfUser) (
 	return op.None{}, r.people.Notice(ctx, tx, p, "session_ended", "You were signed out", tx.Who.Label+" ended one of your sessions.")
 }
 
-func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in AccessOfUser) (op.None, error) {
+func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
 	p, err := manageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
@@ -103,7 +103,7 @@ func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in AccessOfUser) (op.N
 	return op.None{}, r.people.Notice(ctx, tx, p, "key_ended", "An application password was ended", tx.Who.Label+" ended one of your application passwords.")
 }
 
-func (r *Room) endUserConnection(ctx context.Context, tx *db.Tx, in AccessOfUser) (op.None, error) {
+func (r *Room) endUserConnection(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
 	p, err := manageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
@@ -116,7 +116,7 @@ func (r *Room) endUserConnection(ctx context.Context, tx *db.Tx, in AccessOfUser
 
 // resetTwoFactor takes the second factor and the passkeys of a user away who has lost the device, and signs them out
 // everywhere. It is 409 for the caller's own, which goes with a code (end-two-factor).
-func (r *Room) resetTwoFactor(ctx context.Context, tx *db.Tx, in ByUser) (op.None, error) {
+func (r *Room) resetTwoFactor(ctx context.Context, tx *db.Tx, in byUser) (op.None, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
 		return op.None{}, err
 	}

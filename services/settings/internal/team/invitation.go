@@ -26,8 +26,8 @@ import (
 	"frontdesk/services/settings/internal/typed"
 )
 
-// Invitation waits for a person to choose a password.
-type Invitation struct {
+// invitation waits for a person to choose a password.
+type invitation struct {
 	ID        uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
 	Name      string    `json:"name" doc:"The name of the person."`
 	Email     string    `json:"email" doc:"The address that the invitation was sent to."`
@@ -35,14 +35,14 @@ type Invitation struct {
 	ExpiresAt time.Time `json:"expires_at" doc:"From then on the link no longer works."`
 }
 
-// Invited is the user who was invited, or who was given the role.
-type Invited struct {
+// invited is the user who was invited, or who was given the role.
+type invited struct {
 	UserID  int64 `json:"user_id" doc:"The user id of the person."`
 	Created bool  `json:"created" doc:"A user was made and mailed to choose a password."`
 }
 
 // StatusCode is 201 when a user was made.
-func (i Invited) StatusCode() int {
+func (i invited) StatusCode() int {
 	if i.Created {
 		return http.StatusCreated
 	}
@@ -50,7 +50,7 @@ func (i Invited) StatusCode() int {
 }
 
 // RecordID names the user in the audit log.
-func (i Invited) RecordID() string { return row.Key(i.UserID) }
+func (i invited) RecordID() string { return row.Key(i.UserID) }
 
 // inviteStaff gives the user with the address one more role, or makes a user and mails a link to choose a password.
 // Errors: 400 for the name and the address, 403 for a role or a user with more rights than the caller's.
@@ -58,7 +58,7 @@ func (r *Room) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	Name  string `json:"name,omitempty" maxLength:"100" doc:"The address when left out."`
 	Email string `json:"email" required:"true" maxLength:"190" doc:"The address to invite."`
 	Role  string `json:"role,omitempty" enum:"site_admin,svc_admin,staff" doc:"staff when left out."`
-}) (Invited, error) {
+}) (invited, error) {
 	if in.Role == "" {
 		in.Role = roles.Staff
 	}
@@ -68,64 +68,64 @@ func (r *Room) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
 	wrong.Add("email", problem)
 	wrong.Add("name", typed.Line(name))
 	if err := wrong.Err(); err != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	all, err := roles.Lock(ctx, tx)
 	if err != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	giver, err := roles.CurrentGiver(ctx, tx, all)
 	if err != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	if err := giver.MayGiveRole(in.Role); err != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	p, err := people.LockByAddress(ctx, tx, email)
 	if err == nil {
 		return r.addRole(ctx, tx, giver, p, in.Role)
 	}
 	if row.UnlessRefused(err) != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	if name == "" {
 		name = email
 	}
 	p, err = people.Add(ctx, tx, email, name, in.Role)
 	if err != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	tx.Changed(change.Set{"roles": {Old: []string{}, New: p.Roles}})
 	if in.Role == roles.SiteAdmin {
 		if err := r.noticeAdministrator(ctx, tx, p); err != nil {
-			return Invited{}, err
+			return invited{}, err
 		}
 	}
-	return Invited{UserID: p.ID, Created: true}, r.sendInvitation(ctx, tx, p, in.Role)
+	return invited{UserID: p.ID, Created: true}, r.sendInvitation(ctx, tx, p, in.Role)
 }
 
 // addRole gives an existing user one more role. A user who has yet to choose a password gets a new link for it.
-func (r *Room) addRole(ctx context.Context, tx *db.Tx, giver roles.Giver, p people.Person, role string) (Invited, error) {
+func (r *Room) addRole(ctx context.Context, tx *db.Tx, giver roles.Giver, p people.Person, role string) (invited, error) {
 	if err := giver.MayChangeUser(p); err != nil {
-		return Invited{}, err
+		return invited{}, err
 	}
 	if !slices.Contains(p.Roles, role) {
 		next := append(slices.Clone(p.Roles), role)
 		tx.Changed(change.Set{"roles": {Old: p.Roles, New: next}})
 		var err error
 		if p, err = people.SetRoles(ctx, tx, p, next); err != nil {
-			return Invited{}, err
+			return invited{}, err
 		}
 		if role == roles.SiteAdmin {
 			if err := r.noticeAdministrator(ctx, tx, p); err != nil {
-				return Invited{}, err
+				return invited{}, err
 			}
 		}
 	}
 	if p.Invited {
-		return Invited{UserID: p.ID}, r.sendInvitation(ctx, tx, p, role)
+		return invited{UserID: p.ID}, r.sendInvitation(ctx, tx, p, role)
 	}
-	return Invited{UserID: p.ID}, nil
+	return invited{UserID: p.ID}, nil
 }
 
 // invitationLife is for how long an invitation can be accepted.
@@ -149,11 +149,11 @@ func (r *Room) sendInvitation(ctx context.Context, tx *db.Tx, p people.Person, r
 	})
 }
 
-func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Invitation], error) {
-	all, err := row.Many[Invitation](ctx, tx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
+func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitation], error) {
+	all, err := row.Many[invitation](ctx, tx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
 		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, mailer.Invitation)
 	if err != nil {
-		return db.List[Invitation]{}, fmt.Errorf("list invitations: %w", err)
+		return db.List[invitation]{}, fmt.Errorf("list invitations: %w", err)
 	}
 	return db.All(all), nil
 }
@@ -195,16 +195,16 @@ func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
 	return op.None{}, removePerson(ctx, tx, p)
 }
 
-// Accepted is the login of a person who has chosen a password.
-type Accepted struct {
+// accepted is the login of a person who has chosen a password.
+type accepted struct {
 	Login string `json:"login" doc:"The name to sign in with."`
 }
 
-func (r *Room) acceptInvitation(ctx context.Context, d *db.DB, in passwords.NewPassword) (Accepted, error) {
+func (r *Room) acceptInvitation(ctx context.Context, d *db.DB, in passwords.NewPassword) (accepted, error) {
 	p, err := r.passwords.Choose(ctx, d, mailer.Invitation, in, func(tx *db.Tx, p people.Person) error {
 		return op.Audit(ctx, tx, "accept-invitation", "user", row.Key(p.ID))
 	})
-	return Accepted{p.Login}, err
+	return accepted{p.Login}, err
 }
 
 // noticeAdministrator mails all other administrators that p has become one.

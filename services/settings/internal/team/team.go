@@ -26,9 +26,9 @@ import (
 	"frontdesk/services/settings/internal/sessions"
 )
 
-// StaffMember is a member of the team. Name, services and hours are those that booking has published last; services and
+// staffMember is a member of the team. Name, services and hours are those that booking has published last; services and
 // hours are left out while booking is off.
-type StaffMember struct {
+type staffMember struct {
 	UserID          int64                  `json:"user_id" doc:"The user id of the person."`
 	Name            string                 `json:"name" doc:"What clients and the team read."`
 	Hours           map[string][][2]string `json:"hours,omitzero" doc:"Spans of each weekday, where 1 is Monday: {\"1\": [[\"09:00\", \"17:00\"]]}."`
@@ -44,12 +44,12 @@ type StaffMember struct {
 	CanRename       bool                   `json:"can_rename" doc:"The caller may change their name."`
 }
 
-func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (StaffMember, error) {
+func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (staffMember, error) {
 	all, err := roles.Read(ctx, tx)
 	if err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
-	out := StaffMember{Services: []string{}, Name: p.Name}
+	out := staffMember{Services: []string{}, Name: p.Name}
 	if raw, ok := r.staff.Get(row.Key(p.ID)); ok {
 		// The roles and rights in booking's record are older than those here, and are replaced below.
 		_ = json.Unmarshal(raw, &out)
@@ -85,25 +85,25 @@ func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (Sta
 func (r *Room) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	User int64  `json:"user" minimum:"1"`
 	Role string `json:"role" required:"true" enum:"site_admin,svc_admin,staff" doc:"The role to have from now on."`
-}) (StaffMember, error) {
+}) (staffMember, error) {
 	all, err := roles.Lock(ctx, tx)
 	if err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	giver, err := roles.CurrentGiver(ctx, tx, all)
 	if err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	p, err := people.Lock(ctx, tx, in.User)
 	if row.UnlessRefused(err) != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	if err != nil {
-		return StaffMember{}, fault.NotFound("member of the team")
+		return staffMember{}, fault.NotFound("member of the team")
 	}
 	onTeam := len(roles.RightsOf(all, p.Roles).Capabilities) > 0 || slices.ContainsFunc(p.Roles, func(name string) bool { return slices.Contains(roles.OfTeam, name) })
 	if !onTeam {
-		return StaffMember{}, fault.NotFound("member of the team")
+		return staffMember{}, fault.NotFound("member of the team")
 	}
 	next := []string{in.Role}
 	for _, name := range p.Roles {
@@ -112,43 +112,43 @@ func (r *Room) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	if err := giver.MayChangeUser(p); err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	if err := giver.MayGiveRole(in.Role); err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	if slices.Equal(next, p.Roles) {
 		return r.staffMember(ctx, tx, p)
 	}
 	if p.ID == giver.ID && !roles.RightsOf(all, next).Covers(roles.RightsOf(all, p.Roles)) || p.ID == giver.ID && roles.Main(next) != roles.Main(p.Roles) {
-		return StaffMember{}, fault.Conflict("own_role", "You cannot change your own role.")
+		return staffMember{}, fault.Conflict("own_role", "You cannot change your own role.")
 	}
 	if err := roles.KeepsAdministrator(ctx, tx, p, next); err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	tx.Changed(change.Set{"roles": {Old: p.Roles, New: next}})
 	wasAdministrator := slices.Contains(p.Roles, roles.SiteAdmin)
 	if p, err = people.SetRoles(ctx, tx, p, next); err != nil {
-		return StaffMember{}, err
+		return staffMember{}, err
 	}
 	if in.Role == roles.SiteAdmin && !wasAdministrator {
 		if err := r.noticeAdministrator(ctx, tx, p); err != nil {
-			return StaffMember{}, err
+			return staffMember{}, err
 		}
 	}
 	return r.staffMember(ctx, tx, p)
 }
 
-// TeamMember can own contacts.
-type TeamMember struct {
+// teamMember can own contacts.
+type teamMember struct {
 	UserID int64  `json:"user_id" doc:"Use it as owner_user_id."`
 	Name   string `json:"name" doc:"The name of the person."`
 }
 
-func (r *Room) listTeam(context.Context, *db.Tx, op.None) (db.List[TeamMember], error) {
-	var team []TeamMember
+func (r *Room) listTeam(context.Context, *db.Tx, op.None) (db.List[teamMember], error) {
+	var team []teamMember
 	for _, u := range r.Identity.Team() {
-		team = append(team, TeamMember{u.GetId(), u.GetName()})
+		team = append(team, teamMember{u.GetId(), u.GetName()})
 	}
 	return db.All(team), nil
 }

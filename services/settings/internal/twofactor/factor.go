@@ -124,26 +124,26 @@ func plainCode(code string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
 }
 
-// TwoFactorSecret is what an authenticator is set up with.
-type TwoFactorSecret struct {
+// twoFactorSecret is what an authenticator is set up with.
+type twoFactorSecret struct {
 	Secret     string `json:"secret" doc:"Base32, to type into an authenticator."`
 	OtpauthURL string `json:"otpauth_url" doc:"The same as an address, to show as a QR code."`
 }
 
-func (r *Room) start(ctx context.Context, tx *db.Tx, _ op.None) (TwoFactorSecret, error) {
+func (r *Room) start(ctx context.Context, tx *db.Tx, _ op.None) (twoFactorSecret, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
-		return TwoFactorSecret{}, err
+		return twoFactorSecret{}, err
 	}
 	p, err := people.Lock(ctx, tx, tx.Who.UserID)
 	if err != nil {
-		return TwoFactorSecret{}, err
+		return twoFactorSecret{}, err
 	}
 	if p.TwoFactor {
-		return TwoFactorSecret{}, fault.InvalidStatus("active", "The second factor is on already. Turn it off first.")
+		return twoFactorSecret{}, fault.InvalidStatus("active", "The second factor is on already. Turn it off first.")
 	}
 	business, err := site.ReadBusiness(ctx, tx)
 	if err != nil {
-		return TwoFactorSecret{}, err
+		return twoFactorSecret{}, err
 	}
 	issuer := strings.ReplaceAll(business.Name, ":", " ")
 	if strings.TrimSpace(issuer) == "" {
@@ -151,31 +151,31 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, _ op.None) (TwoFactorSecret
 	}
 	k, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: p.Login, Period: totpPeriod, SecretSize: 20, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 	if err != nil {
-		return TwoFactorSecret{}, fmt.Errorf("make secret: %w", err)
+		return twoFactorSecret{}, fmt.Errorf("make secret: %w", err)
 	}
 	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(k.Secret())
 	if err != nil {
-		return TwoFactorSecret{}, fmt.Errorf("make secret: %w", err)
+		return twoFactorSecret{}, fmt.Errorf("make secret: %w", err)
 	}
 	if err := people.SetPendingSecret(ctx, tx, p.ID, r.Keys.Seal(people.SecretPurpose, secret)); err != nil {
-		return TwoFactorSecret{}, err
+		return twoFactorSecret{}, err
 	}
-	return TwoFactorSecret{Secret: k.Secret(), OtpauthURL: k.URL()}, nil
+	return twoFactorSecret{Secret: k.Secret(), OtpauthURL: k.URL()}, nil
 }
 
-// RecoveryCodes each stand in for the second factor once.
-type RecoveryCodes struct {
+// recoveryCodes each stand in for the second factor once.
+type recoveryCodes struct {
 	RecoveryCodes []string `json:"recovery_codes" doc:"Shown only once."`
 }
 
-// Code is a code of the second factor.
-type Code struct {
+// code is a code of the second factor.
+type code struct {
 	Code string `json:"code" required:"true" maxLength:"40" doc:"Six digits of the authenticator, or a recovery code."`
 }
 
 // confirm turns the second factor on. Errors: 400 for a wrong code, which counts as a failure of the user, 403 without
 // a recent password, 409 without a secret to confirm, 429 while codes have to wait.
-func (r *Room) confirm(ctx context.Context, d *db.DB, in Code) (out RecoveryCodes, err error) {
+func (r *Room) confirm(ctx context.Context, d *db.DB, in code) (out recoveryCodes, err error) {
 	err = people.Refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
 		if err := sessions.RecentPassword(ctx, tx); err != nil {
 			return nil, err
@@ -209,14 +209,14 @@ func (r *Room) confirm(ctx context.Context, d *db.DB, in Code) (out RecoveryCode
 }
 
 // turnOn puts the locked user's pending secret in force, of which step was just used.
-func (r *Room) turnOn(ctx context.Context, tx *db.Tx, p people.Person, step int64) (RecoveryCodes, error) {
+func (r *Room) turnOn(ctx context.Context, tx *db.Tx, p people.Person, step int64) (recoveryCodes, error) {
 	hash, err := sessions.Current(tx.Who)
 	if err != nil {
-		return RecoveryCodes{}, err
+		return recoveryCodes{}, err
 	}
 	p, err = people.TurnOnSecondFactor(ctx, tx, p.ID, step)
 	if err != nil {
-		return RecoveryCodes{}, err
+		return recoveryCodes{}, err
 	}
 	out, err := renewRecoveryCodes(ctx, tx, p.ID)
 	if err != nil {
@@ -239,8 +239,8 @@ func (r *Room) turnOn(ctx context.Context, tx *db.Tx, p people.Person, step int6
 }
 
 // renewRecoveryCodes replaces the recovery codes of the locked user.
-func renewRecoveryCodes(ctx context.Context, tx *db.Tx, personID int64) (RecoveryCodes, error) {
-	out := RecoveryCodes{RecoveryCodes: make([]string, codes)}
+func renewRecoveryCodes(ctx context.Context, tx *db.Tx, personID int64) (recoveryCodes, error) {
+	out := recoveryCodes{RecoveryCodes: make([]string, codes)}
 	hashes := make([][]byte, codes)
 	for i := range codes {
 		out.RecoveryCodes[i] = recoveryCode()
@@ -257,7 +257,7 @@ func renewRecoveryCodes(ctx context.Context, tx *db.Tx, personID int64) (Recover
 
 // end turns the caller's second factor off. Errors: 400 for a wrong code, which counts as a failure of the user, 403
 // without a recent password, 409 without a second factor, 429 while codes have to wait.
-func (r *Room) end(ctx context.Context, d *db.DB, in Code) (op.None, error) {
+func (r *Room) end(ctx context.Context, d *db.DB, in code) (op.None, error) {
 	return op.None{}, people.Refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
 		if err := sessions.RecentPassword(ctx, tx); err != nil {
 			return nil, err

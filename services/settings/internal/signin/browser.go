@@ -1,4 +1,4 @@
-package sessions
+package signin
 
 import (
 	"context"
@@ -18,9 +18,9 @@ const (
 	browserKept = 365 * 24 * time.Hour
 )
 
-// Recognise notes that the user signs in with this browser, and reports whether it is the first time while others are
+// recognise notes that the user signs in with this browser, and reports whether it is the first time while others are
 // known. The answer's cookie makes it known.
-func (r *Room) Recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie *http.Cookie, unknown bool, err error) {
+func (r *Room) recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie *http.Cookie, unknown bool, err error) {
 	token, hash := secrets.New()
 	if c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(browserCookie); err == nil && len(c.Value) <= 100 && c.Value != "" {
 		token, hash = c.Value, secrets.Hash(c.Value)
@@ -35,7 +35,7 @@ func (r *Room) Recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie
 		on conflict (person_id, hash) do update set used_at = excluded.used_at`, personID, hash, tx.Now); err != nil {
 		return nil, false, fmt.Errorf("note the browser: %w", err)
 	}
-	return r.cookie(browserCookie, token, browserKept), !known && others, nil
+	return r.sessions.Cookie(browserCookie, token, browserKept), !known && others, nil
 }
 
 // DeleteOutdated deletes the browsers that are recognised no longer.
