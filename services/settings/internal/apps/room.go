@@ -24,7 +24,6 @@ type Room struct {
 	description description
 }
 
-// New makes the room.
 func New(k *app.Kit) *Room {
 	return &Room{Kit: k, manifests: bus.NewTable(k.Bus, proto.ManifestTopic, readManifest),
 		presence: bus.NewTable(k.Bus, proto.PresenceTopic, func(_ string, value []byte) (*proto.Presence, int64, error) {

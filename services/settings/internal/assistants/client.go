@@ -2,7 +2,6 @@ package assistants
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -69,14 +67,7 @@ func assistantByID(ctx context.Context, tx *db.Tx, text string) (assistant, erro
 	if err != nil {
 		return assistant{}, errUnknownClient()
 	}
-	a, err := row.One[assistant](ctx, tx, `select `+assistantColumns+` from assistant where id = $1`, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return a, errUnknownClient()
-	}
-	if err != nil {
-		return a, fmt.Errorf("read assistant %s: %w", id, err)
-	}
-	return a, nil
+	return row.Find[assistant](ctx, tx, errUnknownClient(), `select `+assistantColumns+` from assistant where id = $1`, id)
 }
 
 func errUnknownClient() error {

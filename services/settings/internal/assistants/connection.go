@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -391,9 +390,9 @@ type exchange struct{ ClientID, Code, Verifier, RedirectURI string }
 // useCode gives tokens for a code. It fails with errGrant. A code that comes again ends the connection that it has made, because one of
 // the two has stolen it; so the caller commits, whatever the outcome.
 func (r *Room) useCode(ctx context.Context, tx *db.Tx, in exchange) (tokens, error) {
-	c, err := row.One[connection](ctx, tx, `select `+connectionColumns+` from connection where code_hash = $1 for update`, secrets.Hash(in.Code))
+	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where code_hash = $1 for update`, secrets.Hash(in.Code))
 	if err != nil {
-		return tokens{}, orGrant(err)
+		return tokens{}, err
 	}
 	if c.FamilyHash != nil {
 		return tokens{}, r.endStolen(ctx, tx, c)
@@ -412,9 +411,9 @@ func (r *Room) useCode(ctx context.Context, tx *db.Tx, in exchange) (tokens, err
 // either its assistant or a thief has used it; so the caller commits, whatever the outcome.
 func (r *Room) refresh(ctx context.Context, tx *db.Tx, clientID, token string) (tokens, error) {
 	family, secret, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
-	c, err := row.One[connection](ctx, tx, `select `+connectionColumns+` from connection where family_hash = $1 for update`, secrets.Hash(family))
+	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where family_hash = $1 for update`, secrets.Hash(family))
 	if err != nil {
-		return tokens{}, orGrant(err)
+		return tokens{}, err
 	}
 	if !secrets.Same(string(c.RefreshHash), string(secrets.Hash(secret))) {
 		return tokens{}, r.endStolen(ctx, tx, c)
@@ -445,13 +444,6 @@ func revoke(ctx context.Context, tx *db.Tx, token string) error {
 	family, _, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
 	_, err := endConnectionsWhere(ctx, tx, `family_hash = $1 or id = (select connection_id from access_token where hash = $2)`, secrets.Hash(family), secrets.Hash(token))
 	return err
-}
-
-func orGrant(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errGrant
-	}
-	return fmt.Errorf("read connection: %w", err)
 }
 
 // The prefixes let whoever finds a token see what it is.
@@ -508,14 +500,7 @@ func (r *Room) noticeStolen(ctx context.Context, tx *db.Tx, p people.Person, nam
 }
 
 // onConnectionSeen notes when and from where a token of a connection was last used.
-func onConnectionSeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindKeySeen {
-		return nil
-	}
-	var in proto.KeySeen
-	if err := e.Decode(&in); err != nil {
-		return err
-	}
+func onConnectionSeen(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.KeySeen) error {
 	_, err := tx.Exec(ctx, `update connection set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
 		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
 	if err != nil {

@@ -39,7 +39,7 @@ func New(k *app.Kit, a *apps.Room, p *people.Room, stopping <-chan struct{}) *Ro
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: onConnectionSeen}},
+		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindKeySeen, onConnectionSeen)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"assistant": app.Nobody, "connection": app.Nobody, "access_token": app.Nobody}},
 		Published: []app.Published{
 			document.Record(proto.SiteTopic, document.Assistants, document.Assistants, publishExposure),

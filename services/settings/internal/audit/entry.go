@@ -42,14 +42,7 @@ const columns = `id, action, channel, actor_label, user_id, record_type, record_
 
 // onAudit stores an entry that some service wrote in the transaction of its change, once per event. The name of a visitor who was
 // erased since stays out, and so do values that name a person who was.
-func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindAudit {
-		return nil
-	}
-	var a proto.Audit
-	if err := e.Decode(&a); err != nil {
-		return err
-	}
+func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Audit) error {
 	var visitor []byte
 	if e.Actor.UserID == 0 && e.Actor.Label != "" {
 		// A visitor without a name is called by the address.

@@ -11,13 +11,12 @@ import (
 // Room keeps the audit log.
 type Room struct{ *app.Kit }
 
-// New makes the room.
 func New(k *app.Kit) *Room { return &Room{k} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.AuditTopic, Handle: r.onAudit}},
+		Follows:  []bus.Follow{{Topic: proto.AuditTopic, Handle: bus.On(proto.KindAudit, r.onAudit)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"audit": app.People}, Forget: forget},
 	}
 }

@@ -145,7 +145,6 @@ func Add(ctx context.Context, tx *db.Tx, first map[string]any) error {
 // Room keeps documents.
 type Room struct{ *app.Kit }
 
-// New makes the room.
 func New(k *app.Kit) *Room { return &Room{k} }
 
 // Parts are what the service runs of the room.

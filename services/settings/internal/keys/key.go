@@ -183,14 +183,7 @@ func EndAll(ctx context.Context, tx *db.Tx, personID int64) error {
 }
 
 // onKeySeen notes when and from where a key was last used.
-func onKeySeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindKeySeen {
-		return nil
-	}
-	var in proto.KeySeen
-	if err := e.Decode(&in); err != nil {
-		return err
-	}
+func onKeySeen(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.KeySeen) error {
 	_, err := tx.Exec(ctx, `update application_password set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
 		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
 	if err != nil {

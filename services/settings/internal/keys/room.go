@@ -21,13 +21,12 @@ type Room struct {
 	people *people.Room
 }
 
-// New makes the room.
 func New(k *app.Kit, p *people.Room) *Room { return &Room{k, p} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: onKeySeen}},
+		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindKeySeen, onKeySeen)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"application_password": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.IdentityTopic, Table: "application_password", Prefix: auth.KeyKey(""),
 			Unversioned: true, EndForGood: true, Emit: publishAll})},

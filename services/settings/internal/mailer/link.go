@@ -2,12 +2,10 @@ package mailer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -103,12 +101,9 @@ func UseLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 // FindLink finds the link that a token stands for. A token that was never mailed is 400 svc_invalid_token; one that was used,
 // replaced, revoked or is too old is 410.
 func FindLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
-	l, err := row.One[link](ctx, tx, `select `+linkColumns+` from link where hash = $1 and kind = $2`, secrets.Hash(token), kind)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return l, fault.InvalidToken("This link is not one of ours.")
-	}
+	l, err := row.Find[link](ctx, tx, fault.InvalidToken("This link is not one of ours."), `select `+linkColumns+` from link where hash = $1 and kind = $2`, secrets.Hash(token), kind)
 	if err != nil {
-		return l, fmt.Errorf("find link %s: %w", kind, err)
+		return l, err
 	}
 	if l.EndedAt != nil || l.PersonID == nil || tx.Now.After(l.ExpiresAt) {
 		return l, fault.Expired()

@@ -37,14 +37,7 @@ const (
 
 // onMail puts the mail that e carries into the queue, once per id, unless its recipient was erased since. A mail of history is stored as
 // failed: it may have been sent before, or comes too late.
-func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindMail {
-		return nil
-	}
-	var m proto.Mail
-	if err := e.Decode(&m); err != nil {
-		return err
-	}
+func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail) error {
 	mailID, err := uuid.Parse(m.GetId())
 	if err != nil {
 		return fmt.Errorf("id of a mail: %w", err)

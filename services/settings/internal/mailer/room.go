@@ -18,13 +18,12 @@ type Room struct {
 	site *site.Room
 }
 
-// New makes the room.
 func New(k *app.Kit, s *site.Room) *Room { return &Room{k, s} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.MailTopic, Handle: r.onMail}},
+		Follows:  []bus.Follow{{Topic: proto.MailTopic, Handle: bus.On(proto.KindMail, r.onMail)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"mail": app.People, "link": app.Nobody}, Forget: forget},
 		Restored: r.cancelWaiting,
 		Jobs:     []app.Job{{Name: "mails", Every: 30 * time.Second, Run: r.endSending}},

@@ -19,7 +19,6 @@ type Room struct {
 	decoders chan struct{}
 }
 
-// New makes the room.
 func New(k *app.Kit, logo func(ctx context.Context, tx *db.Tx) (*int64, error)) *Room {
 	return &Room{k, logo, make(chan struct{}, decoders)}
 }

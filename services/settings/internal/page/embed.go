@@ -14,14 +14,7 @@ import (
 
 // onEmbed appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
 // title and that the page exists; a page that was deleted since gets no answer.
-func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindEmbedInPage {
-		return nil
-	}
-	var in proto.EmbedInPage
-	if err := e.Decode(&in); err != nil {
-		return err
-	}
+func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.EmbedInPage) error {
 	if in.GetPageId() == 0 {
 		// The sender can correct nothing any more: a title is made to fit instead of refused.
 		words := strings.FieldsFunc(in.GetNewPageTitle(), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/unicode/norm"
 
 	"frontdesk/libs/db"
@@ -79,14 +77,7 @@ func (r *Room) portalPath() string {
 
 // one runs a statement that gives one row of columns; 404 when it gives none.
 func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (stored, error) {
-	p, err := row.One[stored](ctx, tx, sql, args...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return p, fault.NotFound("page")
-	}
-	if err != nil {
-		return p, fmt.Errorf("read or change a page: %w", err)
-	}
-	return p, nil
+	return row.Find[stored](ctx, tx, fault.NotFound("page"), sql, args...)
 }
 
 // publish publishes what happened to a page. changed names the fields that differ; answers is nil unless the change was

@@ -13,13 +13,12 @@ import (
 // Room keeps pages.
 type Room struct{ *app.Kit }
 
-// New makes the room.
 func New(k *app.Kit) *Room { return &Room{k} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:   []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: r.onEmbed}},
+		Follows:   []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindEmbedInPage, r.onEmbed)}},
 		Personal:  app.Personal{Holds: map[string]app.Holds{"page": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[int64]{Topic: proto.PageTopic, Table: "page", Emit: r.publishAll})},
 	}

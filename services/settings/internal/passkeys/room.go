@@ -20,7 +20,6 @@ type Room struct {
 	party *webauthn.WebAuthn
 }
 
-// New makes the room.
 func New(k *app.Kit, p *people.Room) (*Room, error) {
 	party, err := newRelyingParty(k.Config.PublicURL)
 	return &Room{k, p, party}, err

@@ -19,7 +19,6 @@ type Room struct {
 	hasher hasher
 }
 
-// New makes the room.
 func New(k *app.Kit, mails *mailer.Room, p *people.Room) *Room {
 	return &Room{k, mails, p, newHasher()}
 }

@@ -3,7 +3,6 @@ package people
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -61,14 +60,7 @@ func LockByAddress(ctx context.Context, tx *db.Tx, address string) (Person, erro
 
 // onePerson runs a statement that gives one row of columns; 404 when it gives none.
 func onePerson(ctx context.Context, tx *db.Tx, sql string, args ...any) (Person, error) {
-	p, err := row.One[Person](ctx, tx, sql, args...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return p, fault.NotFound("user")
-	}
-	if err != nil {
-		return p, fmt.Errorf("read or change a user: %w", err)
-	}
-	return p, nil
+	return row.Find[Person](ctx, tx, fault.NotFound("user"), sql, args...)
 }
 
 // Add adds a user who has yet to choose a password, and publishes them. An address that somebody took just now is 409.

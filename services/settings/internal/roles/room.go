@@ -10,7 +10,6 @@ import (
 // Room keeps roles.
 type Room struct{ *app.Kit }
 
-// New makes the room.
 func New(k *app.Kit) *Room { return &Room{k} }
 
 // Parts are what the service runs of the room.

@@ -23,7 +23,19 @@ func One[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) (T, err
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
 }
 
-// Many is one for any number of rows.
+// Find is One that fails with missing if the query finds no row.
+func Find[T any](ctx context.Context, tx *db.Tx, missing error, sql string, args ...any) (T, error) {
+	found, err := One[T](ctx, tx, sql, args...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return found, missing
+	}
+	if err != nil {
+		return found, fmt.Errorf("read or change a row: %w", err)
+	}
+	return found, nil
+}
+
+// Many is One for any number of rows.
 func Many[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) ([]T, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {

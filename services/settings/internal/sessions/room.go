@@ -16,13 +16,12 @@ import (
 // Room keeps sessions.
 type Room struct{ *app.Kit }
 
-// New makes the room.
 func New(k *app.Kit) *Room { return &Room{k} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: onSessionSeen}},
+		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindSessionSeen, onSessionSeen)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"session": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[[]byte]{Topic: proto.IdentityTopic, Table: "session", Column: "hash", Prefix: auth.SessionKey(nil), Where: "expires_at > now()",
 			Unversioned: true, EndForGood: true, Emit: func(ctx context.Context, tx *db.Tx, hashes [][]byte) error {

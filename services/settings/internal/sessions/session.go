@@ -101,26 +101,12 @@ func EndAll(ctx context.Context, tx *db.Tx, personID int64, keep []byte) error {
 
 // one runs a statement that gives one row of columns; 401 when it gives none.
 func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (session, error) {
-	s, err := row.One[session](ctx, tx, sql, args...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return s, errNoSession()
-	}
-	if err != nil {
-		return s, fmt.Errorf("read or change a session: %w", err)
-	}
-	return s, nil
+	return row.Find[session](ctx, tx, errNoSession(), sql, args...)
 }
 
 // onSessionSeen notes when a session was last used, so that it does not end as an idle one. A session that has ended, or was
 // used later, stays as it is.
-func onSessionSeen(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindSessionSeen {
-		return nil
-	}
-	var in proto.SessionSeen
-	if err := e.Decode(&in); err != nil {
-		return err
-	}
+func onSessionSeen(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.SessionSeen) error {
 	s, err := one(ctx, tx, `update session set seen_at = $2 where hash = $1 and seen_at < $2 returning `+columns, in.GetHash(), e.At)
 	if err != nil {
 		return row.UnlessRefused(err)

@@ -21,7 +21,6 @@ type Room struct {
 	passwords *passwords.Room
 }
 
-// New makes the room.
 func New(k *app.Kit, p *people.Room, s *sessions.Room, second *twofactor.Room, keys *passkeys.Room, words *passwords.Room) *Room {
 	return &Room{k, p, s, second, keys, words}
 }

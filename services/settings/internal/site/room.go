@@ -23,7 +23,6 @@ type Room struct {
 	client *http.Client
 }
 
-// New makes the room.
 func New(k *app.Kit, pageAt func(ctx context.Context, tx *db.Tx, slug string) (bool, error)) *Room {
 	return &Room{k, pageAt, fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
 }

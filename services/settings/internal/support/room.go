@@ -19,7 +19,6 @@ type Room struct {
 	mails *mailer.Room
 }
 
-// New makes the room.
 func New(k *app.Kit, mails *mailer.Room) *Room { return &Room{k, mails} }
 
 // Parts are what the service runs of the room.

@@ -30,7 +30,6 @@ type Room struct {
 	staff *bus.Table[json.RawMessage]
 }
 
-// New makes the room.
 func New(k *app.Kit, mails *mailer.Room, p *people.Room, second *twofactor.Room, words *passwords.Room) *Room {
 	return &Room{k, mails, p, second, words, bus.NewRecordTable[json.RawMessage](k.Bus, proto.StaffTopic)}
 }

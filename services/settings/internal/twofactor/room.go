@@ -14,7 +14,6 @@ type Room struct {
 	people *people.Room
 }
 
-// New makes the room.
 func New(k *app.Kit, p *people.Room) *Room { return &Room{k, p} }
 
 // Parts are what the service runs of the room.
