@@ -35,6 +35,7 @@
 //   - support: telemetry, the guide for a new site, requests for support
 //   - live: the stream of changes
 //   - portal: the team's screens
+//   - docs: guides and the reference for integrators
 //   - settings/web: the other pages for people in a browser
 //
 // # Across rooms

@@ -1,19 +1,14 @@
-package web
+package docs
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-
-	"frontdesk/libs/web"
 )
-
-const docsPath = "/v1/docs"
 
 // reference is the OpenAPI document as the pages show it.
 type reference struct {
@@ -225,15 +220,6 @@ func readReference(document []byte) (*reference, error) {
 	return &r, nil
 }
 
-// sample is a receiver of events, which make clients runs.
-func sample(name string) string {
-	raw, err := folder.ReadFile("sample/" + name)
-	if err != nil {
-		panic(err) // it is compiled in
-	}
-	return string(raw)
-}
-
 func last(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
 // search are the sections with the operations that have all words of text in their name, path or description.
@@ -264,44 +250,4 @@ func (r *reference) find(id string) *operation {
 		}
 	}
 	return nil
-}
-
-// docs are the pages for integrators: guides, the reference of this installation, and one operation of it. They are in English.
-func (p *pages) docs(w http.ResponseWriter, r *http.Request) {
-	document, err := p.options.Document()
-	if err == nil {
-		var all *reference
-		if all, err = readReference(document); err == nil {
-			p.showDocs(w, r, all)
-			return
-		}
-	}
-	slog.ErrorContext(r.Context(), "the reference cannot be shown", "error", err)
-	t := p.Reader(r)
-	p.Message(w, r, http.StatusServiceUnavailable, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
-}
-
-func (p *pages) showDocs(w http.ResponseWriter, r *http.Request, all *reference) {
-	page := strings.TrimPrefix(r.URL.Path, docsPath)
-	slug, isGuide := strings.CutPrefix(page, "/guides/")
-	id, isOperation := strings.CutPrefix(page, "/reference/")
-	at := slices.IndexFunc(guides, func(g guide) bool { return g.Slug == slug })
-	o := all.find(id)
-	switch {
-	case page == "":
-		p.Render(w, r, http.StatusOK, "docs", web.Page{Title: "Guides", Data: guides})
-	case page == "/reference":
-		q := r.URL.Query().Get("q")
-		p.Render(w, r, http.StatusOK, "reference", web.Page{Title: "Reference", Data: map[string]any{"Query": q, "Guides": p.searchGuides(q), "Sections": all.search(q)}})
-	case isGuide && at >= 0:
-		p.showGuide(w, r, at)
-	case isOperation && o != nil:
-		data := map[string]any{"Operation": o, "SignIn": p.signInFor(r, r.URL.Path), "Person": ""}
-		if who, err := p.signedIn(w, r); err == nil {
-			data["Person"] = who.Name
-		}
-		p.Render(w, r, http.StatusOK, "operation", web.Page{Title: o.Summary, Scripts: []string{"docs.js"}, Data: data})
-	default:
-		p.NotFound(w, r)
-	}
 }

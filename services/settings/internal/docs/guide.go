@@ -1,8 +1,9 @@
-package web
+package docs
 
 import (
 	"bytes"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"regexp"
 	"slices"
@@ -27,10 +28,8 @@ var guides = []guide{
 	{"changes", "Changes and the life of a version", "What may be added, and what never changes."},
 }
 
-var guideTexts = template.Must(template.ParseFS(folder, "guide/*.html"))
-
 // showGuide shows one guide, with links to those before and after it.
-func (p *pages) showGuide(w http.ResponseWriter, r *http.Request, at int) {
+func (p *Pages) showGuide(w http.ResponseWriter, r *http.Request, at int) {
 	data := map[string]any{"Guide": guides[at], "Text": p.guideText(guides[at])}
 	if at > 0 {
 		data["Before"] = guides[at-1]
@@ -42,14 +41,14 @@ func (p *pages) showGuide(w http.ResponseWriter, r *http.Request, at int) {
 }
 
 // guideText is a guide as HTML, with the addresses of the installation.
-func (p *pages) guideText(g guide) template.HTML {
+func (p *Pages) guideText(g guide) template.HTML {
 	var portal struct {
 		Path string `json:"path"`
 	}
 	p.Read("portal", &portal)
 	var b bytes.Buffer
-	if err := guideTexts.ExecuteTemplate(&b, g.Slug+".html", map[string]string{"Base": p.options.PublicURL + "/v1", "Portal": "/" + portal.Path,
-		"Go": sample("go/receive.go"), "Python": sample("receive.py"), "Node": sample("receive.mjs")}); err != nil {
+	if err := p.guides.ExecuteTemplate(&b, g.Slug+".html", map[string]string{"Base": p.PublicURL + "/v1", "Portal": "/" + portal.Path,
+		"Go": p.sample("go/receive.go"), "Python": p.sample("receive.py"), "Node": p.sample("receive.mjs")}); err != nil {
 		panic(err) // it is compiled in
 	}
 	return template.HTML(b.String()) //nolint:gosec // our own text, with its values escaped
@@ -58,7 +57,7 @@ func (p *pages) guideText(g guide) template.HTML {
 var tag = regexp.MustCompile(`<[^>]*>`)
 
 // searchGuides are the guides that have all words of text; none for an empty text.
-func (p *pages) searchGuides(text string) (found []guide) {
+func (p *Pages) searchGuides(text string) (found []guide) {
 	words := strings.Fields(strings.ToLower(text))
 	for _, g := range guides {
 		all := strings.ToLower(g.Title + " " + g.About + " " + tag.ReplaceAllString(string(p.guideText(g)), " "))
@@ -67,4 +66,13 @@ func (p *pages) searchGuides(text string) (found []guide) {
 		}
 	}
 	return found
+}
+
+// sample is a receiver of events, which make clients runs.
+func (p *Pages) sample(name string) string {
+	raw, err := fs.ReadFile(p.folder, "sample/"+name)
+	if err != nil {
+		panic(err) // it is compiled in
+	}
+	return string(raw)
 }
