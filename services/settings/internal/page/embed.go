@@ -14,7 +14,7 @@ import (
 
 // onEmbed appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
 // title and that the page exists; a page that was deleted since gets no answer.
-func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.EmbedInPage) error {
+func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, _ bus.Event, in *proto.EmbedInPage) error {
 	if in.GetPageId() == 0 {
 		// The sender can correct nothing any more: a title is made to fit instead of refused.
 		words := strings.FieldsFunc(in.GetNewPageTitle(), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
