@@ -86,6 +86,7 @@ func (r *Room) describe(context.Context, *db.DB, op.None) (Description, error) {
 	return r.Description()
 }
 
+// Description is the description of the installation as it is now.
 func (r *Room) Description() (Description, error) {
 	state := r.Apps.State()
 	now := ingredients{manifests: r.manifests.All(), fields: r.fields.All(), apps: state.Version}

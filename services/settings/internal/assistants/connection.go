@@ -73,6 +73,7 @@ type Connection struct {
 	LastAddress string     `json:"last_address" doc:"Where it was last used from."`
 }
 
+// Of lists the assistants that a user has connected and that have come for their tokens.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]Connection, error) {
 	type listed struct {
 		Connection

@@ -27,6 +27,7 @@ const (
 	connectPath  = "/account/connect"
 )
 
+// OAuthPaths are the paths of OAuth, for the gateway.
 var OAuthPaths = []*proto.Page{{Path: mcp.ResourcePath}, {Path: mcp.ResourcePath + mcp.Path}, {Path: serverPath}, {Path: registerPath}, {Path: tokenPath}, {Path: revokePath}}
 
 const maxOAuthBody = 32 << 10

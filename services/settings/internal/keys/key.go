@@ -69,6 +69,7 @@ type newApplicationPassword struct {
 // WithoutSecret is the answer to a repeated call.
 func (n newApplicationPassword) WithoutSecret() any { return n.ApplicationPassword }
 
+// Of lists the keys of a user.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]ApplicationPassword, error) {
 	keys, err := row.Many[ApplicationPassword](ctx, tx, `select id, name, assistant, permissions, expires_at, created_at, last_used_at, last_address
 		from application_password where person_id = $1 order by id`, personID)

@@ -124,6 +124,7 @@ func Delete(ctx context.Context, tx *db.Tx, p Person) error {
 	return nil
 }
 
+// Publish publishes a user as they are.
 func Publish(tx *db.Tx, p Person) error {
 	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(row.Key(p.ID)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,

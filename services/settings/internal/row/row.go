@@ -30,7 +30,7 @@ func Find[T any](ctx context.Context, tx *db.Tx, missing error, sql string, args
 		return found, missing
 	}
 	if err != nil {
-		return found, fmt.Errorf("read or change a row: %w", err)
+		return found, fmt.Errorf("read or change a %T: %w", found, err)
 	}
 	return found, nil
 }
@@ -48,7 +48,7 @@ func Many[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) ([]T, 
 func Each[T any](ctx context.Context, tx *db.Tx, f func(T) error, sql string, args ...any) error {
 	all, err := Many[T](ctx, tx, sql, args...)
 	if err != nil {
-		return fmt.Errorf("read rows: %w", err)
+		return fmt.Errorf("read %T: %w", all, err)
 	}
 	for _, one := range all {
 		if err := f(one); err != nil {

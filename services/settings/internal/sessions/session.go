@@ -152,6 +152,7 @@ type OpenSession struct {
 	Current   bool      `json:"current" doc:"The session that asks."`
 }
 
+// Of lists the browsers in which a user is signed in, the one that was used last first.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]OpenSession, error) {
 	// Callers with a key have no current session.
 	current, _ := Current(tx.Who)
@@ -173,6 +174,7 @@ func end(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	return op.None{}, EndOf(ctx, tx, tx.Who.UserID, in.ID)
 }
 
+// EndOf signs a browser of a user out; 404 for another's.
 func EndOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) error {
 	var hash []byte
 	err := tx.QueryRow(ctx, `delete from session where id = $1 and person_id = $2 returning hash`, id, personID).Scan(&hash)
