@@ -118,3 +118,17 @@ func decode(m kafka.Message) (Event, error) {
 	e.Actor = db.Actor{UserID: env.GetActor().GetUserId(), Label: env.GetActor().GetLabel(), Channel: env.GetActor().GetChannel()}
 	return e, nil
 }
+
+// On handles events of one kind, decoded. Events of other kinds pass.
+func On[T any](kind string, handle func(ctx context.Context, tx *db.Tx, e Event, v *T) error) Handler {
+	return func(ctx context.Context, tx *db.Tx, e Event) error {
+		if e.Kind != kind {
+			return nil
+		}
+		v := new(T)
+		if err := e.Decode(v); err != nil {
+			return err
+		}
+		return handle(ctx, tx, e, v)
+	}
+}

@@ -10,9 +10,9 @@ import (
 	"frontdesk/proto"
 )
 
-// Change is one change as listeners get it: the kind of record, and if the listener may see it which one, by whom. Screens read again
+// change is one change as listeners get it: the kind of record, and if the listener may see it which one, by whom. Screens read again
 // what they show of it.
-type Change struct {
+type change struct {
 	Type    string   `json:"type"`
 	ID      string   `json:"id,omitempty"`
 	Version int64    `json:"version,omitempty"`
@@ -40,7 +40,7 @@ const (
 	itsRecord
 )
 
-func (c Change) seenBy(who db.Actor) sees {
+func (c change) seenBy(who db.Actor) sees {
 	switch {
 	case c.permission != "" && !who.Can(c.permission):
 		return nothing
@@ -55,12 +55,12 @@ func (c Change) seenBy(who db.Actor) sees {
 	return nothing
 }
 
-// Topics are those that changes are read from.
-var Topics = []string{proto.ContactTopic, proto.OrganizationTopic, proto.FieldTopic, proto.AppointmentTopic, proto.ServiceTopic, proto.StaffTopic,
+// topics are those that changes are read from.
+var topics = []string{proto.ContactTopic, proto.OrganizationTopic, proto.FieldTopic, proto.AppointmentTopic, proto.ServiceTopic, proto.StaffTopic,
 	proto.FormTopic, proto.SubmissionTopic, proto.SiteTopic, proto.AppsTopic, proto.PageTopic, proto.AuditTopic}
 
 // types are the kinds of records by their topics, with the app that each belongs to.
-var types = map[string]Change{
+var types = map[string]change{
 	proto.ContactTopic:      {Type: "contact"},
 	proto.OrganizationTopic: {Type: "organization"},
 	proto.FieldTopic:        {Type: "field"},
@@ -75,7 +75,7 @@ var types = map[string]Change{
 }
 
 // changesOf returns what listeners get of an event: nothing of one by which nothing happened.
-func changesOf(e bus.Event) []Change {
+func changesOf(e bus.Event) []change {
 	if e.State || e.Key == proto.StateKey || e.Kind == proto.KindContactEnsured {
 		return nil
 	}
@@ -117,7 +117,7 @@ func changesOf(e bus.Event) []Change {
 	case proto.AppsTopic:
 		c.ID = ""
 	}
-	return []Change{c}
+	return []change{c}
 }
 
 // readsSettings is the permission that a settings document is read with.
@@ -133,17 +133,17 @@ func readsSettings(document string) string {
 
 // audited are the changes of an entry of the audit log: that the log has grown, and for a record whose changes no topic carries, or
 // not all, the record's. The same change from two topics reaches listeners once.
-func audited(e bus.Event) []Change {
+func audited(e bus.Event) []change {
 	var entry proto.Audit
 	if e.Decode(&entry) != nil {
 		return nil
 	}
 	byMe := func(who db.Actor) bool { return e.Actor.UserID != 0 && e.Actor.UserID == who.UserID }
-	all := []Change{{Type: "audit_entry", permission: auth.ManageIntegrations, mine: byMe}}
+	all := []change{{Type: "audit_entry", permission: auth.ManageIntegrations, mine: byMe}}
 	if entry.GetOutcome() != "done" {
 		return all
 	}
-	c := Change{Type: entry.GetRecordType(), ID: entry.GetRecordId(), Actor: e.Actor.Label}
+	c := change{Type: entry.GetRecordType(), ID: entry.GetRecordId(), Actor: e.Actor.Label}
 	switch c.Type {
 	case "contact":
 		c.mine, c.moves = byMe, entry.GetAction() == "add-note"

@@ -74,7 +74,7 @@ func (l *Live) Run(ctx context.Context) {
 func (l *Live) read(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var tailing sync.WaitGroup
-	tailing.Go(func() { l.bus.Tail(ctx, Topics, l.begin, l.collect) })
+	tailing.Go(func() { l.bus.Tail(ctx, topics, l.begin, l.collect) })
 	defer tailing.Wait()
 	defer cancel()
 	tick := time.NewTicker(every)

@@ -48,7 +48,7 @@ func heard(t *testing.T, who db.Actor, events ...bus.Event) string {
 	var all []string
 	for text := range strings.SplitSeq(string(appendFor(nil, who, w.messages())), "\n") {
 		if data, ok := strings.CutPrefix(text, "data: "); ok {
-			var c Change
+			var c change
 			require.NoError(t, json.Unmarshal([]byte(data), &c))
 			all = append(all, strings.TrimSpace(c.Type+" "+c.ID))
 		}

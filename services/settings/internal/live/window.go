@@ -20,24 +20,24 @@ type window struct {
 
 // bucket is what changed of one type. Without records there were too many.
 type bucket struct {
-	records []Change
+	records []change
 	many    bool
 	all     []byte // the message with the type alone
 }
 
 func (w *window) empty() bool { return len(w.order) == 0 }
 
-func (w *window) add(c Change) {
+func (w *window) add(c change) {
 	b := w.types[c.Type]
 	if b == nil {
 		if w.types == nil {
 			w.types = map[string]*bucket{}
 		}
-		b = &bucket{all: Change{Type: c.Type}.text()}
+		b = &bucket{all: change{Type: c.Type}.text()}
 		w.types[c.Type] = b
 		w.order = append(w.order, c.Type)
 	}
-	i := slices.IndexFunc(b.records, func(x Change) bool { return x.ID == c.ID })
+	i := slices.IndexFunc(b.records, func(x change) bool { return x.ID == c.ID })
 	switch {
 	case i >= 0:
 		b.records[i] = merge(b.records[i], c)
@@ -45,12 +45,12 @@ func (w *window) add(c Change) {
 		b.records = append(b.records, c)
 	default:
 		// Only what says who may read the type is kept.
-		b.records, b.many = []Change{{Type: c.Type, permission: c.permission}}, true
+		b.records, b.many = []change{{Type: c.Type, permission: c.permission}}, true
 	}
 }
 
 // merge makes one change of two of the same record.
-func merge(a, b Change) Change {
+func merge(a, b change) change {
 	a.Version, a.Gone, a.moves = max(a.Version, b.Version), a.Gone || b.Gone, a.moves || b.moves
 	if b.Actor != "" {
 		a.Actor = b.Actor
@@ -70,7 +70,7 @@ func merge(a, b Change) Change {
 
 // message is a change as text, and who gets how much of it.
 type message struct {
-	Change
+	change
 	whole, all []byte
 }
 
@@ -104,7 +104,7 @@ func appendFor(text []byte, who db.Actor, messages []message) []byte {
 }
 
 // text is the change as an event.
-func (c Change) text() []byte {
+func (c change) text() []byte {
 	data, err := json.Marshal(c)
 	if err != nil {
 		panic(fmt.Sprint("live: a change is not JSON: ", err)) // texts, numbers and truth values always are

@@ -6,4 +6,45 @@
 //
 // Locks are taken in one order: roles, then documents (the portal's before api-access), then users and pages by id, then
 // their sessions, keys, connections and links.
+//
+// # Floors
+//
+// From the ground up. A package uses only those that stand before it.
+//
+//   - row: rows of tables as structs
+//   - typed: what people have typed, checked
+//   - secrets: tokens, and the hashes under which they are kept
+//   - document: the documents of the settings
+//   - audit: the audit log of all services
+//   - media: the site's pictures
+//   - site: the business, the portal, how forms look, privacy, who reaches the API
+//   - mailer: the mails of all services, and the links in our own
+//   - page: the site's own pages
+//   - apps: which apps are on, and the description of the interface
+//   - people: users, and the mails about their accounts
+//   - roles: what users may do, who gives it, and who the caller is
+//   - sessions: browsers that are signed in
+//   - keys: application passwords
+//   - mcp: what assistants connect to
+//   - assistants: what they may use, and their connections
+//   - twofactor: second factors and recovery codes
+//   - passkeys: passkeys of users
+//   - passwords: passwords, and the links to choose a new one
+//   - signin: signing in, and the browsers that are recognised
+//   - team: the people of the team, their invitations and access
+//   - support: telemetry, the guide for a new site, requests for support
+//   - live: the stream of changes
+//   - portal: the team's screens
+//   - docs: guides and the reference for integrators
+//   - settings/web: the other pages for people in a browser
+//
+// # Across rooms
+//
+//   - recovery_code by person, cascade: nothing is published of them, so they may go unseen
+//   - session by person, cascade: team ends and publishes them before it deletes the user
+//   - application_password by person, cascade: as with sessions
+//   - connection by person, cascade: as with sessions, with their tokens
+//   - browser by person, cascade: nothing is published of them
+//   - passkey by person, cascade: nothing is published of them
+//   - link by person, set null: team ends them before; one that has ended is still told from one that never was
 package settings

@@ -87,7 +87,7 @@ func TestOfManyWrongCodesAtOnceFewAreCompared(t *testing.T) {
 			compared++
 		}
 	}
-	require.Equal(t, freeCodes+1, compared)
+	require.Equal(t, 6, compared)
 }
 
 func TestWhoeverGuessesIsCountedByAccountAndByNetwork(t *testing.T) {
@@ -212,10 +212,10 @@ func TestAPersonSeesAndEndsTheirSessions(t *testing.T) {
 	s.Eventually(func() bool { return first.Get("/me").Status == 401 })
 	s.Travel(time.Second)
 	var newest *apptest.Client
-	for range mostSessions {
+	for range 20 {
 		newest = login()
 	}
-	require.Len(t, newest.Get("/auth/sessions").Is(200).Items(), mostSessions)
+	require.Len(t, newest.Get("/auth/sessions").Is(200).Items(), 20)
 	s.Eventually(func() bool { return second.Get("/me").Status == 401 })
 }
 

@@ -2,11 +2,13 @@ package settings
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
 )
@@ -17,36 +19,43 @@ func count(t *testing.T, s *apptest.Service, sql string) (n int) {
 	return n
 }
 
+// run runs a job of the service now.
+func run(t *testing.T, s *apptest.Service, job string) {
+	t.Helper()
+	i := slices.IndexFunc(s.Parts.Jobs, func(j app.Job) bool { return j.Name == job })
+	require.NoError(t, s.Parts.Jobs[i].Run(t.Context()))
+}
+
 func TestWhatIsKeptNoLongerIsDeleted(t *testing.T) {
 	t.Parallel()
-	s, inside := startInside(t)
+	s := start(t)
 	c := admin(t, s)
 	c.Patch("/setup", map[string]any{"done": true}).Is(200)
 	s.Visitor().Post("/auth/password/forgot", map[string]any{"email": "admin@example.com"}).Is(200)
 	require.Len(t, mails(t, s, "admin@example.com"), 1)
 	_, err := s.Kit.DB.Pool.Exec(context.Background(), `update mail set status = 'sent'`)
 	require.NoError(t, err)
-	require.NoError(t, inside.deleteOutdated(context.Background()))
+	run(t, s, "retention")
 	require.NotZero(t, count(t, s, `select count(*) from audit`))
 	require.Equal(t, 1, count(t, s, `select count(*) from mail`))
 
 	s.Travel(31 * 24 * time.Hour)
-	require.NoError(t, inside.deleteOutdated(context.Background()))
+	run(t, s, "retention")
 	require.Zero(t, count(t, s, `select count(*) from mail`))
 	require.NotZero(t, count(t, s, `select count(*) from audit`))
 	s.Travel(335 * 24 * time.Hour)
-	require.NoError(t, inside.deleteOutdated(context.Background()))
+	run(t, s, "retention")
 	require.Zero(t, count(t, s, `select count(*) from audit`))
 	require.Zero(t, count(t, s, `select count(*) from link`))
 }
 
 func TestSessionsThatEndedLeaveTheCopiesToo(t *testing.T) {
 	t.Parallel()
-	s, inside := startInside(t)
+	s := start(t)
 	admin(t, s)
 	s.Travel(10 * time.Hour)
 	admin(t, s)
-	require.NoError(t, inside.endIdleSessions(context.Background()))
+	run(t, s, "sessions")
 	require.Equal(t, 1, count(t, s, `select count(*) from session`))
 	gone := 0
 	for _, e := range s.Events(proto.IdentityTopic) {

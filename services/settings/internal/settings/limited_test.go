@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,8 +34,8 @@ func TestALimitedKeyGivesNoMoreThanItHolds(t *testing.T) {
 	})
 	t.Run("it gives nobody more", func(*testing.T) {
 		bob := person.Post("/staff", map[string]any{"email": "bob@example.com", "role": "staff"}).Is(201).Field("user_id")
-		key.Put("/staff/"+number(int64(bob.(float64)))+"/role", map[string]any{"role": "site_admin"}).Fails(403, "svc_forbidden")
-		key.Put("/staff/"+number(int64(bob.(float64)))+"/role", map[string]any{"role": "svc_admin"}).Fails(403, "svc_forbidden")
+		key.Put("/staff/"+fmt.Sprint(int64(bob.(float64)))+"/role", map[string]any{"role": "site_admin"}).Fails(403, "svc_forbidden")
+		key.Put("/staff/"+fmt.Sprint(int64(bob.(float64)))+"/role", map[string]any{"role": "svc_admin"}).Fails(403, "svc_forbidden")
 	})
 	t.Run("it shapes no role beyond", func(*testing.T) {
 		key.Patch("/settings/roles/editor", map[string]any{"capabilities": []string{auth.ViewContacts, auth.ExportContacts}}).Fails(403, "svc_forbidden")
@@ -81,7 +82,7 @@ func TestARoleThatHeldNothingIsNotGivenSightByWhoHasNone(t *testing.T) {
 func TestOnesOwnSecondFactorGoesWithItsCode(t *testing.T) {
 	s := start(t)
 	person := admin(t, s)
-	me := number(int64(person.Get("/me").Is(200).Field("user_id").(float64)))
+	me := fmt.Sprint(int64(person.Get("/me").Is(200).Field("user_id").(float64)))
 	person.Post("/auth/confirm", map[string]any{"password": adminPassword})
 	person.Delete("/staff/"+me+"/two-factor", nil).Fails(409, "svc_conflict")
 }

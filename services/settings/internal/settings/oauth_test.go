@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -143,7 +144,7 @@ func TestAConnectionMayNoMoreThanItsPersonAndEndsWhenTheyWant(t *testing.T) {
 	t.Run("administrators see and end connections", func(t *testing.T) {
 		c := admin(t, s)
 		client, got := connected(t, s, c)
-		me := number(int64(c.Get("/me").Is(200).Field("user_id").(float64)))
+		me := fmt.Sprint(int64(c.Get("/me").Is(200).Field("user_id").(float64)))
 		listed := c.Get("/staff/" + me + "/access").Is(200).Field("connections").([]any)
 		require.Len(t, listed, 1)
 		c.Delete("/staff/"+me+"/connections/"+listed[0].(map[string]any)["id"].(string), nil).Is(204)

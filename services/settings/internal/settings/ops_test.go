@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,7 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
 	page := c.Post("/pages", map[string]any{"title": "Opening hours"}).Is(201)
-	path := "/pages/" + number(int64(page.Field("id").(float64)))
+	path := "/pages/" + fmt.Sprint(int64(page.Field("id").(float64)))
 	c.Patch(path, map[string]any{"content": "Monday", "status": "publish"}).Is(200)
 	c.Delete(path, nil).Is(204)
 	c.Post("/pages", map[string]any{"title": "Prices"}).Is(201)

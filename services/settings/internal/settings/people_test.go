@@ -20,6 +20,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/people"
 )
 
 var mailToken = regexp.MustCompile(`#token=([A-Za-z0-9_-]+)`)
@@ -245,7 +246,7 @@ func TestWhatIsTakenAwayEndsAtOnce(t *testing.T) {
 		_, err := s.Kit.DB.Pool.Exec(context.Background(), `update person set roles = '{staff,author}' where id = $1`, writerID)
 		require.NoError(t, err)
 		for _, who := range []int64{plainID, writerID, adminID} {
-			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: number(who), Version: 2, Data: map[string]any{"user_id": who}, Extra: &proto.StaffRemoved{Successor: adminID}})
+			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: fmt.Sprint(who), Version: 2, Data: map[string]any{"user_id": who}, Extra: &proto.StaffRemoved{Successor: adminID}})
 		}
 		s.Settle()
 		s.Eventually(func() bool { return plain.Get("/me").Status == 401 && writer.Get("/me").Status == 401 })
@@ -404,13 +405,14 @@ func TestGuessingPasswordsIsSlowedDown(t *testing.T) {
 func TestReplicasThatStartAtOnceMakeOneAdministrator(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	svc := &service{Kit: s.Kit, hasher: newHasher()}
-	_, err := s.Kit.DB.Pool.Exec(context.Background(), `delete from person`)
+	r, err := newRooms(s.Kit, t.Context().Done())
+	require.NoError(t, err)
+	_, err = s.Kit.DB.Pool.Exec(context.Background(), `delete from person`)
 	require.NoError(t, err)
 	var both sync.WaitGroup
 	errs := make([]error, 2)
 	for i := range errs {
-		both.Go(func() { errs[i] = svc.firstStart(context.Background()) })
+		both.Go(func() { errs[i] = r.firstStart(context.Background(), s.Kit, s.Parts.Published) })
 	}
 	both.Wait()
 	require.NoError(t, errors.Join(errs...))
@@ -418,7 +420,7 @@ func TestReplicasThatStartAtOnceMakeOneAdministrator(t *testing.T) {
 	require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from person`).Scan(&n))
 	require.Equal(t, 1, n)
 	require.NoError(t, s.Kit.DB.Read(context.Background(), func(tx *db.Tx) error {
-		p, err := personByName(context.Background(), tx, "admin")
+		p, err := people.ByName(context.Background(), tx, "admin")
 		require.Equal(t, []string{"site_admin"}, p.Roles)
 		return err
 	}))

@@ -3,19 +3,32 @@ package settings
 import (
 	"context"
 	"embed"
-	"encoding/json"
-	"net/http"
+	"fmt"
 	"slices"
 	"time"
 
-	"github.com/go-webauthn/webauthn/webauthn"
-
 	"frontdesk/libs/app"
-	"frontdesk/libs/bus"
-	"frontdesk/libs/fetch"
-	"frontdesk/proto"
+	"frontdesk/libs/db"
+	"frontdesk/services/settings/internal/apps"
+	"frontdesk/services/settings/internal/assistants"
+	"frontdesk/services/settings/internal/audit"
+	"frontdesk/services/settings/internal/document"
+	"frontdesk/services/settings/internal/keys"
 	"frontdesk/services/settings/internal/live"
+	"frontdesk/services/settings/internal/mailer"
+	"frontdesk/services/settings/internal/media"
+	"frontdesk/services/settings/internal/page"
+	"frontdesk/services/settings/internal/passkeys"
+	"frontdesk/services/settings/internal/passwords"
+	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/roles"
+	"frontdesk/services/settings/internal/sessions"
 	pages "frontdesk/services/settings/internal/settings/web"
+	"frontdesk/services/settings/internal/signin"
+	"frontdesk/services/settings/internal/site"
+	"frontdesk/services/settings/internal/support"
+	"frontdesk/services/settings/internal/team"
+	"frontdesk/services/settings/internal/twofactor"
 )
 
 //go:embed migrations/*.sql
@@ -24,78 +37,105 @@ var migrations embed.FS
 // Service is settings, to be run by libs/app.
 var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build}
 
-// service is what operations need beside their transaction.
-type service struct {
-	*app.Kit
-	hasher hasher
-	// passkeys makes and checks the challenges of passkeys.
-	passkeys *webauthn.WebAuthn
-	// client asks hosts that administrators name.
-	client *http.Client
-
-	// Tables of other services' topics.
-	manifests *bus.Table[*manifest]
-	presence  *bus.Table[*proto.Presence]
-	fields    *bus.Table[customField]
-	staff     *bus.Table[json.RawMessage]
-
-	description description
-	// changes happen to what decides which abilities a caller has.
-	changes changes
-	// stopping is closed when the process has to stop.
-	stopping <-chan struct{}
-	live     *live.Live
-	// decoders is full while as many pictures are decoded as memory allows.
-	decoders chan struct{}
+// rooms are the rooms of the service that hold something, from the ground up.
+type rooms struct {
+	documents  *document.Room
+	audit      *audit.Room
+	media      *media.Room
+	site       *site.Room
+	mails      *mailer.Room
+	pages      *page.Room
+	apps       *apps.Room
+	people     *people.Room
+	roles      *roles.Room
+	sessions   *sessions.Room
+	keys       *keys.Room
+	assistants *assistants.Room
+	twofactor  *twofactor.Room
+	passkeys   *passkeys.Room
+	passwords  *passwords.Room
+	signin     *signin.Room
+	team       *team.Room
+	support    *support.Room
+	live       *live.Live
 }
 
+func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
+	r.documents = document.New(k)
+	r.audit = audit.New(k)
+	r.media = media.New(k, site.LockLogo)
+	r.site = site.New(k, page.Taken)
+	r.mails = mailer.New(k, r.site)
+	r.pages = page.New(k)
+	r.apps = apps.New(k)
+	r.people = people.New(k, r.mails)
+	r.roles = roles.New(k)
+	r.sessions = sessions.New(k)
+	r.keys = keys.New(k, r.people)
+	r.assistants = assistants.New(k, r.apps, r.people, stopping)
+	r.twofactor = twofactor.New(k, r.people)
+	if r.passkeys, err = passkeys.New(k, r.people); err != nil {
+		return r, err
+	}
+	r.passwords = passwords.New(k, r.mails, r.people)
+	r.signin = signin.New(k, r.people, r.sessions, r.twofactor, r.passkeys, r.passwords)
+	r.team = team.New(k, r.mails, r.people, r.twofactor, r.passwords)
+	r.support = support.New(k, r.mails)
+	r.live = live.New(k.Bus, k.Apps.On)
+	return r, nil
+}
+
+// build fills and publishes what a start needs (see firstStart), and answers with what libs/app runs.
 func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
-	s, err := newService(k)
+	r, err := newRooms(k, ctx.Done())
 	if err != nil {
 		return nil, err
 	}
-	s.stopping = ctx.Done()
-	s.watchAbilities()
-	return s.parts(ctx)
-}
-
-func newService(k *app.Kit) (*service, error) {
-	passkeys, err := newRelyingParty(k.Config.PublicURL)
+	ops := r.operations(k)
+	all, err := app.Join(
+		app.Room{Name: "settings", Parts: app.Parts{
+			Ops:       ops,
+			PagePaths: slices.Concat(pages.Paths, paths),
+			Pages:     r.website(k, ops),
+			Jobs:      []app.Job{{Name: "retention", Every: time.Hour, Run: func(ctx context.Context) error { return deleteOutdated(ctx, k) }}},
+			Run:       []func(context.Context){r.live.Run},
+		}},
+		app.Room{Name: "document", Parts: r.documents.Parts()},
+		app.Room{Name: "audit", Parts: r.audit.Parts()},
+		app.Room{Name: "media", Parts: r.media.Parts()},
+		app.Room{Name: "site", Parts: r.site.Parts()},
+		app.Room{Name: "mailer", Parts: r.mails.Parts()},
+		app.Room{Name: "page", Parts: r.pages.Parts()},
+		app.Room{Name: "apps", Parts: r.apps.Parts()},
+		app.Room{Name: "people", Parts: r.people.Parts()},
+		app.Room{Name: "roles", Parts: r.roles.Parts()},
+		app.Room{Name: "sessions", Parts: r.sessions.Parts()},
+		app.Room{Name: "keys", Parts: r.keys.Parts()},
+		app.Room{Name: "assistants", Parts: r.assistants.Parts()},
+		app.Room{Name: "twofactor", Parts: r.twofactor.Parts()},
+		app.Room{Name: "passkeys", Parts: r.passkeys.Parts()},
+		app.Room{Name: "passwords", Parts: r.passwords.Parts()},
+		app.Room{Name: "signin", Parts: r.signin.Parts()},
+		app.Room{Name: "team", Parts: r.team.Parts()},
+		app.Room{Name: "support", Parts: r.support.Parts()},
+	)
 	if err != nil {
 		return nil, err
 	}
-	s := &service{Kit: k, hasher: newHasher(), passkeys: passkeys, client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal}), decoders: make(chan struct{}, decoders)}
-	s.live = live.New(k.Bus, k.Apps.On)
-	s.newTables()
-	return s, nil
+	return all, r.firstStart(ctx, k, all.Published)
 }
 
-// parts fills and publishes what a start needs (see firstStart), and answers with what libs/app runs.
-func (s *service) parts(ctx context.Context) (*app.Parts, error) {
-	if err := s.firstStart(ctx); err != nil {
-		return nil, err
-	}
-	ops := s.ops()
-	return &app.Parts{
-		Ops:       ops,
-		PagePaths: slices.Concat(pages.Paths, paths),
-		Pages:     s.website(ops),
-		Follows:   s.follows(),
-		Personal:  s.personal(),
-		Published: s.records(),
-		Restored:  s.restored,
-		Sealed:    []app.Sealed{{Table: "person", Column: "totp", Purpose: ofSecondFactor}, {Table: "person", Column: "totp_pending", Purpose: ofSecondFactor}},
-		Jobs:      s.jobs(),
-		Workers:   []app.Worker{{Name: "password links", Pause: 250 * time.Millisecond, Slice: s.sendPasswordLink}},
-		Tables:    []app.Table{s.manifests, s.presence, s.fields, s.staff},
-		Run:       []func(context.Context){s.keepApps, s.keepDescription, s.sendMails, s.live.Run},
-		Gauges: []app.Gauge{
-			{Name: "mail.waiting", Unit: "{mail}", Doc: "mails that wait, by status", Label: "status",
-				SQL: `select s, (select count(*) from mail where status = s and status in ('queued', 'retrying')) from unnest(array['queued', 'retrying']) s`},
-			{Name: "mail.age", Unit: "s", Doc: "age of the oldest mail that waits",
-				SQL: `select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0) from mail where status in ('queued', 'retrying')`},
-			{Name: "mail.unknown", Unit: "{mail}", Doc: "mails of the last day of which nobody can say whether they arrived",
-				SQL: `select count(*) from mail where status = 'unknown' and created_at > now() - interval '1 day'`},
-		},
-	}, nil
+// deleteOutdated deletes everything whose time of keeping is over.
+func deleteOutdated(ctx context.Context, k *app.Kit) error {
+	return k.DB.Do(ctx, func(tx *db.Tx) error {
+		for _, old := range []struct {
+			of string
+			f  func(context.Context, *db.Tx) error
+		}{{"the audit log", audit.DeleteOutdated}, {"mails and links", mailer.DeleteOutdated}, {"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
+			if err := old.f(ctx, tx); err != nil {
+				return fmt.Errorf("delete what is outdated of %s: %w", old.of, err)
+			}
+		}
+		return nil
+	})
 }

@@ -2,15 +2,16 @@ package settings
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
-	"frontdesk/libs/db"
+	"frontdesk/libs/app"
 	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/assistants"
 	"frontdesk/services/settings/internal/mcp"
+	"frontdesk/services/settings/internal/media"
 	"frontdesk/services/settings/internal/portal"
 	pages "frontdesk/services/settings/internal/settings/web"
 )
@@ -19,40 +20,26 @@ import (
 const signingIn = "signing in"
 
 // paths are what settings serves outside /v1 beside its pages.
-var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path, Stream: true}}, oauthPaths)
+var paths = slices.Concat(portal.Paths, []*proto.Page{{Path: mcp.Path, Stream: true}}, assistants.OAuthPaths)
 
 // website is what settings serves outside /v1: the portal and the other pages for people in a browser, and what assistants
 // connect to.
-func (s *service) website(ops *op.Set) http.Handler {
+func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mcp.Path, s.adapter())
-	mux.HandleFunc("GET "+mediaPath, s.showMedia)
-	s.oauth(mux)
-	mux.Handle("/", s.pages(ops))
+	mux.Handle(mcp.Path, r.assistants.Adapter())
+	mux.HandleFunc("GET "+media.Path, r.media.Show)
+	r.assistants.OAuth(mux)
+	site := web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone, API: ops.Handler()}
+	mux.Handle("/", portal.Handler(site, pages.Pages(pages.Options{
+		Site: site,
+		Now:  k.DB.Now,
+		Page: func(ctx context.Context, slug string) (p pages.SitePage, err error) {
+			p.Title, p.Content, err = r.pages.Published(ctx, slug)
+			return p, err
+		},
+		Document: func() ([]byte, error) { return r.apps.Description() },
+		Seal:     func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
+		Open:     func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
+	})))
 	return mux
-}
-
-func (s *service) pages(ops *op.Set) http.Handler {
-	site := web.Site{Read: s.Site.Read, On: s.Apps.On, PublicURL: s.Config.PublicURL, Zone: s.Config.Zone, API: ops.Handler()}
-	return portal.Handler(site, pages.Pages(pages.Options{
-		Site:     site,
-		Now:      s.DB.Now,
-		Page:     s.publishedPage,
-		Document: func() ([]byte, error) { return s.currentDescription() },
-		Seal:     func(secret []byte) []byte { return s.Keys.Seal(signingIn, secret) },
-		Open:     func(sealed []byte) ([]byte, error) { return s.Keys.Open(signingIn, sealed) },
-	}))
-}
-
-// publishedPage finds what visitors see at an address of the site; 404 when no page is published there.
-func (s *service) publishedPage(ctx context.Context, slug string) (shown pages.SitePage, err error) {
-	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		p, err := onePage(ctx, tx, `select `+pageColumns+` from page where slug = $1 and status = $2`, slug, statusPublish)
-		if err != nil {
-			return fmt.Errorf("page at /%s: %w", slug, err)
-		}
-		shown = pages.SitePage{Title: p.Title, Content: p.Content}
-		return nil
-	})
-	return shown, err
 }

@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/docs"
 )
 
 //go:embed all:page all:dist ability css guide sample
@@ -20,7 +21,7 @@ const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docsPath}, {Path: docsPath + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
 
 // Options is everything that the pages use of the service.
 type Options struct {
@@ -73,8 +74,12 @@ func Pages(o Options) http.Handler {
 	mux.HandleFunc("POST "+passkeysPath, p.changePasskeys)
 	mux.HandleFunc("GET /account/telemetry", p.showTelemetry)
 	mux.HandleFunc("POST /account/telemetry", p.confirmTelemetry)
-	mux.HandleFunc("GET "+docsPath, p.docs)
-	mux.HandleFunc("GET "+docsPath+"/", p.docs)
+	forIntegrators := docs.New(p.UI, folder, o.Document, func(w http.ResponseWriter, r *http.Request) (signIn, person string) {
+		who, _ := p.signedIn(w, r)
+		return p.signInFor(r, r.URL.Path), who.Name
+	})
+	mux.Handle("GET "+docs.Path, forIntegrators)
+	mux.Handle("GET "+docs.Path+"/", forIntegrators)
 	mux.Handle("/_ui/settings/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
 	mux.HandleFunc("GET /{slug}", p.show)

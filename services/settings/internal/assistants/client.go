@@ -1,0 +1,133 @@
+package assistants
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
+	"frontdesk/services/settings/internal/row"
+)
+
+// assistant is a program that has registered itself as an OAuth client.
+type assistant struct {
+	ID           uuid.UUID
+	Name         string
+	RedirectURIs []string `db:"redirect_uris"`
+	CreatedAt    time.Time
+}
+
+const assistantColumns = `id, name, redirect_uris, created_at`
+
+const (
+	// mostAssistants is how many programs may be registered. Anybody may register one, and a busy site has dozens.
+	mostAssistants = 5000
+	// assistantsKept is for how long a program with which nobody ever connects stays registered, usedAssistantsKept for how long one
+	// whose connections have all ended: it remembers its registration, and its person may connect it again.
+	assistantsKept, usedAssistantsKept = 24 * time.Hour, 365 * 24 * time.Hour
+	// mostRedirectURIs is how many addresses a program may register, of longestRedirectURI characters each.
+	mostRedirectURIs, longestRedirectURI = 10, 500
+)
+
+// registerAssistant adds a program. The caller has checked its addresses. Where there are too many it takes the place of the oldest with which
+// nobody has ever connected, so that nobody who registers many keeps others out; 503 if people have connected with all of them.
+func registerAssistant(ctx context.Context, tx *db.Tx, name string, redirectURIs []string) (assistant, error) {
+	var have int
+	if err := tx.QueryRow(ctx, `select count(*) from assistant`).Scan(&have); err != nil {
+		return assistant{}, fmt.Errorf("count assistants: %w", err)
+	}
+	if have >= mostAssistants {
+		left, err := tx.Exec(ctx, `delete from assistant where id = (select id from assistant where used_at is null order by created_at limit 1 for update skip locked)`)
+		if err != nil {
+			return assistant{}, fmt.Errorf("make room for an assistant: %w", err)
+		}
+		if left.RowsAffected() == 0 {
+			return assistant{}, fault.Unavailable()
+		}
+	}
+	a := assistant{ID: uuid.New(), Name: name, RedirectURIs: redirectURIs, CreatedAt: tx.Now}
+	_, err := tx.Exec(ctx, `insert into assistant (`+assistantColumns+`) values ($1, $2, $3, $4)`, a.ID, a.Name, a.RedirectURIs, a.CreatedAt)
+	if err != nil {
+		return a, fmt.Errorf("register an assistant: %w", err)
+	}
+	return a, nil
+}
+
+// assistantByID reads a registered program. An unknown id is 400 on client_id.
+func assistantByID(ctx context.Context, tx *db.Tx, text string) (assistant, error) {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return assistant{}, errUnknownClient()
+	}
+	return row.Find[assistant](ctx, tx, errUnknownClient(), `select `+assistantColumns+` from assistant where id = $1`, id)
+}
+
+func errUnknownClient() error {
+	return fault.Invalid("client_id", fault.NewProblem("unknown", "is not registered here"))
+}
+
+// assistantName is the name that a program gives itself, or one for a program that gives none; "" when it cannot be shown.
+func assistantName(typed string) string {
+	name := strings.TrimSpace(typed)
+	if name == "" {
+		return "Assistant"
+	}
+	if !form.Name(name, 100).IsZero() {
+		return ""
+	}
+	return name
+}
+
+// isRedirectURI reports whether codes may be sent to an address: https, or http to the person's own machine.
+func isRedirectURI(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || len(text) > longestRedirectURI || u.Host == "" || u.Hostname() == "" || u.User != nil || strings.Contains(text, "#") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// redirects reports whether a program has registered an address: exactly, or with another port on the person's own machine,
+// where a program takes whichever is free.
+func (a assistant) redirects(to string) bool {
+	if !isRedirectURI(to) {
+		return false
+	}
+	return slices.ContainsFunc(a.RedirectURIs, func(known string) bool { return known == to || withoutLocalPort(known) == withoutLocalPort(to) })
+}
+
+// withoutLocalPort is the address without its port, if it is http to the person's own machine.
+func withoutLocalPort(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) || u.Port() == "" {
+		return text
+	}
+	before, after, _ := strings.Cut(text, u.Host)
+	return before + strings.TrimSuffix(u.Host, ":"+u.Port()) + after
+}
+
+// deleteUnusedAssistants deletes the programs with which nobody is connected.
+func (r *Room) deleteUnusedAssistants(ctx context.Context) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `delete from assistant a where created_at < $1 and (used_at is null or used_at < $2)
+			and not exists (select from connection c where c.assistant_id = a.id)`, tx.Now.Add(-assistantsKept), tx.Now.Add(-usedAssistantsKept))
+		if err != nil {
+			return fmt.Errorf("delete unused assistants: %w", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,511 @@
+package assistants
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/mcp"
+	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/row"
+	"frontdesk/services/settings/internal/secrets"
+	"frontdesk/services/settings/internal/sessions"
+	"frontdesk/services/settings/internal/site"
+	"frontdesk/services/settings/internal/typed"
+)
+
+const (
+	// codeLife is how long the code of a consent can be used.
+	codeLife = 2 * time.Minute
+	// tokenLife is how long an access token works.
+	tokenLife = 30 * time.Minute
+	// connectionLife is how long a connection lasts that its assistant does not refresh.
+	connectionLife = 90 * 24 * time.Hour
+	// mostConnections is how many assistants one user may have connected.
+	mostConnections = 50
+)
+
+// connection is an assistant that a person has connected.
+type connection struct {
+	ID            uuid.UUID
+	PersonID      int64
+	AssistantID   uuid.UUID
+	Name          string
+	Permissions   []string
+	Denied        []string
+	RedirectURI   string
+	CodeChallenge string
+	CodeExpiresAt time.Time
+	FamilyHash    []byte // nil until the code was used
+	RefreshHash   []byte
+	ExpiresAt     time.Time
+}
+
+const connectionColumns = `id, person_id, assistant_id, name, permissions, denied, redirect_uri, code_challenge, code_expires_at, family_hash, refresh_hash, expires_at`
+
+// Connection is an assistant that a person has connected, as that person sees it.
+type Connection struct {
+	ID          uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
+	Name        string     `json:"name" doc:"As the assistant calls itself; nobody has checked it."`
+	Host        string     `json:"host" doc:"Where the person was led back to when they agreed."`
+	Permissions []string   `json:"permissions" doc:"What it may do at most."`
+	Denied      []string   `json:"denied" doc:"Abilities that the person took away, whatever the permissions."`
+	CreatedAt   time.Time  `json:"created_at" doc:"When the person agreed."`
+	ExpiresAt   time.Time  `json:"expires_at" doc:"When it ends unless the assistant comes back before."`
+	LastUsedAt  *time.Time `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
+	LastAddress string     `json:"last_address" doc:"Where it was last used from."`
+}
+
+// Of lists the assistants that a user has connected and that have come for their tokens.
+func Of(ctx context.Context, tx *db.Tx, personID int64) ([]Connection, error) {
+	type listed struct {
+		Connection
+		RedirectURI string
+	}
+	rows, err := row.Many[listed](ctx, tx, `select id, name, '' as host, redirect_uri, permissions, denied, created_at, expires_at, last_used_at, last_address
+		from connection where person_id = $1 and family_hash is not null and expires_at > $2 order by id`, personID, tx.Now)
+	if err != nil {
+		return nil, fmt.Errorf("list connections: %w", err)
+	}
+	all := make([]Connection, 0, len(rows))
+	for _, r := range rows {
+		r.Host = hostOf(r.RedirectURI)
+		all = append(all, r.Connection)
+	}
+	return all, nil
+}
+
+func listConnections(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Connection], error) {
+	all, err := Of(ctx, tx, tx.Who.UserID)
+	return db.All(all), err
+}
+
+// askToConnect is what an assistant asks of a person, in the words of OAuth.
+type askToConnect struct {
+	ClientID            string `json:"client_id" required:"true" maxLength:"100" doc:"The assistant, as it has registered itself."`
+	RedirectURI         string `json:"redirect_uri" required:"true" maxLength:"2048" doc:"Where the person is led back to; one that the assistant has registered."`
+	CodeChallenge       string `json:"code_challenge,omitempty" maxLength:"128" doc:"PKCE."`
+	CodeChallengeMethod string `json:"code_challenge_method,omitempty" maxLength:"20" doc:"S256; there is no other."`
+	Resource            string `json:"resource,omitempty" maxLength:"2048" doc:"What the tokens are for; left out for the only one there is."`
+	Scope               string `json:"scope,omitempty" maxLength:"1000" doc:"Permissions, separated by spaces; all when it names none."`
+}
+
+// askedToConnect is what a person has to decide on.
+type askedToConnect struct {
+	Name        string   `json:"name" doc:"As the assistant calls itself; nobody has checked it."`
+	Host        string   `json:"host" doc:"Where the person is led back to."`
+	Permissions []string `json:"permissions" doc:"What it asks for, as far as the person may do it."`
+	// Abilities are those that the permissions lead to.
+	Abilities []askedAbility `json:"abilities" doc:"What it could do with these permissions. Each can be taken away."`
+}
+
+// askedAbility is an ability on which a person decides.
+type askedAbility struct {
+	Name        string `json:"name" doc:"Its name, svc/ in front."`
+	Does        string `json:"does" doc:"What it does, in a sentence."`
+	Permission  string `json:"permission" doc:"The permission that it needs."`
+	ReadOnly    bool   `json:"readonly" doc:"It changes nothing."`
+	Destructive bool   `json:"destructive" doc:"It deletes or overwrites."`
+}
+
+// abilitiesFor are the exposed abilities that permissions lead to, in the order of the interface. Those that need no permission
+// belong to seeing contacts, which every assistant may.
+func (r *Room) abilitiesFor(permissions []string) []askedAbility {
+	all := []askedAbility{}
+	for _, a := range r.exposed() {
+		needs := a.GetPermission()
+		if needs == op.SignedIn {
+			needs = auth.ViewContacts
+		}
+		if slices.Contains(permissions, needs) {
+			all = append(all, askedAbility{a.GetName(), mcp.FirstSentence(a.GetDescription()), needs, a.GetReadOnly(), a.GetDestructive()})
+		}
+	}
+	return all
+}
+
+var challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// mayLeadBack marks the data of an error: the address is one that the assistant has registered, so a person may be led back there. Without
+// the mark nobody knows, for instance because a parameter was refused before the assistant was looked up.
+const mayLeadBack = "lead_back"
+
+// check returns the assistant that asks. A problem that is found once assistant and address are known to belong together has the mark
+// mayLeadBack.
+func (r *Room) check(ctx context.Context, tx *db.Tx, in askToConnect) (assistant, error) {
+	a, err := assistantByID(ctx, tx, in.ClientID)
+	if err != nil {
+		return a, err
+	}
+	if !a.redirects(in.RedirectURI) {
+		return a, fault.Invalid("redirect_uri", fault.NewProblem("unknown", "is not one that the assistant has registered"))
+	}
+	problems := fault.Problems{}
+	if in.CodeChallengeMethod != "S256" {
+		problems.Add("code_challenge_method", fault.NewProblem("not_one_of", "must be S256"))
+	}
+	if !challenge.MatchString(in.CodeChallenge) {
+		problems.Add("code_challenge", fault.NewProblem("challenge", "must be a SHA-256 in base64url"))
+	}
+	if !r.isResource(in.Resource) {
+		problems.Add("resource", fault.NewProblem("unknown", "must be "+r.resource()))
+	}
+	if err := problems.Err(); err != nil {
+		f := fault.From(err)
+		f.Data[mayLeadBack] = true
+		return a, f
+	}
+	return a, nil
+}
+
+// resource is what tokens of assistants are for.
+func (r *Room) resource() string { return r.Config.PublicURL + mcp.Path }
+
+// isResource reports whether a name of a resource means ours. None means the only one there is.
+func (r *Room) isResource(name string) bool {
+	if name == "" {
+		return true
+	}
+	u, err := url.Parse(name)
+	if err != nil || u.Fragment != "" || u.User != nil {
+		return false
+	}
+	place := strings.ToLower(u.Scheme+"://"+u.Host) + strings.TrimSuffix(u.Path, "/")
+	return place == r.resource() || place == r.Config.PublicURL
+}
+
+// askedFor are the permissions that a scope names, as far as the person holds them: all of theirs when it names none that exist.
+func askedFor(who db.Actor, scope string) []string {
+	named := slices.DeleteFunc(strings.Fields(scope), func(p string) bool { return !slices.Contains(auth.Permissions, p) })
+	all := []string{}
+	for _, p := range auth.Permissions {
+		if who.Can(p) && (len(named) == 0 || p == auth.ViewContacts || slices.Contains(named, p)) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// checkConnection shows what an assistant asks for. Errors: 400 by the name of what is wrong, 409 when keys of the person's role do not
+// reach the API.
+func (r *Room) checkConnection(ctx context.Context, tx *db.Tx, in askToConnect) (askedToConnect, error) {
+	a, err := r.check(ctx, tx, in)
+	if err != nil {
+		return askedToConnect{}, err
+	}
+	if err := mayConnect(ctx, tx); err != nil {
+		return askedToConnect{}, err
+	}
+	permissions := askedFor(tx.Who, in.Scope)
+	return askedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions)}, nil
+}
+
+// mayConnect refuses somebody whose roles do not reach the API, or who holds no permission.
+func mayConnect(ctx context.Context, tx *db.Tx) error {
+	reach, err := site.APIRoles(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if !tx.Who.Can(auth.ViewContacts) || !slices.ContainsFunc(tx.Who.Roles, func(r string) bool { return slices.Contains(reach, r) }) {
+		return fault.Conflict("api_access", "Your role does not reach the API, so no assistant can act for you.")
+	}
+	return nil
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// connectInput is a person's consent.
+type connectInput struct {
+	askToConnect
+	State       string   `json:"state,omitempty" maxLength:"2048" doc:"Goes back to the assistant as it came."`
+	Permissions []string `json:"permissions" required:"true" maxItems:"20" doc:"What the assistant may do at most."`
+	Denied      []string `json:"denied,omitempty" maxItems:"500" doc:"Abilities that it may not use whatever its permissions, such as svc/delete-contact."`
+}
+
+// newConnection is a connection that waits for its assistant.
+type newConnection struct {
+	ID         uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	RedirectTo string    `json:"redirect_to,omitempty" doc:"Where to lead the person now. It carries the code, which the assistant exchanges for tokens within two minutes."`
+}
+
+// WithoutSecret is the answer to a repeated call.
+func (n newConnection) WithoutSecret() any { return newConnection{ID: n.ID} }
+
+// connect stores the consent of the caller and mails them that there is one. Errors: 403 without a session that has just seen the
+// password, 400 by the name of what is wrong, 409 for too many connections.
+func (r *Room) connect(ctx context.Context, tx *db.Tx, in connectInput) (newConnection, error) {
+	if err := sessions.RecentPassword(ctx, tx); err != nil {
+		return newConnection{}, err
+	}
+	a, err := r.check(ctx, tx, in.askToConnect)
+	if err != nil {
+		return newConnection{}, err
+	}
+	if err := mayConnect(ctx, tx); err != nil {
+		return newConnection{}, err
+	}
+	for _, p := range in.Permissions {
+		if !slices.Contains(auth.Permissions, p) {
+			return newConnection{}, fault.Invalid("permissions", typed.Unknown("permission", p))
+		}
+	}
+	denied := []string{}
+	for _, name := range in.Denied {
+		if !r.isAbility(name) {
+			return newConnection{}, fault.Invalid("denied", typed.Unknown("ability", name))
+		}
+		denied = append(denied, name)
+	}
+	slices.Sort(denied)
+	p, err := people.Lock(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return newConnection{}, err
+	}
+	var have int
+	if err := tx.QueryRow(ctx, `select count(*) from connection where person_id = $1`, p.ID).Scan(&have); err != nil {
+		return newConnection{}, fmt.Errorf("count connections: %w", err)
+	}
+	if have >= mostConnections {
+		return newConnection{}, fault.Conflict("too_many", "There are too many connected assistants. Disconnect one first.")
+	}
+	// Never more than was asked for and than the person holds; seeing contacts is what everything else requires.
+	allowed := slices.DeleteFunc(askedFor(tx.Who, in.Scope), func(p string) bool { return p != auth.ViewContacts && !slices.Contains(in.Permissions, p) })
+	// The job that deletes unused programs waits for this row, and then sees the connection.
+	if _, err := tx.Exec(ctx, `update assistant set used_at = $2 where id = $1`, a.ID, tx.Now); err != nil {
+		return newConnection{}, fmt.Errorf("note the use of assistant %s: %w", a.ID, err)
+	}
+	id := db.NewID()
+	code, hash := secrets.New()
+	_, err = tx.Exec(ctx, `insert into connection (id, person_id, assistant_id, name, permissions, denied, redirect_uri, code_hash, code_challenge, code_expires_at, created_at, expires_at)
+		values (@id, @person, @assistant, @name, @permissions, @denied, @redirect, @code, @challenge, @until, @now, @until)`,
+		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "redirect": in.RedirectURI, "code": hash,
+			"challenge": in.CodeChallenge, "until": tx.Now.Add(codeLife), "now": tx.Now})
+	if err != nil {
+		return newConnection{}, fmt.Errorf("store connection: %w", err)
+	}
+	if err := r.noticeConnection(ctx, tx, p, a.Name, hostOf(in.RedirectURI)); err != nil {
+		return newConnection{}, err
+	}
+	to, err := url.Parse(in.RedirectURI)
+	if err != nil {
+		return newConnection{}, fmt.Errorf("address of assistant %s: %w", a.ID, err)
+	}
+	q := to.Query()
+	q.Set("code", code)
+	q.Set("iss", r.Config.PublicURL)
+	if in.State != "" {
+		q.Set("state", in.State)
+	}
+	to.RawQuery = q.Encode()
+	return newConnection{id, to.String()}, nil
+}
+
+func deleteConnection(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+	return op.None{}, EndOf(ctx, tx, tx.Who.UserID, in.ID)
+}
+
+// EndOf ends a connection of a user, and its tokens; 404 for another's.
+func EndOf(ctx context.Context, tx *db.Tx, personID int64, id uuid.UUID) error {
+	ended, err := endConnectionsWhere(ctx, tx, `id = $1 and person_id = $2`, id, personID)
+	if err == nil && ended == 0 {
+		err = fault.NotFound("connection")
+	}
+	return err
+}
+
+// EndAll ends all connections of a user.
+func EndAll(ctx context.Context, tx *db.Tx, personID int64) error {
+	_, err := endConnectionsWhere(ctx, tx, `person_id = $1`, personID)
+	return err
+}
+
+// endConnectionsWhere ends connections and publishes the end of their tokens. It returns how many ended.
+func endConnectionsWhere(ctx context.Context, tx *db.Tx, where string, args ...any) (int, error) {
+	rows, err := tx.Query(ctx, `select id from connection where `+where+` order by id for update`, args...)
+	if err != nil {
+		return 0, fmt.Errorf("lock connections: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	// A token is added under the lock of its connection, so none is missed.
+	if err := endTokensWhere(ctx, tx, `connection_id = any($1)`, ids); err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, `delete from connection where id = any($1)`, ids); err != nil {
+		return 0, fmt.Errorf("end connections: %w", err)
+	}
+	return len(ids), nil
+}
+
+func endTokensWhere(ctx context.Context, tx *db.Tx, where string, args ...any) error {
+	return people.Withdraw(ctx, tx, auth.TokenKey, `delete from access_token where `+where+` returning id::text`, args...)
+}
+
+// endExpiredConnections deletes connections that their assistants have left, codes that nobody used, and tokens whose time is over.
+func (r *Room) endExpiredConnections(ctx context.Context) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		if _, err := endConnectionsWhere(ctx, tx, `expires_at < $1`, tx.Now); err != nil {
+			return err
+		}
+		return endTokensWhere(ctx, tx, `expires_at < $1`, tx.Now)
+	})
+}
+
+// tokens are what an assistant gets for a code or a refresh token.
+type tokens struct {
+	access, refresh string
+	permissions     []string
+}
+
+// errGrant says that a code or refresh token is not good. Nothing more is said, because whoever holds it may have stolen it.
+var errGrant = fault.InvalidToken("The code or token is not valid, was used before, or its time is over.")
+
+// exchange is what an assistant sends for a code.
+type exchange struct{ ClientID, Code, Verifier, RedirectURI string }
+
+// useCode gives tokens for a code. It fails with errGrant. A code that comes again ends the connection that it has made, because one of
+// the two has stolen it; so the caller commits, whatever the outcome.
+func (r *Room) useCode(ctx context.Context, tx *db.Tx, in exchange) (tokens, error) {
+	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where code_hash = $1 for update`, secrets.Hash(in.Code))
+	if err != nil {
+		return tokens{}, err
+	}
+	if c.FamilyHash != nil {
+		return tokens{}, r.endStolen(ctx, tx, c)
+	}
+	verified := sha256.Sum256([]byte(in.Verifier))
+	if !c.CodeExpiresAt.After(tx.Now) || c.AssistantID.String() != in.ClientID || c.RedirectURI != in.RedirectURI ||
+		!secrets.Same(base64.RawURLEncoding.EncodeToString(verified[:]), c.CodeChallenge) {
+		return tokens{}, errGrant
+	}
+	family, hash := secrets.New()
+	c.FamilyHash = hash
+	return issue(ctx, tx, c, family)
+}
+
+// refresh gives new tokens for a refresh token, which ends. It fails with errGrant. One that ended before ends the connection, because
+// either its assistant or a thief has used it; so the caller commits, whatever the outcome.
+func (r *Room) refresh(ctx context.Context, tx *db.Tx, clientID, token string) (tokens, error) {
+	family, secret, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
+	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where family_hash = $1 for update`, secrets.Hash(family))
+	if err != nil {
+		return tokens{}, err
+	}
+	if !secrets.Same(string(c.RefreshHash), string(secrets.Hash(secret))) {
+		return tokens{}, r.endStolen(ctx, tx, c)
+	}
+	if c.AssistantID.String() != clientID || !c.ExpiresAt.After(tx.Now) {
+		return tokens{}, errGrant
+	}
+	return issue(ctx, tx, c, family)
+}
+
+// endStolen ends a connection of which a code or refresh token came twice, mails its person and fails with errGrant.
+func (r *Room) endStolen(ctx context.Context, tx *db.Tx, c connection) error {
+	if _, err := endConnectionsWhere(ctx, tx, `id = $1`, c.ID); err != nil {
+		return err
+	}
+	p, err := people.ByID(ctx, tx, c.PersonID)
+	if err != nil {
+		return err
+	}
+	if err := op.Audit(ctx, tx, "end-reused-connection", "connection", c.ID.String()); err != nil {
+		return err
+	}
+	return cmp.Or(r.noticeStolen(ctx, tx, p, c.Name), error(errGrant))
+}
+
+// revoke ends the connection to which an access or refresh token belongs. An unknown token is no error.
+func revoke(ctx context.Context, tx *db.Tx, token string) error {
+	family, _, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
+	_, err := endConnectionsWhere(ctx, tx, `family_hash = $1 or id = (select connection_id from access_token where hash = $2)`, secrets.Hash(family), secrets.Hash(token))
+	return err
+}
+
+// The prefixes let whoever finds a token see what it is.
+const accessPrefix, refreshPrefix = "fda_", "fdr_"
+
+// issue gives a locked connection a new access token, and a refresh token of its family in place of the one before. The access tokens
+// before stay until their time is over, for the calls under way.
+func issue(ctx context.Context, tx *db.Tx, c connection, family string) (tokens, error) {
+	secret, refreshHash := secrets.New()
+	access, _ := secrets.New()
+	access = accessPrefix + access
+	_, err := tx.Exec(ctx, `update connection set family_hash = $2, refresh_hash = $3, expires_at = $4 where id = $1`, c.ID, c.FamilyHash, refreshHash, tx.Now.Add(connectionLife))
+	if err != nil {
+		return tokens{}, fmt.Errorf("refresh connection %s: %w", c.ID, err)
+	}
+	t := accessToken{ID: db.NewID(), ConnectionID: c.ID, Hash: secrets.Hash(access), ExpiresAt: tx.Now.Add(tokenLife), PersonID: c.PersonID, Name: c.Name, Permissions: c.Permissions, Denied: c.Denied}
+	_, err = tx.Exec(ctx, `insert into access_token (id, connection_id, hash, expires_at) values ($1, $2, $3, $4)`, t.ID, t.ConnectionID, t.Hash, t.ExpiresAt)
+	if err != nil {
+		return tokens{}, fmt.Errorf("store access token: %w", err)
+	}
+	return tokens{access, refreshPrefix + family + "." + secret, c.Permissions}, publishToken(tx, t)
+}
+
+// accessToken is a token with what its connection says of it.
+type accessToken struct {
+	ID, ConnectionID uuid.UUID
+	Hash             []byte
+	ExpiresAt        time.Time
+	PersonID         int64
+	Name             string
+	Permissions      []string
+	Denied           []string
+}
+
+func publishToken(tx *db.Tx, t accessToken) error {
+	return tx.EmitMessage(proto.IdentityTopic, auth.TokenKey(t.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{
+		Id: t.ConnectionID.String(), UserId: t.PersonID, Name: t.Name, Assistant: true, Bearer: true, Hash: t.Hash, Limited: true, Permissions: t.Permissions, Denied: t.Denied,
+		ExpiresAt: timestamppb.New(t.ExpiresAt)}}})
+}
+
+func publishTokens(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	return row.Each(ctx, tx, func(t accessToken) error { return publishToken(tx, t) }, `select t.id, t.connection_id, t.hash, t.expires_at, c.person_id, c.name, c.permissions, c.denied
+		from access_token t join connection c on c.id = t.connection_id where t.id = any($1) order by t.id`, ids)
+}
+
+func (r *Room) noticeConnection(ctx context.Context, tx *db.Tx, p people.Person, name, host string) error {
+	return r.people.Notice(ctx, tx, p, "new_connection", "An assistant is connected", "You have connected an assistant that calls itself “"+name+"”, at "+host+
+		". It acts in your name, as far as you have agreed. Your account shows all that are connected, and ends them.")
+}
+
+func (r *Room) noticeStolen(ctx context.Context, tx *db.Tx, p people.Person, name string) error {
+	return r.people.Notice(ctx, tx, p, "connection_reused", "An assistant was disconnected", "A secret of the assistant “"+name+"” was used twice, so somebody may have stolen it. "+
+		"The assistant is disconnected. Connect it again if you trust it.")
+}
+
+// onConnectionSeen notes when and from where a token of a connection was last used.
+func onConnectionSeen(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.KeySeen) error {
+	_, err := tx.Exec(ctx, `update connection set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
+		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
+	if err != nil {
+		return fmt.Errorf("note the use of connection %s: %w", in.GetId(), err)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/row"
+)
+
+// auditEntry is one line of the audit log: who did what, through which channel.
+type auditEntry struct {
+	ID         uuid.UUID      `json:"id" format:"uuid" doc:"The id of the record."`
+	Action     string         `json:"action" doc:"What was done: the operation."`
+	Channel    string         `json:"channel" doc:"How it came: app, portal, api, ability, form, booking, import, email or system."`
+	ActorLabel string         `json:"actor_label" doc:"Name of the person, key or agent."`
+	UserID     *int64         `json:"user_id" doc:"The user id of who did it; null for nobody of the team."`
+	RecordType string         `json:"record_type" doc:"The kind of the record."`
+	RecordID   string         `json:"record_id" doc:"The id of the record; empty for none."`
+	Outcome    string         `json:"outcome" enum:"done,refused" doc:"done or refused."`
+	Address    string         `json:"address" doc:"Where the actor called from; empty where that is unknown."`
+	Changes    map[string]any `json:"changes" nullable:"true" doc:"Fields that changed, {field: {old, new}}; a long value is \"…\". Null where no values are recorded, and once a person in them was erased."`
+	CreatedAt  time.Time      `json:"created_at" doc:"When it was done."`
+}
+
+// DaysKept is for how many days the log is kept.
+const DaysKept = 365
+
+const columns = `id, action, channel, actor_label, user_id, record_type, record_id, outcome, address, changes, created_at`
+
+// onAudit stores an entry that some service wrote in the transaction of its change, once per event. The name of a visitor who was
+// erased since stays out, and so do values that name a person who was.
+func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Audit) error {
+	var visitor []byte
+	if e.Actor.UserID == 0 && e.Actor.Label != "" {
+		// A visitor without a name is called by the address.
+		visitor = r.Keys.Person(address.Key(e.Actor.Label))
+	}
+	changes := a.GetChanges()
+	var people [][]byte
+	if len(changes) > 0 {
+		people = tx.PeopleNamed(changes)
+		about := people
+		if id, err := uuid.Parse(a.GetRecordId()); err == nil {
+			about = append(slices.Clone(people), id[:])
+		}
+		gone, err := tx.Forgotten(ctx, e.At, about...)
+		if err != nil {
+			return err
+		}
+		if gone {
+			changes, people = nil, nil
+		}
+	}
+	_, err := tx.Exec(ctx, `insert into audit (`+columns+`, person, people)
+		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
+			@record_type, @record_id, @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[]
+		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
+		on conflict (id) do nothing`,
+		pgx.NamedArgs{"changes": textOrNull(changes), "people": people, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "outcome": a.GetOutcome(), "address": a.GetAddress(), "at": e.At.Truncate(time.Second), "visitor": visitor})
+	if err != nil {
+		return fmt.Errorf("store audit entry: %w", err)
+	}
+	return nil
+}
+
+// auditFilter selects entries.
+type auditFilter struct {
+	Channel string `json:"channel,omitempty" enum:"app,portal,api,ability,form,booking,import,email,system"`
+	Action  string `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
+}
+
+// where is the condition of the filter on the table audit, called a, of what the actor may see: who sees only their own
+// records sees only what they did themselves.
+func (f auditFilter) where(tx *db.Tx) *db.Where {
+	w := &db.Where{}
+	if tx.Who.Own {
+		w.And("a.user_id = ?", tx.Who.UserID)
+	}
+	if f.Channel != "" {
+		w.And("a.channel = ?", f.Channel)
+	}
+	if action := f.action(); action != "" {
+		w.And("a.action = ?", action)
+	}
+	return w
+}
+
+func (f auditFilter) action() string { return strings.TrimPrefix(f.Action, "svc/") }
+
+func find(ctx context.Context, tx *db.Tx, in struct {
+	auditFilter
+	db.Page
+}) (db.List[auditEntry], error) {
+	c, err := tx.Page(in.Page, "audit", in)
+	if err != nil {
+		return db.List[auditEntry]{}, err
+	}
+	where := in.where(tx)
+	if c.First {
+		var theirs []string
+		if tx.Who.Own {
+			theirs = []string{row.Key(tx.Who.UserID)}
+		}
+		if c.Total, err = tx.CountRows(ctx, "audit", db.Only(in.Channel), db.Only(in.action()), theirs); err != nil {
+			return db.List[auditEntry]{}, err
+		}
+	}
+	where.After(c, "a")
+	all, err := row.Many[auditEntry](ctx, tx, db.LimitTo(`select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
+	if err != nil {
+		return db.List[auditEntry]{}, fmt.Errorf("list audit entries: %w", err)
+	}
+	return db.Close(c, all, func(a auditEntry) (time.Time, uuid.UUID) { return a.CreatedAt, a.ID }), nil
+}
+
+func exportLog(ctx context.Context, tx *db.Tx, in auditFilter, d *op.Download) error {
+	where := in.where(tx)
+	rows, err := d.Query(ctx, tx, `select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
+	if err != nil {
+		return fmt.Errorf("read audit entries: %w", err)
+	}
+	defer rows.Close()
+	d.Start("audit-log.csv", "")
+	if err := d.Row([]string{"id", "created_at", "action", "outcome", "channel", "actor_label", "user_id", "record_type", "record_id", "address", "changes"}); err != nil {
+		return err
+	}
+	for rows.Next() {
+		a, err := pgx.RowToStructByName[auditEntry](rows)
+		if err != nil {
+			return err
+		}
+		user := ""
+		if a.UserID != nil {
+			user = row.Key(*a.UserID)
+		}
+		changes := []byte{}
+		if a.Changes != nil {
+			if changes, err = json.Marshal(a.Changes); err != nil {
+				return err
+			}
+		}
+		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID, a.Address, string(changes)})
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// textOrNull is JSON as a text parameter; nil for none.
+func textOrNull(raw []byte) *string {
+	if len(raw) == 0 {
+		return nil
+	}
+	text := string(raw)
+	return &text
+}
+
+// forget takes a person's name and network address, and changes that name them, out of the audit log.
+func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	if _, err := tx.Exec(ctx, `update audit set actor_label = '', address = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
+		return nil, err
+	}
+	// The values of changes to the person's own records, and values elsewhere that name them.
+	ids := make([]string, 0, len(p.IDs()))
+	for _, id := range p.IDs() {
+		ids = append(ids, id.String())
+	}
+	_, err := tx.Exec(ctx, `update audit set changes = null, people = null where changes is not null and created_at < $3
+		and id in (select id from audit where changes is not null and record_id = any($1) union all select id from audit where changes is not null and people && $2)`,
+		ids, p.Called(), p.At)
+	return nil, err
+}
+
+// DeleteOutdated deletes the entries whose time of keeping is over.
+func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -DaysKept))
+	return err
+}

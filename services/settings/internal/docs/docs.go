@@ -1,0 +1,69 @@
+// Package docs shows the pages for integrators: guides, the reference of this installation, and one operation of it. They are in English.
+package docs
+
+import (
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"frontdesk/libs/web"
+)
+
+// Path is where the pages stand, and below it.
+const Path = "/v1/docs"
+
+// Pages are the pages, to be served at Path and below.
+type Pages struct {
+	*web.UI
+	document func() ([]byte, error)
+	caller   func(w http.ResponseWriter, r *http.Request) (signIn, person string)
+	folder   fs.FS
+	guides   *template.Template
+}
+
+// New makes the pages of a folder that has guide/*.html and sample. document is the OpenAPI description of the installation. caller is
+// where a visitor signs in, and the name of one who has, else "".
+func New(ui *web.UI, folder fs.FS, document func() ([]byte, error), caller func(w http.ResponseWriter, r *http.Request) (signIn, person string)) *Pages {
+	return &Pages{ui, document, caller, folder, template.Must(template.ParseFS(folder, "guide/*.html"))}
+}
+
+// ServeHTTP shows a page.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	document, err := p.document()
+	if err == nil {
+		var all *reference
+		if all, err = readReference(document); err == nil {
+			p.show(w, r, all)
+			return
+		}
+	}
+	slog.ErrorContext(r.Context(), "the reference cannot be shown", "error", err)
+	t := p.Reader(r)
+	p.Message(w, r, http.StatusServiceUnavailable, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
+}
+
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, all *reference) {
+	page := strings.TrimPrefix(r.URL.Path, Path)
+	slug, isGuide := strings.CutPrefix(page, "/guides/")
+	id, isOperation := strings.CutPrefix(page, "/reference/")
+	at := slices.IndexFunc(guides, func(g guide) bool { return g.Slug == slug })
+	o := all.find(id)
+	switch {
+	case page == "":
+		p.Render(w, r, http.StatusOK, "docs", web.Page{Title: "Guides", Data: guides})
+	case page == "/reference":
+		q := r.URL.Query().Get("q")
+		p.Render(w, r, http.StatusOK, "reference", web.Page{Title: "Reference", Data: map[string]any{"Query": q, "Guides": p.searchGuides(q), "Sections": all.search(q)}})
+	case isGuide && at >= 0:
+		p.showGuide(w, r, at)
+	case isOperation && o != nil:
+		signIn, person := p.caller(w, r)
+		data := map[string]any{"Operation": o, "SignIn": signIn, "Person": person}
+		p.Render(w, r, http.StatusOK, "operation", web.Page{Title: o.Summary, Scripts: []string{"docs.js"}, Data: data})
+	default:
+		p.NotFound(w, r)
+	}
+}

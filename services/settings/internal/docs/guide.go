@@ -1,0 +1,78 @@
+package docs
+
+import (
+	"bytes"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/libs/web"
+)
+
+// guide is one of the guides for integrators. Its text is guide/<slug>.html.
+type guide struct{ Slug, Title, About string }
+
+// guides are all guides, in the order in which to read them.
+var guides = []guide{
+	{"first-call", "First call", "A key, a request, an answer."},
+	{"keys-and-roles", "Keys and roles", "What a key may do, and when it ends."},
+	{"paging-and-filters", "Paging and filters", "Lists, cursors, and following changes."},
+	{"idempotency-and-versions", "Idempotency and versions", "The same call twice, and two people at one record."},
+	{"errors", "Errors", "One shape for all, and which calls to send again."},
+	{"limits", "Limits", "How often, how large, how long."},
+	{"receiving-events", "Receiving events", "Webhooks, signatures, a test receiver, and samples in Go, Python and Node."},
+	{"assistants", "Assistants", "The Model Context Protocol, abilities and consent."},
+	{"changes", "Changes and the life of a version", "What may be added, and what never changes."},
+}
+
+// showGuide shows one guide, with links to those before and after it.
+func (p *Pages) showGuide(w http.ResponseWriter, r *http.Request, at int) {
+	data := map[string]any{"Guide": guides[at], "Text": p.guideText(guides[at])}
+	if at > 0 {
+		data["Before"] = guides[at-1]
+	}
+	if at+1 < len(guides) {
+		data["After"] = guides[at+1]
+	}
+	p.Render(w, r, http.StatusOK, "guide", web.Page{Title: guides[at].Title, Data: data})
+}
+
+// guideText is a guide as HTML, with the addresses of the installation.
+func (p *Pages) guideText(g guide) template.HTML {
+	var portal struct {
+		Path string `json:"path"`
+	}
+	p.Read("portal", &portal)
+	var b bytes.Buffer
+	if err := p.guides.ExecuteTemplate(&b, g.Slug+".html", map[string]string{"Base": p.PublicURL + "/v1", "Portal": "/" + portal.Path,
+		"Go": p.sample("go/receive.go"), "Python": p.sample("receive.py"), "Node": p.sample("receive.mjs")}); err != nil {
+		panic(err) // it is compiled in
+	}
+	return template.HTML(b.String()) //nolint:gosec // our own text, with its values escaped
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+// searchGuides are the guides that have all words of text; none for an empty text.
+func (p *Pages) searchGuides(text string) (found []guide) {
+	words := strings.Fields(strings.ToLower(text))
+	for _, g := range guides {
+		all := strings.ToLower(g.Title + " " + g.About + " " + tag.ReplaceAllString(string(p.guideText(g)), " "))
+		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) }) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// sample is a receiver of events, which make clients runs.
+func (p *Pages) sample(name string) string {
+	raw, err := fs.ReadFile(p.folder, "sample/"+name)
+	if err != nil {
+		panic(err) // it is compiled in
+	}
+	return string(raw)
+}

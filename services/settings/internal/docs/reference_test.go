@@ -1,0 +1,26 @@
+package docs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheReferenceIsSearchedByAllWords(t *testing.T) {
+	all, err := readReference([]byte(`{"tags": [{"name": "Stamps", "description": "What goes on letters."}],
+		"paths": {"/stamps/{id}": {"get": {"operationId": "get-stamp", "summary": "Get stamp", "description": "Get one.", "tags": ["Stamps"],
+			"parameters": [{"$ref": "#/components/parameters/cursor"}, {"name": "id", "in": "path", "required": true, "description": "The id."}],
+			"responses": {"200": {"content": {"application/json": {"example": {"id": 7}}}}, "404": {"$ref": "#/components/responses/NotFound"}}}},
+			"/stamps": {"post": {"operationId": "create-stamp", "summary": "Create stamp", "description": "Make one.", "tags": ["Stamps"]}}},
+		"components": {"parameters": {"cursor": {"name": "cursor", "in": "query", "description": "Where to go on."}},
+			"responses": {"NotFound": {"x-codes": [{"code": "svc_not_found", "when": "There is no such stamp."}]}}}}`))
+	require.NoError(t, err)
+	require.Len(t, all.search("")[0].Operations, 2)
+	require.Equal(t, "get-stamp", all.search("STAMP get")[0].Operations[0].ID)
+	require.Empty(t, all.search("stamp letterbox"))
+	o := all.find("get-stamp")
+	require.Equal(t, []line{{"cursor", "query", "Where to go on."}, {"id", "path, required", "The id."}}, o.Inputs())
+	require.Equal(t, []line{{"svc_not_found", "404", "There is no such stamp."}}, o.Refusals())
+	require.JSONEq(t, `{"id": 7}`, o.Answer())
+	require.Nil(t, all.find("sell-stamp"))
+}

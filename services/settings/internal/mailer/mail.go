@@ -1,0 +1,446 @@
+package mailer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/app"
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/document"
+	"frontdesk/services/settings/internal/row"
+)
+
+// Statuses of a mail. One that is sending is with the server, which has not answered yet; one whose answer never came is
+// unknown, and it is not sent again: the server has taken most of these.
+const (
+	statusQueued   = "queued"
+	statusRetrying = "retrying"
+	statusSending  = "sending"
+	statusSent     = "sent"
+	statusFailed   = "failed"
+	statusUnknown  = "unknown"
+)
+
+// onMail puts the mail that e carries into the queue, once per id, unless its recipient was erased since. A mail of history is stored as
+// failed: it may have been sent before, or comes too late.
+func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail) error {
+	mailID, err := uuid.Parse(m.GetId())
+	if err != nil {
+		return fmt.Errorf("id of a mail: %w", err)
+	}
+	next := tx.Now
+	if at := m.GetNotBefore(); at > 0 {
+		next = time.Unix(at, 0).UTC()
+	}
+	var notAfter *time.Time
+	if at := m.GetNotAfter(); at > 0 {
+		end := time.Unix(at, 0).UTC()
+		notAfter = &end
+	}
+	status, message, problem := statusQueued, e.Data, ""
+	if e.History {
+		status, message, problem = statusFailed, nil, "The mail is too old, or may have been sent already."
+	}
+	person := r.Keys.Person(address.Key(m.GetTo()))
+	people := append(tx.PeopleNamed([]byte(m.GetSubject()), []byte(m.GetText())), person)
+	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, error, next_at, not_after, app, created_at, person, user_id)
+		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @error, @next::timestamptz, @not_after::timestamptz, @app, @at::timestamptz,
+			@person::bytea, nullif(@user_id::bigint, 0)
+		where not exists (select from forgotten_person where called = any(@people) and at > @at)
+		on conflict (id) do nothing`,
+		pgx.NamedArgs{"id": mailID, "message": message, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": status, "error": problem,
+			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": people, "user_id": e.Actor.UserID})
+	if err != nil {
+		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
+	}
+	return nil
+}
+
+const (
+	// lease is for how long no other replica claims a mail: longer than one attempt can last. A replica that was frozen for
+	// longer finds that it may not hand the mail over any more.
+	lease = 2 * time.Minute
+	// senders is how many mails a replica sends at a time.
+	senders = 4
+	// giveUp is how old a mail gets before it fails for a server that cannot be reached.
+	giveUp = 5 * 24 * time.Hour
+	// longestWait is the longest time between two attempts.
+	longestWait = 15 * time.Minute
+)
+
+// outcomes are the statuses of mails that are not sent again.
+var outcomes = []string{statusSent, statusFailed, statusUnknown}
+
+// endedMails counts mails by what their last attempt came to.
+var endedMails = app.NewOutcomes("mail.ended", "{mail}", "mails that are not sent again, by outcome: sent, failed or unknown")
+
+// send claims and sends due mails until ctx ends, and then waits for the attempts under way.
+func (r *Room) send(ctx context.Context) {
+	if r.Config.SMTPURL == "" {
+		slog.WarnContext(ctx, "no SVC_SMTP_URL: mails wait in the queue")
+		<-ctx.Done()
+		return
+	}
+	for _, status := range outcomes {
+		endedMails.Add(ctx, status, 0) // a count that begins with its first mail has no increase
+	}
+	free := make(chan struct{}, senders)
+	for range senders {
+		free <- struct{}{}
+	}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			continue
+		case <-free:
+		}
+		m, err := r.claim(ctx)
+		if err != nil || m == nil {
+			if err != nil && ctx.Err() == nil {
+				slog.WarnContext(ctx, "no mail can be claimed", "error", err)
+			}
+			free <- struct{}{}
+			pause(ctx, 250*time.Millisecond)
+			continue
+		}
+		go func() {
+			defer func() { free <- struct{}{} }()
+			r.attempt(ctx, m)
+		}()
+	}
+	// Attempts under way end first, so that no mail is sent twice.
+	for range senders {
+		<-free
+	}
+}
+
+// claimed is a mail that no other replica claims until the lease ends.
+type claimed struct {
+	ID        uuid.UUID
+	Message   []byte
+	Attempts  int
+	CreatedAt time.Time
+	NotAfter  *time.Time
+	Lease     uuid.UUID
+}
+
+// claim leases the mail that is due longest to the caller; nil when none is due. Mails of an app that is off are not due. The
+// clock of the database may be set back: a lease that ends later than any can has ended.
+func (r *Room) claim(ctx context.Context) (*claimed, error) {
+	var m *claimed
+	err := r.DB.Do(ctx, func(tx *db.Tx) error {
+		m = nil
+		c, err := row.One[claimed](ctx, tx, `update mail set leased_until = clock_timestamp() + $1::interval, leased_by = $2, attempts = attempts + 1 where id = (
+				select id from mail where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
+					and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $1::interval
+				order by next_at limit 1 for update skip locked)
+			returning id, message, attempts, created_at, not_after, leased_by as lease`, lease, uuid.New(), tx.Now, r.appsOff())
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("claim a mail: %w", err)
+		}
+		m = &c
+		return nil
+	})
+	return m, err
+}
+
+// appsOff names the apps that are off.
+func (r *Room) appsOff() []string {
+	off := []string{}
+	for _, a := range r.Apps.State().Apps {
+		if !r.Apps.On(a.ID) {
+			off = append(off, a.ID)
+		}
+	}
+	return off
+}
+
+// handOver lets the end of a claimed mail be sent, with which the server may take it. It fails if another replica has claimed the
+// mail since, or if its app was switched off. From here on no replica sends the mail again before the server has refused it.
+func (r *Room) handOver(ctx context.Context, c *claimed) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Exec(ctx, `update mail set status = $3, leased_until = clock_timestamp() + $4::interval
+			where id = $1 and leased_by = $2 and status in ('queued', 'retrying') and app <> all($5)`, c.ID, c.Lease, statusSending, lease, r.appsOff())
+		if err == nil && tag.RowsAffected() == 0 {
+			err = errNotMine
+		}
+		return err
+	})
+}
+
+var errNotMine = errors.New("another replica has claimed the mail, or its app is off")
+
+// errTooLate is the error of a mail whose time is over.
+var errTooLate = errors.New("it was too late to send it")
+
+const (
+	// storeFor is how long the outcome of an attempt is tried to be stored, storeLast how long once the process stops.
+	storeFor  = time.Minute
+	storeLast = 2 * time.Second
+)
+
+// attempt sends a claimed mail once and stores the outcome. When the process stops, it ends at once if the server cannot have
+// taken the mail yet, and else waits for the answer as long as mail.Send does.
+func (r *Room) attempt(ctx context.Context, c *claimed) {
+	err := errTooLate
+	if c.NotAfter == nil || r.DB.Now().Before(*c.NotAfter) {
+		err = r.deliver(ctx, c)
+	}
+	stopping := ctx.Err() != nil
+	store, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeFor)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(storeLast, cancel) })()
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		e := r.DB.Do(store, func(tx *db.Tx) error { return c.finish(store, tx, err, stopping) })
+		if e == nil || store.Err() != nil {
+			break
+		}
+		slog.WarnContext(ctx, "outcome of a mail is not stored yet", "mail", c.ID, "error", e)
+		pause(store, wait)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "mail was not sent", "mail", c.ID, "attempt", c.Attempts, "error", err)
+	}
+}
+
+func (r *Room) deliver(ctx context.Context, c *claimed) error {
+	var m proto.Mail
+	if err := protobuf.Unmarshal(c.Message, &m); err != nil {
+		return fmt.Errorf("%w: decode: %w", mail.ErrRejected, err)
+	}
+	if m.GetReplyTo() == "" {
+		m.ReplyTo = r.replyTo()
+	}
+	from := mail.Sender(r.Config.MailFrom, r.Site.Business().Name)
+	return mail.Send(ctx, r.Config.SMTPURL, &m, from, func(ctx context.Context) error { return r.handOver(ctx, c) })
+}
+
+// replyTo is the address for answers to mails that name none.
+func (r *Room) replyTo() string {
+	var g struct {
+		ReplyTo string `json:"reply_to"`
+	}
+	r.Site.Read(document.General, &g)
+	return g.ReplyTo
+}
+
+// finish stores the outcome of an attempt, unless the mail has passed to another replica. cause is nil for a mail that was sent;
+// one that the server rejected for good, or that is too old, has failed. A mail that the stop of the process kept from being
+// handed over is due at once.
+func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping bool) error {
+	status, next, reason := statusRetrying, tx.Now.Add(backOff(c.Attempts)), ""
+	if cause != nil {
+		reason = cause.Error()
+	}
+	switch {
+	case cause == nil:
+		status = statusSent
+	case errors.Is(cause, mail.ErrUnknown):
+		status = statusUnknown
+	case errors.Is(cause, mail.ErrRejected), errors.Is(cause, errTooLate), tx.Now.Sub(c.CreatedAt) > giveUp:
+		status = statusFailed
+	case stopping:
+		next = tx.Now
+	}
+	// The body may hold links that work for whoever has them: it is deleted with the last attempt. An answer that comes after
+	// the mail was given up as unknown still counts, but a body that is gone cannot be sent again.
+	err := tx.QueryRow(ctx, `update mail set next_at = @next, error = @error, leased_until = '-infinity',
+			status = case when @status = 'retrying' and message is null then 'failed' else @status end,
+			message = case when @status = 'retrying' then message end, sent_at = case when @status = 'sent' then @now::timestamptz end
+		where id = @id and leased_by = @lease returning status`,
+		pgx.NamedArgs{"id": c.ID, "lease": c.Lease, "status": status, "next": next, "error": reason, "now": tx.Now}).Scan(&status)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("store the outcome of mail %s: %w", c.ID, err)
+	}
+	if slices.Contains(outcomes, status) {
+		tx.AfterCommit(func() { endedMails.Add(ctx, status, 1) })
+	}
+	return nil
+}
+
+// endSending gives up the mails whose outcome nobody stored: their process died, or lost the database, after it had handed them
+// over.
+func (r *Room) endSending(ctx context.Context) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Exec(ctx, `update mail set status = $1, error = $2, message = null
+			where status = 'sending' and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $3::interval`,
+			statusUnknown, mail.ErrUnknown.Error(), lease)
+		if err != nil {
+			return fmt.Errorf("end mails without an answer: %w", err)
+		}
+		if n := tag.RowsAffected(); n > 0 {
+			slog.ErrorContext(ctx, "mails may or may not have been sent", "mails", n)
+		}
+		return nil
+	})
+}
+
+// backOff is the time until the next attempt: 2 s after the first one, twice as long after each further one, at most
+// longestWait.
+func backOff(attempts int) time.Duration {
+	return min(2*time.Second<<min(attempts-1, 20), longestWait)
+}
+
+// sentMail is a mail as administrators see it: without its body, which may hold links for its recipient alone.
+type sentMail struct {
+	ID        uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
+	To        string     `json:"to" db:"recipient" doc:"The address that it went to."`
+	Subject   string     `json:"subject" doc:"The line over it."`
+	Kind      string     `json:"kind" doc:"What the mail is about."`
+	Status    string     `json:"status" enum:"queued,retrying,sending,sent,failed,unknown" doc:"How far it is."`
+	Attempts  int        `json:"attempts" doc:"How often it was tried."`
+	Error     string     `json:"error" doc:"What the mail server said; empty for nothing."`
+	CreatedAt time.Time  `json:"created_at" doc:"When it was asked for."`
+	SentAt    *time.Time `json:"sent_at" doc:"When the mail server took it; null while it has not."`
+}
+
+// mailsKept is for how long administrators see what was sent.
+const mailsKept = 30 * 24 * time.Hour
+
+// list lists mails that the actor may see: who sees only their own records sees what they sent, and what was sent to them.
+func list(ctx context.Context, tx *db.Tx, in struct {
+	Status string `json:"status,omitempty" enum:"queued,retrying,sending,sent,failed,unknown"`
+	db.Page
+}) (db.List[sentMail], error) {
+	c, err := tx.Page(in.Page, "mails", in)
+	if err != nil {
+		return db.List[sentMail]{}, err
+	}
+	where := &db.Where{}
+	if tx.Who.Own {
+		where.And("(m.user_id = ? or lower(m.recipient) = (select lower(email) from person where id = ?))", tx.Who.UserID, tx.Who.UserID)
+	}
+	if in.Status != "" {
+		where.And("m.status = ?", in.Status)
+	}
+	if c.First {
+		if tx.Who.Own {
+			err = tx.QueryRow(ctx, `select count(*) from mail m where `+where.String(), where.Args...).Scan(&c.Total)
+		} else {
+			c.Total, err = tx.CountRows(ctx, "mail", db.Only(in.Status))
+		}
+		if err != nil {
+			return db.List[sentMail]{}, fmt.Errorf("count mails: %w", err)
+		}
+	}
+	where.After(c, "m")
+	all, err := row.Many[sentMail](ctx, tx, db.LimitTo(`select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail m
+		where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
+	if err != nil {
+		return db.List[sentMail]{}, fmt.Errorf("list mails: %w", err)
+	}
+	return db.Close(c, all, func(m sentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
+}
+
+// Queue renders a mail in the name of the business and puts it into the queue.
+func (r *Room) Queue(ctx context.Context, tx *db.Tx, c mail.Content) error {
+	var err error
+	if c.Business, err = r.site.Letterhead(ctx, tx); err != nil {
+		return err
+	}
+	if c.Footer == nil {
+		c.Footer = []string{"This mail was sent by " + c.Business.Name + " because somebody used this address there."}
+	}
+	m, err := mail.Render(c)
+	if errors.Is(err, mail.ErrContent) {
+		// The rules of mail are stricter than those by which addresses and texts were accepted.
+		return fault.Invalid("email", fault.NewProblem("not_mailable", "or the text cannot be put into a mail"))
+	}
+	if err != nil {
+		return fmt.Errorf("render mail %s: %w", c.Kind, err)
+	}
+	return tx.Mail(ctx, m)
+}
+
+// deleteMailsAbout deletes the mails to others that wait to be sent and hold one of the person's addresses.
+func deleteMailsAbout(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `select id, message from mail where status in ('queued', 'retrying', 'sending') and message is not null and created_at < $1`, p.At)
+	if err != nil {
+		return nil, err
+	}
+	var about []uuid.UUID
+	var id uuid.UUID
+	var message []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &message}, func() error {
+		var m proto.Mail
+		if err := protobuf.Unmarshal(message, &m); err != nil {
+			return err
+		}
+		if p.MentionedIn(m.GetSubject()) || p.MentionedIn(m.GetText()) {
+			about = append(about, id)
+		}
+		return nil
+	}); err != nil || len(about) == 0 {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `delete from mail where id = any($1)`, about)
+	return about, err
+}
+
+// forget deletes the mails to a person and the waiting ones that name them, and answers with the ids of these mails.
+func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, `delete from mail where person = any($1) and created_at < $2 returning id`, p.Called(), p.At)
+	if err != nil {
+		return nil, err
+	}
+	to, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, err
+	}
+	about, err := deleteMailsAbout(ctx, tx, p)
+	return append(to, about...), err
+}
+
+// cancelWaiting ends the mails that wait in a backup, because they may have been sent since.
+func (r *Room) cancelWaiting(ctx context.Context) (did []string, err error) {
+	err = r.DB.Do(ctx, func(tx *db.Tx) error {
+		did = nil
+		tx.History = true
+		mails, err := tx.Exec(ctx, `update mail set status = $1, message = null, leased_by = null, error = 'The mail waited when the backup was made, and may have been sent since.'
+			where status in ($2, $3)`, statusFailed, statusQueued, statusRetrying)
+		if err != nil {
+			return fmt.Errorf("end the mails that wait: %w", err)
+		}
+		if n := mails.RowsAffected(); n > 0 {
+			did = append(did, fmt.Sprintf("%d mails that waited are not sent, because they may have been sent since the backup", n))
+		}
+		return nil
+	})
+	return did, err
+}
+
+// DeleteOutdated deletes the mails and the links whose time of keeping is over.
+func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `delete from mail where created_at < $1 and status in ('sent', 'failed', 'unknown')`, tx.Now.Add(-mailsKept)); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `delete from link where expires_at < $1`, tx.Now.Add(-linksKept))
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

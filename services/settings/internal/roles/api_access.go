@@ -1,0 +1,63 @@
+package roles
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
+	"frontdesk/services/settings/internal/site"
+	"frontdesk/services/settings/internal/typed"
+)
+
+func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (site.APIAccess, error) {
+	reach, err := site.APIRoles(ctx, tx)
+	if err != nil {
+		return site.APIAccess{}, err
+	}
+	all, err := Read(ctx, tx)
+	return site.APIAccess{Roles: reach, Available: inService(all)}, err
+}
+
+func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
+	Roles opt.Value[[]string] `json:"roles,omitzero" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
+}) (site.APIAccess, error) {
+	reach, err := site.LockAPIRoles(ctx, tx)
+	if err != nil {
+		return site.APIAccess{}, err
+	}
+	all, err := Read(ctx, tx)
+	if err != nil || !in.Roles.Set {
+		return site.APIAccess{Roles: reach, Available: inService(all)}, err
+	}
+	next := []string{}
+	for _, r := range all {
+		if slices.Contains(in.Roles.V, r.Name) {
+			next = append(next, r.Name)
+		}
+	}
+	for _, name := range in.Roles.V {
+		if !slices.Contains(next, name) {
+			return site.APIAccess{}, fault.Invalid("roles", typed.Unknown("role", name))
+		}
+	}
+	if !slices.Equal(next, reach) {
+		if err := site.SetAPIRoles(ctx, tx, next); err != nil {
+			return site.APIAccess{}, err
+		}
+	}
+	return site.APIAccess{Roles: next, Available: inService(all)}, nil
+}
+
+// inService are the roles that hold a permission.
+func inService(all []stored) []string {
+	names := []string{}
+	for _, r := range all {
+		if len(r.Capabilities) > 0 {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}

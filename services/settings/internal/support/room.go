@@ -1,0 +1,57 @@
+package support
+
+import (
+	"time"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/document"
+	"frontdesk/services/settings/internal/mailer"
+	"frontdesk/services/settings/internal/secrets"
+)
+
+// Room keeps what concerns the makers of the product.
+type Room struct {
+	*app.Kit
+	mails *mailer.Room
+}
+
+func New(k *app.Kit, mails *mailer.Room) *Room { return &Room{k, mails} }
+
+// Parts are what the service runs of the room.
+func (r *Room) Parts() app.Parts {
+	return app.Parts{Published: []app.Published{document.Record(proto.SiteTopic, document.Telemetry, document.Telemetry, publishTelemetry)}}
+}
+
+// First are the documents of a new site.
+func First() map[string]any {
+	return map[string]any{document.Telemetry: telemetryDoc{}, document.Setup: setup{}}
+}
+
+// Telemetry declares the operations on what a person has agreed to send.
+func (r *Room) Telemetry(set *op.Set) {
+	op.Add(set, op.Op{ID: "get-telemetry", Route: "GET /settings/telemetry", Perm: auth.ManageCRM, Doc: "Get what a person has agreed to send, and exactly what that is.",
+		Use: "Only a person can change it."}, r.getTelemetry)
+	op.Add(set, op.Op{ID: "update-telemetry", Route: "PATCH /settings/telemetry", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "settings",
+		Doc: "Agree to statistics or a company profile, or withdraw that. Only a person in the app can."}, r.updateTelemetry)
+	op.Add(set, op.Op{ID: "confirm-telemetry", Route: "POST /settings/telemetry/confirm", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "settings",
+		Channel: db.ChannelEmail, Limits: secrets.Attempts, LimitKey: "token", Doc: "Confirm the company profile with the token of a mail.",
+		Fails: op.Fails{"svc_invalid_token": mailer.FailLink, "svc_token_expired": mailer.FailExpired}}, confirmTelemetry)
+}
+
+// Support declares the operations on the guide for a new site and on support.
+func (r *Room) Support(set *op.Set) {
+	op.Add(set, op.Op{ID: "get-setup", Route: "GET /setup", Perm: auth.ManageCRM, Doc: "Get how far the guide for a new site has come.",
+		Use: "Answers with done and dismissed."}, getSetup)
+	op.Add(set, op.Op{ID: "update-setup", Route: "PATCH /setup", Perm: auth.ManageCRM, Idempotent: true, Record: "settings", Doc: "Mark the guide for a new site as done or dismissed.",
+		Use: "It changes nothing but the guide. Answers with done and dismissed."}, updateSetup)
+	op.Add(set, op.Op{ID: "get-support", Route: "GET /support", Perm: auth.ViewContacts, Doc: "Get what goes along with a request for support.",
+		Use: "Answers with versions and environment, without anything about people."}, r.getSupport)
+	op.Add(set, op.Op{ID: "request-support", Route: "POST /support/requests", Perm: auth.ViewContacts, PersonOnly: true, Ability: "-", Record: "support_request",
+		Limits: []db.Limit{{N: 5, Per: time.Minute}}, Doc: "Send a request for support. Only a person in the app can."}, r.requestSupport)
+	op.Add(set, op.Op{ID: "send-deactivation-feedback", Route: "POST /feedback/deactivate", Perm: op.SignedIn, Ability: "-", Record: "feedback",
+		Limits: []db.Limit{{N: 5, Per: time.Minute}}, Doc: "Say why the service is switched off."}, r.deactivationFeedback)
+}

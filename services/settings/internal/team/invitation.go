@@ -1,0 +1,237 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/change"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
+	"frontdesk/services/settings/internal/mailer"
+	"frontdesk/services/settings/internal/passwords"
+	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/roles"
+	"frontdesk/services/settings/internal/row"
+	"frontdesk/services/settings/internal/site"
+	"frontdesk/services/settings/internal/typed"
+)
+
+// invitation waits for a person to choose a password.
+type invitation struct {
+	ID        uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	Name      string    `json:"name" doc:"The name of the person."`
+	Email     string    `json:"email" doc:"The address that the invitation was sent to."`
+	Role      string    `json:"role" doc:"The name of the role."`
+	ExpiresAt time.Time `json:"expires_at" doc:"From then on the link no longer works."`
+}
+
+// invited is the user who was invited, or who was given the role.
+type invited struct {
+	UserID  int64 `json:"user_id" doc:"The user id of the person."`
+	Created bool  `json:"created" doc:"A user was made and mailed to choose a password."`
+}
+
+// StatusCode is 201 when a user was made.
+func (i invited) StatusCode() int {
+	if i.Created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+// RecordID names the user in the audit log.
+func (i invited) RecordID() string { return row.Key(i.UserID) }
+
+// inviteStaff gives the user with the address one more role, or makes a user and mails a link to choose a password.
+// Errors: 400 for the name and the address, 403 for a role or a user with more rights than the caller's.
+func (r *Room) inviteStaff(ctx context.Context, tx *db.Tx, in struct {
+	Name  string `json:"name,omitempty" maxLength:"100" doc:"The address when left out."`
+	Email string `json:"email" required:"true" maxLength:"190" doc:"The address to invite."`
+	Role  string `json:"role,omitempty" enum:"site_admin,svc_admin,staff" doc:"staff when left out."`
+}) (invited, error) {
+	if in.Role == "" {
+		in.Role = roles.Staff
+	}
+	name := strings.Join(strings.Fields(in.Name), " ")
+	email, problem := typed.Email(in.Email)
+	wrong := fault.Problems{}
+	wrong.Add("email", problem)
+	wrong.Add("name", typed.Line(name))
+	if err := wrong.Err(); err != nil {
+		return invited{}, err
+	}
+	all, err := roles.Lock(ctx, tx)
+	if err != nil {
+		return invited{}, err
+	}
+	giver, err := roles.CurrentGiver(ctx, tx, all)
+	if err != nil {
+		return invited{}, err
+	}
+	if err := giver.MayGiveRole(in.Role); err != nil {
+		return invited{}, err
+	}
+	p, err := people.LockByAddress(ctx, tx, email)
+	if err == nil {
+		return r.addRole(ctx, tx, giver, p, in.Role)
+	}
+	if row.UnlessRefused(err) != nil {
+		return invited{}, err
+	}
+	if name == "" {
+		name = email
+	}
+	p, err = people.Add(ctx, tx, email, name, in.Role)
+	if err != nil {
+		return invited{}, err
+	}
+	tx.Changed(change.Set{"roles": {Old: []string{}, New: p.Roles}})
+	if in.Role == roles.SiteAdmin {
+		if err := r.noticeAdministrator(ctx, tx, p); err != nil {
+			return invited{}, err
+		}
+	}
+	return invited{UserID: p.ID, Created: true}, r.sendInvitation(ctx, tx, p, in.Role)
+}
+
+// addRole gives an existing user one more role. A user who has yet to choose a password gets a new link for it.
+func (r *Room) addRole(ctx context.Context, tx *db.Tx, giver roles.Giver, p people.Person, role string) (invited, error) {
+	if err := giver.MayChangeUser(p); err != nil {
+		return invited{}, err
+	}
+	if !slices.Contains(p.Roles, role) {
+		next := append(slices.Clone(p.Roles), role)
+		tx.Changed(change.Set{"roles": {Old: p.Roles, New: next}})
+		var err error
+		if p, err = people.SetRoles(ctx, tx, p, next); err != nil {
+			return invited{}, err
+		}
+		if role == roles.SiteAdmin {
+			if err := r.noticeAdministrator(ctx, tx, p); err != nil {
+				return invited{}, err
+			}
+		}
+	}
+	if p.Invited {
+		return invited{UserID: p.ID}, r.sendInvitation(ctx, tx, p, role)
+	}
+	return invited{UserID: p.ID}, nil
+}
+
+// invitationLife is for how long an invitation can be accepted.
+const invitationLife = 7 * 24 * time.Hour
+
+func (r *Room) sendInvitation(ctx context.Context, tx *db.Tx, p people.Person, role string) error {
+	token, l, err := mailer.NewLink(ctx, tx, mailer.Invitation, p.ID, role, invitationLife)
+	if err != nil {
+		return err
+	}
+	business, err := site.ReadBusiness(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return r.mails.Queue(ctx, tx, mail.Content{
+		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + business.Name,
+		Greeting: "Hello " + p.Name + ",",
+		Paragraphs: []string{"You are invited to work with the team of " + business.Name + ". Choose a password, and sign in with this address from then on.",
+			"The link works once, until " + l.ExpiresAt.In(r.Config.Zone).Format("Monday 2 January 2006 at 15:04") + "."},
+		Buttons: []mail.Link{{Text: "Choose a password", URL: r.Config.PublicURL + "/account/invitation#token=" + token}},
+	})
+}
+
+func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitation], error) {
+	all, err := row.Many[invitation](ctx, tx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
+		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, mailer.Invitation)
+	if err != nil {
+		return db.List[invitation]{}, fmt.Errorf("list invitations: %w", err)
+	}
+	return db.All(all), nil
+}
+
+// revokeInvitation ends the link and deletes the user who was made for it and has not chosen a password.
+func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
+	ID string `json:"id" maxLength:"64"`
+}) (op.None, error) {
+	linkID, err := uuid.Parse(in.ID)
+	if err != nil {
+		return op.None{}, fault.NotFound("invitation")
+	}
+	all, err := roles.Lock(ctx, tx)
+	if err != nil {
+		return op.None{}, err
+	}
+	var userID *int64
+	err = tx.QueryRow(ctx, `select person_id from link where id = $1 and kind = $2 and ended_at is null`, linkID, mailer.Invitation).Scan(&userID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && userID == nil {
+		return op.None{}, fault.NotFound("invitation")
+	}
+	if err != nil {
+		return op.None{}, fmt.Errorf("find invitation: %w", err)
+	}
+	p, err := people.Lock(ctx, tx, *userID)
+	if err != nil {
+		return op.None{}, err
+	}
+	if !p.Invited {
+		return op.None{}, fault.NotFound("invitation")
+	}
+	giver, err := roles.CurrentGiver(ctx, tx, all)
+	if err != nil {
+		return op.None{}, err
+	}
+	if err := giver.MayChangeUser(p); err != nil {
+		return op.None{}, err
+	}
+	return op.None{}, removePerson(ctx, tx, p)
+}
+
+// accepted is the login of a person who has chosen a password.
+type accepted struct {
+	Login string `json:"login" doc:"The name to sign in with."`
+}
+
+func (r *Room) acceptInvitation(ctx context.Context, d *db.DB, in passwords.NewPassword) (accepted, error) {
+	p, err := r.passwords.Choose(ctx, d, mailer.Invitation, in, func(tx *db.Tx, p people.Person) error {
+		return op.Audit(ctx, tx, "accept-invitation", "user", row.Key(p.ID))
+	})
+	return accepted{p.Login}, err
+}
+
+// noticeAdministrator mails all other administrators that p has become one.
+func (r *Room) noticeAdministrator(ctx context.Context, tx *db.Tx, p people.Person) error {
+	others, err := people.Administrators(ctx, tx, p.ID)
+	if err != nil {
+		return err
+	}
+	maker, err := people.ByID(ctx, tx, tx.Who.UserID)
+	if err != nil {
+		return fmt.Errorf("read who made an administrator: %w", err)
+	}
+	// The name of a key is whatever its maker called it.
+	by := maker.Name + " (" + maker.Email + ")"
+	if !tx.Who.Session {
+		by += ", by the key or assistant “" + tx.Who.Label + "”,"
+	}
+	for _, to := range others {
+		err := r.mails.Queue(ctx, tx, mail.Content{
+			Kind: "account.new_administrator", To: mail.Person{Name: to.Name, Address: to.Email}, Subject: "There is a new administrator", Greeting: "Hello " + to.Name + ",",
+			Paragraphs: []string{p.Name + " (" + p.Email + ") is an administrator now and may do everything. " + by + " made it so on " +
+				tx.Now.In(r.Config.Zone).Format("Monday 2 January 2006 at 15:04") + people.Origin(ctx, tx) + "."},
+			Closing: []string{"If that should not be, take the role away and end the keys and sessions of both."},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
