@@ -135,7 +135,7 @@ func TestAMessageThatWasHistoryWhenItWasParkedIsReplayedAsHistory(t *testing.T) 
 		}
 		return nil
 	})
-	c := &bus.Consumer{Bus: b, DB: d, Retries: []time.Duration{time.Millisecond}, Follows: []bus.Follow{{Topic: log, Handle: handle}}}
+	c := (&bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: log, Handle: handle}}}).ParkAtOnce()
 	sender.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
 	require.NoError(t, b.Send(t.Context(), madeEvents(t, sender, log, "yesterday")))
 	sender.Now = time.Now

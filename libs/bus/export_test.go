@@ -10,3 +10,9 @@ func (c *Consumer) KeptFor(d time.Duration) *Consumer {
 	c.kept = d
 	return c
 }
+
+// ParkAtOnce makes a consumer try a message once more before it parks it.
+func (c *Consumer) ParkAtOnce() *Consumer {
+	c.retries = []time.Duration{time.Millisecond}
+	return c
+}
