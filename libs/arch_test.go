@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
 )
 
 // only names who may import what; everybody else may not.
@@ -59,17 +60,21 @@ func mainModule(t *testing.T) tree {
 }
 
 func TestEverybodyImportsOnlyWhatIsTheirs(t *testing.T) {
-	left := slices.Clone(pure)
-	for _, p := range mainModule(t) {
+	left, all := slices.Clone(pure), mainModule(t)
+	for _, p := range all {
 		left = slices.DeleteFunc(left, func(name string) bool { return name == p.PkgPath })
 		for imp := range p.Imports {
 			for what, who := range only {
-				if strings.HasPrefix(imp, what) && !startsWithOneOf(p.PkgPath, who) {
+				tests := what == "github.com/stretchr/testify" && service(p.PkgPath) != "" && forTests(p)
+				if strings.HasPrefix(imp, what) && !startsWithOneOf(p.PkgPath, who) && !tests {
 					t.Errorf("%s imports %s, which is for %s", p.PkgPath, imp, strings.Join(who, ", "))
 				}
 			}
 			if strings.HasPrefix(p.PkgPath, "frontdesk/libs/") && (strings.HasPrefix(imp, "frontdesk/services/") || strings.HasPrefix(imp, "frontdesk/deploy/")) {
 				t.Errorf("%s imports %s: libs know no service", p.PkgPath, imp)
+			}
+			if i := slices.IndexFunc(all, func(i *packages.Package) bool { return i.PkgPath == imp }); i >= 0 && service(imp) != "" && forTests(all[i]) && !forTests(p) {
+				t.Errorf("%s imports %s, which is for tests", p.PkgPath, imp)
 			}
 			if service(p.PkgPath) != "" && service(imp) != "" && service(imp) != service(p.PkgPath) {
 				t.Errorf("%s imports %s: services talk over Kafka", p.PkgPath, imp)

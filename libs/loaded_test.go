@@ -59,6 +59,9 @@ func (all tree) below(paths ...string) (found tree) {
 	return found
 }
 
+// forTests reports whether a package is what several packages' tests have in common.
+func forTests(p *packages.Package) bool { return p.Imports["testing"] != nil }
+
 // at is a place in the source, from the root of the project.
 func at(p *packages.Package, pos token.Pos) string { return place(p, p.Fset.Position(pos)) }
 

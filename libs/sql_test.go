@@ -191,16 +191,23 @@ type part struct {
 	begin int
 	pos   token.Pos
 	raw   bool // its lines are lines of the source
+	lent  bool // a constant of another package
 }
 
-// at is the place in the source of a place in the text.
-func (x text) at(p *packages.Package, offset int) string {
+// part is the one with a place in the text.
+func (x text) part(offset int) part {
 	of := x.parts[0]
 	for _, next := range x.parts {
 		if next.begin <= offset {
 			of = next
 		}
 	}
+	return of
+}
+
+// at is the place in the source of a place in the text.
+func (x text) at(p *packages.Package, offset int) string {
+	of := x.part(offset)
 	pos := p.Fset.Position(of.pos)
 	if of.raw {
 		pos.Line += strings.Count(x.said[of.begin:offset], "\n")
@@ -280,7 +287,7 @@ var formatted = regexp.MustCompile(`%(?:\[(\d)\])?[-+# 0-9.]*([a-zA-Z%])`)
 
 func (x *text) add(p *packages.Package, e ast.Expr) {
 	put := func(s string, pos token.Pos, raw bool) {
-		x.parts = append(x.parts, part{len(x.said), pos, raw})
+		x.parts = append(x.parts, part{len(x.said), pos, raw, false})
 		x.said += s
 	}
 	switch e := ast.Unparen(e).(type) {
@@ -319,6 +326,9 @@ func (x *text) add(p *packages.Package, e ast.Expr) {
 	}
 	if v := constantText(p, e); v != nil {
 		put(constant.StringVal(v), e.Pos(), false)
+		if named, ok := e.(*ast.SelectorExpr); ok {
+			x.parts[len(x.parts)-1].lent = p.TypesInfo.Uses[named.Sel].Pkg() != p.Types
+		}
 		return
 	}
 	put(hole, e.Pos(), false)
