@@ -16,24 +16,8 @@ import (
 	"frontdesk/services/webhooks/internal/endpoint"
 )
 
-const (
-	// laneMax is how many requests one webhook has in flight at a time in one process.
-	laneMax = 16
-	// hostMax is how many requests all webhooks of one host have in flight.
-	hostMax = 32
-	// retryAfter is the pause before a database that failed is asked again.
-	retryAfter = 300 * time.Millisecond
-)
-
-// lane is a webhook that has had something to send in this process. Its fields are guarded by the room's mu.
-type lane struct {
-	id          uuid.UUID
-	host        string // empty until the first dispatch
-	inFlight    int
-	due         bool // there may be something to claim
-	more        bool // the last claim left deliveries behind
-	dispatching bool // a goroutine is claiming
-}
+// retryAfter is the pause before a database that failed is asked again.
+const retryAfter = 300 * time.Millisecond
 
 // run sends until ctx ends, then finishes what is in flight.
 func (r *Room) run(ctx context.Context) {
@@ -46,9 +30,7 @@ func (r *Room) run(ctx context.Context) {
 		r.settle(context.WithoutCancel(ctx), drained)
 	}()
 	<-ctx.Done()
-	r.mu.Lock()
-	r.stopping = true
-	r.mu.Unlock()
+	r.lanes.stop()
 	listening.Wait()
 	r.sending.Wait()
 	close(drained)
@@ -104,7 +86,7 @@ func (r *Room) receive(ctx context.Context) error {
 		}
 		for name := range strings.SplitSeq(n.Payload, ",") {
 			if id, err := uuid.Parse(name); err == nil {
-				r.wake(id)
+				r.lanes.wake(id)
 			}
 		}
 	}
@@ -114,198 +96,71 @@ func (r *Room) receive(ctx context.Context) error {
 func (r *Room) sweep(ctx context.Context) error {
 	due, err := r.deliveries.Due(ctx)
 	for _, id := range due {
-		r.wake(id)
+		r.lanes.wake(id)
 	}
 	return err
 }
 
-// wake has the webhook's lane look for due deliveries.
-func (r *Room) wake(webhook uuid.UUID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.lanes[webhook]
-	if l == nil {
-		l = &lane{id: webhook}
-		r.lanes[webhook] = l
-	}
-	l.due = true
-	r.start(l)
-}
-
-// start begins to dispatch a lane that is due and has room, and reports whether it did. mu is held.
-func (r *Room) start(l *lane) bool {
-	// With more than half of its requests in flight, others will complete in a moment: one claim for all costs less.
-	if !l.due || l.dispatching || r.stopping || l.inFlight > laneMax/2 {
-		return false
-	}
-	if r.room(l) <= 0 {
-		r.waitForHost(l)
-		return false
-	}
-	l.dispatching = true
-	r.sending.Go(func() { r.dispatch(l) })
-	return true
-}
-
-// waitForHost has a lane wait until its host has room. mu is held.
-func (r *Room) waitForHost(l *lane) {
-	if r.waiting[l.host] == nil {
-		r.waiting[l.host] = map[*lane]bool{}
-	}
-	r.waiting[l.host][l] = true
-}
-
-// room is how many more requests a lane may make. mu is held.
-func (r *Room) room(l *lane) int {
-	most := laneMax - l.inFlight
-	if l.host != "" {
-		most = min(most, hostMax-r.hosts[l.host])
-	}
-	return most
-}
-
 // dispatch claims deliveries of a lane and sends them, until nothing is due or no room is left.
-func (r *Room) dispatch(l *lane) {
-	for r.resolveHost(l) {
-		r.mu.Lock()
-		most := r.room(l)
-		if !l.due || most <= 0 || r.stopping {
-			l.dispatching = false
-			if l.due {
-				r.waitForHost(l)
-			}
-			r.mu.Unlock()
+func (r *Room) dispatch(webhook uuid.UUID) {
+	for r.resolveHost(webhook) {
+		most := r.lanes.next(webhook)
+		if most == 0 {
 			return
 		}
-		l.due = false
-		r.addInFlight(l, most)
-		r.mu.Unlock()
-
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		to, jobs, more, err := r.deliveries.Claim(ctx, l.id, most)
+		to, jobs, more, err := r.deliveries.Claim(ctx, webhook, most)
 		cancel()
 		if err != nil {
 			// Deliveries that were claimed all the same are sent when their leases have run out.
-			jobs = nil
+			r.lanes.failed(webhook, most)
+			r.retry(ctx, webhook, "claiming deliveries is retried", err)
+			return
 		}
-		r.mu.Lock()
-		r.addInFlight(l, len(jobs)-most)
-		if err == nil {
-			r.setHost(l, host(to.URL))
-		}
-		// A claim that found nothing may have been held back by requests in flight.
-		l.more = more || len(jobs) == 0 && l.inFlight > 0
-		if len(jobs) == most && more {
-			l.due = true
-		}
-		if err != nil {
-			l.dispatching = false
-		}
-		r.mu.Unlock()
+		r.lanes.claimed(webhook, host(to.URL), most, len(jobs), more)
 		for _, j := range jobs {
 			r.sending.Go(func() { r.results <- attempt{r.send(context.Background(), to, j), nil} })
 		}
-		if err != nil {
-			slog.WarnContext(ctx, "claiming deliveries is retried", "webhook", l.id, "error", err)
-			time.AfterFunc(retryAfter, func() { r.wake(l.id) })
-			return
-		}
 	}
 }
 
-// addInFlight counts n more requests of a lane, or fewer if n is negative; lanes that wait for the host then start in the
-// room that is free. mu is held.
-func (r *Room) addInFlight(l *lane, n int) {
-	l.inFlight += n
-	if l.host == "" || n == 0 {
-		return
-	}
-	if r.hosts[l.host] += n; r.hosts[l.host] <= 0 {
-		delete(r.hosts, l.host)
-	}
-	free := hostMax - r.hosts[l.host]
-	for next := range r.waiting[l.host] {
-		if n > 0 || free <= 0 {
-			return
-		}
-		delete(r.waiting[l.host], next)
-		if r.start(next) {
-			free--
-		}
-	}
-	if len(r.waiting[l.host]) == 0 {
-		delete(r.waiting, l.host)
-	}
-}
-
-// setHost counts a lane's requests at another host. mu is held.
-func (r *Room) setHost(l *lane, to string) {
-	if l.host == to {
-		return
-	}
-	n := l.inFlight
-	r.addInFlight(l, -n)
-	l.host = to
-	r.addInFlight(l, n)
-}
-
-// resolveHost reads the host of a lane if it is not set yet. It returns false if there is no such webhook or the database
-// does not answer; the lane is then no longer dispatching.
-func (r *Room) resolveHost(l *lane) bool {
-	r.mu.Lock()
-	resolved := l.host != ""
-	r.mu.Unlock()
-	if resolved {
+// resolveHost reads the host of a lane if it is not known yet. It returns false if there is no such webhook or the database
+// does not answer; the lane is then no longer dispatched.
+func (r *Room) resolveHost(webhook uuid.UUID) bool {
+	if r.lanes.resolved(webhook) {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	address, err := r.endpoints.URL(ctx, l.id)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	address, err := r.endpoints.URL(ctx, webhook)
 	switch {
 	case err == nil:
-		r.setHost(l, host(address))
+		r.lanes.resolve(webhook, host(address))
 		return true
 	case errors.Is(err, pgx.ErrNoRows):
-		if l.inFlight == 0 {
-			delete(r.lanes, l.id)
-		}
+		r.lanes.gone(webhook)
 	default:
-		slog.WarnContext(ctx, "reading a webhook is retried", "webhook", l.id, "error", err)
-		time.AfterFunc(retryAfter, func() { r.wake(l.id) })
+		r.lanes.failed(webhook, 0)
+		r.retry(ctx, webhook, "reading a webhook is retried", err)
 	}
-	l.dispatching = false
 	return false
 }
 
-// complete ends n requests of a webhook whose results are written, and starts the lanes that waited for them.
-func (r *Room) complete(webhook uuid.UUID, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.lanes[webhook]
-	if l == nil {
-		return
-	}
-	r.addInFlight(l, -n)
-	// A claim that runs at this moment may have read the deliveries before these were settled.
-	l.due = l.due || l.more || l.dispatching
-	r.start(l)
+// retry wakes a lane in a moment, because the database failed.
+func (r *Room) retry(ctx context.Context, webhook uuid.UUID, what string, err error) {
+	slog.WarnContext(ctx, what, "webhook", webhook, "error", err)
+	time.AfterFunc(retryAfter, func() { r.lanes.wake(webhook) })
 }
 
 // sendNow sends a job at once and returns when its result is in the database. It returns svc_conflict with reason secret
 // if the request cannot be signed. A caller that hangs up does not undo the request.
 func (r *Room) sendNow(ctx context.Context, to endpoint.Target, j delivery.Job) error {
-	r.mu.Lock()
-	if r.stopping {
-		r.mu.Unlock()
+	done := make(chan error, 1)
+	if !r.lanes.admit(func() {
+		r.sending.Go(func() { r.results <- attempt{r.send(context.WithoutCancel(ctx), to, j), done} })
+	}) {
 		return fault.Unavailable()
 	}
-	done := make(chan error, 1)
-	r.sending.Go(func() {
-		r.results <- attempt{r.send(context.WithoutCancel(ctx), to, j), done}
-	})
-	r.mu.Unlock()
 	select {
 	case err := <-done:
 		return err

@@ -69,9 +69,9 @@ func start(t *testing.T, configure ...func(*app.Config)) *running {
 // idle waits until nothing is in flight and nothing is claimed.
 func (r *running) idle() {
 	r.Eventually(func() bool {
-		r.room.mu.Lock()
-		defer r.room.mu.Unlock()
-		for _, l := range r.room.lanes {
+		r.room.lanes.mu.Lock()
+		defer r.room.lanes.mu.Unlock()
+		for _, l := range r.room.lanes.all {
 			if l.inFlight > 0 || l.dispatching {
 				return false
 			}
@@ -141,7 +141,7 @@ func TestTwentyFailuresInARowPauseAndTellTheAdministratorsOnce(t *testing.T) {
 	s.Contact(proto.KindContactCreated, uuid.NewString(), 1)
 	s.Eventually(func() bool { return len(s.Rows(id)) == 51 })
 	s.Travel(time.Hour)
-	s.room.wake(uuid.MustParse(id))
+	s.room.lanes.wake(uuid.MustParse(id))
 	s.idle()
 	require.Equal(t, 20, len(r.All()))
 
@@ -374,7 +374,7 @@ func TestAttemptsFollowTheSchedule(t *testing.T) {
 
 			s.reaches(d.Next.Add(-time.Second))
 			s.wakeAll(t)
-			s.room.wake(uuid.MustParse(id))
+			s.room.lanes.wake(uuid.MustParse(id))
 			s.idle()
 			require.Len(t, r.All(), attempt+1, "a second early")
 			s.reaches(*d.Next)
@@ -392,7 +392,7 @@ func TestAttemptsFollowTheSchedule(t *testing.T) {
 		require.Len(t, signatures, 6, "and signed afresh")
 		s.Travel(48 * time.Hour)
 		s.wakeAll(t)
-		s.room.wake(uuid.MustParse(id))
+		s.room.lanes.wake(uuid.MustParse(id))
 		s.idle()
 		require.Equal(t, 6, len(r.All()))
 
@@ -450,9 +450,9 @@ func TestAHangingReceiverDelaysNobodyElse(t *testing.T) {
 	// Behind the other, sixteen at a time and five seconds each, they would take a minute.
 	s.Eventually(func() bool { return len(good.All()) == 200 })
 	require.Contains(t, s.Statuses(admin, hanging), "queued")
-	s.room.mu.Lock()
-	inFlight := s.room.hosts[bad.Listener.Addr().String()]
-	s.room.mu.Unlock()
+	s.room.lanes.mu.Lock()
+	inFlight := s.room.lanes.hosts[bad.Listener.Addr().String()]
+	s.room.lanes.mu.Unlock()
 	require.LessOrEqual(t, inFlight, laneMax)
 }
 
@@ -483,7 +483,7 @@ func TestAHostGetsSoManyRequestsAtATimeWhateverTheWebhooks(t *testing.T) {
 	}
 	require.Equal(t, hostMax, at.Most)
 	s.idle()
-	require.Empty(t, s.room.hosts)
+	require.Empty(t, s.room.lanes.hosts)
 }
 
 func signed(t *testing.T, secret string, r webhookstest.Request) bool {

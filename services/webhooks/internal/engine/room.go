@@ -41,12 +41,7 @@ type Room struct {
 	results chan attempt
 	refused *app.Aside[uuid.UUID] // deliveries whose results could not be stored
 	sending sync.WaitGroup        // dispatching lanes and attempts
-
-	mu       sync.Mutex
-	stopping bool
-	lanes    map[uuid.UUID]*lane
-	hosts    map[string]int            // requests in flight
-	waiting  map[string]map[*lane]bool // for room at a host
+	lanes   *lanes
 }
 
 // New makes the room. It applies River's migrations.
@@ -55,10 +50,10 @@ func New(ctx context.Context, k *app.Kit, endpoints *endpoint.Room, receivers *r
 		metric.WithDescription("time of an attempt by outcome"),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
 	r := &Room{Kit: k, endpoints: endpoints, receivers: receivers, deliveries: deliveries, client: fetch.Client(endpoints.Fetch()), seconds: seconds,
-		tracer: otel.Tracer("frontdesk"), results: make(chan attempt, 256), refused: app.NewAside[uuid.UUID]("webhook results"),
-		lanes: map[uuid.UUID]*lane{}, hosts: map[string]int{}, waiting: map[string]map[*lane]bool{}}
+		tracer: otel.Tracer("frontdesk"), results: make(chan attempt, 256), refused: app.NewAside[uuid.UUID]("webhook results")}
+	r.lanes = newLanes(func(webhook uuid.UUID) { r.sending.Go(func() { r.dispatch(webhook) }) })
 	var err error
-	r.timers, err = newTimers(ctx, k, r.wake, r.sweep)
+	r.timers, err = newTimers(ctx, k, r.lanes.wake, r.sweep)
 	return r, err
 }
 

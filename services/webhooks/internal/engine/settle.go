@@ -44,11 +44,11 @@ func (r *Room) settle(ctx context.Context, drained <-chan struct{}) {
 				completed[a.Webhook]++
 			} else {
 				a.done <- a.refusal()
-				r.wake(a.Webhook)
+				r.lanes.wake(a.Webhook)
 			}
 		}
 		for webhook, n := range completed {
-			r.complete(webhook, n)
+			r.lanes.done(webhook, n)
 		}
 	}
 }
