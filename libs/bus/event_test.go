@@ -1,11 +1,13 @@
 package bus
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
@@ -45,4 +47,18 @@ func TestAnEnvelopeIsOpenedWithItsRecord(t *testing.T) {
 	require.Error(t, err)
 	_, err = OpenEnvelope(value, &[]string{})
 	require.ErrorContains(t, err, proto.KindFieldCreated)
+}
+
+func TestOnHandlesEventsOfOneKind(t *testing.T) {
+	var seen []string
+	handle := On(proto.KindKeySeen, func(_ context.Context, _ *db.Tx, e Event, in *proto.KeySeen) error {
+		seen = append(seen, e.Key+" "+in.GetAddress())
+		return nil
+	})
+	raw, err := protobuf.Marshal(&proto.KeySeen{Address: "192.0.2.1"})
+	require.NoError(t, err)
+	require.NoError(t, handle(t.Context(), nil, Event{Kind: proto.KindKeySeen, Key: "a", Data: raw}))
+	require.NoError(t, handle(t.Context(), nil, Event{Kind: proto.KindSessionSeen, Key: "b", Data: []byte("no KeySeen")}))
+	require.Error(t, handle(t.Context(), nil, Event{Kind: proto.KindKeySeen, Key: "c", Data: []byte("no KeySeen")}))
+	require.Equal(t, []string{"a 192.0.2.1"}, seen)
 }

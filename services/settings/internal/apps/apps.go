@@ -19,12 +19,8 @@ import (
 	"frontdesk/services/settings/internal/document"
 )
 
-// The apps that belong to the system; add-ons announce themselves.
-const (
-	contactsApp = "contacts"
-	formsApp    = "forms"
-	Booking     = "booking"
-)
+// Booking is the app of appointments.
+const Booking = "booking"
 
 func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[app.AppState], error) {
 	var state app.AppsState
@@ -32,9 +28,9 @@ func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[app.AppState], err
 	return db.All(state.Apps), err
 }
 
-// turn switches an app, and answers once every live instance has confirmed the change, or after five seconds: then no
+// setEnabled switches an app, and answers once every live instance has confirmed the change, or after five seconds: then no
 // answer of the old state can follow.
-func (r *Room) turn(ctx context.Context, d *db.DB, in struct {
+func (r *Room) setEnabled(ctx context.Context, d *db.DB, in struct {
 	App     string `json:"app" maxLength:"50"`
 	Enabled bool   `json:"enabled" required:"true" doc:"true switches the app on."`
 }) (app.AppState, error) {

@@ -42,11 +42,11 @@ func (r *Room) Parts() app.Parts {
 	}
 }
 
-// First is the document of a new site.
+// First is the document of a new site. Add-ons announce their apps.
 func First() map[string]any {
 	return map[string]any{document.Apps: app.AppsState{Apps: []app.AppState{
-		{ID: contactsApp, Name: "Contacts", Enabled: true, AlwaysOn: true},
-		{ID: formsApp, Name: "Forms", Enabled: true},
+		{ID: "contacts", Name: "Contacts", Enabled: true, AlwaysOn: true},
+		{ID: "forms", Name: "Forms", Enabled: true},
 		{ID: Booking, Name: "Booking", Enabled: true},
 	}}}
 }
@@ -58,7 +58,7 @@ func (r *Room) Operations(set *op.Set) {
 	op.AddOutside(set, op.Op{ID: "update-app", Route: "PATCH /apps/{app}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "app",
 		Doc:   "Switch an app on or off for the whole site.",
 		Use:   "Off, its pages, forms or bookings are gone for visitors at once; data stays and returns with it. Answers with the app.",
-		Fails: op.Fails{"svc_conflict always_on": "The app cannot be switched off."}}, r.turn)
+		Fails: op.Fails{"svc_conflict always_on": "The app cannot be switched off."}}, r.setEnabled)
 	op.AddOutside(set, op.Op{ID: "get-openapi", Route: "GET /openapi.json", Perm: op.Public, Ability: "-",
 		Doc: "Get the OpenAPI 3.1 description of this installation, with its custom fields."}, r.describe)
 }

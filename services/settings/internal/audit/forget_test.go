@@ -7,16 +7,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
-	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
 func TestTheNetworkAddressOfAVisitorWhoIsErasedLeavesTheLog(t *testing.T) {
-	s := apptest.StartRooms(t, "settings", func(k *app.Kit, _ *op.Set) []app.Room {
-		return []app.Room{{Name: "audit", Parts: New(k).Parts()}}
-	})
+	s := start(t)
 	visits := func(name, address string) {
 		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "booking", Label: name},
 			Data: &proto.Audit{Action: "book-publicly", RecordType: "appointment", RecordId: uuid.NewString(), Outcome: "done", Address: address}})

@@ -93,27 +93,4 @@ func TestTheAuditLogIsReadByWhoAndWhatAndPageByPage(t *testing.T) {
 			})
 		}
 	})
-	t.Run("the audit log is read page by page", func(t *testing.T) {
-		for i := range 25 {
-			s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: fmt.Sprint(i), Actor: &proto.Actor{Channel: "import"},
-				Data: &proto.Audit{Action: "start-import", RecordId: fmt.Sprint(i), Outcome: "done"}})
-		}
-		s.Settle()
-		seen := map[any]bool{}
-		cursor := ""
-		for pages := 1; ; pages++ {
-			a := c.Get("/audit-log?channel=import&per_page=10&cursor=" + cursor).Is(200)
-			require.EqualValues(t, 25, a.Field("total"))
-			for _, e := range a.Items() {
-				seen[e["record_id"]] = true
-			}
-			if cursor = a.Text("next_cursor"); cursor == "" {
-				require.Equal(t, 3, pages)
-				break
-			}
-			require.LessOrEqual(t, len(cursor), 64)
-			c.Get("/audit-log?channel=form&cursor="+cursor).Fails(400, "svc_invalid_cursor")
-		}
-		require.Len(t, seen, 25)
-	})
 }

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -9,12 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
-	"frontdesk/libs/db"
 	"frontdesk/libs/fetch"
-	"frontdesk/libs/op"
-	"frontdesk/services/settings/internal/document"
 )
 
 // answering is a client that reaches the service whatever host is asked for.
@@ -36,15 +31,8 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
 	t.Parallel()
-	var inside *Room
-	s := apptest.StartRooms(t, "settings", func(k *app.Kit, set *op.Set) []app.Room {
-		inside = New(k, nil)
-		inside.Settings(set)
-		require.NoError(t, k.DB.Do(t.Context(), func(tx *db.Tx) error { return document.Add(t.Context(), tx, inside.First()) }))
-		return []app.Room{{Name: "document", Parts: document.New(k).Parts()}, {Name: "site", Parts: inside.Parts()}}
-	})
+	s, inside := start(t)
 	inside.client = &http.Client{Transport: answering{s.URL}}
-	inside.pageAt = func(context.Context, *db.Tx, string) (bool, error) { return false, nil }
 	c := s.As("site_admin")
 	c.Post("/settings/portal/check-host", nil).Fails(409, "svc_conflict")
 	check := func(host string) *apptest.Answer {
