@@ -7,12 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/change"
-	"frontdesk/services/contacts/internal/roomtest"
 )
-
-func TestTheListOfFieldsHoldsEveryFieldOfAContact(t *testing.T) {
-	roomtest.CheckFields(t, Fields, ContactInput{}, "id", "marketing_updated_at", "organization", "last_activity", "created_at", "updated_at", "deleted_at")
-}
 
 func TestANewContactIsALeadAndHasAllThatItWasGiven(t *testing.T) {
 	now := time.Now()

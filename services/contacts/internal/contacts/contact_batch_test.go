@@ -13,7 +13,6 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // batch sends rows and gives the answers to them.
@@ -81,7 +80,7 @@ func TestABatchOfContacts(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a batch has its bounds", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		rows := func(n int, name string) []any {
 			var all []any
@@ -103,7 +102,7 @@ func TestABatchOfContacts(t *testing.T) {
 		s.As("viewer").Post("/contacts/batch", object{"items": rows(1, "A")}).Fails(403, "svc_forbidden")
 	})
 	t.Run("a batch under one key is made once", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin").With("Idempotency-Key", "one batch")
 		body := object{"items": []any{object{"email": "a@example.com"}, object{"email": "wrong"}, object{"email": "a@example.com"}}}
 		answers := make([]apptest.Answer, 5)
@@ -111,7 +110,7 @@ func TestABatchOfContacts(t *testing.T) {
 		for i := range answers {
 			calls = append(calls, func() { answers[i] = *admin.Post("/contacts/batch", body) })
 		}
-		roomtest.Together(t, calls...)
+		together(t, calls...)
 		for _, a := range answers {
 			require.Equal(t, 200, a.Status, a.Body)
 			require.JSONEq(t, answers[0].Body, a.Body)
@@ -120,7 +119,7 @@ func TestABatchOfContacts(t *testing.T) {
 		admin.Post("/contacts/batch", object{"items": []any{object{"email": "b@example.com"}}}).Fails(409, "svc_idempotency_conflict")
 	})
 	t.Run("who sees only their own makes their own in a batch", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		hidden := s.As("svc_admin").Post("/contacts", object{"email": "hidden@example.com"}).Is(201).Text("id")
 		own := s.As("staff")
 		got := batch(own, object{"email": "mine@example.com"}, object{"email": "hidden@example.com"})
@@ -173,7 +172,7 @@ func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 			}
 		})
 	}
-	roomtest.Together(t, calls...)
+	together(t, calls...)
 	require.Len(t, made, addresses, "%v", made)
 	for email, statuses := range made {
 		slices.Sort(statuses)

@@ -12,10 +12,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
-
-type object = map[string]any
 
 func TestOperationsAreThoseOfTheInterface(t *testing.T) {
 	t.Parallel()
@@ -28,7 +25,7 @@ func TestWhatAContactIs(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a contact is created with its values in their stored form", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		a := admin.Post("/contacts", object{"first_name": " Zoë ", "last_name": "De  Wit", "email": "Zoe@Example.COM", "phone": "0470 12 34 56",
@@ -56,7 +53,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, []any{object{"name": "New client", "slug": "new-client", "changing": nil}, object{"name": "VIP", "slug": "vip", "changing": nil}}, admin.Get("/tags").Is(200).Field("items"))
 	})
 	t.Run("a contact needs something to be called by", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		admin.Post("/contacts", object{"source": "x"}).Fails(400, "svc_invalid_param")
 		admin.Post("/contacts", object{"first_name": "  "}).Fails(400, "svc_invalid_param")
@@ -69,7 +66,7 @@ func TestWhatAContactIs(t *testing.T) {
 		admin.Patch("/contacts/"+id, object{"mode": "overwrite", "status": nil}).Fails(400, "svc_invalid_param")
 	})
 	t.Run("an address belongs to one contact", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		id := admin.Post("/contacts", object{"email": "a@example.com"}).Is(201).Text("id")
 		a := admin.Post("/contacts", object{"email": "A@EXAMPLE.com", "tags": []string{"x"}}).Fails(409, "svc_duplicate")
@@ -88,7 +85,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, other, a.Text("data.id"))
 	})
 	t.Run("the trash keeps and gives back", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"x"}}).Is(201).Text("id")
 		admin.Post("/contacts/"+id+"/restore", nil).Fails(409, "svc_invalid_status")
@@ -105,7 +102,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactDeleted, proto.KindContactRestored}, s.Kinds(proto.ContactTopic, id))
 	})
 	t.Run("a note is plain text in the timeline", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
 		n := admin.Post("/contacts/"+id+"/notes", object{"body": "called <b>twice</b>\nno answer"}).Is(201)
@@ -156,7 +153,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("search finds parts of names addresses and numbers", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "Zoë", "last_name": "Müller", "email": "zm_1@example.com", "phone": "0470 12 34 56"}).Is(201).Text("id")
@@ -171,7 +168,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Len(t, admin.Get("/contacts?search=+").Is(200).Items(), 2)
 	})
 	t.Run("filters of contacts hold together", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/contacts", object{"first_name": "One", "status": "customer", "source": "fair", "tags": []string{"Été"}, "owner_user_id": admin.UserID}).Is(201).Text("id")
 		two := admin.Post("/contacts", object{"first_name": "Two", "source": "web"}).Is(201).Text("id")
@@ -215,7 +212,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Equal(t, []any{"fair", "web"}, admin.Get("/contacts/sources").Is(200).Field("items"))
 	})
 	t.Run("pages follow on each other with one total", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		for i := range 7 {
 			admin.Post("/contacts", object{"first_name": fmt.Sprint("N", i)}).Is(201)
@@ -242,7 +239,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		admin.Get(next+"&status=lead").Fails(400, "svc_invalid_cursor")
 	})
 	t.Run("own visibility holds everywhere", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		theirs := admin.Post("/contacts", object{"first_name": "Theirs", "source": "secret"}).Is(201).Text("id")
 		mine := own.Post("/contacts", object{"first_name": "Mine"}).Is(201)

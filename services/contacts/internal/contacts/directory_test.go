@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // write is a transaction beside the service, as another replica's would be.
@@ -22,7 +21,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a search finds what a commit wrote however long it took", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		found := func(search string) any { return admin.Get("/contacts?search=" + search).Is(200).Field("total") }
 		slow, id := s.Begin(), uuid.New()
@@ -48,7 +47,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 		require.EqualValues(t, 3, admin.Get("/contacts").Is(200).Field("total"))
 	})
 	t.Run("everyone finds their own writes at once", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		var calls []func()
 		for i := range 8 {
@@ -71,7 +70,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 				}
 			})
 		}
-		roomtest.Together(t, calls...)
+		together(t, calls...)
 		require.EqualValues(t, 48, admin.Get("/contacts").Is(200).Field("total"))
 		require.EqualValues(t, 24, own.Get("/contacts?status=customer").Is(200).Field("total"))
 	})

@@ -12,7 +12,6 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 func ensure(s *apptest.Service, m *proto.EnsureContact) {
@@ -50,7 +49,7 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a visitor becomes a contact", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		m := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Status: "customer", Source: "form", Tags: []string{"web"}, Create: true,
 			Consents: []*proto.Consent{{Purpose: "privacy", Text: "I agree."}}}
@@ -90,7 +89,7 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 		require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
 	})
 	t.Run("a command that comes again is answered as before and changes nothing", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		m := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Create: true, Consents: []*proto.Consent{{Purpose: "privacy", Text: "I agree."}}}
 		ensure(s, m)
@@ -119,7 +118,7 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 		require.Zero(t, kept)
 	})
 	t.Run("a booking reaches the timeline once whatever comes first", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		existing := admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
 

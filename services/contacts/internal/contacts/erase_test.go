@@ -2,6 +2,8 @@ package contacts
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"frontdesk/services/contacts/internal/imports"
 	"testing"
 	"time"
 
@@ -14,7 +16,6 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // erasures are the ForgetPerson commands so far.
@@ -163,10 +164,38 @@ func TestTheRowBehindOneThatWasStruckOutIsImported(t *testing.T) {
 	admin.Post("/contacts", object{"email": "zeb@quist.example"}).Is(201)
 	id := admin.Post("/imports", object{"file_name": "x", "csv": "email\na@example.com\nzeb@quist.example\nbehind@example.com\nlast@example.com\n"}).Is(201).Text("id")
 	// The import was cut off behind the person's row, and goes on after the person was erased.
-	roomtest.Execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
+	execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
 	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
 	admin.Post("/imports/"+id+"/start", nil).Is(200)
-	s.Eventually(func() bool { return admin.Get("/imports/"+id).Is(200).Text("status") == "completed" })
-	require.EqualValues(t, 2, admin.Get("/imports/"+id).Is(200).Field("totals.created"))
+	var done imports.Import
+	require.NoError(t, json.Unmarshal([]byte(finished(s, admin, id).Body), &done))
+	require.Equal(t, 2, done.Totals.Created)
 	require.EqualValues(t, 1, admin.Get("/contacts?search=behind%40example.com").Is(200).Field("total"))
+}
+
+func TestFilesAreNotKeptForGood(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	waiting := admin.Post("/imports", object{"file_name": "x", "csv": "email\nzeb@quist.example\n"}).Is(201).Text("id")
+	done := admin.Post("/imports", object{"file_name": "x", "csv": "email\nnobody\n"}).Is(201).Text("id")
+	admin.Post("/imports/"+done+"/start", nil).Is(200)
+	finished(s, admin, done)
+	forget := func() {
+		for _, j := range s.Parts.Jobs {
+			if j.Name == "imports" {
+				require.NoError(t, j.Run(t.Context()))
+			}
+		}
+	}
+	s.Travel(8 * 24 * time.Hour)
+	forget()
+	a := admin.Get("/imports/" + waiting).Is(200)
+	require.Equal(t, "failed", a.Text("status"))
+	require.Empty(t, tablesWith(t, s, "quist"))
+	admin.Post("/imports/"+waiting+"/start", nil).Fails(409, "svc_invalid_status")
+	admin.Get("/imports/" + done).Is(200)
+	s.Travel(90 * 24 * time.Hour)
+	forget()
+	admin.Get("/imports/"+done).Fails(404, "svc_not_found")
 }

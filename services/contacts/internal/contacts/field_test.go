@@ -8,14 +8,13 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 func TestWhatAFieldIs(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("fields of every type are checked and kept", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		for _, c := range []struct {
@@ -61,7 +60,7 @@ func TestWhatAFieldIs(t *testing.T) {
 		require.Len(t, admin.Get("/fields?entity=contact").Is(200).Items(), 10)
 	})
 	t.Run("fields are defined once", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/fields", object{"entity": "contact", "type": "text", "label": "Größe & Co"}).Is(201)
 		require.Equal(t, "grosse_co", one.Text("key"))
@@ -92,7 +91,7 @@ func TestWhatAFieldIs(t *testing.T) {
 		staff.Post("/fields", object{"entity": "contact", "type": "text", "label": "D"}).Fails(403, "svc_forbidden")
 	})
 	t.Run("a template gets its fields", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		send := func() {
 			s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureFields, Key: "fields", Data: &proto.EnsureFields{Fields: []*proto.EnsureFields_Field{

@@ -8,7 +8,6 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // leaves publishes that a person left the team, and waits until everything is handed over. With 0 there is no successor.
@@ -27,7 +26,7 @@ func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("owners hand their records over", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, leaver := s.As("svc_admin"), s.As("staff")
 		c := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
 		o := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
@@ -42,7 +41,7 @@ func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, c))
 	})
 	t.Run("history takes nothing from somebody who is back on the team", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, back, gone := s.As("svc_admin"), s.As("staff"), s.As("nobody")
 		for owner, still := range map[int64]bool{back.UserID: true, gone.UserID: false} {
 			c := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
@@ -95,7 +94,7 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a contact that cannot be handed over does not keep the others from it", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, leaver, other := s.As("svc_admin"), s.As("staff"), s.As("staff")
 		var ids []string
 		for range 5 {
@@ -103,7 +102,7 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 		}
 		theirs := other.Post("/contacts", object{"first_name": "B"}).Is(201).Text("id")
 		owner := func(id string) any { return admin.Get("/contacts/" + id).Is(200).Field("owner_user_id") }
-		heal := roomtest.Refusing(t, s, "contact", "update", ids[1])
+		heal := refusing(t, s, "contact", "update", ids[1])
 		for _, user := range []int64{leaver.UserID, other.UserID} {
 			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": admin.UserID}})
 		}
@@ -116,16 +115,16 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 		s.Eventually(func() bool { return owner(ids[1]) == mine })
 	})
 	t.Run("a person who cannot be published does not keep an organizations others from it", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		o := admin.Post("/organizations", object{"name": "Before"}).Is(201).Text("id")
 		const people = peopleSlice + 30
-		roomtest.Execute(t, s.Kit.DB.Pool, `with made as (
+		execute(t, s.Kit.DB.Pool, `with made as (
 				insert into contact (id, first_name, created_at, updated_at) select gen_random_uuid(), 'N' || n, now(), now() from generate_series(1, $2) n returning id
 			) insert into contact_organization (contact_id, organization_id, is_primary, created_at) select id, $1, true, now() from made`, o, people)
 		var bad string
 		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select id from contact order by id offset $1`, peopleSlice+10).Scan(&bad))
-		defer roomtest.Refusing(t, s, "contact", "update", bad)()
+		defer refusing(t, s, "contact", "update", bad)()
 		admin.Patch("/organizations/"+o, object{"name": "After", "mode": "overwrite"}).Is(200)
 		s.Eventually(func() bool {
 			var published int
@@ -150,7 +149,7 @@ func TestAContactThatCannotBeErasedDoesNotKeepTheTrashFull(t *testing.T) {
 		admin.Delete("/contacts/"+id, nil).Is(204)
 		ids = append(ids, id)
 	}
-	heal := roomtest.Refusing(t, s, "contact", "delete", ids[1])
+	heal := refusing(t, s, "contact", "delete", ids[1])
 	s.Travel(40 * 24 * time.Hour)
 	empty := func() (left int) {
 		for _, j := range s.Parts.Jobs {

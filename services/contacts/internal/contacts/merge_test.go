@@ -10,7 +10,6 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/bus"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -18,7 +17,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("contacts merge", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		field := admin.Post("/fields", object{"entity": "contact", "type": "number", "label": "Size"}).Is(201).Text("key")
 		one := admin.Post("/contacts", object{"first_name": "Ann", "tags": []string{"a"}, "fields": object{field: 1}}).Is(201).Text("id")
@@ -85,7 +84,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		}
 	})
 	t.Run("an event makes one entry at its time and state makes none", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		s.Travel(time.Hour)
@@ -111,7 +110,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		require.Equal(t, "cancelled", status)
 	})
 	t.Run("a new copy of a full topic has a timeline of its times", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		at := s.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Second)
@@ -212,7 +211,7 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	require.Equal(t, []any{[]any{"", "", ""}, []any{"keep@example.com", "Keep", "Me"}, []any{"", "", ""}}, preview.Field("preview"))
 	s.Settle()
 	for _, word := range []string{"zeb", "quist"} {
-		require.Empty(t, roomtest.TablesWith(t, s, word), word)
+		require.Empty(t, tablesWith(t, s, word), word)
 	}
 
 	// What was still on its way does not bring the person back.

@@ -11,14 +11,13 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 func TestWhatAnOrganizationIs(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("an organization is stored in its form", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		o := admin.Post("/organizations", object{"name": " Bakkerij  Peeters BV", "vat_number": "be 0123.456.789", "phone": "02 555 12 12",
@@ -59,7 +58,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 			s.Kinds(proto.OrganizationTopic, id))
 	})
 	t.Run("people are linked with organizations", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		ann := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		bob := own.Post("/contacts", object{"first_name": "Bob"}).Is(201).Text("id")
@@ -115,7 +114,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Nil(t, admin.Get("/contacts/"+ann).Is(200).Field("organization"))
 	})
 	t.Run("similar organizations are found", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/organizations", object{"name": "Café Noir BV", "vat_number": "BE 0123.456.789", "email": "x@noir.be"}).Is(201).Text("id")
 		two := admin.Post("/organizations", object{"name": "CAFE NOIR, nv"}).Is(201).Text("id")
@@ -138,7 +137,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.EqualValues(t, 0, admin.Get("/organizations/possible-duplicates").Is(200).Field("total"))
 	})
 	t.Run("organizations merge", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/organizations", object{"name": "One", "city": "Gent"}).Is(201).Text("id")
 		two := admin.Post("/organizations", object{"name": "Two", "city": "Aalst", "phone": "123"}).Is(201).Text("id")
@@ -165,7 +164,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Equal(t, "tombstone", kinds[len(kinds)-1])
 	})
 	t.Run("a visitor names an organization", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		m := &proto.EnsureContact{Email: "ann@example.com", Create: true, OrganizationName: "Noir bv", Organization: []byte(`{"city": "Gent", "country": "be", "website": "no website at all"}`)}
 		ensure(s, m)
@@ -180,7 +179,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Len(t, admin.Get("/organizations").Is(200).Items(), 1)
 	})
 	t.Run("the total of a list of organizations follows each change", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin, staff := s.As("svc_admin"), s.As("staff")
 		var ids []string
 		for _, name := range []string{"Anchor", "Bakery", "Cellar", "Dairy"} {

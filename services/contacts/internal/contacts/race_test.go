@@ -11,14 +11,13 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 func TestOfChangesAtOnceOneWins(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("of a hundred creates of one address one wins", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		answers := make([]*apptest.Answer, 100)
 		var calls []func()
@@ -27,7 +26,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 				answers[i] = admin.Post("/contacts", object{"email": "One@example.com", "tags": []string{"a", "b"}})
 			})
 		}
-		roomtest.Together(t, calls...)
+		together(t, calls...)
 		id := ""
 		for _, a := range answers {
 			if a.Status == 201 {
@@ -46,14 +45,14 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
 	})
 	t.Run("restoring meets a new contact with the address", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		for i := range 10 {
 			email := fmt.Sprintf("n%d@example.com", i)
 			id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
 			admin.Delete("/contacts/"+id, nil).Is(204)
 			var restored, created *apptest.Answer
-			roomtest.Together(t, func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
+			together(t, func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
 				func() { created = admin.Post("/contacts", object{"email": email}) })
 			statuses := fmt.Sprint(restored.Status, " ", created.Status)
 			require.Contains(t, []string{"200 409", "409 201"}, statuses, restored.Body+created.Body)
@@ -61,7 +60,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 		}
 	})
 	t.Run("a merge meets everything else", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		const rounds = 6
 		for i := range rounds {
@@ -71,7 +70,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 			file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\n"}).Is(201).Text("id")
 			at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
 			var merged, updated, noted *apptest.Answer
-			roomtest.Together(t,
+			together(t,
 				func() { merged = admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) },
 				func() { updated = admin.Patch("/contacts/"+loser, object{"phone": "99999"}) },
 				func() { noted = admin.Post("/contacts/"+loser+"/notes", object{"body": "noted"}) },
@@ -84,7 +83,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 			merged.Is(200)
 			require.Contains(t, []int{200, 404}, updated.Status)
 			require.Contains(t, []int{201, 404}, noted.Status)
-			roomtest.Finished(s, admin, file)
+			finished(s, admin, file)
 			s.Settle()
 			list := admin.Get("/contacts?search=loser" + fmt.Sprint(i) + "%40").Is(200)
 			require.Len(t, list.Items(), 1)
@@ -117,7 +116,7 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\nkeep" + fmt.Sprint(i) + "@example.com,1\n"}).Is(201).Text("id")
 		admin.Post("/imports/"+file+"/start", nil).Is(200)
 		var erased, merged *apptest.Answer
-		roomtest.Together(t,
+		together(t,
 			func() { erased = admin.Post("/privacy/erase", object{"email": email}) },
 			func() { merged = admin.Post("/contacts/"+other+"/merge", object{"other_id": id}) },
 			func() { admin.Patch("/contacts/"+id, object{"phone": "99999"}) },
@@ -127,7 +126,7 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		)
 		erased.Is(200)
 		require.Contains(t, []int{200, 404}, merged.Status, merged.Body)
-		roomtest.Finished(s, admin, file)
+		finished(s, admin, file)
 		s.Settle()
 		if erased.Field("erased") == 0.0 {
 			// The merge had the contact at that very moment: the person is found on the next try.
@@ -137,7 +136,7 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		require.Len(t, admin.Get("/contacts?search=keep"+fmt.Sprint(i)+"%40").Is(200).Items(), 1)
 	}
 	s.Settle()
-	require.Empty(t, roomtest.TablesWith(t, s, "zebulon"))
+	require.Empty(t, tablesWith(t, s, "zebulon"))
 }
 
 // ensureAt sends a command without waiting for its effect.

@@ -11,7 +11,6 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // tagsSettle waits until no change of a tag is under way.
@@ -38,7 +37,7 @@ func TestHowATagChanges(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a tag is renamed on every contact", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"new", "VIP"}}).Is(201).Text("id")
 		gone := admin.Post("/contacts", object{"first_name": "Gone", "tags": []string{"VIP"}}).Is(201).Text("id")
@@ -89,7 +88,7 @@ func TestHowATagChanges(t *testing.T) {
 		admin.Patch("/tags/nothing", object{"name": "x"}).Fails(404, "svc_not_found")
 	})
 	t.Run("two renames in a row and one back leave the last name", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		for _, names := range [][]string{{"B", "C"}, {"D", "C"}, {"A", "C", "A"}} {
 			id := admin.Post("/contacts", object{"first_name": "N", "tags": []string{"A"}}).Is(201).Text("id")
@@ -103,7 +102,7 @@ func TestHowATagChanges(t *testing.T) {
 		require.Equal(t, []string{"A"}, tagNamesOf(admin.Get("/tags")))
 	})
 	t.Run("two tags become one", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		both := admin.Post("/contacts", object{"first_name": "Both", "tags": []string{"Client", "x", "Customer"}}).Is(201).Text("id")
 		one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"Client"}}).Is(201).Text("id")
@@ -117,7 +116,7 @@ func TestHowATagChanges(t *testing.T) {
 		admin.Post("/tags/customer/merge", object{"other_slug": "customer"}).Fails(400, "svc_invalid_param")
 	})
 	t.Run("a deleted tag is taken off every contact", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"a", "Old"}}).Is(201).Text("id")
 		// While somebody edits the contact the deletion is under way.
@@ -139,7 +138,7 @@ func TestHowATagChanges(t *testing.T) {
 		require.Equal(t, []any{"Old"}, admin.Post("/contacts", object{"first_name": "C", "tags": []string{"old"}}).Is(201).Field("tags"))
 	})
 	t.Run("a contact that is tagged while the tag changes gets its new name", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		for round := range 8 {
 			name, next := fmt.Sprint("tag ", round), fmt.Sprint("name ", round)
@@ -155,7 +154,7 @@ func TestHowATagChanges(t *testing.T) {
 				other := admin.Post("/tags", object{"name": next}).Is(201).Text("slug")
 				change = func() { admin.Post("/tags/"+other+"/merge", object{"other_slug": slug}).Is(200) }
 			}
-			roomtest.Together(t, append(calls, change)...)
+			together(t, append(calls, change)...)
 			tagsSettle(t, s)
 			require.Zero(t, count(t, s, `select count(*) from contact where tags @> array[$1]`, name))
 			require.Equal(t, 6, count(t, s, `select count(*) from contact where tags = array[$1]`, next))
@@ -163,13 +162,13 @@ func TestHowATagChanges(t *testing.T) {
 		}
 	})
 	t.Run("a contact whose tags cannot be changed does not keep the others from it", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		var ids []string
 		for range 5 {
 			ids = append(ids, admin.Post("/contacts", object{"first_name": "A", "tags": []string{"Old"}}).Is(201).Text("id"))
 		}
-		heal := roomtest.Refusing(t, s, "contact", "update", ids[1])
+		heal := refusing(t, s, "contact", "update", ids[1])
 		admin.Delete("/tags/old", nil).Is(204)
 		tagged := func() int { return count(t, s, `select count(*) from contact where tags <> '{}'`) }
 		s.Eventually(func() bool { return tagged() == 1 })
@@ -195,7 +194,7 @@ func TestATagOfManyContactsIsRenamedOnceEachByTwoReplicasWhoseConnectionsBreak(t
 	admin := s.As("svc_admin")
 	admin.Post("/tags", object{"name": "Old"}).Is(201)
 	const many = 12*50 + 1
-	roomtest.Execute(t, s.Kit.DB.Pool, `insert into contact (id, first_name, tags, created_at, updated_at)
+	execute(t, s.Kit.DB.Pool, `insert into contact (id, first_name, tags, created_at, updated_at)
 		select gen_random_uuid(), 'c' || n, '{Old}', now(), now() from generate_series(1, $1::int) n`, many)
 	ctx, stop := context.WithCancel(t.Context())
 	var replicas sync.WaitGroup

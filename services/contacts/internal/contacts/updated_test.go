@@ -9,7 +9,6 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/until"
-	"frontdesk/services/contacts/internal/roomtest"
 )
 
 // since is the path of what changed since a record did.
@@ -21,7 +20,7 @@ func TestWhoAsksForWhatChanged(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a poller misses nothing that is committed late", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		for _, list := range []string{"contacts", "organizations"} {
 			t.Run(list, func(t *testing.T) {
@@ -51,7 +50,7 @@ func TestWhoAsksForWhatChanged(t *testing.T) {
 		}
 	})
 	t.Run("the answer of a change has the time that lists go by", func(t *testing.T) {
-		roomtest.Afresh(t, s)
+		afresh(t, s)
 		admin := s.As("svc_admin")
 		// The database has another clock than the service.
 		s.Travel(time.Hour)

@@ -30,7 +30,7 @@ func all(f *File) []string {
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		cells := make([]string, len(row.Cells))
+		cells := make([]string, len(row.cells))
 		for i := range cells {
 			cells[i] = row.Cell(i)
 		}
@@ -79,19 +79,19 @@ func TestASeparatorThatIsGivenIsUsed(t *testing.T) {
 
 func TestFilesThatAreRefused(t *testing.T) {
 	for text, want := range map[string]error{
-		"":                                       ErrEmpty,
-		"\ufeff":                                 ErrEmpty,
-		"\r\n\r\n":                               ErrEmpty,
-		";;;\n;\n":                               ErrEmpty,
-		strings.Repeat("x", MaxCharacters+1):     ErrTooLong,
-		strings.Repeat("x,", MaxColumns) + "x":   ErrTooWide,
-		"a,b\n" + strings.Repeat(",", 5_000_000): ErrTooWide,
+		"":                                       errEmpty,
+		"\ufeff":                                 errEmpty,
+		"\r\n\r\n":                               errEmpty,
+		";;;\n;\n":                               errEmpty,
+		strings.Repeat("x", maxCharacters+1):     errTooLong,
+		strings.Repeat("x,", maxColumns) + "x":   errTooWide,
+		"a,b\n" + strings.Repeat(",", 5_000_000): errTooWide,
 	} {
 		_, err := Open(text, "auto")
 		require.ErrorIs(t, err, want)
 	}
 	_, err := Open("a,b", "|")
-	require.ErrorIs(t, err, ErrSeparator)
+	require.ErrorIs(t, err, errSeparator)
 }
 
 func TestPreviewShowsTheFirstFiveRowsWithACellPerColumn(t *testing.T) {
@@ -203,7 +203,7 @@ func TestFiveMegabytesAreReadInATimeAndMemoryThatFit(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("Voornaam;Naam;E-mail;Telefoon;Tags\n")
 	rows := 0
-	for b.Len() < MaxCharacters-200 {
+	for b.Len() < maxCharacters-200 {
 		rows++
 		fmt.Fprintf(&b, "Jan %d;\"Peeters; de jonge\";jan%d@example.com;0470 12 34 56;\"vip,klant\"\n", rows, rows)
 	}
@@ -235,13 +235,13 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, file.Headers)
-		require.LessOrEqual(t, len(file.Headers), MaxColumns)
+		require.LessOrEqual(t, len(file.Headers), maxColumns)
 		targets := Guess(file.Headers, []Field{{"a", "A"}, {"b", ""}})
 		require.Len(t, targets, len(file.Headers))
 		if strings.Join(targets, "") != "" {
 			require.NoError(t, CheckMapping(targets, len(file.Headers), []Field{{"a", "A"}, {"b", ""}}))
 		}
-		require.LessOrEqual(t, len(file.Preview()), PreviewRows)
+		require.LessOrEqual(t, len(file.Preview()), previewRows)
 		number := 1
 		for rows := file.Rows(); ; {
 			row, err := rows.Next()
@@ -251,7 +251,7 @@ func FuzzFile(f *testing.F) {
 			}
 			require.Greater(t, row.Number, number)
 			number = row.Number
-			for i := range row.Cells {
+			for i := range row.cells {
 				cell := row.Cell(i)
 				require.NotContains(t, cell, "\x00")
 				Status(cell)

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// MaxCharacters is the length of the longest file.
-	MaxCharacters = 5 << 20
-	// MaxColumns is how many columns a file may have, and how many cells one line of it.
-	MaxColumns = 500
-	// PreviewRows is how many rows Preview shows.
-	PreviewRows = 5
+	// maxCharacters is the length of the longest file.
+	maxCharacters = 5 << 20
+	// maxColumns is how many columns a file may have, and how many cells one line of it.
+	maxColumns = 500
+	// previewRows is how many rows Preview shows.
+	previewRows = 5
 )
 
 // Unreadable is why a text is no file. Its message is a phrase that completes a sentence beginning with the parameter's name.
@@ -36,10 +36,10 @@ func (u Unreadable) Error() string { return u.text }
 
 // The causes. Open and Reopen return no other error.
 var (
-	ErrEmpty     = Unreadable{Code: "csv_empty", text: "must have a row with the names of the columns"}
-	ErrTooLong   = Unreadable{"too_long", MaxCharacters, "must have at most 5242880 characters"}
-	ErrTooWide   = Unreadable{"csv_too_wide", MaxColumns, "must have at most 500 columns"}
-	ErrSeparator = Unreadable{Code: "csv_separator", text: "must be auto, a comma, a semicolon or a tab"}
+	errEmpty     = Unreadable{Code: "csv_empty", text: "must have a row with the names of the columns"}
+	errTooLong   = Unreadable{"too_long", maxCharacters, "must have at most 5242880 characters"}
+	errTooWide   = Unreadable{"csv_too_wide", maxColumns, "must have at most 500 columns"}
+	errSeparator = Unreadable{Code: "csv_separator", text: "must be auto, a comma, a semicolon or a tab"}
 )
 
 // File is an opened CSV file.
@@ -56,8 +56,8 @@ type File struct {
 // Open reads the first row of text. separator is "auto" (or empty), ",", ";" or a tab. A byte order mark, a
 // first line sep=; as spreadsheets write it, and line ends of any system are understood.
 func Open(text, separator string) (*File, error) {
-	if utf8.RuneCountInString(text) > MaxCharacters {
-		return nil, ErrTooLong
+	if utf8.RuneCountInString(text) > maxCharacters {
+		return nil, errTooLong
 	}
 	return Reopen(text, separator)
 }
@@ -71,31 +71,31 @@ func Reopen(text, separator string) (*File, error) {
 	case ",", ";", "\t":
 		f.Separator = rune(separator[0])
 	default:
-		return nil, ErrSeparator
+		return nil, errSeparator
 	}
 	if said := f.cutSeparatorLine(); f.Separator == 0 {
 		f.Separator = said
 	}
 	if tooWide(f.text) {
-		return nil, ErrTooWide
+		return nil, errTooWide
 	}
 	if f.Separator == 0 {
 		f.Separator = detect(f.text)
 	}
 	first, err := f.Rows().next()
 	if err != nil {
-		return nil, ErrEmpty
+		return nil, errEmpty
 	}
-	f.Headers = make([]string, 0, len(first.Cells))
-	for _, cell := range first.Cells {
+	f.Headers = make([]string, 0, len(first.cells))
+	for _, cell := range first.cells {
 		f.Headers = append(f.Headers, shorten(strings.TrimSpace(cell), 190))
 	}
 	// Spreadsheets leave empty columns behind the last one with a name.
 	for n := len(f.Headers); n > 1 && f.Headers[n-1] == ""; n-- {
 		f.Headers = f.Headers[:n-1]
 	}
-	if len(f.Headers) > MaxColumns {
-		return nil, ErrTooWide
+	if len(f.Headers) > maxColumns {
+		return nil, errTooWide
 	}
 	return f, nil
 }
@@ -121,7 +121,7 @@ func (f *File) RowsBehind(n int) *Rows {
 // 1000 characters are shown.
 func (f *File) Preview() [][]string {
 	out := [][]string{}
-	for rows := f.Rows(); len(out) < PreviewRows; {
+	for rows := f.Rows(); len(out) < previewRows; {
 		row, err := rows.Next()
 		if err != nil {
 			break
@@ -152,16 +152,16 @@ type Row struct {
 	Number int
 	// Cells as they stand in the file, valid until the next call of Next; fewer or more than there
 	// are headers in a ragged row.
-	Cells []string
+	cells []string
 }
 
 // Cell is the trimmed content of a column, counted from 0; empty when the row ends before it. The apostrophe
 // that exports put before what looks like a formula is taken off again.
 func (r Row) Cell(column int) string {
-	if column >= len(r.Cells) {
+	if column >= len(r.cells) {
 		return ""
 	}
-	return strings.TrimSpace(csvcell.Original(r.Cells[column]))
+	return strings.TrimSpace(csvcell.Original(r.cells[column]))
 }
 
 // Next is the next row below the headers that has anything in it, or io.EOF.
@@ -193,7 +193,7 @@ func (r *Rows) next() (Row, error) {
 		r.offset = r.csv.InputOffset()
 		if slices.ContainsFunc(cells, func(s string) bool { return strings.TrimSpace(s) != "" }) {
 			r.number++
-			return Row{Number: r.number, Cells: cells}, nil
+			return Row{Number: r.number, cells: cells}, nil
 		}
 		r.countUnlessLeading()
 	}
@@ -214,12 +214,12 @@ func (f *File) Strike(match func(cells []string) bool) (text string, struck bool
 	rows := f.Rows()
 	from := int64(0)
 	for row, err := rows.next(); err == nil; row, err = rows.next() {
-		if !match(row.Cells) {
+		if !match(row.cells) {
 			continue
 		}
 		b.WriteString(f.text[from:rows.start])
 		if row.Number == 1 {
-			b.WriteString(strings.Join(NamelessHeaders(len(row.Cells)), string(f.Separator)))
+			b.WriteString(strings.Join(NamelessHeaders(len(row.cells)), string(f.Separator)))
 		}
 		b.WriteString("\n")
 		from, struck = rows.offset, true
@@ -276,10 +276,10 @@ func shorten(s string, n int) string {
 // build a row of millions.
 func tooWide(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
-		if len(line) > MaxColumns {
+		if len(line) > maxColumns {
 			for _, separator := range separators {
 				// A long text may hold many commas: twenty times the columns is no text.
-				if strings.Count(line, string(separator)) > 20*MaxColumns {
+				if strings.Count(line, string(separator)) > 20*maxColumns {
 					return true
 				}
 			}

@@ -16,7 +16,7 @@ func read(rows *Rows) map[int][]string {
 		if err != nil {
 			return all
 		}
-		all[row.Number] = slices.Clone(row.Cells)
+		all[row.Number] = slices.Clone(row.cells)
 	}
 }
 

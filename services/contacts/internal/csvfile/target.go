@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Targets that a column can go to beside fields.<key>, and "" for a column that is skipped.
-var Targets = []string{"first_name", "last_name", "email", "phone", "status", "source", "tags"}
+// targets that a column can go to beside fields.<key>, and "" for a column that is skipped.
+var targets = []string{"first_name", "last_name", "email", "phone", "status", "source", "tags"}
 
 // Field is a custom field of contacts that a column can go to.
 type Field struct {
@@ -107,7 +107,7 @@ func CheckMapping(mapping []string, columns int, fields []Field) error {
 		return fmt.Errorf("has %d targets for %d columns", len(mapping), columns)
 	}
 	known := map[string]bool{"": true}
-	for _, t := range Targets {
+	for _, t := range targets {
 		known[t] = true
 	}
 	for _, f := range fields {

@@ -16,7 +16,6 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
-	"frontdesk/services/contacts/internal/contacts"
 	"frontdesk/services/contacts/internal/directory"
 )
 
@@ -100,7 +99,7 @@ var changesOf = []string{
 
 func TestTheDirectoryAnswersAsSQLDoesInWhateverOrderTransactionsEnd(t *testing.T) {
 	t.Parallel()
-	d := dbtest.New(t, "contacts", contacts.Service.Migrations)
+	d := dbtest.New(t, "contacts", migrations)
 	r := directory.NewReplica(d)
 	r.InSlicesOf(3)
 	stop := keepUp(t, r)
@@ -171,7 +170,7 @@ func TestTheDirectoryAnswersAsSQLDoesInWhateverOrderTransactionsEnd(t *testing.T
 
 func TestALoadHoldsWhatChangedBetweenItsSlices(t *testing.T) {
 	t.Parallel()
-	d := dbtest.New(t, "contacts", contacts.Service.Migrations)
+	d := dbtest.New(t, "contacts", migrations)
 	_, err := d.Pool.Exec(t.Context(), `insert into contact (id, first_name, source, created_at, updated_at)
 		select gen_random_uuid(), 'Anna', 'lane', to_timestamp(1e9 + i % 5), now() from generate_series(1, 600) i`)
 	require.NoError(t, err)
@@ -203,7 +202,7 @@ func TestALoadHoldsWhatChangedBetweenItsSlices(t *testing.T) {
 
 func TestManyWriteAndSearchWhileTheDirectoryIsLoadedAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	d := dbtest.New(t, "contacts", contacts.Service.Migrations)
+	d := dbtest.New(t, "contacts", migrations)
 	r := directory.NewReplica(d)
 	r.InSlicesOf(10)
 	stop := keepUp(t, r)

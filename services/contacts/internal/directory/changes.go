@@ -122,7 +122,7 @@ type changedRow struct {
 const contactColumns = `id, created_at, owner_user_id, deleted_at is not null as trashed, search, status, marketing, source, tags`
 
 // eachRecord reads rows of contactColumns and calls f for each.
-func eachRecord(rows pgx.Rows, f func(Record)) error {
+func eachRecord(rows pgx.Rows, f func(record)) error {
 	var r contactRow
 	_, err := pgx.ForEachRow(rows, []any{&r.ID, &r.CreatedAt, &r.OwnerUserID, &r.Trashed, &r.Search, &r.Status, &r.Marketing, &r.Source, &r.Tags}, func() error {
 		f(r.record())
@@ -131,7 +131,7 @@ func eachRecord(rows pgx.Rows, f func(Record)) error {
 	return err
 }
 
-func (r contactRow) record() Record {
+func (r contactRow) record() record {
 	labels := make([]Label, 0, 5+len(r.Tags))
 	labels = append(labels, Label{Kind: Status, Value: r.Status}, Label{Kind: Marketing, Value: r.Marketing})
 	if r.Source != "" {
@@ -146,11 +146,11 @@ func (r contactRow) record() Record {
 	for _, t := range r.Tags {
 		labels = append(labels, Label{Kind: Tag, Value: t})
 	}
-	return Record{Key: KeyOf(r.CreatedAt, r.ID), Text: searched(r.Search), Labels: labels}
+	return record{Key: KeyOf(r.CreatedAt, r.ID), Text: searched(r.Search), Labels: labels}
 }
 
 // OwnerLabel is the label of what a user owns.
-func OwnerLabel(user int64) Label { return Label{Kind: Owner, Value: strconv.FormatInt(user, 10)} }
+func OwnerLabel(user int64) Label { return Label{Kind: owner, Value: strconv.FormatInt(user, 10)} }
 
 // searched is text without the bare digits at its end, where the number before them has these in a row.
 func searched(text string) string {
@@ -166,7 +166,7 @@ func searched(text string) string {
 type editor struct {
 	to      *Directory
 	gone    []Key
-	records []Record
+	records []record
 	n       int // how many changes there were
 }
 
@@ -177,7 +177,7 @@ func (e *editor) drop(k Key) {
 	e.gone = append(e.gone, k)
 }
 
-func (e *editor) put(r Record) {
+func (e *editor) put(r record) {
 	e.n++
 	if e.records = append(e.records, r); len(e.records) == atATime {
 		e.done()

@@ -44,7 +44,7 @@ func (c *chunk) bytes() int {
 	return n
 }
 
-func newChunk(records []Record) *chunk {
+func newChunk(records []record) *chunk {
 	size := len(records)
 	for i := range records {
 		size += len(records[i].Text)
@@ -80,8 +80,8 @@ func (c *chunk) start(i int) int {
 func (c *chunk) record(i int) []byte { return c.text[c.start(i):c.ends[i]] }
 
 // records is what newChunk was given.
-func (c *chunk) records() []Record {
-	out := make([]Record, len(c.keys))
+func (c *chunk) records() []record {
+	out := make([]record, len(c.keys))
 	text := string(c.text)
 	for i := range out {
 		out[i].Key, out[i].Text = c.keys[i], text[c.start(i):c.ends[i]]

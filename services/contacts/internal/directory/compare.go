@@ -26,7 +26,7 @@ func (d *Directory) compared(ctx context.Context, tx *db.Tx, after Key, chunks i
 		return nil, 0, next, err
 	}
 	e := editor{to: d}
-	err = eachRecord(rows, func(r Record) {
+	err = eachRecord(rows, func(r record) {
 		for len(held) > 0 && held[0].compare(r.Key) < 0 {
 			e.drop(held[0].Key)
 			held = held[1:]
@@ -53,7 +53,7 @@ func sorted(labels []Label) []Label {
 
 // part is the records behind a key, as many as stand in that many chunks. next is the last of their keys, or first when
 // there are no more.
-func (d *Directory) part(after Key, chunks int) (records []Record, next Key, more bool) {
+func (d *Directory) part(after Key, chunks int) (records []record, next Key, more bool) {
 	i, _ := slices.BinarySearchFunc(d.chunks, after, func(c *chunk, after Key) int {
 		return cmp.Or(c.keys[len(c.keys)-1].compare(after), -1)
 	})
@@ -61,7 +61,7 @@ func (d *Directory) part(after Key, chunks int) (records []Record, next Key, mor
 	for _, c := range part {
 		records = append(records, c.records()...)
 	}
-	begin, found := slices.BinarySearchFunc(records, after, func(r Record, k Key) int { return r.compare(k) })
+	begin, found := slices.BinarySearchFunc(records, after, func(r record, k Key) int { return r.compare(k) })
 	if found {
 		begin++
 	}

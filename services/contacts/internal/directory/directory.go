@@ -39,14 +39,14 @@ const (
 	Status Kind = iota
 	Marketing
 	Source
-	Owner
+	owner
 	Tag
 	Trashed
 )
 
-// Record is what the directory keeps of a contact. Text must be what words are compared with: without case
+// record is what the directory keeps of a contact. Text must be what words are compared with: without case
 // and accents.
-type Record struct {
+type record struct {
 	Key
 	Text   string
 	Labels []Label
@@ -87,15 +87,15 @@ func (d *Directory) Bytes() (n int) {
 
 // edit is a record that comes, or with gone a key that goes.
 type edit struct {
-	Record
+	record
 	gone bool
 }
 
 // With is the directory without the keys in gone and with records, in the place of those with the same key.
-func (d *Directory) With(gone []Key, records []Record) *Directory {
+func (d *Directory) With(gone []Key, records []record) *Directory {
 	edits := make([]edit, 0, len(gone)+len(records))
 	for _, k := range gone {
-		edits = append(edits, edit{Record{Key: k}, true})
+		edits = append(edits, edit{record{Key: k}, true})
 	}
 	for _, r := range records {
 		edits = append(edits, edit{r, false})
@@ -129,14 +129,14 @@ func (d *Directory) With(gone []Key, records []Record) *Directory {
 
 // merge is a chunk after edits, cut into several when it becomes too long.
 func merge(old *chunk, edits []edit) []*chunk {
-	var all []Record
+	var all []record
 	if old != nil {
 		all = old.records()
 	}
-	merged := make([]Record, 0, len(all)+len(edits))
+	merged := make([]record, 0, len(all)+len(edits))
 	for len(edits) > 0 {
 		e := edits[0]
-		n, found := slices.BinarySearchFunc(all, e.Key, func(r Record, k Key) int { return r.compare(k) })
+		n, found := slices.BinarySearchFunc(all, e.Key, func(r record, k Key) int { return r.compare(k) })
 		merged = append(merged, all[:n]...)
 		if all = all[n:]; found {
 			all = all[1:]
@@ -145,7 +145,7 @@ func merge(old *chunk, edits []edit) []*chunk {
 			e = edits[0]
 		}
 		if !e.gone {
-			merged = append(merged, e.Record)
+			merged = append(merged, e.record)
 		}
 	}
 	merged = append(merged, all...)

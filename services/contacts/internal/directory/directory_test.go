@@ -19,7 +19,7 @@ func id(n int) (id uuid.UUID) {
 }
 
 // selects is what a query means, record by record.
-func selects(q Query, r Record) bool {
+func selects(q Query, r record) bool {
 	for _, l := range q.Has {
 		if !slices.Contains(r.Labels, l) {
 			return false
@@ -44,14 +44,14 @@ func selects(q Query, r Record) bool {
 }
 
 func TestWhatIsFoundAndCountedIsWhatTheQueryMeansWhateverCameAndWent(t *testing.T) {
-	label := rapid.SampledFrom([]Label{{Status, "lead"}, {Status, "customer"}, {Owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}})
+	label := rapid.SampledFrom([]Label{{Status, "lead"}, {Status, "customer"}, {owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}})
 	word := rapid.SampledFrom([]string{"a", "an", "ann", "na a", "0", "12", "x@", "anna anna", "zzz", "%", ";", "é", "%;", ""})
 	rapid.Check(t, func(t *rapid.T) {
 		d := &Directory{}
-		kept := map[Key]Record{}
+		kept := map[Key]record{}
 		for range rapid.IntRange(1, 6).Draw(t, "changes") {
 			var gone []Key
-			var records []Record
+			var records []record
 			seed := rapid.Uint64().Draw(t, "seed")
 			random := rand.New(rand.NewPCG(seed, 1))
 			for range rapid.SampledFrom([]int{0, 1, 3, 700, 4000}).Draw(t, "size") {
@@ -61,9 +61,9 @@ func TestWhatIsFoundAndCountedIsWhatTheQueryMeansWhateverCameAndWent(t *testing.
 					gone = append(gone, k)
 					continue
 				}
-				r := Record{Key: k, Text: strings.Repeat("ann", random.IntN(3)) + []string{"", "a a", "12 x@y", "0", "é %", ";"}[random.IntN(6)]}
+				r := record{Key: k, Text: strings.Repeat("ann", random.IntN(3)) + []string{"", "a a", "12 x@y", "0", "é %", ";"}[random.IntN(6)]}
 				for range random.IntN(3) {
-					r.Labels = append(r.Labels, []Label{{Status, "lead"}, {Owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}}[random.IntN(5)])
+					r.Labels = append(r.Labels, []Label{{Status, "lead"}, {owner, "7"}, {Tag, "VIP"}, {Tag, "lead"}, {Trashed, ""}}[random.IntN(5)])
 				}
 				records = append(records, r)
 			}
@@ -105,7 +105,7 @@ func TestWhatIsFoundAndCountedIsWhatTheQueryMeansWhateverCameAndWent(t *testing.
 func TestADirectoryStaysAsItWas(t *testing.T) {
 	all := []*Directory{{}}
 	for i := range 3000 {
-		all = append(all, all[i].With(nil, []Record{{Key: Key{int64(i), id(i)}, Text: "anna"}}))
+		all = append(all, all[i].With(nil, []record{{Key: Key{int64(i), id(i)}, Text: "anna"}}))
 	}
 	for i, d := range all {
 		_, n := d.First(Query{Words: []string{"nn"}}, 0)
@@ -125,13 +125,13 @@ func size(d *Directory) (n int) {
 
 func million() *Directory {
 	d := &Directory{}
-	records := make([]Record, 0, 10000)
+	records := make([]record, 0, 10000)
 	for i := range 1_000_000 {
-		records = append(records, Record{Key: Key{int64(i), id(i)},
+		records = append(records, record{Key: Key{int64(i), id(i)},
 			Text: fmt.Sprintf("%s %s %06x person%d@%s +324%08d", []string{"anna", "jan", "marie", "lukas", "emma"}[i%5], []string{"peeters", "maes", "van den berg", "de smet"}[i%4],
 				i*7919%(1<<24), i, []string{"example.com", "mail.example", "post.example"}[i%3], i*7919%100000000),
 			Labels: []Label{{Status, []string{"lead", "customer", "inactive"}[i%3]}, {Marketing, "none"}, {Source, []string{"web", "fair", "phone"}[i%3]},
-				{Owner, fmt.Sprint(i % 8)}, {Tag, fmt.Sprint("Tag ", i%50)}}})
+				{owner, fmt.Sprint(i % 8)}, {Tag, fmt.Sprint("Tag ", i%50)}}})
 		if len(records) == cap(records) {
 			d = d.With(nil, records)
 			records = records[:0]
@@ -163,7 +163,7 @@ func BenchmarkAMillion(b *testing.B) {
 	b.Run("add one", func(b *testing.B) {
 		i := 0
 		for b.Loop() {
-			d = d.With(nil, []Record{{Key: Key{2_000_000, id(i)}, Text: "anna", Labels: []Label{{Status, "lead"}}}})
+			d = d.With(nil, []record{{Key: Key{2_000_000, id(i)}, Text: "anna", Labels: []Label{{Status, "lead"}}}})
 			i++
 		}
 	})

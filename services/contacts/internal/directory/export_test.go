@@ -13,7 +13,7 @@ func (r *Replica) Age(by time.Duration) {
 }
 
 // Spoil puts other records into the newest copy, behind the back of the one who keeps it up.
-func (r *Replica) Spoil(gone []Key, records []Record) {
+func (r *Replica) Spoil(gone []Key, records []record) {
 	c := *r.newest.Load()
 	c.Directory = c.With(gone, records)
 	r.newest.Store(&c)
@@ -49,7 +49,7 @@ func (r *Replica) Forget() {
 }
 
 // Records are all records of the directory.
-func (d *Directory) Records() []Record {
+func (d *Directory) Records() []record {
 	records, _, _ := d.part(first, len(d.chunks))
 	for i := range records {
 		records[i].Labels = sorted(records[i].Labels)
@@ -62,3 +62,9 @@ func (c *Copy) Server() string { return c.server }
 
 // Wait is how a unit of work waits.
 func (r *Replica) Wait(ctx context.Context) error { return r.wait(ctx) }
+
+// Owner is the kind of OwnerLabel.
+const Owner = owner
+
+// Record is a contact as a directory holds it.
+type Record = record

@@ -66,7 +66,7 @@ func (r *Replica) readSlice(ctx context.Context, e *editor, last Key) (Key, bool
 		return last, true, err
 	}
 	n := 0
-	err = eachRecord(rows, func(record Record) {
+	err = eachRecord(rows, func(record record) {
 		e.put(record)
 		last = record.Key
 		n++

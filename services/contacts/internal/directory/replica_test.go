@@ -3,6 +3,7 @@ package directory_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,14 +14,13 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/until"
-	"frontdesk/services/contacts/internal/contacts"
 	"frontdesk/services/contacts/internal/directory"
 )
 
 // setup is a database of contacts and a replica of it, which is kept up until the test ends.
 func setup(t *testing.T) (*db.DB, *directory.Replica) {
 	t.Helper()
-	d := dbtest.New(t, "contacts", contacts.Service.Migrations)
+	d := dbtest.New(t, "contacts", migrations)
 	r := directory.NewReplica(d)
 	keepUp(t, r)
 	return d, r
@@ -131,7 +131,7 @@ func TestTheRowsBehindALongTransactionAreReadOnce(t *testing.T) {
 
 func TestADifferenceIsRepairedAndCounted(t *testing.T) {
 	t.Parallel()
-	d := dbtest.New(t, "contacts", contacts.Service.Migrations)
+	d := dbtest.New(t, "contacts", migrations)
 	_, err := d.Pool.Exec(t.Context(), `insert into contact (id, first_name, created_at, updated_at, tags)
 		select gen_random_uuid(), 'Person ' || i, now() - make_interval(secs => i), now(), array['VIP', 'Tag ' || i % 7] from generate_series(1, 5000) i`)
 	require.NoError(t, err)
@@ -188,3 +188,6 @@ func TestWhoWaitsDoesNotNoticeALostConnection(t *testing.T) {
 	}
 	require.Positive(t, killed)
 }
+
+// migrations are those of the service.
+var migrations = os.DirFS("../contacts")

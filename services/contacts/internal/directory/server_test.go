@@ -14,7 +14,6 @@ import (
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/db/pgserver"
 	"frontdesk/libs/until"
-	"frontdesk/services/contacts/internal/contacts"
 	"frontdesk/services/contacts/internal/directory"
 )
 
@@ -31,7 +30,7 @@ func TestADirectoryOfAnotherServerIsLoadedAnew(t *testing.T) {
 	primary := start()
 	options.Port = primary.Port()
 	t.Setenv("TEST_DATABASE_URL", primary.URL())
-	d := dbtest.New(t, "contacts", contacts.Service.Migrations)
+	d := dbtest.New(t, "contacts", migrations)
 	r := directory.NewReplica(d)
 	stop := keepUp(t, r)
 	agree := func(want int64) {

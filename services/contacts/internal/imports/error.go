@@ -6,9 +6,9 @@ import (
 	"frontdesk/services/contacts/internal/csvfile"
 )
 
-// ImportError is a row that was not imported, or why the import has failed. The headers are row 1, and row 0 is the whole file.
+// importError is a row that was not imported, or why the import has failed. The headers are row 1, and row 0 is the whole file.
 // Code that works on an import returns it as an error to end the import.
-type ImportError struct {
+type importError struct {
 	Row     int    `json:"row" doc:"The number of the row; the headers are row 1, and 0 stands for the whole file."`
 	Column  string `json:"column" doc:"The column that it is about; empty for none."`
 	Code    string `json:"code" doc:"The code of the error."`
@@ -18,8 +18,8 @@ type ImportError struct {
 }
 
 // newError makes the error of a row. The text of p is its message.
-func newError(row int, column, code string, p fault.Problem) ImportError {
-	e := ImportError{row, column, code, p.Text, p.Details()}
+func newError(row int, column, code string, p fault.Problem) importError {
+	e := importError{row, column, code, p.Text, p.Details()}
 	if allowed, ok := e.Details["allowed"].([]string); ok {
 		// A file may have many rows with such an error, and each stores the list.
 		e.Details["allowed"] = allowed[:min(len(allowed), 10)]
@@ -27,7 +27,7 @@ func newError(row int, column, code string, p fault.Problem) ImportError {
 	return e
 }
 
-func (e ImportError) Error() string { return e.Code + ": " + e.Message }
+func (e importError) Error() string { return e.Code + ": " + e.Message }
 
 // unreadable is the problem of a file that csvfile could not open, in the words of text.
 func unreadable(err error, text string) fault.Problem {

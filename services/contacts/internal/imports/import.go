@@ -39,7 +39,7 @@ type listedImport struct {
 type Import struct {
 	listedImport
 	Preview [][]string    `json:"preview" doc:"The first five rows."`
-	Errors  []ImportError `json:"errors" doc:"The first hundred; errors.csv has all."`
+	Errors  []importError `json:"errors" doc:"The first hundred; errors.csv has all."`
 }
 
 // importOptions say how rows become contacts.
@@ -76,7 +76,7 @@ type newImport struct {
 // createImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
 func (r *Room) createImport(ctx context.Context, tx *db.Tx, in newImport) (Import, error) {
 	m := Import{listedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
-		Options: importOptions{Duplicates: contact.ModeFill, Separator: "auto"}}, nil, []ImportError{}}
+		Options: importOptions{Duplicates: contact.ModeFill, Separator: "auto"}}, nil, []importError{}}
 	if p := form.Name(m.FileName, 190); !p.IsZero() {
 		return m, fault.Invalid("file_name", p)
 	}
@@ -176,11 +176,11 @@ func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Impor
 	if err != nil {
 		return Import{}, err
 	}
-	m := Import{r.listed(), r.Preview, []ImportError{}}
+	m := Import{r.listed(), r.Preview, []importError{}}
 	if rows, err = tx.Query(ctx, `select row, "column", code, message, details from import_error where import_id = $1 order by row limit 100`, r.ID); err != nil {
 		return m, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[ImportError])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[importError])
 	m.Errors = append(m.Errors, found...)
 	return m, err
 }
@@ -312,7 +312,7 @@ func (r *Room) importErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op.Do
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var e ImportError
+		var e importError
 		var cells []string
 		if err := rows.Scan(&e.Row, &e.Column, &e.Code, &e.Message, &cells); err != nil {
 			return err

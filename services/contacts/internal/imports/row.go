@@ -184,7 +184,7 @@ func (j *job) decide(tx *db.Tx, d draft, old contact.Contact, batchTag []string)
 }
 
 type failedRow struct {
-	ImportError
+	importError
 	cells []string
 }
 

@@ -77,7 +77,7 @@ func (r *importer) batch(ctx context.Context) (worked bool, err error) {
 				return fmt.Errorf("claim import %s: %w", id, err)
 			}
 			next, err = r.portion(ctx, tx, j, before)
-			if reason, ok := errors.AsType[ImportError](err); ok {
+			if reason, ok := errors.AsType[importError](err); ok {
 				return j.end(ctx, tx, reason)
 			}
 			if err != nil {
@@ -234,7 +234,7 @@ func (r *importer) noteRow(ctx context.Context, tx *db.Tx, j *job, file *openFil
 }
 
 // end ends the import as failed, with the reason as the error of row 0, the whole file. Its text is deleted.
-func (j *job) end(ctx context.Context, tx *db.Tx, reason ImportError) error {
+func (j *job) end(ctx context.Context, tx *db.Tx, reason importError) error {
 	b := &pgx.Batch{}
 	b.Queue(`insert into import_error (import_id, row, "column", code, message, details, cells) values ($1, $2, $3, $4, $5, $6, '{}') on conflict do nothing`,
 		j.id, reason.Row, reason.Column, reason.Code, reason.Message, reason.Details)

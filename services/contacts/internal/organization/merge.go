@@ -43,8 +43,8 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 	if err := update(ctx, tx, o); err != nil {
 		return winner, err
 	}
-	diff := organizationFields.Diff(winner, o)
-	data := map[string]any{"merged_id": loser.ID, "values": organizationFields.Lost(o, loser), "changes": diff}
+	diff := Fields.Diff(winner, o)
+	data := map[string]any{"merged_id": loser.ID, "values": Fields.Lost(o, loser), "changes": diff}
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Merged, Subject: "Merged with " + loser.Name, Data: data}); err != nil {
 		return winner, err
 	}
@@ -60,7 +60,7 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 
 // Merged is winner with its empty values taken from other.
 func Merged(winner, other Organization) Organization {
-	o := organizationFields.Fill(winner, other)
+	o := Fields.Fill(winner, other)
 	if field.TooMuch(o.Fields) {
 		o.Fields = winner.Fields
 	}

@@ -37,9 +37,9 @@ type Organization struct {
 // RecordVersion is the answer's ETag.
 func (o Organization) RecordVersion() int64 { return o.Version }
 
-// organizationFields are the fields of an organization that its timeline shows. Filling, overwriting,
+// Fields are the fields of an organization that its timeline shows. Filling, overwriting,
 // merging and comparing organizations follow this list.
-var organizationFields = record.Fields[Organization]{
+var Fields = record.Fields[Organization]{
 	record.Text("name", func(o *Organization) *string { return &o.Name }),
 	record.Text("vat_number", func(o *Organization) *string { return &o.VATNumber }),
 	record.Text("email", func(o *Organization) *string { return &o.Email }),

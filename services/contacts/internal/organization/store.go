@@ -103,7 +103,7 @@ func rowOfOrganization(o Organization, now time.Time) pgx.NamedArgs {
 
 // Insert writes a new organization with its timeline entry and event.
 func Insert(ctx context.Context, tx *db.Tx, o Organization) (Organization, error) {
-	o = organizationFields.Fill(Organization{ID: o.ID}, o)
+	o = Fields.Fill(Organization{ID: o.ID}, o)
 	o.Version, o.CreatedAt, o.UpdatedAt, o.LastActivity = 1, tx.Now, tx.Now, &tx.Now
 	// The database stamps the change by its own clock.
 	if err := tx.QueryRow(ctx, `
@@ -115,7 +115,7 @@ func Insert(ctx context.Context, tx *db.Tx, o Organization) (Organization, error
 		return o, err
 	}
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Created, Subject: "Organization created",
-		Data: organizationFields.Diff(Organization{}, o).Created()}); err != nil {
+		Data: Fields.Diff(Organization{}, o).Created()}); err != nil {
 		return o, err
 	}
 	return o, emit(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
@@ -123,7 +123,7 @@ func Insert(ctx context.Context, tx *db.Tx, o Organization) (Organization, error
 
 // Save writes what differs between old, a locked organization, and o, if anything does: row, timeline entry, event.
 func Save(ctx context.Context, tx *db.Tx, old, o Organization, subject string) error {
-	diff := organizationFields.Diff(old, o)
+	diff := Fields.Diff(old, o)
 	if len(diff) == 0 {
 		return nil
 	}

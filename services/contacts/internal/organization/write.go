@@ -21,8 +21,8 @@ type newOrganization struct {
 	organizationInput
 }
 
-// organizationChange is what PATCH may change of an organization.
-type organizationChange struct {
+// OrganizationChange is what PATCH may change of an organization.
+type OrganizationChange struct {
 	ID   uuid.UUID         `json:"id"`
 	Mode string            `json:"mode,omitempty" enum:"fill_empty,overwrite" doc:"fill_empty, the default, only fills what is empty."`
 	Name opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"The name of the organization."`
@@ -50,7 +50,7 @@ func (r *Room) getOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Orga
 }
 
 // updateOrganization changes an organization: fills what is empty, or overwrites.
-func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in organizationChange) (Organization, error) {
+func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in OrganizationChange) (Organization, error) {
 	if in.Name.Set && in.Mode == contact.ModeOverwrite {
 		if err := lockPeople(ctx, tx, in.ID); err != nil {
 			return Organization{}, err
@@ -68,9 +68,9 @@ func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in organizatio
 		return old, err
 	}
 	from, given := in.read(in.Name, clean)
-	o := organizationFields.Fill(old, from)
+	o := Fields.Fill(old, from)
 	if in.Mode == contact.ModeOverwrite {
-		o = organizationFields.Overwrite(old, from, given)
+		o = Fields.Overwrite(old, from, given)
 	}
 	clean.Size(o.Fields)
 	if err := clean.Err(); err != nil {

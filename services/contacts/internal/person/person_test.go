@@ -202,7 +202,7 @@ func FuzzStoredForms(f *testing.F) {
 		if site, err := Website(s); err == nil {
 			again, err := Website(site)
 			requireStored(t, site, again, err)
-			require.LessOrEqual(t, utf8.RuneCountInString(site), MaxWebsite)
+			require.LessOrEqual(t, utf8.RuneCountInString(site), maxWebsite)
 		}
 		if country, err := Country(s); err == nil {
 			again, err := Country(country)

@@ -12,8 +12,8 @@ import (
 	"frontdesk/libs/address"
 )
 
-// MaxWebsite is the length of the longest website, in characters.
-const MaxWebsite = 2048
+// maxWebsite is the length of the longest website, in characters.
+const maxWebsite = 2048
 
 var (
 	errWebsite     = errors.New("must be a web address such as https://example.com")
@@ -40,7 +40,7 @@ func Website(typed string) (string, error) {
 	case !scheme.MatchString(typed), port.MatchString(typed):
 		typed = "https://" + typed
 	}
-	if utf8.RuneCountInString(typed) > MaxWebsite {
+	if utf8.RuneCountInString(typed) > maxWebsite {
 		return "", errWebsiteLong
 	}
 	u, err := url.Parse(typed)

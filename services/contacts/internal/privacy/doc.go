@@ -3,5 +3,5 @@
 //
 // It uses timeline, contact, copies, organization, marketing, joining and imports.
 //
-// Reads: activity, appointment, contact, submission.
+// Reads: activity, appointment, contact, contact_organization, organization, submission.
 package privacy

@@ -78,7 +78,7 @@ func Values[R any](name string, of func(*R) *map[string]any) Field[R] {
 	return Field[R]{
 		Name: name,
 		fill: func(r, from *R) {
-			out := WithoutNil(*of(from))
+			out := withoutNil(*of(from))
 			maps.Copy(out, *of(r))
 			*of(r) = out
 		},
@@ -88,7 +88,7 @@ func Values[R any](name string, of func(*R) *map[string]any) Field[R] {
 				out = map[string]any{}
 			}
 			maps.Copy(out, *of(from))
-			*of(r) = WithoutNil(out)
+			*of(r) = withoutNil(out)
 		},
 		filled: func(r *R) bool { return len(*of(r)) > 0 },
 		note: func(c change.Set, old, new *R) {
@@ -199,8 +199,8 @@ func Union(one, other []string) []string {
 	return out
 }
 
-// WithoutNil is a copy of values without the keys that are nil.
-func WithoutNil(values map[string]any) map[string]any {
+// withoutNil is a copy of values without the keys that are nil.
+func withoutNil(values map[string]any) map[string]any {
 	out := make(map[string]any, len(values))
 	for k, v := range values {
 		if v != nil {

@@ -53,7 +53,7 @@ func TestFillingTakesNothingAwayAndLeavesNothingEmptyThatTheOtherHas(t *testing.
 		require.Empty(t, fields.Lost(out, r), "a value of the record is gone")
 		require.Equal(t, r.State, out.State, "nobody fills what the service manages")
 		for name := range fields.Filled(from) {
-			if name != "more" || len(WithoutNil(from.More)) > 0 {
+			if name != "more" || len(withoutNil(from.More)) > 0 {
 				require.True(t, fields.Filled(out)[name], name)
 			}
 		}

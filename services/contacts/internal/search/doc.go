@@ -3,5 +3,5 @@
 //
 // It uses field, contact and tag.
 //
-// Reads: appointment, contact, contact_organization, organization, tag, tag_name.
+// Reads: appointment, contact, contact_organization, field, organization, tag, tag_name.
 package search

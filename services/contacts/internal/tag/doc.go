@@ -3,5 +3,5 @@
 //
 // It uses field and contact.
 //
-// Reads: contact.
+// Reads: contact, contact_organization, organization.
 package tag

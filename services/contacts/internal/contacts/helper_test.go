@@ -1,5 +1,4 @@
-// Package roomtest is what the tests of several rooms have in common.
-package roomtest
+package contacts
 
 import (
 	"context"
@@ -15,41 +14,43 @@ import (
 	"frontdesk/libs/app/apptest"
 )
 
-// Afresh deletes every record of the service, for one more case of a test: it takes a tenth of the time of another service. Roles
+type object = map[string]any
+
+// afresh deletes every record of the service, for one more case of a test: it takes a tenth of the time of another service. Roles
 // and people stay, and so do the events that were sent.
-func Afresh(t *testing.T, s *apptest.Service) {
+func afresh(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	s.Settle()
 	for _, table := range []string{"contact", "contact_alias", "organization", "tag", "field", "field_group", "activity", "marketing_link", "unsubscribed",
 		"import", "appointment", "submission", "answered", "hand_over", "idempotency", "forgotten_person"} {
-		Execute(t, s.Kit.DB.Pool, `delete from `+table)
+		execute(t, s.Kit.DB.Pool, `delete from `+table)
 	}
 }
 
-// NextSecond waits until the database stamps changes later than before: stamps are whole seconds of its clock, which does not travel.
-func NextSecond(t *testing.T, s *apptest.Service) {
+// nextSecond waits until the database stamps changes later than before: stamps are whole seconds of its clock, which does not travel.
+func nextSecond(t *testing.T, s *apptest.Service) {
 	t.Helper()
-	Execute(t, s.Kit.DB.Pool, `select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
+	execute(t, s.Kit.DB.Pool, `select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
 }
 
-// Execute runs a statement, which has to succeed.
-func Execute(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+// execute runs a statement, which has to succeed.
+func execute(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	_, err := pool.Exec(t.Context(), sql, args...)
 	require.NoError(t, err)
 }
 
-// Refusing makes the database refuse a statement about one record.
-func Refusing(t *testing.T, s *apptest.Service, table, operation, id string) (heal func()) {
+// refusing makes the database refuse a statement about one record.
+func refusing(t *testing.T, s *apptest.Service, table, operation, id string) (heal func()) {
 	t.Helper()
-	Execute(t, s.Kit.DB.Pool, `create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
-	Execute(t, s.Kit.DB.Pool, `create trigger refuse before `+operation+` on `+table+` for each row when (old.id = '`+id+`') execute function refuse()`)
-	return func() { Execute(t, s.Kit.DB.Pool, `drop trigger refuse on `+table) }
+	execute(t, s.Kit.DB.Pool, `create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
+	execute(t, s.Kit.DB.Pool, `create trigger refuse before `+operation+` on `+table+` for each row when (old.id = '`+id+`') execute function refuse()`)
+	return func() { execute(t, s.Kit.DB.Pool, `drop trigger refuse on `+table) }
 }
 
-// Together calls all functions at once and waits for them. It ends the test if one of them did not come to its end: what failed in
+// together calls all functions at once and waits for them. It ends the test if one of them did not come to its end: what failed in
 // it has said why.
-func Together(t *testing.T, calls ...func()) {
+func together(t *testing.T, calls ...func()) {
 	t.Helper()
 	var all sync.WaitGroup
 	var ended atomic.Int64
@@ -62,15 +63,15 @@ func Together(t *testing.T, calls ...func()) {
 	require.EqualValues(t, len(calls), ended.Load(), "a call has failed")
 }
 
-// Finished waits until an import is completed.
-func Finished(s *apptest.Service, c *apptest.Client, id string) *apptest.Answer {
+// finished waits until an import is completed.
+func finished(s *apptest.Service, c *apptest.Client, id string) *apptest.Answer {
 	var a *apptest.Answer
 	s.Eventually(func() bool { a = c.Get("/imports/" + id).Is(200); return a.Text("status") == "completed" })
 	return a
 }
 
-// TablesWith are the tables of the schema in which a word stands anywhere, but for the manifest, whose examples name people of tests.
-func TablesWith(t *testing.T, s *apptest.Service, word string) (found []string) {
+// tablesWith are the tables of the schema in which a word stands anywhere, but for the manifest, whose examples name people of tests.
+func tablesWith(t *testing.T, s *apptest.Service, word string) (found []string) {
 	ctx := context.Background()
 	rows, err := s.Kit.DB.Pool.Query(ctx, `select table_name from information_schema.tables where table_schema = 'contacts'`)
 	require.NoError(t, err)

@@ -1,6 +1,8 @@
-package roomtest
+package contacts
 
 import (
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/organization"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,9 +12,17 @@ import (
 	"frontdesk/services/contacts/internal/record"
 )
 
-// CheckFields requires that fields names each field of R but for those that the service sets, that each name stands for the
+func TestTheListOfFieldsHoldsEveryFieldOfAContact(t *testing.T) {
+	checkFields(t, contact.Fields, contact.ContactInput{}, "id", "marketing_updated_at", "organization", "last_activity", "created_at", "updated_at", "deleted_at")
+}
+
+func TestTheListOfFieldsHoldsEveryFieldOfAnOrganization(t *testing.T) {
+	checkFields(t, organization.Fields, organization.OrganizationChange{}, "id", "contacts_count", "last_activity", "created_at", "updated_at", "deleted_at")
+}
+
+// checkFields requires that fields names each field of R but for those that the service sets, that each name stands for the
 // struct's field of that name, and that a request has all but those that the service manages.
-func CheckFields[R any](t *testing.T, fields record.Fields[R], input any, set ...string) {
+func checkFields[R any](t *testing.T, fields record.Fields[R], input any, set ...string) {
 	t.Helper()
 	names := map[string]bool{}
 	for _, name := range set {
