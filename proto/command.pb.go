@@ -936,7 +936,9 @@ type ForgetPerson struct {
 	// Every id that means the person: contacts, those merged into them, and ids that were given out for them.
 	Ids []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	// Erasure hashes of addresses (in their canonical spelling) and of full names.
-	Called        [][]byte `protobuf:"bytes,2,rep,name=called,proto3" json:"called,omitempty"`
+	Called [][]byte `protobuf:"bytes,2,rep,name=called,proto3" json:"called,omitempty"`
+	// Which shared key made the hashes; empty in commands of before, and where there are none. A service with another key would find nobody.
+	SharedKey     []byte `protobuf:"bytes,3,opt,name=shared_key,json=sharedKey,proto3" json:"shared_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -981,6 +983,13 @@ func (x *ForgetPerson) GetIds() []string {
 func (x *ForgetPerson) GetCalled() [][]byte {
 	if x != nil {
 		return x.Called
+	}
+	return nil
+}
+
+func (x *ForgetPerson) GetSharedKey() []byte {
+	if x != nil {
+		return x.SharedKey
 	}
 	return nil
 }
@@ -1199,10 +1208,12 @@ const file_command_proto_rawDesc = "" +
 	"\fPageEmbedded\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x18\n" +
-	"\acreated\x18\x02 \x01(\bR\acreated\"8\n" +
+	"\acreated\x18\x02 \x01(\bR\acreated\"W\n" +
 	"\fForgetPerson\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\x12\x16\n" +
-	"\x06called\x18\x02 \x03(\fR\x06called\"%\n" +
+	"\x06called\x18\x02 \x03(\fR\x06called\x12\x1d\n" +
+	"\n" +
+	"shared_key\x18\x03 \x01(\fR\tsharedKey\"%\n" +
 	"\vPeopleNamed\x12\x16\n" +
 	"\x06called\x18\x01 \x03(\fR\x06calledB\x17Z\x15frontdesk/proto;protob\x06proto3"
 

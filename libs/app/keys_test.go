@@ -12,9 +12,12 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/trust"
+	"frontdesk/proto"
 )
 
 const master = "a key that is kept away from every service"
@@ -117,4 +120,13 @@ func TestAProcessRefusesTheDataOfAnotherSharedKey(t *testing.T) {
 	require.NoError(t, start(cfg))
 	require.Equal(t, before.Person("ann@example.com"), NewKeys(cfg).Person("ann@example.com"))
 	require.Equal(t, before.Lasting("passkey"), NewKeys(cfg).Lasting("passkey"))
+}
+
+func TestAnErasureThatAnotherSharedKeyHashedIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	of := func(key string) Keys { return NewKeys(Config{MasterKey: key}) }
+	data, err := protobuf.Marshal(&proto.ForgetPerson{Called: [][]byte{of(master).Person("ann@example.com")}, SharedKey: of(master).SharedID()})
+	require.NoError(t, err)
+	r := &runner{kit: &Kit{Keys: of("a key with a typo of 32 or more characters")}, parts: &Parts{}}
+	require.ErrorContains(t, r.forgetPerson(t.Context(), nil, bus.Event{Kind: proto.KindForgetPerson, Data: data}), "another SVC_SHARED_KEY")
 }

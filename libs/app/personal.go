@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,9 @@ func (r *runner) forgetPerson(ctx context.Context, tx *db.Tx, e bus.Event) error
 	var m proto.ForgetPerson
 	if err := e.Decode(&m); err != nil {
 		return err
+	}
+	if m.GetSharedKey() != nil && !bytes.Equal(m.GetSharedKey(), r.kit.Keys.SharedID()) {
+		return fmt.Errorf("the person was hashed with another SVC_SHARED_KEY (%x) than this service has (%x)", m.GetSharedKey(), r.kit.Keys.SharedID())
 	}
 	// Work is timed in whole seconds: all of that second is before the erasure.
 	return r.parts.Personal.forget(ctx, tx, erasure.New(r.kit.Keys.Person, e.At.Add(time.Second), m.GetIds(), m.GetCalled()))

@@ -56,6 +56,7 @@ func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *t
 
 	require.EqualValues(t, 1, admin.Post("/privacy/erase", object{"email": "moved@example.com"}).Is(200).Field("erased"))
 	s.Settle()
+	require.Equal(t, s.Kit.Keys.SharedID(), erasures(t, s)[0].GetSharedKey())
 	preview := func(id string) any { return admin.Get("/imports/" + id).Is(200).Field("preview") }
 	require.Equal(t, []any{[]any{"", "", ""}, []any{"", "", ""}, []any{"Jan", "X", "janx@bücher.example"}, []any{"Joanna", "Leeds", "ok@example.com"}, []any{"", "", ""}},
 		preview(waits))

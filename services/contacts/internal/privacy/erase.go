@@ -61,7 +61,7 @@ func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in emailQuery) 
 		l.AddNames(key)
 		l.Keys = append(l.Keys, key)
 	}
-	return erased{len(ids)}, forget(ctx, tx, l)
+	return erased{len(ids)}, r.forget(ctx, tx, l)
 }
 
 // eraseContact removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
@@ -86,7 +86,7 @@ func eraseContact(ctx context.Context, tx *db.Tx, l *contact.Leavers, id uuid.UU
 
 // forget removes the people from other records, files and messages here, and asks the other services to do the same
 // (ForgetPerson). An address that a remaining contact has belongs to that contact and is not forgotten.
-func forget(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
+func (r *Room) forget(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	rows, err := tx.Query(ctx, `select distinct k from unnest($1::text[]) k where k <> '' and not exists (select from contact where email_key = k)`, l.Keys)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func forget(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	if err := tx.Forget(ctx, l.Person); err != nil {
 		return err
 	}
-	m := &proto.ForgetPerson{Called: l.Called()}
+	m := &proto.ForgetPerson{Called: l.Called(), SharedKey: r.Keys.SharedID()}
 	for _, id := range l.IDs() {
 		m.Ids = append(m.Ids, id.String())
 	}
@@ -148,7 +148,7 @@ func (r *Room) emptyTrash(ctx context.Context) error {
 					return fmt.Errorf("erase contact %s: %w", id, err)
 				}
 			}
-			return forget(ctx, tx, l)
+			return r.forget(ctx, tx, l)
 		})
 		if worked, err := r.trash.Did(ctx, ids, err); err != nil || !worked {
 			return err
@@ -200,7 +200,7 @@ func (r *Room) eraseAgain(ctx context.Context) (n int, err error) {
 			if err := eraseContact(ctx, tx, l, id); err != nil {
 				return err
 			}
-			return forget(ctx, tx, l)
+			return r.forget(ctx, tx, l)
 		}); err != nil {
 			return n, fmt.Errorf("contact %s: %w", id, err)
 		}
