@@ -81,7 +81,7 @@ func usageOf(t *testing.T, folders ...string) usage {
 	}
 	for _, folder := range folders {
 		require.NoError(t, filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() && (e.Name() == "apptest" || e.Name() == "testdata") {
+			if err != nil || e.IsDir() && (strings.HasSuffix(e.Name(), "test") || e.Name() == "testdata") {
 				if err == nil {
 					err = fs.SkipDir
 				}

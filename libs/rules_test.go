@@ -43,7 +43,7 @@ var parsed = sync.OnceValues(func() (all []source, err error) {
 			files := token.NewFileSet()
 			f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
 			path = strings.TrimPrefix(filepath.ToSlash(path), "../")
-			all = append(all, source{path, strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "libs/app/apptest/"), f, files})
+			all = append(all, source{path, strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test"), f, files})
 			return err
 		})
 		if err != nil {
