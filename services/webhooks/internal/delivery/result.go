@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/db"
 	"frontdesk/services/webhooks/internal/endpoint"
 	"frontdesk/services/webhooks/internal/signature"
 )
@@ -96,9 +95,9 @@ func (r Result) settled() settled {
 	return row
 }
 
-// Settle moves the deliveries whose lease is still held, logs their attempts and returns their ids. It leaves out those whose lease has
-// run out: another process has sent these again.
-func Settle(ctx context.Context, tx *db.Tx, results []Result) (map[uuid.UUID]bool, error) {
+// Settle queues the statement that moves the deliveries whose lease is still held and logs their attempts. It calls then with the ids of
+// these. The others are left out, because their lease has run out and another process has sent them again.
+func Settle(ctx context.Context, b *pgx.Batch, results []Result, then func(written map[uuid.UUID]bool)) {
 	rows, deliveries := make([]settled, len(results)), make([]uuid.UUID, len(results))
 	for i, r := range results {
 		rows[i] = r.settled()
@@ -108,7 +107,7 @@ func Settle(ctx context.Context, tx *db.Tx, results []Result) (map[uuid.UUID]boo
 	for i, r := range rows {
 		deliveries[i] = r.Delivery
 	}
-	found, err := tx.Query(ctx, `
+	b.Queue(`
 		with r as (
 			select * from json_to_recordset($1) as r(delivery uuid, lease uuid, was text, status text, failed int, next timestamptz, delivered timestamptz,
 				sent bool, at timestamptz, url text, code int, answer text, reason text, took_ms int)
@@ -135,22 +134,24 @@ func Settle(ctx context.Context, tx *db.Tx, results []Result) (map[uuid.UUID]boo
 			from (select d.webhook, d.status, 1 as n from d union all select d.webhook, r.was, -1 from d join r on r.delivery = d.id) as change
 			group by webhook, status having sum(n) <> 0
 		)
-		select id from d`, rows, deliveries)
-	if err != nil {
-		return nil, fmt.Errorf("write results: %w", err)
-	}
-	ids, err := pgx.CollectRows(found, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return nil, fmt.Errorf("write results: %w", err)
-	}
-	written := make(map[uuid.UUID]bool, len(ids))
-	for _, id := range ids {
-		written[id] = true
-	}
-	for _, r := range rows {
-		if !written[r.Delivery] {
-			slog.WarnContext(ctx, "a lease had run out before its result", "delivery", r.Delivery)
+		select id from d`, rows, deliveries).Query(func(found pgx.Rows) error {
+		ids, err := pgx.CollectRows(found, pgx.RowTo[uuid.UUID])
+		if err != nil {
+			return fmt.Errorf("write results: %w", err)
 		}
-	}
-	return written, nil
+		written := make(map[uuid.UUID]bool, len(ids))
+		for _, id := range ids {
+			written[id] = true
+		}
+		for _, r := range rows {
+			if !written[r.Delivery] {
+				slog.WarnContext(ctx, "a lease had run out before its result", "delivery", r.Delivery)
+			}
+		}
+		then(written)
+		return nil
+	})
 }
+
+// MayHaveLapsed reports whether the lease of the attempt may have run out by now.
+func (r Result) MayHaveLapsed(now time.Time) bool { return now.Sub(r.At) > LeaseFor/2 }

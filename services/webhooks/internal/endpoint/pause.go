@@ -77,9 +77,10 @@ func (s *Streak) Count(o Outcome) {
 	}
 }
 
-// EndStreaks sets, at the commit, the failures of webhooks to 0 at which an attempt succeeded. Those that are paused stay as they are.
-func EndStreaks(tx *db.Tx, ids []uuid.UUID) {
-	tx.Defer(`update webhook set failures = 0 where failures > 0 and paused is null and id = any($1)`, ids)
+// EndStreaks queues the statement that sets the failures of webhooks to 0 at which an attempt succeeded. Those that are paused stay as
+// they are.
+func EndStreaks(b *pgx.Batch, ids []uuid.UUID) {
+	b.Queue(`update webhook set failures = 0 where failures > 0 and paused is null and id = any($1)`, ids)
 }
 
 func (s *Streak) pause(reason string) {

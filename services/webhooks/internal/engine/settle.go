@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -145,46 +146,36 @@ func (r attempt) refusal() error {
 func (r *Room) write(ctx context.Context, batch []attempt) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	results := make([]delivery.Result, len(batch))
+	results, webhooks, now := make([]delivery.Result, len(batch)), make([]uuid.UUID, len(batch)), r.DB.Now()
 	for i, a := range batch {
-		results[i] = a.Result
+		results[i], webhooks[i] = a.Result, a.Webhook
 	}
-	store := storeSuccesses
-	if slices.ContainsFunc(results, func(a delivery.Result) bool { return !a.OK() }) {
-		store = r.storeMixed
+	// A result whose lease has lapsed does not count.
+	if slices.ContainsFunc(results, func(a delivery.Result) bool { return !a.OK() || a.MayHaveLapsed(now) }) {
+		return r.DB.Do(ctx, func(tx *db.Tx) error { return r.storeMixed(ctx, tx, results, webhooks) })
 	}
-	return r.DB.Do(ctx, func(tx *db.Tx) error { return store(ctx, tx, results) })
+	return r.storeSuccesses(ctx, results, webhooks)
 }
 
-// storeSuccesses settles results that all succeeded: the failures of their webhooks are then 0, whatever they were. So it locks these
-// last and only where there is something to change: busy webhooks would wait for each other's claims.
-func storeSuccesses(ctx context.Context, tx *db.Tx, results []delivery.Result) error {
-	written, err := delivery.Settle(ctx, tx, results)
-	if err != nil {
-		return err
-	}
-	var webhooks []uuid.UUID
-	for _, r := range results {
-		if written[r.ID] && !slices.Contains(webhooks, r.Webhook) {
-			webhooks = append(webhooks, r.Webhook)
-		}
-	}
-	endpoint.EndStreaks(tx, webhooks)
-	return nil
+// storeSuccesses settles results that all succeeded, in one round trip: the failures of their webhooks are then 0, whatever they were. So
+// it locks these last, and only where there is something to change: busy webhooks would wait for each other's claims.
+func (r *Room) storeSuccesses(ctx context.Context, results []delivery.Result, webhooks []uuid.UUID) error {
+	b := &pgx.Batch{}
+	delivery.Settle(ctx, b, results, func(map[uuid.UUID]bool) {})
+	endpoint.EndStreaks(b, webhooks)
+	return r.DB.Pool.SendBatch(ctx, b).Close()
 }
 
 // storeMixed settles results of which some failed. It locks the webhooks first, counts, and sets the timers of retries.
-func (r *Room) storeMixed(ctx context.Context, tx *db.Tx, results []delivery.Result) error {
-	webhooks := make([]uuid.UUID, len(results))
-	for i, a := range results {
-		webhooks[i] = a.Webhook
-	}
+func (r *Room) storeMixed(ctx context.Context, tx *db.Tx, results []delivery.Result, webhooks []uuid.UUID) error {
 	streaks, err := endpoint.LockStreaks(ctx, tx, webhooks)
 	if err != nil {
 		return err
 	}
-	written, err := delivery.Settle(ctx, tx, results)
-	if err != nil {
+	var written map[uuid.UUID]bool
+	b := &pgx.Batch{}
+	delivery.Settle(ctx, b, results, func(ids map[uuid.UUID]bool) { written = ids })
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
 	var retries []timer
