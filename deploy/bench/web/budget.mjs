@@ -23,7 +23,8 @@ function weigh(dir, entry) {
   take(entry)
   return [...seen].reduce((sum, name) => sum + gzipSync(readFileSync(join(dir, name)), { level: 9 }).length, 0)
 }
-const dist = (service) => join(root, `services/${service}/internal/${service}/web/dist`)
+const room = { booking: "widget", forms: "forms" }
+const dist = (service) => join(root, `services/${service}/internal/${room[service]}/web/dist`)
 line("booking widget, gzip", kB(weigh(dist("booking"), "widget.js")), 18, "kB")
 line("form widget, gzip", kB(weigh(dist("forms"), "widget.js")), 12, "kB")
 for (const service of ["booking", "forms"]) {
