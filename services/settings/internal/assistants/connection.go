@@ -1,10 +1,7 @@
 package assistants
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
@@ -323,6 +319,11 @@ func (r *Room) connect(ctx context.Context, tx *db.Tx, in connectInput) (newConn
 	return newConnection{id, to.String()}, nil
 }
 
+func (r *Room) noticeConnection(ctx context.Context, tx *db.Tx, p people.Person, name, host string) error {
+	return r.people.Notice(ctx, tx, p, "new_connection", "An assistant is connected", "You have connected an assistant that calls itself “"+name+"”, at "+host+
+		". It acts in your name, as far as you have agreed. Your account shows all that are connected, and ends them.")
+}
+
 func deleteConnection(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	return op.None{}, EndOf(ctx, tx, tx.Who.UserID, in.ID)
 }
@@ -362,10 +363,6 @@ func endConnectionsWhere(ctx context.Context, tx *db.Tx, where string, args ...a
 	return len(ids), nil
 }
 
-func endTokensWhere(ctx context.Context, tx *db.Tx, where string, args ...any) error {
-	return people.Withdraw(ctx, tx, auth.TokenKey, `delete from access_token where `+where+` returning id::text`, args...)
-}
-
 // endExpiredConnections deletes connections that their assistants have left, codes that nobody used, and tokens whose time is over.
 func (r *Room) endExpiredConnections(ctx context.Context) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
@@ -374,130 +371,6 @@ func (r *Room) endExpiredConnections(ctx context.Context) error {
 		}
 		return endTokensWhere(ctx, tx, `expires_at < $1`, tx.Now)
 	})
-}
-
-// tokens are what an assistant gets for a code or a refresh token.
-type tokens struct {
-	access, refresh string
-	permissions     []string
-}
-
-// errGrant says that a code or refresh token is not good. Nothing more is said, because whoever holds it may have stolen it.
-var errGrant = fault.InvalidToken("The code or token is not valid, was used before, or its time is over.")
-
-// exchange is what an assistant sends for a code.
-type exchange struct{ ClientID, Code, Verifier, RedirectURI string }
-
-// useCode gives tokens for a code. It fails with errGrant. A code that comes again ends the connection that it has made, because one of
-// the two has stolen it; so the caller commits, whatever the outcome.
-func (r *Room) useCode(ctx context.Context, tx *db.Tx, in exchange) (tokens, error) {
-	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where code_hash = $1 for update`, secrets.Hash(in.Code))
-	if err != nil {
-		return tokens{}, err
-	}
-	if c.FamilyHash != nil {
-		return tokens{}, r.endStolen(ctx, tx, c)
-	}
-	verified := sha256.Sum256([]byte(in.Verifier))
-	if !c.CodeExpiresAt.After(tx.Now) || c.AssistantID.String() != in.ClientID || c.RedirectURI != in.RedirectURI ||
-		!secrets.Same(base64.RawURLEncoding.EncodeToString(verified[:]), c.CodeChallenge) {
-		return tokens{}, errGrant
-	}
-	family, hash := secrets.New()
-	c.FamilyHash = hash
-	return issue(ctx, tx, c, family)
-}
-
-// refresh gives new tokens for a refresh token, which ends. It fails with errGrant. One that ended before ends the connection, because
-// either its assistant or a thief has used it; so the caller commits, whatever the outcome.
-func (r *Room) refresh(ctx context.Context, tx *db.Tx, clientID, token string) (tokens, error) {
-	family, secret, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
-	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where family_hash = $1 for update`, secrets.Hash(family))
-	if err != nil {
-		return tokens{}, err
-	}
-	if !secrets.Same(string(c.RefreshHash), string(secrets.Hash(secret))) {
-		return tokens{}, r.endStolen(ctx, tx, c)
-	}
-	if c.AssistantID.String() != clientID || !c.ExpiresAt.After(tx.Now) {
-		return tokens{}, errGrant
-	}
-	return issue(ctx, tx, c, family)
-}
-
-// endStolen ends a connection of which a code or refresh token came twice, mails its person and fails with errGrant.
-func (r *Room) endStolen(ctx context.Context, tx *db.Tx, c connection) error {
-	if _, err := endConnectionsWhere(ctx, tx, `id = $1`, c.ID); err != nil {
-		return err
-	}
-	p, err := people.ByID(ctx, tx, c.PersonID)
-	if err != nil {
-		return err
-	}
-	if err := op.Audit(ctx, tx, "end-reused-connection", "connection", c.ID.String()); err != nil {
-		return err
-	}
-	return cmp.Or(r.noticeStolen(ctx, tx, p, c.Name), error(errGrant))
-}
-
-// revoke ends the connection to which an access or refresh token belongs. An unknown token is no error.
-func revoke(ctx context.Context, tx *db.Tx, token string) error {
-	family, _, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
-	_, err := endConnectionsWhere(ctx, tx, `family_hash = $1 or id = (select connection_id from access_token where hash = $2)`, secrets.Hash(family), secrets.Hash(token))
-	return err
-}
-
-// The prefixes let whoever finds a token see what it is.
-const accessPrefix, refreshPrefix = "fda_", "fdr_"
-
-// issue gives a locked connection a new access token, and a refresh token of its family in place of the one before. The access tokens
-// before stay until their time is over, for the calls under way.
-func issue(ctx context.Context, tx *db.Tx, c connection, family string) (tokens, error) {
-	secret, refreshHash := secrets.New()
-	access, _ := secrets.New()
-	access = accessPrefix + access
-	_, err := tx.Exec(ctx, `update connection set family_hash = $2, refresh_hash = $3, expires_at = $4 where id = $1`, c.ID, c.FamilyHash, refreshHash, tx.Now.Add(connectionLife))
-	if err != nil {
-		return tokens{}, fmt.Errorf("refresh connection %s: %w", c.ID, err)
-	}
-	t := accessToken{ID: db.NewID(), ConnectionID: c.ID, Hash: secrets.Hash(access), ExpiresAt: tx.Now.Add(tokenLife), PersonID: c.PersonID, Name: c.Name, Permissions: c.Permissions, Denied: c.Denied}
-	_, err = tx.Exec(ctx, `insert into access_token (id, connection_id, hash, expires_at) values ($1, $2, $3, $4)`, t.ID, t.ConnectionID, t.Hash, t.ExpiresAt)
-	if err != nil {
-		return tokens{}, fmt.Errorf("store access token: %w", err)
-	}
-	return tokens{access, refreshPrefix + family + "." + secret, c.Permissions}, publishToken(tx, t)
-}
-
-// accessToken is a token with what its connection says of it.
-type accessToken struct {
-	ID, ConnectionID uuid.UUID
-	Hash             []byte
-	ExpiresAt        time.Time
-	PersonID         int64
-	Name             string
-	Permissions      []string
-	Denied           []string
-}
-
-func publishToken(tx *db.Tx, t accessToken) error {
-	return tx.EmitMessage(proto.IdentityTopic, auth.TokenKey(t.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{
-		Id: t.ConnectionID.String(), UserId: t.PersonID, Name: t.Name, Assistant: true, Bearer: true, Hash: t.Hash, Limited: true, Permissions: t.Permissions, Denied: t.Denied,
-		ExpiresAt: timestamppb.New(t.ExpiresAt)}}})
-}
-
-func publishTokens(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	return row.Each(ctx, tx, func(t accessToken) error { return publishToken(tx, t) }, `select t.id, t.connection_id, t.hash, t.expires_at, c.person_id, c.name, c.permissions, c.denied
-		from access_token t join connection c on c.id = t.connection_id where t.id = any($1) order by t.id`, ids)
-}
-
-func (r *Room) noticeConnection(ctx context.Context, tx *db.Tx, p people.Person, name, host string) error {
-	return r.people.Notice(ctx, tx, p, "new_connection", "An assistant is connected", "You have connected an assistant that calls itself “"+name+"”, at "+host+
-		". It acts in your name, as far as you have agreed. Your account shows all that are connected, and ends them.")
-}
-
-func (r *Room) noticeStolen(ctx context.Context, tx *db.Tx, p people.Person, name string) error {
-	return r.people.Notice(ctx, tx, p, "connection_reused", "An assistant was disconnected", "A secret of the assistant “"+name+"” was used twice, so somebody may have stolen it. "+
-		"The assistant is disconnected. Connect it again if you trust it.")
 }
 
 // onConnectionSeen notes when and from where a token of a connection was last used.
