@@ -41,7 +41,7 @@ func PinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return tx.Lock(ctx, aliasLock, id)
 }
 
-// PinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as pinned does for one.
+// PinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as Pinned does for one.
 func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
 	for _, e := range events {
@@ -58,7 +58,7 @@ func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	return queuePins(ctx, tx, ids, db.QueueLockShared)
 }
 
-// PinAllAlone locks the meaning of the ids that commands ask for, sorted, as pinAlone does for one.
+// PinAllAlone locks the meaning of the ids that commands ask for, sorted, as PinAlone does for one.
 func PinAllAlone(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
 	for _, e := range events {

@@ -2,15 +2,16 @@ package contact
 
 import (
 	"context"
-	"frontdesk/libs/address"
-	"frontdesk/libs/db"
-	"frontdesk/libs/erasure"
-	"frontdesk/proto"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
 )
 
 // Leavers are the people whom one transaction erases. Their ids, addresses and full names are published as one ForgetPerson.
@@ -22,6 +23,7 @@ type Leavers struct {
 	Labels []string
 }
 
+// FullName is a first and a last name, of which neither is empty.
 type FullName struct{ First, Last string }
 
 // NewLeavers returns nobody yet; hash is that of addresses and names in messages.
@@ -103,7 +105,7 @@ func erasedEvent(id uuid.UUID) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
 }
 
-// Erase deletes a contact that lockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
+// Erase deletes a contact that LockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
 // gives these ids: contacts that were merged into this one, ids that were given out for it, and its own.
 func Erase(ctx context.Context, tx *db.Tx, id uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := tx.Query(ctx, `select id from contact_alias where target = $1`, id)

@@ -2,11 +2,12 @@ package contact
 
 import (
 	"context"
-	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
 	"slices"
 
 	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 )
 
 // OtherID names a second record in the body.
@@ -15,6 +16,7 @@ type OtherID struct {
 	OtherID uuid.UUID `json:"other_id" required:"true" doc:"The id of the record that is merged into this one and deleted."`
 }
 
+// SameRecord is the problem of a second record that is the first one.
 func SameRecord(what string) fault.Problem { return fault.NewProblem("same", "must be another "+what) }
 
 // LockPair locks two records by id and gives them as they were named.

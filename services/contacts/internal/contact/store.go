@@ -16,7 +16,7 @@ import (
 	"frontdesk/proto"
 )
 
-// A query of contacts is "select " + shownContact or wholeContact + contactFrom; rows are read with
+// A query of contacts is "select " + Shown or Whole + From; rows are read with
 // pgx.RowToStructByName[Contact].
 const (
 	contactStart = `c.id, c.version, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.marketing_updated_at, c.source,
@@ -54,7 +54,7 @@ const (
 			n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, made)` + insertEnd
 )
 
-// newRow returns the arguments of insertContactSQL for a contact that newContact made.
+// newRow returns the arguments of insertContactSQL for a contact that MadeAt made.
 func newRow(c Contact) pgx.NamedArgs {
 	return pgx.NamedArgs{"id": c.ID, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email, "key": address.Key(c.Email), "phone": c.Phone,
 		"status": c.Status, "marketing": c.Marketing, "marketing_at": c.MarketingUpdatedAt, "source": c.Source, "owner": c.OwnerUserID, "tags": c.Tags,
@@ -111,7 +111,7 @@ func arrayText(words []string) string {
 	return "{" + b.String() + "}"
 }
 
-// Insert inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
+// Insert inserts contacts of MadeAt, and gives those whose address was free, as the database stamped them.
 func Insert(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
 	var rows pgx.Rows
 	var err error
@@ -126,7 +126,7 @@ func Insert(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]
 	return stamped(rows, contacts)
 }
 
-// DeferInsert inserts a contact of newContact in the round trip of the commit, unless its address is taken.
+// DeferInsert inserts a contact of MadeAt in the round trip of the commit, unless its address is taken.
 func DeferInsert(tx *db.Tx, c Contact) { tx.Defer(insertContactSQL, newRow(c)) }
 
 // stamped gives the contacts that rows of id and updated_at name, with that time.
@@ -173,7 +173,7 @@ type contactRow struct {
 }
 
 // updateContacts stores locked contacts as their next versions, and gives them so, as the database stamped them. Their
-// addresses stay as they were: see updateContactAndAddress.
+// addresses stay as they were: see UpdateAddress.
 func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
 	next, changed := slices.Clone(contacts), make([]contactRow, len(contacts))
 	for i, c := range contacts {
@@ -199,7 +199,7 @@ func Update(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, err error
 	return shown, err
 }
 
-// UpdateAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when
+// UpdateAddress is Update for one that gets an address, or gets it back. It fails with ErrTaken when
 // another contact has the address; the transaction can go on then.
 func UpdateAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	if h, err := WithEmail(ctx, tx, address.Key(c.Email)); err == nil && h.ID != c.ID {
@@ -237,7 +237,7 @@ func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	return oneContact(ctx, tx, `select `+Whole+From+` where `+w.String()+` for no key update of c`, w.Args...)
 }
 
-// LockLive is lockContact for writes that the trash refuses: 409 svc_invalid_status.
+// LockLive is Lock for writes that the trash refuses: 409 svc_invalid_status.
 func LockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	c, err := Lock(ctx, tx, id)
 	if err == nil && c.DeletedAt != nil {
@@ -282,6 +282,7 @@ func oneContact(ctx context.Context, tx *db.Tx, query string, args ...any) (Cont
 // FailTrashed says in descriptions when inTrash is the answer, see op.Fails.
 const FailTrashed = "The record is in the trash. Restore it first."
 
+// InTrash refuses a write to a record in the trash: 409 svc_invalid_status.
 func InTrash(what string) error {
 	return fault.InvalidStatus("deleted", "The "+what+" is in the trash. Restore it first.")
 }
@@ -299,7 +300,7 @@ func WithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error)
 	return h, tx.QueryRow(ctx, holderSQL, key).Scan(&h.ID, &h.OwnerUserID)
 }
 
-// LockWithEmail is contactWithEmail that locks the contact.
+// LockWithEmail is WithEmail that locks the contact.
 func LockWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
 	return h, tx.QueryRow(ctx, holderSQL+` for no key update`, key).Scan(&h.ID, &h.OwnerUserID)
 }
@@ -336,10 +337,12 @@ func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) 
 	return nil
 }
 
+// Event is an event about a contact as it is, under its version. Extra may be nil.
 func Event(kind string, c Contact, changed []string, extra any) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.Version, Changed: changed, Data: c, Extra: extra}
 }
 
+// CollectIDs reads rows of one id.
 func CollectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }

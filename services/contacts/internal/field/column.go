@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"frontdesk/libs/db"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
 )
 
 // Exported are the custom fields that are columns of an export.
@@ -21,6 +22,7 @@ func Exported(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
 }
 
+// Labels are the headers of the columns that AppendValues fills.
 func Labels(fields []Field) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
@@ -61,6 +63,7 @@ func cellText(v any) string {
 	return fmt.Sprint(v)
 }
 
+// Stamp is a time as a cell; empty for none.
 func Stamp(t *time.Time) string {
 	if t == nil {
 		return ""

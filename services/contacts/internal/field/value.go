@@ -238,6 +238,7 @@ func checkboxValue(v any) (any, fault.Problem) {
 // MaxValues bounds all custom values of a record together, in bytes of JSON: they travel in every event of it.
 const MaxValues = 256 << 10
 
+// TooMuch reports whether custom values have more than MaxValues.
 func TooMuch(fields map[string]any) bool {
 	raw, err := json.Marshal(fields)
 	return err != nil || len(raw) > MaxValues

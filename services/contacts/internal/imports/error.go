@@ -2,6 +2,7 @@ package imports
 
 import (
 	"errors"
+
 	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/csvfile"
 )

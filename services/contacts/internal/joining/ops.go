@@ -2,6 +2,7 @@ package joining
 
 import (
 	_ "embed"
+
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/people"

@@ -30,6 +30,7 @@ func (r *Room) listConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List
 	return db.All(consents), err
 }
 
+// ConsentsOf lists what a contact agreed to, oldest first.
 func ConsentsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Consent, error) {
 	rows, err := tx.Query(ctx, `select purpose, text, verified, created_at from consent where contact_id = $1 order by created_at, id`, contact)
 	if err != nil {

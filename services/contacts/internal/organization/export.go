@@ -2,13 +2,14 @@ package organization
 
 import (
 	"context"
-	"frontdesk/libs/db"
-	"frontdesk/libs/op"
-	"frontdesk/services/contacts/internal/field"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/field"
 )
 
 // organizationExport asks for organizations as a file.

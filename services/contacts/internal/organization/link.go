@@ -34,6 +34,7 @@ func (r *Room) contactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) 
 	return db.All(links), err
 }
 
+// Of lists the organizations of a contact that are not in the trash, the primary one first.
 func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
 	rows, err := tx.Query(ctx, `
 		select o.id, o.name, l.role, l.is_primary from contact_organization l join organization o on o.id = l.organization_id

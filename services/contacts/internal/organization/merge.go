@@ -3,15 +3,16 @@ package organization
 import (
 	"context"
 	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/timeline"
-
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 )
 
 // mergeOrganizations merges another organization into this one, as mergeContacts does with people.

@@ -2,6 +2,7 @@ package overview
 
 import (
 	_ "embed"
+
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
 )

@@ -1,8 +1,6 @@
 package overview
 
-import (
-	"frontdesk/libs/app"
-)
+import "frontdesk/libs/app"
 
 // Room sums up.
 type Room struct{ *app.Kit }

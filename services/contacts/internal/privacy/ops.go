@@ -2,6 +2,7 @@ package privacy
 
 import (
 	_ "embed"
+
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
 )

@@ -2,6 +2,7 @@ package search
 
 import (
 	_ "embed"
+
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
 )

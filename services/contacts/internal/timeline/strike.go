@@ -2,12 +2,13 @@ package timeline
 
 import (
 	"context"
-	"frontdesk/libs/db"
-	"frontdesk/libs/erasure"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 )
 
 // Strike takes the addresses out of the timelines of contacts that had one of them before, and the names of

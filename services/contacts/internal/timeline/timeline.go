@@ -126,10 +126,11 @@ func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	return err
 }
 
-// Columns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
+// Columns are read by Scan, of activity a and the contact c that an entry is about, if any.
 const Columns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
 	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
 
+// Scan reads a row of Columns.
 func Scan(row pgx.CollectableRow) (Entry, error) {
 	r, err := pgx.RowToStructByName[entryRow](row)
 	if r.ContactID != nil {
@@ -144,6 +145,7 @@ type entryRow struct {
 	FirstName, LastName, Email, Phone *string
 }
 
+// Key is the place of an entry in a list, newest first.
 func Key(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
 
 // TimelineQuery asks for a page of a record's timeline.
