@@ -102,24 +102,18 @@ func QueueAlias(b *pgx.Batch, id, target uuid.UUID, now time.Time) {
 
 // Absorb deletes loser, whose addresses become former ones of winner. What of other tables belonged to loser has moved before.
 func Absorb(ctx context.Context, tx *db.Tx, winner uuid.UUID, loser Contact) error {
-	for _, q := range []string{
-		`insert into former_address (email_key, contact_id) select email_key, $1 from former_address where contact_id = $2 on conflict do nothing`,
-		`delete from contact where id = $2 and $1 <> $2`,
-	} {
-		if _, err := tx.Exec(ctx, q, winner, loser.ID); err != nil {
-			return err
-		}
+	b := &pgx.Batch{}
+	b.Queue(`insert into former_address (email_key, contact_id) select email_key, $1 from former_address where contact_id = $2 on conflict do nothing`, winner, loser.ID)
+	b.Queue(`delete from contact where id = $1`, loser.ID)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
 	}
 	return RememberAddress(ctx, tx, winner, address.Key(loser.Email))
 }
 
 // MergedAway publishes that winner took over from loser, which stands for it by now, and from every contact that was merged into loser before.
 func MergedAway(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
-	rows, err := tx.Query(ctx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
-	if err != nil {
-		return err
-	}
-	ids, err := CollectIDs(rows)
+	ids, err := IDsOf(ctx, tx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,7 @@ import (
 	"frontdesk/proto"
 )
 
-// A query of contacts is "select " + Shown or Whole + From; rows are read with
-// pgx.RowToStructByName[Contact].
+// A query of contacts is "select " + Shown or Whole + From; Query reads it.
 const (
 	contactStart = `c.id, c.version, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.marketing_updated_at, c.source,
 		c.owner_user_id, c.tags, `
@@ -246,6 +245,15 @@ func LockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	return c, err
 }
 
+// Query reads the contacts of a query, see From.
+func Query(ctx context.Context, tx *db.Tx, query string, args ...any) ([]Contact, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+}
+
 // Read reads a contact, whoever asks; 404 svc_not_found when it is gone.
 func Read(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	return oneContact(ctx, tx, readContactSQL, id)
@@ -321,11 +329,7 @@ func Emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []s
 
 // publish publishes contact.updated for contacts as they are now.
 func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) error {
-	rows, err := tx.Query(ctx, `select `+Shown+From+` where c.id = any($1) order by c.id`, ids)
-	if err != nil {
-		return err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	contacts, err := Query(ctx, tx, `select `+Shown+From+` where c.id = any($1) order by c.id`, ids)
 	if err != nil {
 		return err
 	}
@@ -342,11 +346,6 @@ func Event(kind string, c Contact, changed []string, extra any) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.Version, Changed: changed, Data: c, Extra: extra}
 }
 
-// CollectIDs reads rows of one id.
-func CollectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-}
-
 // LockWithEmails locks the contacts that have addresses, by the addresses' keys, and gives them whole.
 func LockWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]Contact, error) {
 	found := map[string]Contact{}
@@ -357,13 +356,45 @@ func LockWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]C
 	if err != nil || locked.RowsAffected() == 0 {
 		return found, err
 	}
-	rows, err := tx.Query(ctx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
-	if err != nil {
-		return nil, err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	contacts, err := Query(ctx, tx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
 	for _, c := range contacts {
 		found[address.Key(c.Email)] = c
 	}
 	return found, err
+}
+
+// OtherID names a second record in the body.
+type OtherID struct {
+	ID      uuid.UUID `json:"id"`
+	OtherID uuid.UUID `json:"other_id" required:"true" doc:"The id of the record that is merged into this one and deleted."`
+}
+
+// SameRecord is the problem of a second record that is the first one.
+func SameRecord(what string) fault.Problem { return fault.NewProblem("same", "must be another "+what) }
+
+// LockPair locks two records by id and gives them as they were named.
+func LockPair[T any](ctx context.Context, tx *db.Tx, in OtherID, lock func(context.Context, *db.Tx, uuid.UUID) (T, error)) (one, other T, err error) {
+	ids := []uuid.UUID{in.ID, in.OtherID}
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	for _, id := range ids {
+		record, err := lock(ctx, tx, id)
+		if err != nil {
+			return one, other, err
+		}
+		if id == in.ID {
+			one = record
+		} else {
+			other = record
+		}
+	}
+	return one, other, nil
+}
+
+// IDsOf gives the ids that a query selects.
+func IDsOf(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }

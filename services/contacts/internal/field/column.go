@@ -8,18 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
 )
 
 // Exported are the custom fields that are columns of an export.
 func Exported(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	return readFields(ctx, tx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
 }
 
 // Labels are the headers of the columns that AppendValues fills.

@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/csvfile"
@@ -23,11 +21,7 @@ type Set map[string]Field
 
 // Writable reads the fields of an entity that are not archived.
 func Writable(ctx context.Context, tx *db.Tx, entity string) (Set, error) {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived`, entity)
-	if err != nil {
-		return nil, err
-	}
-	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	fields, err := readFields(ctx, tx, `select `+fieldColumns+` from field where entity = $1 and not archived`, entity)
 	set := Set{}
 	for _, f := range fields {
 		set[f.Key] = f
