@@ -2,13 +2,14 @@ package contact
 
 import (
 	"context"
-	"frontdesk/libs/bus"
-	"frontdesk/libs/db"
-	"frontdesk/services/contacts/internal/timeline"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/timeline"
 )
 
 const moveActivity = `update contact set last_activity = $2 where id = $1 and (last_activity is null or last_activity < $2)`

@@ -41,7 +41,7 @@ func PinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return tx.Lock(ctx, aliasLock, id)
 }
 
-// PinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as pinned does for one.
+// PinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as Pinned does for one.
 func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
 	for _, e := range events {
@@ -58,7 +58,7 @@ func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	return queuePins(ctx, tx, ids, db.QueueLockShared)
 }
 
-// PinAllAlone locks the meaning of the ids that commands ask for, sorted, as pinAlone does for one.
+// PinAllAlone locks the meaning of the ids that commands ask for, sorted, as PinAlone does for one.
 func PinAllAlone(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
 	for _, e := range events {
@@ -102,24 +102,18 @@ func QueueAlias(b *pgx.Batch, id, target uuid.UUID, now time.Time) {
 
 // Absorb deletes loser, whose addresses become former ones of winner. What of other tables belonged to loser has moved before.
 func Absorb(ctx context.Context, tx *db.Tx, winner uuid.UUID, loser Contact) error {
-	for _, q := range []string{
-		`insert into former_address (email_key, contact_id) select email_key, $1 from former_address where contact_id = $2 on conflict do nothing`,
-		`delete from contact where id = $2 and $1 <> $2`,
-	} {
-		if _, err := tx.Exec(ctx, q, winner, loser.ID); err != nil {
-			return err
-		}
+	b := &pgx.Batch{}
+	b.Queue(`insert into former_address (email_key, contact_id) select email_key, $1 from former_address where contact_id = $2 on conflict do nothing`, winner, loser.ID)
+	b.Queue(`delete from contact where id = $1`, loser.ID)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
 	}
 	return RememberAddress(ctx, tx, winner, address.Key(loser.Email))
 }
 
 // MergedAway publishes that winner took over from loser, which stands for it by now, and from every contact that was merged into loser before.
 func MergedAway(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
-	rows, err := tx.Query(ctx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
-	if err != nil {
-		return err
-	}
-	ids, err := CollectIDs(rows)
+	ids, err := IDsOf(ctx, tx, `update contact_alias set merged = true where id = $1 or target = $2 and merged and not lingers returning id`, loser, winner)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,13 @@ package contact
 
 import (
 	"context"
+
+	"github.com/google/uuid"
+
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/timeline"
-
-	"github.com/google/uuid"
 )
 
 // Writes are changes of many contacts, which send stores with their timeline entries and events.
@@ -23,7 +24,7 @@ type update struct{ old, next Contact }
 // Update adds a change of a locked contact. Its address stays as it is.
 func (w *Writes) Update(old, next Contact) { w.updates = append(w.updates, update{old, next}) }
 
-// Created adds the entry, with this subject, and the event of a contact that insertContacts made.
+// Created adds the entry, with this subject, and the event of a contact that Insert made.
 func (w *Writes) Created(c Contact, subject string) {
 	w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Created, Subject: subject, Data: Creation(c)})
 	w.events = append(w.events, Event(proto.KindContactCreated, c, nil, nil))

@@ -99,6 +99,7 @@ const (
 	statusInactive = "inactive"
 )
 
+// Statuses are those that a contact may have.
 var Statuses = []string{statusLead, statusCustomer, statusInactive}
 
 // MadeAt is c as a contact that is made at now: a lead unless it has a status, and not asked about marketing yet.

@@ -2,15 +2,16 @@ package contact
 
 import (
 	"context"
-	"frontdesk/libs/address"
-	"frontdesk/libs/db"
-	"frontdesk/libs/erasure"
-	"frontdesk/proto"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
 )
 
 // Leavers are the people whom one transaction erases. Their ids, addresses and full names are published as one ForgetPerson.
@@ -22,6 +23,7 @@ type Leavers struct {
 	Labels []string
 }
 
+// FullName is a first and a last name, of which neither is empty.
 type FullName struct{ First, Last string }
 
 // NewLeavers returns nobody yet; hash is that of addresses and names in messages.
@@ -77,11 +79,7 @@ func (l *Leavers) AddNames(texts ...string) {
 // LockToErase locks the contacts whose ids a query gives, sorted, and gives those that are still there. Whoever files
 // something under an id locks the id first, then the contact; so does this.
 func LockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := CollectIDs(rows)
+	ids, err := IDsOf(ctx, tx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +90,7 @@ func LockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]u
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
-	if rows, err = tx.Query(ctx, `select id from contact where id = any($1) order by id for update`, ids); err != nil {
-		return nil, err
-	}
-	return CollectIDs(rows)
+	return IDsOf(ctx, tx, `select id from contact where id = any($1) order by id for update`, ids)
 }
 
 // erasedEvent is the last event of an id that meant a person who was erased.
@@ -103,26 +98,18 @@ func erasedEvent(id uuid.UUID) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: id.String(), Data: map[string]any{"id": id}}
 }
 
-// Erase deletes a contact that lockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
+// Erase deletes a contact that LockToErase locked, after what other rooms keep of it. It publishes the end of every id that means the person, and
 // gives these ids: contacts that were merged into this one, ids that were given out for it, and its own.
 func Erase(ctx context.Context, tx *db.Tx, id uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `select id from contact_alias where target = $1`, id)
+	aliases, err := IDsOf(ctx, tx, `select id from contact_alias where target = $1`, id)
 	if err != nil {
 		return nil, err
 	}
-	aliases, err := CollectIDs(rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range []string{
-		`update contact_alias set target = null, merged = false, lingers = false where target = $1`,
-		`delete from contact where id = $1`,
-	} {
-		if _, err := tx.Exec(ctx, q, id); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := tx.Exec(ctx, `insert into contact_alias (id, created_at) values ($1, $2)`, id, tx.Now); err != nil {
+	b := &pgx.Batch{}
+	b.Queue(`update contact_alias set target = null, merged = false, lingers = false where target = $1`, id)
+	b.Queue(`delete from contact where id = $1`, id)
+	b.Queue(`insert into contact_alias (id, created_at) values ($1, $2)`, id, tx.Now)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
 	if err := tx.End(ctx, erasedEvent(id)); err != nil {

@@ -16,8 +16,7 @@ import (
 	"frontdesk/proto"
 )
 
-// A query of contacts is "select " + shownContact or wholeContact + contactFrom; rows are read with
-// pgx.RowToStructByName[Contact].
+// A query of contacts is "select " + Shown or Whole + From; Query reads it.
 const (
 	contactStart = `c.id, c.version, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.marketing_updated_at, c.source,
 		c.owner_user_id, c.tags, `
@@ -54,7 +53,7 @@ const (
 			n (id, first_name, last_name, email, email_key, phone, status, marketing, marketing_updated_at, source, owner_user_id, tags, fields, made)` + insertEnd
 )
 
-// newRow returns the arguments of insertContactSQL for a contact that newContact made.
+// newRow returns the arguments of insertContactSQL for a contact that MadeAt made.
 func newRow(c Contact) pgx.NamedArgs {
 	return pgx.NamedArgs{"id": c.ID, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email, "key": address.Key(c.Email), "phone": c.Phone,
 		"status": c.Status, "marketing": c.Marketing, "marketing_at": c.MarketingUpdatedAt, "source": c.Source, "owner": c.OwnerUserID, "tags": c.Tags,
@@ -111,7 +110,7 @@ func arrayText(words []string) string {
 	return "{" + b.String() + "}"
 }
 
-// Insert inserts contacts of newContact, and gives those whose address was free, as the database stamped them.
+// Insert inserts contacts of MadeAt, and gives those whose address was free, as the database stamped them.
 func Insert(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
 	var rows pgx.Rows
 	var err error
@@ -126,7 +125,7 @@ func Insert(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]
 	return stamped(rows, contacts)
 }
 
-// DeferInsert inserts a contact of newContact in the round trip of the commit, unless its address is taken.
+// DeferInsert inserts a contact of MadeAt in the round trip of the commit, unless its address is taken.
 func DeferInsert(tx *db.Tx, c Contact) { tx.Defer(insertContactSQL, newRow(c)) }
 
 // stamped gives the contacts that rows of id and updated_at name, with that time.
@@ -173,7 +172,7 @@ type contactRow struct {
 }
 
 // updateContacts stores locked contacts as their next versions, and gives them so, as the database stamped them. Their
-// addresses stay as they were: see updateContactAndAddress.
+// addresses stay as they were: see UpdateAddress.
 func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uuid.UUID]Contact, error) {
 	next, changed := slices.Clone(contacts), make([]contactRow, len(contacts))
 	for i, c := range contacts {
@@ -199,7 +198,7 @@ func Update(ctx context.Context, tx *db.Tx, c Contact) (shown Contact, err error
 	return shown, err
 }
 
-// UpdateAddress is updateContact for one that gets an address, or gets it back. It fails with errTaken when
+// UpdateAddress is Update for one that gets an address, or gets it back. It fails with ErrTaken when
 // another contact has the address; the transaction can go on then.
 func UpdateAddress(ctx context.Context, tx *db.Tx, c Contact) (Contact, error) {
 	if h, err := WithEmail(ctx, tx, address.Key(c.Email)); err == nil && h.ID != c.ID {
@@ -237,13 +236,22 @@ func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	return oneContact(ctx, tx, `select `+Whole+From+` where `+w.String()+` for no key update of c`, w.Args...)
 }
 
-// LockLive is lockContact for writes that the trash refuses: 409 svc_invalid_status.
+// LockLive is Lock for writes that the trash refuses: 409 svc_invalid_status.
 func LockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 	c, err := Lock(ctx, tx, id)
 	if err == nil && c.DeletedAt != nil {
 		err = InTrash("contact")
 	}
 	return c, err
+}
+
+// Query reads the contacts of a query, see From.
+func Query(ctx context.Context, tx *db.Tx, query string, args ...any) ([]Contact, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
 }
 
 // Read reads a contact, whoever asks; 404 svc_not_found when it is gone.
@@ -282,6 +290,7 @@ func oneContact(ctx context.Context, tx *db.Tx, query string, args ...any) (Cont
 // FailTrashed says in descriptions when inTrash is the answer, see op.Fails.
 const FailTrashed = "The record is in the trash. Restore it first."
 
+// InTrash refuses a write to a record in the trash: 409 svc_invalid_status.
 func InTrash(what string) error {
 	return fault.InvalidStatus("deleted", "The "+what+" is in the trash. Restore it first.")
 }
@@ -299,7 +308,7 @@ func WithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error)
 	return h, tx.QueryRow(ctx, holderSQL, key).Scan(&h.ID, &h.OwnerUserID)
 }
 
-// LockWithEmail is contactWithEmail that locks the contact.
+// LockWithEmail is WithEmail that locks the contact.
 func LockWithEmail(ctx context.Context, tx *db.Tx, key string) (h holder, err error) {
 	return h, tx.QueryRow(ctx, holderSQL+` for no key update`, key).Scan(&h.ID, &h.OwnerUserID)
 }
@@ -320,11 +329,7 @@ func Emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []s
 
 // publish publishes contact.updated for contacts as they are now.
 func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) error {
-	rows, err := tx.Query(ctx, `select `+Shown+From+` where c.id = any($1) order by c.id`, ids)
-	if err != nil {
-		return err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	contacts, err := Query(ctx, tx, `select `+Shown+From+` where c.id = any($1) order by c.id`, ids)
 	if err != nil {
 		return err
 	}
@@ -336,12 +341,9 @@ func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) 
 	return nil
 }
 
+// Event is an event about a contact as it is, under its version. Extra may be nil.
 func Event(kind string, c Contact, changed []string, extra any) db.Event {
 	return db.Event{Topic: proto.ContactTopic, Kind: kind, Key: c.ID.String(), Version: c.Version, Changed: changed, Data: c, Extra: extra}
-}
-
-func CollectIDs(rows pgx.Rows) ([]uuid.UUID, error) {
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
 // LockWithEmails locks the contacts that have addresses, by the addresses' keys, and gives them whole.
@@ -354,13 +356,45 @@ func LockWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]C
 	if err != nil || locked.RowsAffected() == 0 {
 		return found, err
 	}
-	rows, err := tx.Query(ctx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
-	if err != nil {
-		return nil, err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	contacts, err := Query(ctx, tx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
 	for _, c := range contacts {
 		found[address.Key(c.Email)] = c
 	}
 	return found, err
+}
+
+// OtherID names a second record in the body.
+type OtherID struct {
+	ID      uuid.UUID `json:"id"`
+	OtherID uuid.UUID `json:"other_id" required:"true" doc:"The id of the record that is merged into this one and deleted."`
+}
+
+// SameRecord is the problem of a second record that is the first one.
+func SameRecord(what string) fault.Problem { return fault.NewProblem("same", "must be another "+what) }
+
+// LockPair locks two records by id and gives them as they were named.
+func LockPair[T any](ctx context.Context, tx *db.Tx, in OtherID, lock func(context.Context, *db.Tx, uuid.UUID) (T, error)) (one, other T, err error) {
+	ids := []uuid.UUID{in.ID, in.OtherID}
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	for _, id := range ids {
+		record, err := lock(ctx, tx, id)
+		if err != nil {
+			return one, other, err
+		}
+		if id == in.ID {
+			one = record
+		} else {
+			other = record
+		}
+	}
+	return one, other, nil
+}
+
+// IDsOf gives the ids that a query selects.
+func IDsOf(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }

@@ -2,9 +2,10 @@ package contact
 
 import (
 	"context"
-	"frontdesk/libs/db"
 	"strings"
 	"time"
+
+	"frontdesk/libs/db"
 )
 
 // UntilChanges ends a list of changes where they are complete (see db.Tx.ChangesUntil). It leaves other lists alone.
@@ -22,6 +23,7 @@ func SearchWords(w *db.Where, column, text string) {
 	}
 }
 
+// Words is the condition of SearchWords, to be joined with others; empty for a text without words.
 func Words(w *db.Where, column, text string) string {
 	var all []string
 	for word := range strings.FieldsSeq(text) {

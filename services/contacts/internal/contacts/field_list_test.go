@@ -1,14 +1,14 @@
 package contacts
 
 import (
-	"frontdesk/services/contacts/internal/contact"
-	"frontdesk/services/contacts/internal/organization"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/record"
 )
 

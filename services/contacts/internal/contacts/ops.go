@@ -1,8 +1,6 @@
 package contacts
 
-import (
-	"frontdesk/libs/op"
-)
+import "frontdesk/libs/op"
 
 // operations declares all operations, in the order of the interface. Of those that share an ability the first is the one that assistants run.
 func (r rooms) operations(set *op.Set) {

@@ -27,21 +27,15 @@ type appointmentRecord struct {
 		UserID int64  `json:"user_id"`
 		Name   string `json:"name"`
 	} `json:"staff"`
-	Contact *struct {
-		ID uuid.UUID `json:"id"`
-	} `json:"contact"`
-	StartsAt time.Time `json:"starts_at"`
-	EndsAt   time.Time `json:"ends_at"`
+	Contact  *contactID `json:"contact"`
+	StartsAt time.Time  `json:"starts_at"`
+	EndsAt   time.Time  `json:"ends_at"`
 }
 
 // keepAppointment stores an appointment unless a newer version is there. It gives the contact that the appointment is with,
 // or nil if no contact has it or the person was erased.
 func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.Event) (*uuid.UUID, error) {
-	contact, err := contactOf(ctx, tx, a.Contact)
-	if err != nil {
-		return nil, err
-	}
-	people, err := peopleNamed(e)
+	contact, people, err := whose(ctx, tx, a.Contact, e)
 	if err != nil {
 		return nil, err
 	}
@@ -59,24 +53,24 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 	return contact, err
 }
 
-// peopleNamed are the hashes of the addresses that the record of an event names; none for a producer that sends none.
-func peopleNamed(e bus.Event) ([][]byte, error) {
+// contactID names the contact of a record.
+type contactID struct {
+	ID uuid.UUID `json:"id"`
+}
+
+// whose gives the contact that a record is stored under, or nil if it has none or the person was erased, and the hashes of the addresses that its event
+// names; none for a producer that sends none.
+func whose(ctx context.Context, tx *db.Tx, c *contactID, e bus.Event) (contactOf *uuid.UUID, people [][]byte, err error) {
 	m := &proto.PeopleNamed{}
 	if len(e.Extra) > 0 {
 		if err := e.DecodeExtra(m); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return append([][]byte{}, m.GetCalled()...), nil
-}
-
-func contactOf(ctx context.Context, tx *db.Tx, c *struct {
-	ID uuid.UUID `json:"id"`
-}) (*uuid.UUID, error) {
-	if c == nil || c.ID == uuid.Nil {
-		return nil, nil
+	if c != nil && c.ID != uuid.Nil {
+		contactOf, err = contact.Pinned(ctx, tx, c.ID)
 	}
-	return contact.Pinned(ctx, tx, c.ID)
+	return contactOf, append([][]byte{}, m.GetCalled()...), err
 }
 
 // appointmentSubjects are the subjects of timeline entries by the event of the appointment; other events make no entry.
@@ -105,13 +99,13 @@ func logAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, client 
 	return contact.LogEvent(ctx, tx, client, e, timeline.NewEntry{Kind: timeline.Appointment, Subject: subject, Data: data, Ref: &a.ID})
 }
 
-// dropAppointment deletes the copy of an appointment and its timeline entries.
-func dropAppointment(ctx context.Context, tx *db.Tx, key string) error {
+// drop deletes the copy of a record by a statement, and its timeline entries.
+func drop(ctx context.Context, tx *db.Tx, deletion, key string) error {
 	id, err := uuid.Parse(key)
 	if err != nil {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, `delete from appointment where id = $1`, id); err != nil {
+	if _, err := tx.Exec(ctx, deletion, id); err != nil {
 		return err
 	}
 	return timeline.DropRef(ctx, tx, id)
@@ -124,20 +118,14 @@ type submissionRecord struct {
 		ID   int64  `json:"id"`
 		Name string `json:"name"`
 	} `json:"form"`
-	Status  string `json:"status"`
-	Contact *struct {
-		ID uuid.UUID `json:"id"`
-	} `json:"contact"`
-	CreatedAt time.Time `json:"created_at"`
+	Status    string     `json:"status"`
+	Contact   *contactID `json:"contact"`
+	CreatedAt time.Time  `json:"created_at"`
 }
 
 // keepSubmission stores a submission unless a newer version is there. It gives its contact, or nil.
 func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Event) (*uuid.UUID, error) {
-	contact, err := contactOf(ctx, tx, r.Contact)
-	if err != nil {
-		return nil, err
-	}
-	people, err := peopleNamed(e)
+	contact, people, err := whose(ctx, tx, r.Contact, e)
 	if err != nil {
 		return nil, err
 	}
@@ -161,22 +149,10 @@ func logSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, sender uu
 	return contact.LogEvent(ctx, tx, sender, e, timeline.NewEntry{Kind: timeline.Submission, Subject: subject, Data: data, Ref: &r.ID})
 }
 
-// dropSubmission deletes the copy of a submission and its timeline entries; what its contact became stays.
-func dropSubmission(ctx context.Context, tx *db.Tx, key string) error {
-	id, err := uuid.Parse(key)
-	if err != nil {
-		return nil
-	}
-	if _, err := tx.Exec(ctx, `delete from submission where id = $1`, id); err != nil {
-		return err
-	}
-	return timeline.DropRef(ctx, tx, id)
-}
-
 // onAppointment keeps the copy of an appointment, and writes what happened to it into the client's timeline.
 func onAppointment(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Tombstone {
-		return dropAppointment(ctx, tx, e.Key)
+		return drop(ctx, tx, `delete from appointment where id = $1`, e.Key)
 	}
 	var a appointmentRecord
 	if err := e.Decode(&a); err != nil {
@@ -192,7 +168,7 @@ func onAppointment(ctx context.Context, tx *db.Tx, e bus.Event) error {
 // onSubmission keeps the copy of a submission, and writes a new one into the timeline of its contact.
 func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Tombstone || e.Kind == proto.KindSubmissionDeleted {
-		return dropSubmission(ctx, tx, e.Key)
+		return drop(ctx, tx, `delete from submission where id = $1`, e.Key) // what its contact became stays
 	}
 	var r submissionRecord
 	if err := e.Decode(&r); err != nil {
@@ -209,11 +185,7 @@ func onSubmission(ctx context.Context, tx *db.Tx, e bus.Event) error {
 // transaction of the request has erased all else. If forms keeps a submission, because somebody else sent it, forms
 // publishes it again without the address.
 func forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `delete from submission where contact_id is null and people && $1 and created_at < $2 returning id`, p.Called(), p.At)
-	if err != nil {
-		return nil, err
-	}
-	return contact.CollectIDs(rows)
+	return contact.IDsOf(ctx, tx, `delete from submission where contact_id is null and people && $1 and created_at < $2 returning id`, p.Called(), p.At)
 }
 
 // QueueMove queues that what is stored under one contact belongs to another.
@@ -224,9 +196,8 @@ func QueueMove(b *pgx.Batch, from, to uuid.UUID) {
 
 // Erase deletes the submissions of a contact that is erased. Its appointments stay without it until booking ends them.
 func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `delete from submission where contact_id = $1`, contact); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `update appointment set contact_id = null where contact_id = $1`, contact)
-	return err
+	b := &pgx.Batch{}
+	b.Queue(`delete from submission where contact_id = $1`, contact)
+	b.Queue(`update appointment set contact_id = null where contact_id = $1`, contact)
+	return tx.SendBatch(ctx, b).Close()
 }

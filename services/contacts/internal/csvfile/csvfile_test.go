@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/libs/csvcell"
-
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"frontdesk/libs/csvcell"
 )
 
 func open(t require.TestingT, text, separator string) *File {

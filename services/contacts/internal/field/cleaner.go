@@ -41,6 +41,7 @@ func (r *Room) CleanerFor(ctx context.Context, tx *db.Tx, entity string, fields 
 	return r.NewCleaner(ctx, tx, entity)
 }
 
+// Email, Phone, Website and Country bring one value into its stored form, and note what is wrong with it.
 func (c *Cleaner) Email(typed string) string {
 	stored, problem := EmailValue(typed)
 	c.problems.Add("email", problem)
@@ -144,6 +145,7 @@ func (g given) FilledText(name string, v opt.Value[string], stored func(string) 
 	return text
 }
 
+// Owner reads a user who has to be on the team; nil for nobody.
 func (g given) Owner(v opt.Value[int64]) (owner *int64) {
 	if !v.Set {
 		return nil
@@ -155,7 +157,7 @@ func (g given) Owner(v opt.Value[int64]) (owner *int64) {
 	return owner
 }
 
-// Tags reads tags as typed: tagNames gives their names.
+// Tags reads tags as typed: tag.Names gives their names.
 func (g given) Tags(v opt.Value[[]string]) []string {
 	if !v.Set {
 		return nil
@@ -169,6 +171,7 @@ func (g given) Tags(v opt.Value[[]string]) []string {
 	return v.V
 }
 
+// TagTooLong is the problem of a tag with more than MaxTag characters.
 func TagTooLong() fault.Problem {
 	return fault.NewProblem("too_long", "must have at most 100 characters each", "max", MaxTag)
 }

@@ -4,23 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"frontdesk/libs/db"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"frontdesk/libs/db"
 )
 
 // Exported are the custom fields that are columns of an export.
 func Exported(ctx context.Context, tx *db.Tx, entity string) ([]Field, error) {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	return readFields(ctx, tx, `select `+fieldColumns+` from field where entity = $1 and not archived order by sort_order, created_at, id`, entity)
 }
 
+// Labels are the headers of the columns that AppendValues fills.
 func Labels(fields []Field) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
@@ -61,6 +57,7 @@ func cellText(v any) string {
 	return fmt.Sprint(v)
 }
 
+// Stamp is a time as a cell; empty for none.
 func Stamp(t *time.Time) string {
 	if t == nil {
 		return ""

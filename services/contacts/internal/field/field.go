@@ -49,8 +49,16 @@ const (
 	maxKey     = 60
 )
 
-// fieldColumns are read with pgx.RowToStructByName[Field].
+// fieldColumns are read by readFields.
 const fieldColumns = `id, version, entity, key, label, type, options, group_id as "group", sort_order, source, show_in_list, archived, created_at`
+
+func readFields(ctx context.Context, tx *db.Tx, query string, args ...any) ([]Field, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+}
 
 // fieldQuery asks for the fields of an entity.
 type fieldQuery struct {
@@ -60,12 +68,8 @@ type fieldQuery struct {
 
 // listFields lists the custom fields of an entity in their order.
 func (r *Room) listFields(ctx context.Context, tx *db.Tx, in fieldQuery) (db.List[Field], error) {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and (not archived or $2) order by sort_order, created_at, id`,
+	fields, err := readFields(ctx, tx, `select `+fieldColumns+` from field where entity = $1 and (not archived or $2) order by sort_order, created_at, id`,
 		in.Entity, in.IncludeArchived)
-	if err != nil {
-		return db.List[Field]{}, err
-	}
-	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
 	return db.All(fields), err
 }
 
@@ -299,11 +303,7 @@ func (r *Room) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) error {
 
 // publishFields publishes field.updated for fields as they are now.
 func publishFields(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where id = any($1) order by id`, ids)
-	if err != nil {
-		return err
-	}
-	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	fields, err := readFields(ctx, tx, `select `+fieldColumns+` from field where id = any($1) order by id`, ids)
 	if err != nil {
 		return err
 	}

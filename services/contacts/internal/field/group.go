@@ -97,11 +97,7 @@ func (r *Room) deleteGroup(ctx context.Context, tx *db.Tx, in op.ByID) (op.None,
 		}
 		return op.None{}, err
 	}
-	rows, err := tx.Query(ctx, `update field set group_id = null, version = version + 1 where group_id = $1 returning `+fieldColumns, in.ID)
-	if err != nil {
-		return op.None{}, err
-	}
-	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	fields, err := readFields(ctx, tx, `update field set group_id = null, version = version + 1 where group_id = $1 returning `+fieldColumns, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/csvfile"
@@ -23,11 +21,7 @@ type Set map[string]Field
 
 // Writable reads the fields of an entity that are not archived.
 func Writable(ctx context.Context, tx *db.Tx, entity string) (Set, error) {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where entity = $1 and not archived`, entity)
-	if err != nil {
-		return nil, err
-	}
-	fields, err := pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	fields, err := readFields(ctx, tx, `select `+fieldColumns+` from field where entity = $1 and not archived`, entity)
 	set := Set{}
 	for _, f := range fields {
 		set[f.Key] = f
@@ -238,6 +232,7 @@ func checkboxValue(v any) (any, fault.Problem) {
 // MaxValues bounds all custom values of a record together, in bytes of JSON: they travel in every event of it.
 const MaxValues = 256 << 10
 
+// TooMuch reports whether custom values have more than MaxValues.
 func TooMuch(fields map[string]any) bool {
 	raw, err := json.Marshal(fields)
 	return err != nil || len(raw) > MaxValues

@@ -22,8 +22,8 @@ import (
 	"frontdesk/services/contacts/internal/person"
 )
 
-// listedImport is a file of contacts and how far it came.
-type listedImport struct {
+// ListedImport is a file of contacts and how far it came.
+type ListedImport struct {
 	ID         uuid.UUID     `json:"id" doc:"The id of the record."`
 	FileName   string        `json:"file_name" doc:"The name of the file."`
 	Status     string        `json:"status" enum:"uploaded,queued,running,completed,failed" doc:"How far it is."`
@@ -37,7 +37,7 @@ type listedImport struct {
 
 // Import is a ListedImport with rows of its file.
 type Import struct {
-	listedImport
+	ListedImport
 	Preview [][]string    `json:"preview" doc:"The first five rows."`
 	Errors  []importError `json:"errors" doc:"The first hundred; errors.csv has all."`
 }
@@ -75,7 +75,7 @@ type newImport struct {
 
 // createImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
 func (r *Room) createImport(ctx context.Context, tx *db.Tx, in newImport) (Import, error) {
-	m := Import{listedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
+	m := Import{ListedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
 		Options: importOptions{Duplicates: contact.ModeFill, Separator: "auto"}}, nil, []importError{}}
 	if p := form.Name(m.FileName, 190); !p.IsZero() {
 		return m, fault.Invalid("file_name", p)
@@ -137,8 +137,8 @@ type importRow struct {
 	FinishedAt                              *time.Time
 }
 
-func (r importRow) listed() listedImport {
-	return listedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, importTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed},
+func (r importRow) listed() ListedImport {
+	return ListedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, importTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed},
 		r.CreatedAt, r.FinishedAt}
 }
 
@@ -186,27 +186,27 @@ func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Impor
 }
 
 // findImports lists the imports that readImport finds, newest first.
-func (r *Room) findImports(ctx context.Context, tx *db.Tx, in db.Page) (db.List[listedImport], error) {
+func (r *Room) findImports(ctx context.Context, tx *db.Tx, in db.Page) (db.List[ListedImport], error) {
 	page, err := tx.Page(in, "imports", in)
 	if err != nil {
-		return db.List[listedImport]{}, err
+		return db.List[ListedImport]{}, err
 	}
 	w := visibleImports(tx)
 	if page.First {
 		if err := tx.QueryRow(ctx, `select count(*) from import i where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
-			return db.List[listedImport]{}, err
+			return db.List[ListedImport]{}, err
 		}
 	}
 	w.After(page, "i")
 	rows, err := tx.Query(ctx, `select `+listedColumns+` from import i where `+w.String()+db.LimitTo(` order by i.created_at desc, i.id desc`, page.Limit), w.Args...)
 	if err != nil {
-		return db.List[listedImport]{}, err
+		return db.List[ListedImport]{}, err
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (listedImport, error) {
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ListedImport, error) {
 		m, err := pgx.RowToStructByNameLax[importRow](row)
 		return m.listed(), err
 	})
-	return db.Close(page, all, func(m listedImport) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), err
+	return db.Close(page, all, func(m ListedImport) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), err
 }
 
 // getImport reads an import and how far it came.
@@ -345,4 +345,37 @@ func (r *Room) dropImports(ctx context.Context) error {
 		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed') and created_at < $1`, tx.Now.Add(-importLasts))
 		return err
 	})
+}
+
+// importError is a row that was not imported, or why the import has failed. The headers are row 1, and row 0 is the whole file.
+// Code that works on an import returns it as an error to end the import.
+type importError struct {
+	Row     int    `json:"row" doc:"The number of the row; the headers are row 1, and 0 stands for the whole file."`
+	Column  string `json:"column" doc:"The column that it is about; empty for none."`
+	Code    string `json:"code" doc:"The code of the error."`
+	Message string `json:"message" doc:"A sentence for people."`
+	// Details are the code and the facts of a fault.Problem. Errors from before they were kept have none.
+	Details map[string]any `json:"details" doc:"What is wrong, as in data.details of a refusal: a code, and the values that the sentence names. Empty for older errors."`
+}
+
+// newError makes the error of a row. The text of p is its message.
+func newError(row int, column, code string, p fault.Problem) importError {
+	e := importError{row, column, code, p.Text, p.Details()}
+	if allowed, ok := e.Details["allowed"].([]string); ok {
+		// A file may have many rows with such an error, and each stores the list.
+		e.Details["allowed"] = allowed[:min(len(allowed), 10)]
+	}
+	return e
+}
+
+func (e importError) Error() string { return e.Code + ": " + e.Message }
+
+// unreadable is the problem of a file that csvfile could not open, in the words of text.
+func unreadable(err error, text string) fault.Problem {
+	var u csvfile.Unreadable
+	errors.As(err, &u)
+	if u.Max > 0 {
+		return fault.NewProblem(u.Code, text, "max", u.Max)
+	}
+	return fault.NewProblem(u.Code, text)
 }

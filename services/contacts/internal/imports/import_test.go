@@ -3,15 +3,6 @@ package imports
 import (
 	"encoding/csv"
 	"fmt"
-	"frontdesk/libs/app"
-	"frontdesk/libs/op"
-	"frontdesk/services/contacts/internal/contact"
-	"frontdesk/services/contacts/internal/copies"
-	"frontdesk/services/contacts/internal/field"
-	"frontdesk/services/contacts/internal/marketing"
-	"frontdesk/services/contacts/internal/people"
-	"frontdesk/services/contacts/internal/search"
-	"frontdesk/services/contacts/internal/tag"
 	"strings"
 	"testing"
 	"time"
@@ -19,9 +10,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/copies"
+	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/marketing"
+	"frontdesk/services/contacts/internal/people"
+	"frontdesk/services/contacts/internal/search"
+	"frontdesk/services/contacts/internal/tag"
 )
 
 type object = map[string]any

@@ -1,9 +1,13 @@
 package imports
 
 import (
+	_ "embed"
+	"net/http"
 	"time"
 
 	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/marketing"
 )
@@ -33,4 +37,30 @@ func (r *Room) Parts() app.Parts {
 				SQL: `select coalesce(sum(greatest(rows - done_row + 1, 0)), 0) from import where status in ('queued', 'running')`},
 		},
 	}
+}
+
+//go:embed examples.json
+var examples []byte
+
+// Imports declares the operations on imports.
+func (r *Room) Imports(set *op.Set) {
+	set.Examples(examples)
+	op.Add(set, op.Op{ID: "create-import", Route: "POST /imports", Perm: auth.ImportContacts, Record: "import", Status: http.StatusCreated, MaxBody: 32 << 20,
+		Doc: "Upload a CSV file of contacts. Nothing is imported yet: the answer shows columns, a guessed mapping and the first rows.",
+		Use: "Use it first, with the whole file as text in csv. Then check mapping and preview with the person, and run start-import. Answers with the import."}, r.createImport)
+	op.Add(set, op.Op{ID: "find-imports", Route: "GET /imports", Perm: auth.ImportContacts, Record: "import",
+		Doc: "List imports, newest first, without their rows.",
+		Use: "Use it to find an import that runs, or what was imported before; get-import has the rows that failed. Answers with one page and next_cursor."}, r.findImports)
+	op.Add(set, op.Op{ID: "get-import", Route: "GET /imports/{id}", Perm: auth.ImportContacts, Record: "import",
+		Doc: "Get an import and how far it came.",
+		Use: "Use it after start-import until status is completed or failed. totals counts created, updated, skipped and failed rows; errors names the first hundred."}, r.getImport)
+	op.Add(set, op.Op{ID: "start-import", Route: "POST /imports/{id}/start", Perm: auth.ImportContacts, Record: "import",
+		Doc:   "Start an import, with a corrected mapping and options if needed. It runs in the background.",
+		Use:   "Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and there is no undo: give tag a name by which you find them. Answers with the import.",
+		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.startImport)
+	op.Add(set, op.Op{ID: "update-import", Ability: "start-import", Route: "PATCH /imports/{id}", Perm: auth.ImportContacts, Record: "import",
+		Doc:   "Save the mapping and the options of an import that has not started.",
+		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.updateImport)
+	op.AddDownload(set, op.Op{ID: "download-import-errors", Ability: "get-import", Route: "GET /imports/{id}/errors.csv", Perm: auth.ImportContacts,
+		Record: "import", Doc: "Download the rows that were not imported, with the reason."}, r.importErrors)
 }

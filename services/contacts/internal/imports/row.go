@@ -2,6 +2,10 @@ package imports
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -11,9 +15,6 @@ import (
 	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/record"
 	"frontdesk/services/contacts/internal/tag"
-	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // draft is a row on its way to become a contact.

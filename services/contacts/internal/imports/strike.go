@@ -34,11 +34,7 @@ type importText struct {
 // Strike takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
 // people: a stored answer that shows a row of theirs need not name an address.
 func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
-	rows, err := tx.Query(ctx, `select id from import order by id for update`)
-	if err != nil {
-		return err
-	}
-	ids, err := contact.CollectIDs(rows)
+	ids, err := contact.IDsOf(ctx, tx, `select id from import order by id for update`)
 	if err != nil {
 		return err
 	}

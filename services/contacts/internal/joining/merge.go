@@ -84,11 +84,10 @@ func lostContact(c, loser contact.Contact) map[string]any {
 
 // moveContact moves everything that hangs on loser to winner and deletes loser.
 func moveContact(ctx context.Context, tx *db.Tx, winner, loser contact.Contact) error {
-	if err := organization.MoveLinks(ctx, tx, winner.ID, loser.ID); err != nil {
-		return err
-	}
-	if err := marketing.Move(ctx, tx, winner.ID, loser.ID); err != nil {
-		return err
+	for _, move := range []func(_ context.Context, _ *db.Tx, winner, loser uuid.UUID) error{organization.MoveLinks, marketing.Move} {
+		if err := move(ctx, tx, winner.ID, loser.ID); err != nil {
+			return err
+		}
 	}
 	if err := contact.Absorb(ctx, tx, winner.ID, loser); err != nil {
 		return err

@@ -30,6 +30,7 @@ func (r *Room) listConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List
 	return db.All(consents), err
 }
 
+// ConsentsOf lists what a contact agreed to, oldest first.
 func ConsentsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Consent, error) {
 	rows, err := tx.Query(ctx, `select purpose, text, verified, created_at from consent where contact_id = $1 order by created_at, id`, contact)
 	if err != nil {
@@ -70,27 +71,17 @@ func (r *Room) RecordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, cons
 
 // Move gives consents and links of one contact to another.
 func Move(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
-	for _, q := range []string{
-		`update consent set contact_id = $1 where contact_id = $2`,
-		`update marketing_link set contact_id = $1 where contact_id = $2`,
-	} {
-		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
-			return err
-		}
-	}
-	return nil
+	b := &pgx.Batch{}
+	b.Queue(`update consent set contact_id = $1 where contact_id = $2`, winner, loser)
+	b.Queue(`update marketing_link set contact_id = $1 where contact_id = $2`, winner, loser)
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // Erase deletes what a contact that is erased agreed to. Links to unsubscribe go on working, without the address.
 func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	for _, q := range []string{
-		`delete from consent where contact_id = $1`,
-		`delete from marketing_link where contact_id = $1 and kind = 'confirm'`,
-		`update marketing_link set email_key = '', contact_id = null where contact_id = $1`,
-	} {
-		if _, err := tx.Exec(ctx, q, contact); err != nil {
-			return err
-		}
-	}
-	return nil
+	b := &pgx.Batch{}
+	b.Queue(`delete from consent where contact_id = $1`, contact)
+	b.Queue(`delete from marketing_link where contact_id = $1 and kind = 'confirm'`, contact)
+	b.Queue(`update marketing_link set email_key = '', contact_id = null where contact_id = $1`, contact)
+	return tx.SendBatch(ctx, b).Close()
 }

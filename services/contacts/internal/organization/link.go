@@ -34,6 +34,7 @@ func (r *Room) contactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) 
 	return db.All(links), err
 }
 
+// Of lists the organizations of a contact that are not in the trash, the primary one first.
 func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
 	rows, err := tx.Query(ctx, `
 		select o.id, o.name, l.role, l.is_primary from contact_organization l join organization o on o.id = l.organization_id
@@ -170,20 +171,15 @@ func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None
 
 // MoveLinks gives the links of one contact to another. The main organization of the one that gets them stays the main one.
 func MoveLinks(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
-	for _, q := range []string{
-		`update contact_organization set is_primary = false where contact_id = $2
-			and exists (select from contact_organization where contact_id = $1 and is_primary)`,
-		`with both_sides as (delete from contact_organization l using contact_organization w
-			where l.contact_id = $2 and w.contact_id = $1 and w.organization_id = l.organization_id returning l.organization_id, l.is_primary, l.role)
+	b := &pgx.Batch{}
+	b.Queue(`update contact_organization set is_primary = false where contact_id = $2
+		and exists (select from contact_organization where contact_id = $1 and is_primary)`, winner, loser)
+	b.Queue(`with both_sides as (delete from contact_organization l using contact_organization w
+		where l.contact_id = $2 and w.contact_id = $1 and w.organization_id = l.organization_id returning l.organization_id, l.is_primary, l.role)
 		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
-			from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`,
-		`update contact_organization set contact_id = $1 where contact_id = $2`,
-	} {
-		if _, err := tx.Exec(ctx, q, winner, loser); err != nil {
-			return err
-		}
-	}
-	return nil
+		from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`, winner, loser)
+	b.Queue(`update contact_organization set contact_id = $1 where contact_id = $2`, winner, loser)
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // EraseLinks deletes the links of a contact that is erased.

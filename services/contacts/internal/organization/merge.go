@@ -3,15 +3,16 @@ package organization
 import (
 	"context"
 	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/timeline"
-
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 )
 
 // mergeOrganizations merges another organization into this one, as mergeContacts does with people.
@@ -20,12 +21,8 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 		return Organization{}, fault.Invalid("other_id", contact.SameRecord("organization"))
 	}
 	// People are locked before organizations everywhere.
-	rows, err := tx.Query(ctx, `select c.id from contact c where c.id in (select contact_id from contact_organization where organization_id = $1)
-		order by c.id for no key update`, in.OtherID)
-	if err != nil {
-		return Organization{}, err
-	}
-	if _, err := contact.CollectIDs(rows); err != nil {
+	if _, err := tx.Exec(ctx, `select c.id from contact c where c.id in (select contact_id from contact_organization where organization_id = $1)
+		order by c.id for no key update`, in.OtherID); err != nil {
 		return Organization{}, err
 	}
 	winner, loser, err := contact.LockPair(ctx, tx, in, Lock)
@@ -70,7 +67,7 @@ func Merged(winner, other Organization) Organization {
 // moveOrganization moves people and timeline of loser to winner, deletes loser, and gives the people whose link changed.
 func moveOrganization(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) ([]uuid.UUID, error) {
 	// Who is linked with both keeps the winner's link, as the main one if either was.
-	rows, err := tx.Query(ctx, `
+	joined, err := contact.IDsOf(ctx, tx, `
 		with both_sides as (delete from contact_organization l using contact_organization w
 			where l.organization_id = $2 and w.organization_id = $1 and w.contact_id = l.contact_id returning l.contact_id, l.is_primary, l.role)
 		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
@@ -78,14 +75,7 @@ func moveOrganization(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) (
 	if err != nil {
 		return nil, err
 	}
-	joined, err := contact.CollectIDs(rows)
-	if err != nil {
-		return nil, err
-	}
-	if rows, err = tx.Query(ctx, `update contact_organization set organization_id = $1 where organization_id = $2 returning contact_id`, winner, loser); err != nil {
-		return nil, err
-	}
-	moved, err := contact.CollectIDs(rows)
+	moved, err := contact.IDsOf(ctx, tx, `update contact_organization set organization_id = $1 where organization_id = $2 returning contact_id`, winner, loser)
 	if err != nil {
 		return nil, err
 	}

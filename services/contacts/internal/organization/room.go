@@ -1,12 +1,17 @@
 package organization
 
 import (
+	_ "embed"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
 
 	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
 )
 
@@ -28,4 +33,72 @@ func (r *Room) Parts() app.Parts {
 			"contact_organization": app.People}},
 		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.OrganizationTopic, Table: "organization", Emit: publish})},
 	}
+}
+
+//go:embed examples.json
+var examples []byte
+
+// OfContact declares the organizations of a contact.
+func (r *Room) OfContact(set *op.Set) {
+	set.Examples(examples)
+	op.Add(set, op.Op{ID: "list-contact-organizations", Ability: "get-contact", Route: "GET /contacts/{id}/organizations", Perm: auth.ViewContacts,
+		Record: "contact", Doc: "List the organizations of a contact with the person's role."}, r.contactOrganizations)
+}
+
+// Organizations declares the operations on organizations.
+func (r *Room) Organizations(set *op.Set) {
+	op.Add(set, op.Op{ID: "find-organizations", Route: "GET /organizations", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "List organizations, newest first, by search text, owner and date of change.",
+		Use: "Use it to find a company by parts of its name, VAT number, address or city. Answers with one page and next_cursor."}, r.findOrganizations)
+	op.Add(set, op.Op{ID: "create-organization", Route: "POST /organizations", Perm: auth.EditContacts, Record: "organization", Status: http.StatusCreated,
+		Doc: "Create an organization. Look for similar ones first.",
+		Use: "find-organization-duplicates shows whether it exists already. Answers with the new organization."}, r.createOrganization)
+	op.Add(set, op.Op{ID: "find-organization-duplicates", Route: "POST /organizations/duplicates", Perm: auth.ViewContacts, Record: "organization", Reads: true,
+		Doc: "Find organizations with the same name (whatever its legal form), VAT number or email address.",
+		Use: "Use it before create-organization. Each match says in reasons what is the same."}, r.findSimilar)
+	op.Add(set, op.Op{ID: "list-organization-duplicates", Route: "GET /organizations/possible-duplicates", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "List pairs of organizations that may be one.",
+		Use: "Use it to clean up: merge-organizations joins a pair, dismiss-organization-duplicate takes it from the list. Answers with at most 100 pairs, the oldest first."}, r.possibleDuplicates)
+	op.Add(set, op.Op{ID: "get-organization", Route: "GET /organizations/{id}", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "Get an organization, also from the trash.",
+		Use: "Use it with an id from find-organizations. deleted_at tells that it is in the trash."}, r.getOrganization)
+	op.Add(set, op.Op{ID: "update-organization", Versioned: true, Route: "PATCH /organizations/{id}", Perm: auth.EditContacts, Record: "organization",
+		Doc:   "Change an organization: fill in empty values, or overwrite.",
+		Use:   "The mode fill_empty, which is the default, never replaces a value; overwrite does. Answers with the whole organization.",
+		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.updateOrganization)
+	op.Add(set, op.Op{ID: "delete-organization", Versioned: true, Route: "DELETE /organizations/{id}", Perm: auth.DeleteContacts, Record: "organization",
+		Doc:   "Move an organization to the trash; its people stay.",
+		Use:   "restore-organization brings it back. Its contacts keep their own data.",
+		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.deleteOrganization)
+	op.Add(set, op.Op{ID: "get-organization-timeline", Route: "GET /organizations/{id}/activities", Perm: auth.ViewContacts, Record: "organization",
+		Doc: "List what happened to an organization and its people, newest first.",
+		Use: "Use it to see notes and changes of the company and of the people linked with it. Answers with one page and next_cursor."}, r.organizationTimeline)
+	op.Add(set, op.Op{ID: "list-organization-contacts", Ability: "get-organization", Route: "GET /organizations/{id}/contacts", Perm: auth.ViewContacts,
+		Record: "organization", Doc: "List the people of an organization with their role."}, r.organizationContacts)
+	op.Add(set, op.Op{ID: "link-contact-organization", Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+		Doc:   "Link a person with an organization, or change the link.",
+		Use:   "is_primary makes it the person's main organization, in place of the one before. Repeating it changes nothing more.",
+		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.linkContact)
+	op.Add(set, op.Op{ID: "unlink-contact-organization", Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+		Doc:   "End the link between a person and an organization; both stay.",
+		Use:   "Both timelines keep a record of the link. link-contact-organization brings it back.",
+		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.unlinkContact)
+	op.Add(set, op.Op{ID: "merge-organizations", Route: "POST /organizations/{id}/merge", Perm: auth.DeleteContacts, Record: "organization", Destructive: true,
+		Doc:   "Merge another organization into this one; the other is deleted for good.",
+		Use:   "Use it when two organizations are one company: id stays, other_id goes and cannot be brought back. People, timeline and submissions move to id. Show both to the person you work for first.",
+		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.mergeOrganizations)
+	op.Add(set, op.Op{ID: "dismiss-organization-duplicate", Route: "POST /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
+		Doc: "Remember that two organizations are not the same.",
+		Use: "Use it when a pair of list-organization-duplicates is two companies. The pair is not shown again."}, r.dismissDuplicate)
+	op.Add(set, op.Op{ID: "restore-organization", Route: "POST /organizations/{id}/restore", Perm: auth.DeleteContacts, Record: "organization",
+		Doc:   "Take an organization out of the trash.",
+		Use:   "Use it to undo delete-organization. Answers with the organization.",
+		Fails: op.Fails{"svc_invalid_status": "The organization is not in the trash."}}, r.restoreOrganization)
+}
+
+// Exports declares the files of organizations.
+func (r *Room) Exports(set *op.Set) {
+	op.AddDownload(set, op.Op{ID: "export-organizations", Route: "GET /exports/organizations.csv", Perm: auth.ExportContacts, Record: "organization",
+		Audited: true, Doc: "Export organizations as CSV.",
+		Use: "Use it for a file that the person asked for; to read, find-organizations is better. Answers with the CSV as text, at most 4 MiB, and is itself in the audit log."}, r.exportOrganizations)
 }

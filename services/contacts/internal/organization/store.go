@@ -54,7 +54,7 @@ func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	return oneOrganization(ctx, tx, id, wholeOrganization)
 }
 
-// lockLive is lockOrganization for writes that the trash refuses: 409 svc_invalid_status.
+// lockLive is Lock for writes that the trash refuses: 409 svc_invalid_status.
 func lockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	o, err := Lock(ctx, tx, id)
 	if err == nil && o.DeletedAt != nil {

@@ -1,7 +1,11 @@
 package overview
 
 import (
+	_ "embed"
+
 	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
 )
 
 // Room sums up.
@@ -12,3 +16,17 @@ func New(k *app.Kit) *Room { return &Room{k} }
 
 // Parts are what the service runs of the room: nothing, beside its operations.
 func (r *Room) Parts() app.Parts { return app.Parts{} }
+
+//go:embed examples.json
+var examples []byte
+
+// Overview declares what is summed up.
+func (r *Room) Overview(set *op.Set) {
+	set.Examples(examples)
+	op.Add(set, op.Op{ID: "get-overview", Route: "GET /overview", Perm: auth.ViewContacts, Record: "overview",
+		Doc: "Sum up today's appointments, requests, new contacts and submissions, and what happened last.",
+		Use: "Use it for a question such as what is on today. Answers with the five soonest requests and the ten newest timeline entries."}, r.getOverview)
+	op.Add(set, op.Op{ID: "get-contact-statistics", Route: "GET /statistics/contacts", Perm: auth.ViewContacts, Record: "contact",
+		Doc: "Get how many contacts were made in each of the last weeks, and where they came from.",
+		Use: "Use it for trends. For the contacts themselves use find-contacts. Weeks begin on Monday; the present one is not over."}, r.statistics)
+}

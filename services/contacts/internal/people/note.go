@@ -2,14 +2,15 @@ package people
 
 import (
 	"context"
-	"frontdesk/libs/db"
-	"frontdesk/libs/fault"
-	"frontdesk/services/contacts/internal/contact"
-	"frontdesk/services/contacts/internal/timeline"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/timeline"
 )
 
 // contactTimeline lists what happened to a contact, newest first.

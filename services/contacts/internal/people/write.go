@@ -67,7 +67,7 @@ func (r *Room) readContactInput(ctx context.Context, tx *db.Tx, in newContact) (
 	return c, contact.Nameless(c)
 }
 
-// makeContact writes a new contact with its timeline entry and event, or fails with errTaken. Its tags are names that tagNames
+// makeContact writes a new contact with its timeline entry and event, or fails with contact.ErrTaken. Its tags are names that tag.Names
 // gave.
 func (r *Room) makeContact(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
 	if tx.Trusts(addressIsNew) {
@@ -91,8 +91,8 @@ func (r *Room) insertOptimistically(ctx context.Context, tx *db.Tx, c contact.Co
 	return c, tx.Emit(ctx, contact.Event(proto.KindContactCreated, c, nil, nil))
 }
 
-// Insert writes a new contact with its timeline entry and event, or fails with errTaken. Its tags are names that
-// tagNames gave.
+// Insert writes a new contact with its timeline entry and event, or fails with contact.ErrTaken. Its tags are names that
+// tag.Names gave.
 func (r *Room) Insert(ctx context.Context, tx *db.Tx, c contact.Contact) (contact.Contact, error) {
 	c, err := r.marketing.Recall(ctx, tx, contact.MadeAt(c, tx.Now))
 	if err != nil {
@@ -180,7 +180,7 @@ func (r *Room) updateContact(ctx context.Context, tx *db.Tx, in contactChange) (
 }
 
 // Save writes what differs between old, a locked contact, and c: row, timeline entry, event. It gives the contact as it is
-// shown then, and reports whether anything differed. It fails with errTaken when another contact has the address. A change of
+// shown then, and reports whether anything differed. It fails with contact.ErrTaken when another contact has the address. A change of
 // address ends the subscription, which belongs to the address.
 func (r *Room) Save(ctx context.Context, tx *db.Tx, old, c contact.Contact, subject string) (saved contact.Contact, changed bool, err error) {
 	update := contact.Update

@@ -70,11 +70,7 @@ func (r *Room) exportPersonalData(ctx context.Context, tx *db.Tx, in emailQuery)
 	var w db.Where
 	w.And("c.email_key = ? and c.email_key <> ''", key)
 	contact.OnlyOwn(&w, tx)
-	rows, err := tx.Query(ctx, `select `+contact.Whole+contact.From+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.Args...)
-	if err != nil {
-		return none, err
-	}
-	contacts, err := pgx.CollectRows(rows, pgx.RowToStructByName[contact.Contact])
+	contacts, err := contact.Query(ctx, tx, `select `+contact.Whole+contact.From+` where `+w.String()+` order by c.deleted_at is not null, c.created_at, c.id`, w.Args...)
 	if err != nil {
 		return none, err
 	}

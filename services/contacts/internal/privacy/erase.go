@@ -64,7 +64,7 @@ func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in emailQuery) 
 	return erased{len(ids)}, r.forget(ctx, tx, l)
 }
 
-// eraseContact removes a contact that lockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
+// eraseContact removes a contact that contact.LockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
 // forget, which is called once for all.
 func eraseContact(ctx context.Context, tx *db.Tx, l *contact.Leavers, id uuid.UUID) error {
 	c, err := contact.Read(ctx, tx, id)

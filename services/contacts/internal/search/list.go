@@ -105,11 +105,7 @@ func (r *Room) plainPage(ctx context.Context, tx *db.Tx, q contactQuery, page *d
 func (r *Room) rowsOf(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, w *db.Where) ([]contact.Contact, error) {
 	q.onPage(tx, w, page)
 	w.After(page, "c")
-	rows, err := tx.Query(ctx, `select `+contact.Shown+contact.From+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[contact.Contact])
+	return contact.Query(ctx, tx, `select `+contact.Shown+contact.From+` where `+w.String()+db.LimitTo(newestFirst, page.Limit), w.Args...)
 }
 
 // directoryPage has the directory find and count, and reads what it found.
@@ -129,11 +125,7 @@ func (r *Room) directoryPage(ctx context.Context, tx *db.Tx, q contactQuery, pag
 		var w db.Where
 		contact.OnlyOwn(&w, tx)
 		w.And("c.id = any(?)", ids(keys))
-		rows, err := tx.Query(ctx, `select `+contact.Shown+contact.From+` where `+w.String()+newestFirst, w.Args...)
-		if err != nil {
-			return nil, err
-		}
-		some, err := pgx.CollectRows(rows, pgx.RowToStructByName[contact.Contact])
+		some, err := contact.Query(ctx, tx, `select `+contact.Shown+contact.From+` where `+w.String()+newestFirst, w.Args...)
 		if err != nil {
 			return nil, err
 		}

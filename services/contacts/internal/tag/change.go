@@ -179,12 +179,8 @@ func claimTagChange(ctx context.Context, tx *db.Tx) (*replacement, error) {
 
 // contacts locks contacts that have the old name, at most limit, without those of aside and those that others have locked.
 func (c *replacement) contacts(ctx context.Context, tx *db.Tx, aside []uuid.UUID, limit int) ([]contact.Contact, error) {
-	rows, err := tx.Query(ctx, `select `+contact.Whole+contact.From+` where c.tags @> array[$1] and c.id <> all($2)`+db.LimitTo("", limit)+
+	return contact.Query(ctx, tx, `select `+contact.Whole+contact.From+` where c.tags @> array[$1] and c.id <> all($2)`+db.LimitTo("", limit)+
 		` for no key update of c skip locked`, c.name, aside)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[contact.Contact])
 }
 
 // retag stores locked contacts with their tags as they are now.

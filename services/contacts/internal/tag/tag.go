@@ -58,7 +58,7 @@ func Names(ctx context.Context, tx *db.Tx, given []string) ([]string, error) {
 	return named(given), nil
 }
 
-// ByName is tagNames for the tags of many records at once: named gives those of one record.
+// ByName is Names for the tags of many records at once: named gives those of one record.
 func ByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func([]string) []string, err error) {
 	var names []string
 	for t := range typed {

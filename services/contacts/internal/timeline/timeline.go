@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/person"
 )
@@ -126,10 +128,11 @@ func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 	return err
 }
 
-// Columns are read by scanEntry, of activity a and the contact c that an entry is about, if any.
+// Columns are read by Scan, of activity a and the contact c that an entry is about, if any.
 const Columns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
 	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
 
+// Scan reads a row of Columns.
 func Scan(row pgx.CollectableRow) (Entry, error) {
 	r, err := pgx.RowToStructByName[entryRow](row)
 	if r.ContactID != nil {
@@ -144,6 +147,7 @@ type entryRow struct {
 	FirstName, LastName, Email, Phone *string
 }
 
+// Key is the place of an entry in a list, newest first.
 func Key(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
 
 // TimelineQuery asks for a page of a record's timeline.
@@ -173,4 +177,36 @@ func Recovered(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// Strike takes the addresses out of the timelines of contacts that had one of them before, and the names of
+// visitors out of what they did to organizations.
+func Strike(ctx context.Context, tx *db.Tx, p *erasure.Person, addresses, visitors []string) error {
+	rows, err := tx.Query(ctx, `select id, subject, body, actor_label, data from activity
+		where contact_id in (select contact_id from former_address where email_key = any($1)) order by id for update`, addresses)
+	if err != nil {
+		return err
+	}
+	update := &pgx.Batch{}
+	var id uuid.UUID
+	var subject, body, label string
+	var data []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &subject, &body, &label, &data}, func() error {
+		subject, inSubject := p.StrikeFrom(subject)
+		body, inBody := p.StrikeFrom(body)
+		label, inLabel := p.StrikeFrom(label)
+		left, inData := p.StrikeFromJSON(data)
+		if inSubject || inBody || inLabel || inData {
+			update.Queue(`update activity set subject = $2, body = $3, actor_label = $4, data = $5::jsonb where id = $1`, id, subject, body, label, string(left))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	labels := make([]string, len(visitors))
+	for i, label := range visitors {
+		labels[i] = strings.ToLower(label)
+	}
+	update.Queue(`update activity set actor_label = '' where organization_id is not null and user_id is null and actor_label <> '' and lower(actor_label) = any($1)`, labels)
+	return tx.SendBatch(ctx, update).Close()
 }

@@ -1,4 +1,4 @@
-package contacts
+package tag_test
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func tagNamesOf(a *apptest.Answer) []string {
 
 func TestHowATagChanges(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	t.Run("a tag is renamed on every contact", func(t *testing.T) {
 		afresh(t, s)
 		admin := s.As("svc_admin")
@@ -179,7 +179,7 @@ func TestHowATagChanges(t *testing.T) {
 
 func TestWhoSeesOnlyTheirOwnContactsChangesNoTag(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	s.As("svc_admin").Post("/tags", object{"name": "a"}).Is(201)
 	s.Role("staff", "own", "svc_view_contacts", "svc_edit_contacts", "svc_manage_crm")
 	own := s.As("staff")
@@ -190,7 +190,7 @@ func TestWhoSeesOnlyTheirOwnContactsChangesNoTag(t *testing.T) {
 
 func TestATagOfManyContactsIsRenamedOnceEachByTwoReplicasWhoseConnectionsBreak(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin := s.As("svc_admin")
 	admin.Post("/tags", object{"name": "Old"}).Is(201)
 	const many = 12*50 + 1

@@ -1,16 +1,14 @@
-package contacts
+package overview_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/libs/app/apptest"
 )
 
 func TestNewContactsAreCountedByWeekAndSource(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin, staff := s.As("site_admin"), s.As("staff")
 	for _, source := range []string{"web", "web", "fair"} {
 		admin.Post("/contacts", map[string]any{"first_name": "A", "source": source}).Is(201)

@@ -1,4 +1,4 @@
-package contacts
+package people_test
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func batch(c *apptest.Client, rows ...any) (items []object) {
 
 func TestEachRowOfABatchIsMadeOrRefusedByItself(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin := s.As("svc_admin")
 	taken := admin.Post("/contacts", object{"email": "taken@example.com"}).Is(201).Text("id")
 	rows := []any{
@@ -78,7 +78,7 @@ func TestEachRowOfABatchIsMadeOrRefusedByItself(t *testing.T) {
 
 func TestABatchOfContacts(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	t.Run("a batch has its bounds", func(t *testing.T) {
 		afresh(t, s)
 		admin := s.As("svc_admin")
@@ -133,7 +133,7 @@ func TestABatchOfContacts(t *testing.T) {
 // other call is told so.
 func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin := s.As("svc_admin")
 	const addresses, batches = 20, 6
 	row := func(i int) any {
