@@ -38,12 +38,12 @@ type Waiting struct {
 
 // Gateway is what the gateway does with requests.
 type Gateway struct {
-	Hash, Problem, Since  string
+	Hash, Since           string
 	InForce               bool
 	AppsVersion           int64
 	PublicURL, TraefikAPI string
 	TraefikLinks          bool     // a browser on this machine finds TraefikAPI
-	Refusals              []string // sentences about what is left out
+	Attention             []string // sentences about what fails and what is left out
 	Apps                  []App
 	Routes                []Route
 	Routers               []Router
