@@ -254,7 +254,11 @@ func set(field reflect.Value, name string, raw json.RawMessage, v any, wrong fau
 		field.Set(reflect.ValueOf(v))
 		return
 	}
-	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
+	err := json.Unmarshal(raw, field.Addr().Interface())
+	if err != nil {
+		err = json.Unmarshal(wholeNumbers(raw), field.Addr().Interface())
+	}
+	if err != nil {
 		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
 			name += "." + t.Field
 		}
@@ -454,7 +458,7 @@ func (e *entry) check(f *field, v any, path *huma.PathBuffer, wrong fault.Proble
 			wrong.Add(f.name, fault.NewProblem("invalid", "is not valid"))
 			continue
 		}
-		wrong.Add(detail.Location, problem(detail.Message))
+		wrong.Add(detail.Location, hinted(problem(detail.Message), detail.Value))
 	}
 	if f.schema.Type == huma.TypeInteger {
 		// A float64 cannot tell the last digits of such numbers, and no column holds them.
