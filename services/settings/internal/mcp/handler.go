@@ -190,7 +190,8 @@ func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 		return fault.InvalidJSON("The request cannot be read.")
 	}
 	if body = bytes.TrimSpace(body); !bytes.HasPrefix(body, []byte("[")) {
-		return a.answer(w, r, c, body)
+		m, wrong := parse(body)
+		return a.answer(w, r, c, m, wrong)
 	}
 	var batch []json.RawMessage
 	if json.Unmarshal(body, &batch) != nil || len(batch) == 0 || version(r) >= unbatched {
@@ -200,11 +201,11 @@ func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 	var answers []json.RawMessage
 	for _, body := range batch {
 		one := &kept{header: http.Header{}}
-		if bytes.Contains(body, []byte("subscriptions/listen")) {
-			// It would never end.
-			m, _ := parse(body)
-			(&problem{codeMethodNotFound, "There are no streams in a batch."}).refuse(one, r, m.id())
-		} else if err := a.answer(one, r, c, body); err != nil {
+		m, wrong := parse(body)
+		if m.Method == listening && m.ID != nil {
+			wrong = &problem{codeMethodNotFound, "There are no streams in a batch: it would never end."}
+		}
+		if err := a.answer(one, r, c, m, wrong); err != nil {
 			return err
 		}
 		if one.Len() > 0 {
@@ -219,12 +220,11 @@ func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 	return json.NewEncoder(w).Encode(answers)
 }
 
-// answer answers one message.
-func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, body []byte) error {
-	m, problem := parse(body)
+// answer answers one message; wrong is why it cannot be served.
+func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m message, wrong *problem) error {
 	switch {
-	case problem != nil:
-		problem.refuse(w, r, m.ID)
+	case wrong != nil:
+		wrong.refuse(w, r, m.ID)
 		return nil
 	case m.ID == nil || m.Method == "":
 		// A notification, or an answer to a request that nobody has sent.
@@ -242,7 +242,7 @@ func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, body 
 	switch m.Method {
 	case "initialize":
 		w.Header().Set(sessionHeader, a.newSession(c.actor))
-	case "subscriptions/listen":
+	case listening:
 		leave, err := a.streams.Enter(c.actor.Credential, true)
 		if err != nil {
 			return err

@@ -21,9 +21,12 @@ const stateless = "2026-07-28"
 // unbatched is the first version without batches.
 const unbatched = "2025-06-18"
 
+// listening is the method that opens a stream.
+const listening = "subscriptions/listen"
+
 // methods are those that are announced, and whether a call needs params. Every other one is unknown, also where the library would answer it.
 var methods = map[string]bool{
-	"initialize": true, "ping": false, "server/discover": false, "subscriptions/listen": true, "tools/list": false, "tools/call": true,
+	"initialize": true, "ping": false, "server/discover": false, listening: true, "tools/list": false, "tools/call": true,
 }
 
 // message is a request, a notification or an answer of JSON-RPC.

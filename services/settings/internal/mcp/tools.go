@@ -77,7 +77,7 @@ func (a *adapter) server(c caller, m message) *sdk.Server {
 		// What is listed depends on who asks.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }})
 	switch m.Method {
-	case "tools/list", "subscriptions/listen":
+	case "tools/list", listening:
 		for _, t := range a.toolsOf(c) {
 			s.AddTool(t.Tool, t.handle)
 		}
