@@ -167,13 +167,7 @@ func (e *entry) bind(r *request, in any) error {
 		return nil
 	}
 	if sent, ok := in.(*Sent); ok {
-		if err := sent.read(e, r); err != nil {
-			return err
-		}
-		if r.key != "" {
-			r.prints = e.set.Fingerprints(slices.Concat([]byte(sent.Token), []byte{0}, sent.Bytes))
-		}
-		return nil
+		return sent.read(e, r)
 	}
 	args := r.args
 	if args == nil {

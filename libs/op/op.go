@@ -349,6 +349,9 @@ func (o Op) method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
 func (o Op) path() string   { _, p, _ := strings.Cut(o.Route, " "); return p }
 func (o Op) reads() bool    { return o.Reads || o.method() == http.MethodGet }
 
+// replays is that of the declaration. Of an operation that takes any request the header is a part of the request.
+func (e *entry) replays() bool { return !e.takesAny && e.Op.replays() }
+
 // replays reports whether a repeated Idempotency-Key gets the stored answer. Answers of /auth/ are secrets and cookies,
 // which are never stored, so a repeated call could not return them.
 func (o Op) replays() bool {

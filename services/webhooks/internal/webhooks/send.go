@@ -126,7 +126,8 @@ func (e *engine) post(ctx context.Context, address string, j job, headers map[st
 
 // headersOf are the headers of a request: those of every one, and its signatures.
 func headersOf(j job, signatures map[string]string) http.Header {
-	h := http.Header{}
+	// A key without a value is not sent. It lets net/http send the request again when the receiver has closed a kept connection: webhook-id tells it.
+	h := http.Header{"Idempotency-Key": nil}
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", "Frontdesk-Webhooks/1.0")
 	h.Set("X-Svc-Event", j.Event)
