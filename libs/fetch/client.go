@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Local also allows loopback receivers, at any port and without TLS. Everything else stays refused.
 	Local bool
+	// Allow has the receivers that are reached wherever they are.
+	Allow Allowed
 	// Timeout covers a whole exchange, from looking the name up to the last byte kept; 5 s when zero.
 	Timeout time.Duration
 	// Keep is how much of a body is read, in bytes; 64 KiB when zero. The rest is cut off in silence.
@@ -46,7 +48,7 @@ func client(o Options, look lookup) *http.Client {
 	if o.Keep <= 0 {
 		o.Keep = defaultKeep
 	}
-	d := dialer{local: o.Local, lookup: look, within: o.Timeout}
+	d := dialer{local: o.Local, allow: o.Allow, lookup: look, within: o.Timeout}
 	return &http.Client{
 		Timeout:       o.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -78,7 +80,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("%w: it %w", ErrRefused, err)
 	}
-	res, err := t.base.RoundTrip(r)
+	res, err := t.base.RoundTrip(r.WithContext(context.WithValue(r.Context(), plainKey{}, r.URL.Scheme == "http")))
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +96,12 @@ type limited struct {
 	io.Closer
 }
 
+// plainKey tells the dialer that a connection will have no TLS.
+type plainKey struct{}
+
 type dialer struct {
 	local  bool
+	allow  Allowed
 	lookup lookup
 	within time.Duration
 }
@@ -114,6 +120,7 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	plain, _ := ctx.Value(plainKey{}).(bool)
 	var ips []netip.Addr
 	if ip, err := netip.ParseAddr(host); err == nil {
 		ips = []netip.Addr{ip}
@@ -124,7 +131,7 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	for i, ip := range ips {
 		// Resolvers give IPv4 addresses in either form.
 		targets[i] = netip.AddrPortFrom(ip.Unmap(), uint16(port))
-		if err := d.check(targets[i]); err != nil {
+		if err := d.check(targets[i], host, plain); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +142,7 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 		if err != nil {
 			return ErrRefused
 		}
-		return d.check(at)
+		return d.check(at, host, plain)
 	}}
 	last := error(&net.DNSError{Err: "no address", Name: host, IsNotFound: true})
 	for i, target := range targets {
@@ -151,11 +158,12 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	return nil, last
 }
 
-func (d dialer) check(at netip.AddrPort) error {
-	if d.local && at.Addr().IsLoopback() && at.Addr().Zone() == "" {
+// check returns nil if a connection to an address may be made for a host; plain is one without TLS.
+func (d dialer) check(at netip.AddrPort, host string, plain bool) error {
+	switch {
+	case d.local && at.Addr().IsLoopback() && at.Addr().Zone() == "", d.allow.reaches(host, at):
 		return nil
-	}
-	if guard.SafeAddrPort(at) != nil {
+	case plain || guard.SafeAddrPort(at) != nil:
 		return ErrRefused
 	}
 	return nil

@@ -23,8 +23,8 @@ func (s *service) checkHostName(host string) error {
 	if strings.ContainsAny(host, "/:@?#") {
 		return fault.Invalid("host", fault.NewProblem("host", "must be a host name alone"))
 	}
-	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: s.Config.WebhookLocal}); err != nil {
-		return fault.Invalid("host", fault.NewProblem("host", err.Error()))
+	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: s.Config.WebhookLocal, Allow: s.Config.Receivers}); err != nil {
+		return fault.Invalid("host", fetch.Problem("host", err))
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func newService(k *app.Kit) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{Kit: k, hasher: newHasher(), passkeys: passkeys, client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal}), decoders: make(chan struct{}, decoders)}
+	s := &service{Kit: k, hasher: newHasher(), passkeys: passkeys, client: fetch.Client(fetch.Options{Local: k.Config.WebhookLocal, Allow: k.Config.Receivers}), decoders: make(chan struct{}, decoders)}
 	s.live = live.New(k.Bus, k.Apps.On)
 	s.newTables()
 	return s, nil

@@ -63,5 +63,5 @@ func (s *service) jobs() []app.Job {
 }
 
 func (s *service) fetchOptions() fetch.Options {
-	return fetch.Options{Local: s.Config.WebhookLocal, Timeout: signature.AnswerWithin, Keep: answerKept}
+	return fetch.Options{Local: s.Config.WebhookLocal, Allow: s.Config.Receivers, Timeout: signature.AnswerWithin, Keep: answerKept}
 }

@@ -134,7 +134,7 @@ func (s *service) check(w Webhook) error {
 		return nil
 	}
 	if err := fetch.CheckURL(w.URL, s.fetchOptions()); err != nil {
-		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
+		return fault.Invalid("url", fetch.Problem("url", err))
 	}
 	return nil
 }
