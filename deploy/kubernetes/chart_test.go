@@ -675,6 +675,29 @@ func TestPoliciesLetThroughWhatIsNeededAndNothingElse(t *testing.T) {
 	require.Equal(t, []int32{8000, 9000}, numbers(last.Ports))
 }
 
+func TestAReceiverThatTheOperatorAllowsIsReachedThroughThePolicy(t *testing.T) {
+	values := matrix(t)["plain"]
+	values["fetchAllow"] = []any{"10.9.0.0/16", "10.8.0.1:8080", "crm.example.com", "[fd00::1]:80"}
+	objects, err := render(values)
+	require.NoError(t, err)
+	for name, reaches := range map[string]bool{"webhooks": true, "settings": true, "booking": false} {
+		got := map[string][]int32{}
+		for _, rule := range objects["NetworkPolicy desk-"+name].(*networking.NetworkPolicy).Spec.Egress {
+			if len(rule.To) > 0 && rule.To[0].IPBlock != nil {
+				got[rule.To[0].IPBlock.CIDR] = numbers(rule.Ports)
+			}
+		}
+		if reaches {
+			require.Equal(t, []int32{1}, got["10.9.0.0/16"])
+			require.Equal(t, []int32{8080}, got["10.8.0.1/32"])
+		} else {
+			require.NotContains(t, got, "10.9.0.0/16")
+		}
+	}
+	require.Contains(t, objects["Deployment desk-webhooks"].(*apps.Deployment).Spec.Template.Spec.Containers[0].Env,
+		core.EnvVar{Name: "SVC_FETCH_ALLOW", Value: "10.9.0.0/16,10.8.0.1:8080,crm.example.com,[fd00::1]:80"})
+}
+
 func numbers(ports []networking.NetworkPolicyPort) (all []int32) {
 	for _, p := range ports {
 		all = append(all, p.Port.IntVal)

@@ -13,6 +13,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/fetch"
 	"frontdesk/libs/knob"
 	"frontdesk/libs/mail"
 )
@@ -27,6 +28,7 @@ type knobs struct {
 	SMTPURL       string  `env:"SVC_SMTP_URL" secret:"true" takes:"mail server" help:"smtp://host:port that sends real mail, instead of the mail page"`
 	MailFrom      string  `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails, as salon@example.com or Salon <salon@example.com>; the name of the business stands before one without a name"`
 	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" takes:"one of 0 1" help:"1 allows webhook receivers on http and on this machine"`
+	FetchAllow    string  `env:"SVC_FETCH_ALLOW" takes:"receivers" help:"hosts and networks that may be called though they are not on the public internet, as crm.example.com, 10.0.0.0/8 or 10.1.2.3:8080, separated by commas"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	MasterKey     string  `env:"SVC_MASTER_KEY" secret:"true" takes:"key" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
 	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" takes:"zone" help:"time zone of the business"`
@@ -57,6 +59,7 @@ func readKnobs() (knobs, error) {
 	k, err := knob.Read[knobs](env.ToMap(os.Environ()), knob.Kinds{
 		"mail server": knob.KindOf(mail.CheckURL),
 		"sender":      mail.CheckSender,
+		"receivers":   knob.KindOf(fetch.CheckAllowed),
 		"replicas": func(list string) error {
 			_, err := parseReplicas(list)
 			return err

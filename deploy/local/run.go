@@ -352,7 +352,7 @@ func (l *launch) service(r replica) process {
 	}
 	variables := l.variables(name, listen, admin)
 	variables = append(variables, "DATABASE_URL="+l.urls[name], "SVC_MASTER_KEY="+app.ServiceKey(l.knobs.MasterKey, name), "SVC_SHARED_KEY="+l.secrets.SharedKey,
-		"SVC_TIMEZONE="+l.Timezone, "SVC_RATE_FACTOR="+formatFactor(l.RateFactor), "SVC_PPROF="+strconv.FormatBool(l.Pprof))
+		"SVC_TIMEZONE="+l.Timezone, "SVC_RATE_FACTOR="+formatFactor(l.RateFactor), "SVC_FETCH_ALLOW="+l.FetchAllow, "SVC_PPROF="+strconv.FormatBool(l.Pprof))
 	if l.secrets.SharedKey == "" {
 		// The services of this folder began with one key for all. What they stored under it stays readable.
 		variables = append(variables, "SVC_SHARED_KEY="+l.knobs.MasterKey, "SVC_OLD_KEYS="+l.knobs.MasterKey)

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fetch"
 	"frontdesk/libs/knob"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/trust"
@@ -48,6 +49,7 @@ type Config struct {
 
 	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	WebhookLocal bool    `env:"SVC_WEBHOOK_LOCAL" envDefault:"false" takes:"bool" help:"allow webhook receivers on http and loopback"`
+	FetchAllow   string  `env:"SVC_FETCH_ALLOW" takes:"receivers" help:"hosts and networks that are not on the public internet and may be called all the same, by http too, as crm.example.com, 10.0.0.0/8 or 10.1.2.3:8080, separated by commas (webhooks, settings)"`
 
 	AdminLogin    string `env:"SVC_ADMIN_LOGIN" envDefault:"admin" takes:"text" help:"login of the first administrator (settings)"`
 	AdminPassword string `env:"SVC_ADMIN_PASSWORD" secret:"true" takes:"text" help:"password of the first administrator (settings); needed once, at the first start"`
@@ -62,6 +64,8 @@ type Config struct {
 	Zone *time.Location `env:"-"`
 	// Proxies is made of ProxyList.
 	Proxies []netip.Prefix `env:"-"`
+	// Receivers is made of FetchAllow.
+	Receivers fetch.Allowed `env:"-"`
 	// Kafka is made of KafkaTLS, KafkaCA, KafkaUser and KafkaSecret.
 	Kafka bus.Login `env:"-"`
 	// Now is the clock of the service; nil is the real one.
@@ -75,6 +79,7 @@ var kinds = knob.Kinds{
 		return err
 	}),
 	"mail server": knob.KindOf(mail.CheckURL),
+	"receivers":   knob.KindOf(fetch.CheckAllowed),
 	"sender":      mail.CheckSender,
 	"public keys": knob.KindOf(func(list string) error {
 		_, err := trust.Parse(strings.Split(list, ","))
@@ -93,6 +98,7 @@ func readConfig(environ []string) (Config, error) {
 	}
 	c.PublicURL, c.GatewayURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GatewayURL, "/")
 	c.GatewayURL = cmp.Or(c.GatewayURL, c.PublicURL)
+	c.Receivers, _ = fetch.ParseAllowed(c.FetchAllow) // what Read has checked
 	if c.Proxies, err = knob.Networks(c.ProxyList); err == nil {
 		c.Zone, err = time.LoadLocation(c.Timezone)
 	}

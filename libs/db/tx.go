@@ -40,7 +40,7 @@ type Tx struct {
 	disproved []Assumption
 	relaxed   bool
 	changed   change.Set // of the next audit entry
-	expects   []int64    // the versions of which the caller has seen one
+	expects   expected
 	compared  bool
 }
 

@@ -131,6 +131,12 @@ func VersionMismatch(version int64) *Fault {
 	return New(http.StatusPreconditionFailed, "svc_version_mismatch", "Somebody else has changed this in the meantime. Look at it again.", "version", version)
 }
 
+// WeakTag says that the record has not changed, and that the caller has seen it with a tag that a proxy made weak: 412 svc_version_mismatch, reason
+// weak, with the version.
+func WeakTag(version int64) *Fault {
+	return New(http.StatusPreconditionFailed, "svc_version_mismatch", "Nobody has changed this: If-Match has a weak ETag, as proxies that compress make it. Send it without W/.", "version", version, "reason", "weak")
+}
+
 // Conflict is 409 svc_conflict with a reason for programs.
 func Conflict(reason, message string) *Fault {
 	return New(http.StatusConflict, "svc_conflict", message, "reason", reason)

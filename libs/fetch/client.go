@@ -36,7 +36,7 @@ func client(o Options, look lookup) *http.Client {
 	if o.Keep <= 0 {
 		o.Keep = defaultKeep
 	}
-	d := dialer{local: o.Local, lookup: look, within: o.Timeout}
+	d := dialer{local: o.Local, allow: o.Allow, lookup: look, within: o.Timeout}
 	return &http.Client{
 		Timeout:       o.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -68,7 +68,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("%w: it %w", ErrRefused, err)
 	}
-	res, err := t.base.RoundTrip(r)
+	res, err := t.base.RoundTrip(r.WithContext(context.WithValue(r.Context(), plainKey{}, r.URL.Scheme == "http")))
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,12 @@ type limited struct {
 	io.Closer
 }
 
+// plainKey tells the dialer that a connection will have no TLS.
+type plainKey struct{}
+
 type dialer struct {
 	local  bool
+	allow  Allowed
 	lookup lookup
 	within time.Duration
 }
@@ -104,6 +108,7 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	plain, _ := ctx.Value(plainKey{}).(bool)
 	var ips []netip.Addr
 	if ip, err := netip.ParseAddr(host); err == nil {
 		ips = []netip.Addr{ip}
@@ -114,7 +119,7 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	for i, ip := range ips {
 		// Resolvers give IPv4 addresses in either form.
 		targets[i] = netip.AddrPortFrom(ip.Unmap(), uint16(port))
-		if err := d.check(targets[i]); err != nil {
+		if err := d.check(targets[i], host, plain); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +130,7 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 		if err != nil {
 			return ErrRefused
 		}
-		return d.check(at)
+		return d.check(at, host, plain)
 	}}
 	last := error(&net.DNSError{Err: "no address", Name: host, IsNotFound: true})
 	for i, target := range targets {
@@ -141,11 +146,12 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	return nil, last
 }
 
-func (d dialer) check(at netip.AddrPort) error {
-	if d.local && at.Addr().IsLoopback() && at.Addr().Zone() == "" {
+// check returns nil if a connection to an address may be made for a host; plain is one without TLS.
+func (d dialer) check(at netip.AddrPort, host string, plain bool) error {
+	switch {
+	case d.local && at.Addr().IsLoopback() && at.Addr().Zone() == "", d.allow.reaches(host, at):
 		return nil
-	}
-	if guard.SafeAddrPort(at) != nil {
+	case plain || guard.SafeAddrPort(at) != nil:
 		return ErrRefused
 	}
 	return nil

@@ -79,9 +79,10 @@ func TestAnAddressThatTurnsHostileAfterTheCheckOnCreateIsRefused(t *testing.T) {
 func TestTheSocketIsCheckedToo(t *testing.T) {
 	d := dialer{}
 	for _, at := range []string{"127.0.0.1:443", "[::1]:443", "10.1.2.3:443", "1.1.1.1:80", "[::ffff:127.0.0.1]:443", "[fe80::1%lo]:443"} {
-		require.ErrorIs(t, d.check(netip.MustParseAddrPort(at)), ErrRefused, at)
+		require.ErrorIs(t, d.check(netip.MustParseAddrPort(at), "", false), ErrRefused, at)
 	}
-	require.NoError(t, d.check(netip.MustParseAddrPort("1.1.1.1:443")))
+	require.NoError(t, d.check(netip.MustParseAddrPort("1.1.1.1:443"), "", false))
+	require.ErrorIs(t, d.check(netip.MustParseAddrPort("1.1.1.1:443"), "", true), ErrRefused, "without TLS")
 	_, err := d.dial(t.Context(), "tcp", "127.0.0.1:443")
 	require.ErrorIs(t, err, ErrRefused)
 }

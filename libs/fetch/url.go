@@ -1,18 +1,33 @@
 // Package fetch reaches addresses that other people give us, and only those on the public internet:
 // https on port 443, to an address that was checked and is the one connected to, without proxy and
-// without following redirects.
+// without following redirects. What else is reached, the operator names (Allowed).
 package fetch
 
 import (
+	"cmp"
 	"errors"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"frontdesk/libs/fault"
 )
+
+// ErrPrivate is the error of CheckURL for an address inside, which the operator could allow.
+var ErrPrivate = errors.New("must be on the public internet, or one that the operator names in SVC_FETCH_ALLOW")
+
+// Problem is what an error of CheckURL says of a parameter. code is that of all but ErrPrivate, which has its own.
+func Problem(code string, err error) fault.Problem {
+	if errors.Is(err, ErrPrivate) {
+		code = "private"
+	}
+	return fault.NewProblem(code, err.Error())
+}
 
 // maxURL is the longest address taken; callers may allow less.
 const maxURL = 2048
@@ -26,6 +41,8 @@ var guard = ssrf.New(ssrf.WithPorts(443),
 type Options struct {
 	// Local also allows loopback receivers, at any port and without TLS. Everything else stays refused.
 	Local bool
+	// Allow has the receivers that are reached wherever they are.
+	Allow Allowed
 	// Timeout covers a whole exchange, from looking the name up to the last byte kept; 5 s when zero.
 	Timeout time.Duration
 	// Keep is how much of a body is read, in bytes; 64 KiB when zero. The rest is cut off in silence.
@@ -47,8 +64,11 @@ func CheckURL(raw string, o Options) error {
 	if err != nil || u.Opaque != "" {
 		return errors.New("is not a web address")
 	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	number, _ := strconv.ParseUint(port, 10, 16)
+	inside := o.Allow.mayReach(u.Hostname(), uint16(number))
 	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !o.Local):
+	case u.Scheme != "https" && (u.Scheme != "http" || !o.Local && !inside):
 		return errors.New("must begin with https://")
 	case u.User != nil || strings.Contains(u.Host, "@"):
 		return errors.New("must not carry a user or password")
@@ -57,11 +77,11 @@ func CheckURL(raw string, o Options) error {
 	case strings.HasSuffix(u.Host, ":"):
 		return errors.New("has no valid port")
 	}
-	// Receivers on this machine may use any port; the dialer sees to it that nobody else does.
-	if port := u.Port(); port != "" && port != "443" && !(o.Local && validPort(port)) {
+	// Receivers on this machine and allowed ones may use other ports; the dialer sees to it that nobody else does.
+	if port := u.Port(); port != "" && port != "443" && !((o.Local || inside) && validPort(port)) {
 		return errors.New("must use port 443")
 	}
-	return checkHost(u, o)
+	return checkHost(u, o.Local, inside)
 }
 
 func validPort(s string) bool {
@@ -69,7 +89,8 @@ func validPort(s string) bool {
 	return err == nil && n > 0 && s[0] != '0'
 }
 
-func checkHost(u *url.URL, o Options) error {
+// checkHost checks a host; inside reports that the operator may have allowed it.
+func checkHost(u *url.URL, local, inside bool) error {
 	host := u.Hostname()
 	if strings.HasPrefix(u.Host, "[") || endsInNumber(host) {
 		ip, err := netip.ParseAddr(host)
@@ -78,31 +99,37 @@ func checkHost(u *url.URL, o Options) error {
 			strings.HasPrefix(u.Host, "[") != ip.Is6() {
 			return errors.New("must name its host by a name or a plain address")
 		}
-		if !public(ip) && !(o.Local && ip.IsLoopback()) {
-			return errors.New("must be on the public internet")
+		if !public(ip) && !(local && ip.IsLoopback()) && !inside {
+			return ErrPrivate
 		}
 		return nil
 	}
-	if len(host) > 253 {
+	labels := labels(host)
+	if len(labels) == 0 {
 		return errors.New("has no valid host name")
 	}
-	labels := strings.Split(strings.ToLower(host), ".")
-	for _, l := range labels {
-		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' ||
-			strings.ContainsFunc(l, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) {
-			return errors.New("has no valid host name")
-		}
-	}
-	if o.Local {
+	if local || inside {
 		return nil
 	}
 	// Names that mean this machine or this network wherever they are looked up.
 	last := labels[len(labels)-1]
 	if len(labels) == 1 || last == "localhost" || last == "local" || last == "internal" ||
 		last == "arpa" && labels[len(labels)-2] == "home" {
-		return errors.New("must be on the public internet")
+		return ErrPrivate
 	}
 	return nil
+}
+
+// labels are the parts of a host's name, in small letters; none if it is not one.
+func labels(host string) []string {
+	all := strings.Split(strings.ToLower(host), ".")
+	if len(host) > 253 || slices.ContainsFunc(all, func(l string) bool {
+		return l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' ||
+			strings.ContainsFunc(l, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' })
+	}) {
+		return nil
+	}
+	return all
 }
 
 // endsInNumber is the test by which the URL standard takes a host for an address: its last label is a

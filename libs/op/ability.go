@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -93,6 +94,9 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 	if call.args, err = e.input(w, r); err != nil {
 		return nil, err
+	}
+	if e.Reads {
+		maps.DeleteFunc(call.args, blank)
 	}
 	out, err := e.call(ctx, call)
 	if err != nil {

@@ -26,13 +26,7 @@ func (e *Entry) bind(r *request, in any) error {
 		return nil
 	}
 	if sent, ok := in.(*Sent); ok {
-		if err := sent.read(e, r); err != nil {
-			return err
-		}
-		if r.key != "" {
-			r.prints = e.set.Fingerprints(slices.Concat([]byte(sent.Token), []byte{0}, sent.Bytes))
-		}
-		return nil
+		return sent.read(e, r)
 	}
 	args := r.args
 	if args == nil {
@@ -113,7 +107,11 @@ func set(field reflect.Value, name string, raw json.RawMessage, v any, wrong fau
 		field.Set(reflect.ValueOf(v))
 		return
 	}
-	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
+	err := json.Unmarshal(raw, field.Addr().Interface())
+	if err != nil {
+		err = json.Unmarshal(wholeNumbers(raw), field.Addr().Interface())
+	}
+	if err != nil {
 		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
 			name += "." + t.Field
 		}

@@ -113,11 +113,11 @@ func (e *Entry) admit() endpoint.Middleware {
 				}
 			}
 			if e.Versioned && !r.asAbility {
-				seen, p := versions(r.http.Header.Values("If-Match"))
+				seen, weak, p := versions(r.http.Header.Values("If-Match"))
 				if !p.IsZero() {
 					return nil, fault.Invalid("If-Match", p)
 				}
-				ctx = db.Expect(ctx, seen)
+				ctx = db.Expect(ctx, seen, weak)
 			}
 			out, err := next(ctx, r)
 			if err != nil && fault.From(err).Status == http.StatusForbidden {

@@ -48,7 +48,7 @@ func (e *Entry) check(f *Field, v any, path *huma.PathBuffer, wrong fault.Proble
 			wrong.Add(f.Name, fault.NewProblem("invalid", "is not valid"))
 			continue
 		}
-		wrong.Add(detail.Location, problem(detail.Message))
+		wrong.Add(detail.Location, hinted(problem(detail.Message), detail.Value))
 	}
 	if f.Schema.Type == huma.TypeInteger {
 		// A float64 cannot tell the last digits of such numbers, and no column holds them.

@@ -98,6 +98,9 @@ func (o Op) Method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
 // Path is that of the route, with its parameters in braces.
 func (o Op) Path() string { _, p, _ := strings.Cut(o.Route, " "); return p }
 
+// Replays is that of the declaration. Of an operation that takes any request the header is a part of the request.
+func (e *Entry) Replays() bool { return !e.TakesAny && e.Op.Replays() }
+
 // Replays reports whether a repeated Idempotency-Key gets the stored answer. Answers of /auth/ are secrets and cookies,
 // which are never stored, so a repeated call could not return them.
 func (o Op) Replays() bool {

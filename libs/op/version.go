@@ -13,23 +13,28 @@ type Versioned interface{ RecordVersion() int64 }
 // noVersion is one that no record has.
 const noVersion = -1
 
-// versions reads If-Match: the versions of which the record must have one, and none if any will do. A weak tag matches nothing.
-func versions(header []string) (seen []int64, wrong fault.Problem) {
+// versions reads If-Match: the versions of which the record must have one, and none if any will do. A weak tag matches nothing; weak are the
+// versions that such tags name.
+func versions(header []string) (seen, weak []int64, wrong fault.Problem) {
 	for tag := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		tag = strings.TrimSpace(tag)
-		text, quoted := strings.CutPrefix(strings.TrimPrefix(tag, "W/"), `"`)
+		strong, isWeak := strings.CutPrefix(tag, "W/")
+		text, quoted := strings.CutPrefix(strong, `"`)
 		text, closed := strings.CutSuffix(text, `"`)
-		switch {
-		case tag == "" || tag == "*":
-		case !quoted || !closed:
-			return nil, fault.Format("etag", "an ETag as an answer gave it", `"7"`)
-		default:
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil || strings.HasPrefix(tag, "W/") {
-				n = noVersion
-			}
-			seen = append(seen, n)
+		if tag == "" || tag == "*" {
+			continue
 		}
+		if !quoted || !closed {
+			return nil, nil, fault.Format("etag", "an ETag as an answer gave it", `"7"`)
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			n = noVersion
+		}
+		if isWeak {
+			weak, n = append(weak, n), noVersion
+		}
+		seen = append(seen, n)
 	}
-	return seen, wrong
+	return seen, weak, wrong
 }

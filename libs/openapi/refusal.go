@@ -54,6 +54,7 @@ func refusals(e *op.Entry) []refusal {
 	add(!e.CSV && !e.Events, op.ErrAccept, "The header Accept does not admit application/json.")
 	add(e.Replays(), db.ErrIdempotency, "The Idempotency-Key was used with another request within the last 24 hours.")
 	add(e.Versioned, fault.VersionMismatch(8), "The record has another version than If-Match names. data.version is the one it has.")
+	add(e.Versioned, fault.WeakTag(8), "The record has the version that If-Match names, but by a weak tag: a proxy that compresses has put W/ before it.")
 	add(writes, fault.TooLarge(op.MaxBody), "The body is larger than the operation takes: 1 MiB unless its description says otherwise.")
 	add(writes && !e.TakesAny, op.ErrMedia, "The body was not sent as application/json, or in the media type of the file that the operation takes.")
 	add(protected || len(e.Limits) > 0, fault.RateLimited(12*time.Second), "Too many calls. data.retry_after and the header Retry-After are the seconds to wait.")

@@ -133,6 +133,7 @@ env:
   - {name: SVC_PUBLIC_URL, value: {{ required "publicURL: the address that people use" $v.publicURL | quote }}}
   - {name: SVC_TIMEZONE, value: {{ $v.timezone | quote }}}
   - {name: SVC_TRUSTED_PROXIES, value: {{ join "," $v.trustedProxies | quote }}}
+  - {name: SVC_FETCH_ALLOW, value: {{ join "," $v.fetchAllow | quote }}}
   {{- with $v.otlpEndpoint }}
   - {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
   {{- end }}
@@ -159,6 +160,18 @@ env:
   {{- end }}
 volumeMounts:
   {{- include "mounts" . | indent 2 }}
+{{- end }}
+
+{{- /* rules for the addresses and networks of fetchAllow; a policy cannot name a host */}}
+{{- define "receivers" }}
+{{- range . }}
+{{- if regexMatch "^[0-9.]+(/[0-9]+)?(:[0-9]+)?$" . }}
+{{- $at := regexReplaceAll ":[0-9]+$" . "" }}
+{{- $port := trimPrefix ":" (regexFind ":[0-9]+$" .) }}
+- to: [{ipBlock: {cidr: {{ contains "/" $at | ternary $at (printf "%s/32" $at) }}}}]
+  ports: [{protocol: TCP, {{ if $port }}port: {{ $port }}{{ else }}port: 1, endPort: 65535{{ end }}}]
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- /* rules that every process has: names, Kafka, traces */}}

@@ -36,7 +36,7 @@ func (c *Controller) admin() http.Handler {
 	mux.Handle("GET /metrics", c.metrics.handler())
 	mux.HandleFunc("GET /config", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if s := c.current(); s.wanted != nil {
+		if s := c.condition.current(); s.wanted != nil {
 			_, _ = w.Write(s.wanted.JSON())
 		}
 	})
@@ -52,14 +52,14 @@ func say(w http.ResponseWriter, status int, text string) {
 
 // waitsFor is why the gateway is not ready; nothing when Traefik serves the configuration of the newest tables.
 func (c *Controller) waitsFor() []panel.Waiting {
-	s := c.current()
+	s := c.condition.current()
 	switch {
 	case s.inForce:
 		return nil
 	case s.wanted == nil:
-		return []panel.Waiting{{For: "routes and apps", Why: cmp.Or(s.problem, "the tables are being read")}}
+		return []panel.Waiting{{For: "routes and apps", Why: s.why("the tables are being read", subjectKafka)}}
 	}
-	return []panel.Waiting{{For: "Traefik", Why: cmp.Or(s.problem, "it does not serve the newest configuration yet")}}
+	return []panel.Waiting{{For: "Traefik", Why: s.why("it does not serve the newest configuration yet", subjectFile, subjectTraefik)}}
 }
 
 // forgotten is the age at which the page leaves out an instance that died without removing its presence.
@@ -69,7 +69,7 @@ const forgotten = 5 * time.Minute
 func (c *Controller) instances() []panel.Instance {
 	now := time.Now()
 	self := panel.Instance{Name: c.instance, Service: proto.Gateway, Version: version.String(), AdminURL: "http://" + c.settings.AdminListen,
-		AppsVersion: c.current().apps, Gather: c.metrics.registry.Gather, Ready: c.waitsFor}
+		AppsVersion: c.condition.current().apps, Gather: c.metrics.registry.Gather, Ready: c.waitsFor}
 	traefik := panel.Instance{Name: panel.Traefik, Service: panel.Traefik, AdminURL: "http://" + c.settings.TraefikAPI, ReadyPath: "/ping"}
 	all := []panel.Instance{self, traefik}
 	for key, p := range c.presence.All() {
@@ -111,7 +111,7 @@ func (c *Controller) mayCall(instance string, p *proto.Presence) error {
 
 // gateway is what the page shows of the gateway itself.
 func (c *Controller) gateway() panel.Gateway {
-	s := c.current()
+	s := c.condition.current()
 	manifests, apps, refusals := c.tables()
 	for topic, n := range map[string]int64{proto.ManifestTopic: c.manifests.Refused(), proto.AppsTopic: c.apps.Refused()} {
 		if n > 0 {
@@ -119,7 +119,7 @@ func (c *Controller) gateway() panel.Gateway {
 		}
 	}
 	slices.Sort(refusals)
-	g := panel.Gateway{Refusals: refusals, Problem: s.problem, InForce: s.inForce, AppsVersion: s.apps,
+	g := panel.Gateway{Attention: append(s.sentences(), refusals...), InForce: s.inForce, AppsVersion: s.apps,
 		PublicURL: c.settings.PublicURL.String(), TraefikAPI: c.settings.TraefikAPI}
 	host, _, _ := net.SplitHostPort(g.TraefikAPI) // an address was required
 	g.TraefikLinks = isLoopback(host)

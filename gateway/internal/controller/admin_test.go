@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -37,14 +38,15 @@ func TestThePagesShowServicesAppsAndRoutesEscaped(t *testing.T) {
 	c.presence.Put("booking-late", &proto.Presence{Instance: "booking-late", Service: "booking", At: timestamppb.New(time.Now().Add(-time.Minute))})
 	c.presence.Put("booking-gone", &proto.Presence{Instance: "booking-gone", Service: "booking", At: timestamppb.New(time.Now().Add(-time.Hour))})
 	manifests, apps, _ := c.tables()
-	c.state = state{wanted: Config(manifests, apps, testOptions), inForce: true, apps: 4, since: time.Now()}
+	c.condition.want(Config(manifests, apps, testOptions))
+	c.condition.serves(4, time.Now())
 
 	for path, parts := range map[string][]string{
 		"/":                     {"Routes in force", "booking-late is down", "&lt;b&gt;alert"},
 		"/instances":            {"booking-1", "1.2.3", `class="state bad">down`, "not signed by its service"},
 		"/services/booking":     {"booking-1", "Nothing has been measured yet"},
 		"/apps":                 {"Booking &amp; more", `class="state unknown">off`, "Version 4"},
-		"/routes":               {c.state.wanted.Hash, "/v1/contacts/{id}", "contacts-rest", `href="http://127.0.0.1:8085/metrics"`},
+		"/routes":               {c.condition.current().wanted.Hash, "/v1/contacts/{id}", "contacts-rest", `href="http://127.0.0.1:8085/metrics"`},
 		"/routes?search=MANAGE": {"1 of ", "/manage"},
 		"/parked-messages":      {"no instance of the service answers"},
 	} {
@@ -76,11 +78,12 @@ func TestReadinessFollowsWhatTraefikServes(t *testing.T) {
 	status, body := get(c, "/readyz")
 	require.Equal(t, 503, status)
 	require.JSONEq(t, `{"ready":false,"waits_for":[{"for":"routes and apps","why":"the tables are being read"}]}`, body)
-	c.state = state{wanted: Config(nil, Apps{}, testOptions), problem: "Traefik does not serve the configuration"}
+	c.condition.want(Config(nil, Apps{}, testOptions))
+	c.tried(t.Context(), subjectTraefik, errors.New("nobody listens"))
 	status, body = get(c, "/readyz")
 	require.Equal(t, 503, status)
 	require.JSONEq(t, `{"ready":false,"waits_for":[{"for":"Traefik","why":"Traefik does not serve the configuration"}]}`, body)
-	c.state.inForce = true
+	c.condition.serves(0, time.Now())
 	status, body = get(c, "/readyz")
 	require.Equal(t, 200, status)
 	require.JSONEq(t, `{"ready":true}`, body)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"regexp"
@@ -44,9 +43,6 @@ const (
 	answers          = "ANSWERS"
 	transport        = "TRANSPORT"
 	compression      = "COMPRESS"
-	outage           = "OUTAGE"
-	again            = "AGAIN"
-	elsewhere        = "ELSEWHERE"
 	down             = "DOWN"
 	unknown          = "UNKNOWN"
 	unavailable      = "UNAVAILABLE"
@@ -124,7 +120,9 @@ func Config(manifests []*proto.Manifest, apps Apps, opts Options) *Configuration
 			c.addService(m.GetService(), LoadBalancer{Servers: servers, ServersTransport: transport})
 		}
 	}
-	c.addRoutes(routes, reachable)
+	for _, g := range groups(routes) {
+		c.addRouters(g, reachable[g.target.service])
+	}
 
 	c.HTTP.Routers[unknown] = Router{
 		EntryPoints: c.entryPoints, Rule: "PathPrefix(`/`)", Priority: priorityUnknown,
@@ -156,66 +154,6 @@ func adminNames(hosts []string) string {
 }
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
-
-// addRoutes makes one router of all routes with one target, one level and the same methods.
-func (c *Configuration) addRoutes(routes []route, reachable map[string]bool) {
-	type group struct {
-		target  target
-		level   int
-		methods string
-	}
-	paths, replaying := map[group][]string{}, map[group][]string{}
-	for _, r := range routes {
-		g := group{r.target, r.level, strings.Join(r.methods, " ")}
-		paths[g] = append(paths[g], r.shape.regexp())
-		if r.replays {
-			replaying[g] = append(replaying[g], r.shape.regexp())
-		}
-	}
-	for g, shapes := range paths {
-		rule := oneOf(shapes)
-		if methods := strings.Fields(g.methods); len(methods) > 0 {
-			rule = fmt.Sprintf("(Method(`%s`)) && %s", strings.Join(methods, "`) || Method(`"), rule)
-		}
-		r := Router{EntryPoints: c.entryPoints, Rule: rule, Priority: priorityRoutes + 2*g.level}
-		switch {
-		case g.target.service == "":
-			r.Service, r.Middlewares = answers, []string{headersOf(classPublic), unknown}
-		case !reachable[g.target.service]:
-			r.Service, r.Middlewares = answers, []string{headersOf(g.target.class), unavailable}
-		case g.target.class == classStream:
-			r.Service, r.Middlewares = c.reach(c.streaming(g.target.service)), []string{headersOf(classStream), outage, again}
-		default:
-			r.Service, r.Middlewares = c.reach(g.target.service), []string{headersOf(g.target.class), compression, outage, again}
-		}
-		name := strings.Join(slices.DeleteFunc([]string{g.target.service, g.target.app, g.target.class}, func(s string) bool { return s == "" }), "-")
-		if name == "" {
-			name = unknown
-		}
-		if g.level > 0 {
-			name += fmt.Sprintf("-%d", g.level)
-		}
-		if g.methods != "" {
-			name += "-" + strings.ReplaceAll(g.methods, " ", "-")
-		}
-		c.HTTP.Routers[name] = r
-		if g.target.class != classStream && r.Service == g.target.service+orDown {
-			// The same for requests that only read, and for those that the service recognises when they are repeated.
-			r.Rule = "(Method(`GET`) || Method(`HEAD`)) && " + r.Rule
-			if len(replaying[g]) > 0 {
-				r.Rule += " || Method(`POST`) && HeaderRegexp(`Idempotency-Key`, `.`) && " + oneOf(replaying[g])
-			}
-			r.Priority++
-			r.Middlewares = []string{headersOf(g.target.class), compression, outage, elsewhere, again}
-			c.HTTP.Routers[name+"-"+elsewhere] = r
-		}
-	}
-}
-
-// oneOf is a rule for paths of these shapes.
-func oneOf(shapes []string) string {
-	return fmt.Sprintf("PathRegexp(`^(?:%s)$`)", strings.Join(slices.Sorted(slices.Values(shapes)), "|"))
-}
 
 // addService adds a service. Of several replicas only those take requests that say that they are ready: one that starts, stops or
 // does not move is left out after five seconds at most. One replica alone is not asked, because nobody could take its place, and
@@ -292,12 +230,13 @@ func middlewares(opts Options) map[string]Middleware {
 	}
 	api := Headers{CustomRequestHeaders: request, CustomResponseHeaders: framed("DENY")}
 	page := Headers{CustomRequestHeaders: request, CustomResponseHeaders: framed("SAMEORIGIN")}
-	return map[string]Middleware{
-		headersOf(classRest):   {Headers: &api},
-		headersOf(classStream): {Headers: &api},
-		headersOf(classPublic): cors(api, "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
-		headersOf(classPage):   {Headers: &page},
-		headersOf(classAsset):  cors(Headers{CustomRequestHeaders: request, CustomResponseHeaders: secure}, "GET", "HEAD"),
+	all := map[string]Middleware{
+		headersOf(classRest):    {Headers: &api},
+		headersOf(classAbility): {Headers: &api},
+		headersOf(classStream):  {Headers: &api},
+		headersOf(classPublic):  cors(api, "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
+		headersOf(classPage):    {Headers: &page},
+		headersOf(classAsset):   cors(Headers{CustomRequestHeaders: request, CustomResponseHeaders: secure}, "GET", "HEAD"),
 		compression: {Compress: &Compress{
 			IncludedContentTypes: []string{
 				"application/json", "application/javascript", "application/manifest+json", "image/svg+xml",
@@ -305,23 +244,12 @@ func middlewares(opts Options) map[string]Middleware {
 			},
 			Encodings: []string{"zstd", "gzip", "br"},
 		}},
-		// Services never answer 502 or 504. These come from Traefik: no process listens, or none answered in time.
-		outage: {Errors: &Errors{
-			Status: []string{"502", "504"}, StatusRewrites: map[string]int{"502": 503, "504": 503},
-			Service: answers, Query: unavailablePath + "?url={url}",
-		}},
-		// A request that reached no process goes to the next replica: one is stopping or dead. Traefik repeats none of which it has
-		// sent a byte here, so nothing is done twice.
-		again: {Retry: &Retry{Attempts: 4, InitialInterval: "50ms"}},
-		// A request that only reads, or has an Idempotency-Key, goes to the next replica also when its process dies over it, which is a 502, or a
-		// 504 if its machine is gone too. The request and its answer are buffered for that. Under load it may be given to the dead process again,
-		// over further connections that were kept, hence five times. A process that has come back before the next check refuses with 503 until it
-		// is ready. Once is enough for that, and a service that is overloaded gets twice its requests at most.
-		elsewhere:   {Buffering: &Buffering{MaxRequestBodyBytes: proto.MostBody, RetryExpression: "ResponseCode() == 502 && Attempts() < 6 || ResponseCode() == 504 && Attempts() < 3 || ResponseCode() == 503 && Attempts() < 2"}},
 		unknown:     {AddPrefix: &AddPrefix{unknownPath}},
 		unavailable: {ReplacePath: &ReplacePath{unavailablePath}},
 		tooLarge:    {ReplacePath: &ReplacePath{tooLargePath}},
 	}
+	maps.Copy(all, repeating())
+	return all
 }
 
 // seal hashes the configuration and adds the marker router, by which the controller sees that Traefik serves it.

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,23 +43,10 @@ type Controller struct {
 	panel     *panel.Panel
 	instance  string
 	changed   chan struct{}
-	// certificate is the last one that could be used; only apply touches it.
+	condition condition
+	// certificate is the last one that could be used, and omitted the sentences about what the tables have in vain; only apply touches them.
 	certificate *Certificate
-
-	mu    sync.Mutex
-	state state
-	// logged are the sentences about manifests that are in the log.
-	logged sync.Map
-}
-
-// state compares the configuration that Traefik should serve with the one that it serves.
-type state struct {
-	// wanted is made of the newest tables; inForce reports that Traefik serves it.
-	wanted  *Configuration
-	inForce bool
-	apps    int64 // the version in force
-	since   time.Time
-	problem string // the last one, for the page
+	omitted     []string
 }
 
 // New makes a controller. It connects to nothing before Run.
@@ -154,13 +142,12 @@ const heartbeat = 2 * time.Second
 func (c *Controller) follow(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := c.bus.Ensure(ctx, proto.TopicsOf(c.settings.Partitions))
-		if err == nil {
-			break
-		}
 		if _, refused := errors.AsType[bus.Refused](err); refused {
 			return err
 		}
-		c.failed(ctx, "Kafka cannot be used", err)
+		if c.tried(ctx, subjectKafka, err); err == nil {
+			break
+		}
 		pause(ctx, time.Second)
 	}
 	var tables sync.WaitGroup
@@ -218,14 +205,15 @@ func (c *Controller) tables() ([]*proto.Manifest, Apps, []string) {
 // the last one that could, and Traefik reads nothing.
 func (c *Controller) options(ctx context.Context) Options {
 	o := c.settings.Options()
-	switch {
-	case o.Certificate == nil:
-	case o.Certificate.digest == "":
-		c.failed(ctx, "the certificate cannot be used", errors.New("SVC_TLS_CERT and SVC_TLS_KEY do not fit together"))
-		o.Certificate = c.certificate
-	default:
-		c.certificate = o.Certificate
+	if o.Certificate == nil {
+		return o
 	}
+	var unfit error
+	if o.Certificate.digest == "" {
+		unfit, o.Certificate = errors.New("SVC_TLS_CERT and SVC_TLS_KEY do not fit together"), c.certificate
+	}
+	c.tried(ctx, subjectCertificate, unfit)
+	c.certificate = o.Certificate
 	return o
 }
 
@@ -233,41 +221,27 @@ func (c *Controller) options(ctx context.Context) Options {
 // It returns early if the tables change meanwhile.
 func (c *Controller) apply(ctx context.Context) {
 	manifests, apps, refusals := c.tables()
-	for _, r := range refusals {
-		c.refused(ctx, r)
-	}
+	c.leftOut(ctx, refusals)
 	config := Config(manifests, apps, c.options(ctx))
 	c.answers.SetPaths(config.paths)
 
-	c.mu.Lock()
-	fresh := c.state.wanted == nil || c.state.wanted.Hash != config.Hash
-	if fresh {
-		c.state.inForce = false
-	}
-	c.state.wanted = config
-	c.mu.Unlock()
-
 	start := time.Now()
-	if fresh {
-		if err := c.settings.replace(c.settings.dynamicFile(), config.JSON()); err != nil {
-			c.failed(ctx, "the configuration cannot be written", err)
-			return
-		}
-	}
-	if !c.confirm(ctx, config) {
+	if c.condition.want(config) && !c.write(ctx, config) || !c.confirm(ctx, config) {
 		return
 	}
-	c.mu.Lock()
-	if fresh || !c.state.inForce {
+	if c.condition.serves(apps.Version, start) {
 		c.metrics.applied(time.Since(start))
 		slog.InfoContext(ctx, "configuration in force", "hash", config.Hash, "apps_version", apps.Version,
 			"routers", len(config.HTTP.Routers), "after", time.Since(start).Round(time.Millisecond).String())
 	}
-	c.state = state{wanted: config, inForce: true, apps: apps.Version, since: start}
-	c.mu.Unlock()
-	if err := c.announce(ctx, apps.Version); err != nil && ctx.Err() == nil {
-		c.failed(ctx, "presence cannot be published", err)
-	}
+	c.tried(ctx, subjectPresence, c.announce(ctx, apps.Version))
+}
+
+// write puts a configuration where Traefik reads it, and reports whether it is there.
+func (c *Controller) write(ctx context.Context, config *Configuration) bool {
+	err := c.settings.replace(c.settings.dynamicFile(), config.JSON())
+	c.tried(ctx, subjectFile, err)
+	return err == nil
 }
 
 // confirm asks Traefik until it serves config; false if ctx ends or the tables change before. After a second, and every five
@@ -277,16 +251,13 @@ func (c *Controller) confirm(ctx context.Context, config *Configuration) bool {
 	for ctx.Err() == nil {
 		err := c.serves(ctx, config)
 		if err == nil {
+			c.tried(ctx, subjectTraefik, nil)
 			return true
 		}
-		c.mu.Lock()
-		c.state.inForce = false
-		c.mu.Unlock()
+		c.condition.missing()
 		if time.Now().After(rewrite) {
-			c.failed(ctx, "Traefik does not serve the configuration", err)
-			if err := c.settings.replace(c.settings.dynamicFile(), config.JSON()); err != nil {
-				c.failed(ctx, "the configuration cannot be written", err)
-			}
+			c.tried(ctx, subjectTraefik, err)
+			c.write(ctx, config)
 			wait, rewrite = 250*time.Millisecond, time.Now().Add(5*time.Second)
 		}
 		select {
@@ -342,26 +313,24 @@ func (c *Controller) leave() {
 	}
 }
 
-// failed records a problem for the page, and logs it if it differs from the last one.
-func (c *Controller) failed(ctx context.Context, what string, err error) {
-	c.mu.Lock()
-	news := c.state.problem != what
-	c.state.problem = what
-	c.mu.Unlock()
-	if news && ctx.Err() == nil {
-		slog.WarnContext(ctx, what, "error", err)
+// tried notes how a subject went, and logs when it begins or ends to fail.
+func (c *Controller) tried(ctx context.Context, of subject, err error) {
+	switch {
+	case ctx.Err() != nil: // it failed because the process stops
+	case !c.condition.tried(of, err):
+	case err != nil:
+		slog.WarnContext(ctx, string(of), "error", err)
+	default:
+		slog.InfoContext(ctx, "over: "+string(of))
 	}
 }
 
-// refused logs a sentence once.
-func (c *Controller) refused(ctx context.Context, sentence string) {
-	if _, known := c.logged.LoadOrStore(sentence, true); !known {
-		slog.WarnContext(ctx, "left out", "what", sentence)
+// leftOut logs the sentences that were not among those of the last time.
+func (c *Controller) leftOut(ctx context.Context, refusals []string) {
+	for _, sentence := range refusals {
+		if !slices.Contains(c.omitted, sentence) {
+			slog.WarnContext(ctx, "left out", "what", sentence)
+		}
 	}
-}
-
-func (c *Controller) current() state {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state
+	c.omitted = refusals
 }

@@ -135,7 +135,7 @@ type Compress struct {
 // Errors replaces answers of the given statuses by those of another service.
 type Errors struct {
 	Status         []string       `json:"status"`
-	StatusRewrites map[string]int `json:"statusRewrites"`
+	StatusRewrites map[string]int `json:"statusRewrites,omitempty"`
 	Service        string         `json:"service"`
 	Query          string         `json:"query"`
 }

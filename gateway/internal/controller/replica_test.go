@@ -15,13 +15,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/fault"
 	"frontdesk/proto"
 )
 
-// twice is a service with two replicas that are ready.
-func twice(t *testing.T, h http.HandlerFunc) (baseURLs string) {
+// replicasOf is a service with so many replicas that are ready.
+func replicasOf(t *testing.T, n int, h http.HandlerFunc) (baseURLs string) {
 	var urls []string
-	for range 2 {
+	for range n {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != readyPath {
 				h(w, r)
@@ -37,7 +38,7 @@ func twice(t *testing.T, h http.HandlerFunc) (baseURLs string) {
 func TestAStreamArrivesAsItIsWrittenAlsoFromTwoReplicas(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, nil)
-	g.publish(manifest("settings", twice(t, func(w http.ResponseWriter, r *http.Request) {
+	g.publish(manifest("settings", replicasOf(t, 2, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "first\n")
 		_ = http.NewResponseController(w).Flush()
@@ -65,27 +66,65 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestABodyWithoutALengthFillsNoDisk(t *testing.T) {
+// A body that says no length passes the rule for those that do, and a service with two replicas may get it from a copy on the gateway's disk.
+func TestABodyWithoutALengthIsRefusedInOurShapeAndFillsNoDisk(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	for n := 1; n <= 2; n++ {
+		var kept atomic.Int64
+		g := startGateway(t, nil)
+		g.publish(manifest("forms", replicasOf(t, n, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				kept.Add(1)
+				return
+			}
+			if _, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit)); err != nil { // as a service does
+				w.Header().Set("X-Request-Id", "the-service")
+				w.WriteHeader(http.StatusRequestEntityTooLarge)
+				_, _ = w.Write(fault.TooLarge(limit).Body("the-service"))
+			}
+		}), "POST /forms/{id}/submit public replays", "POST /forms", "GET /forms", "GET /submissions/public public", "page /f/", "page /_ui/forms/"))
+		for _, request := range []string{"POST /v1/forms/1/submit", "POST /v1/forms", "GET /v1/forms", "GET /v1/submissions/public", "GET /f/1", "GET /_ui/forms/x.js"} {
+			for name, most := range map[string]int64{"36 MB": 36_000_000, "endless": 1 << 40} {
+				method, path, _ := strings.Cut(request, " ")
+				body := &endless{}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				r, err := http.NewRequestWithContext(ctx, method, g.base+path, io.LimitReader(body, most))
+				require.NoError(t, err)
+				r.Header.Set("Idempotency-Key", "k")
+				res, err := http.DefaultClient.Do(r)
+				require.NoError(t, err, "%s %s %d", request, name, n)
+				said, err := io.ReadAll(res.Body)
+				require.NoError(t, err)
+				_ = res.Body.Close()
+				require.Less(t, body.sent.Load(), int64(2*proto.MostBody), "%s %s %d", request, name, n)
+				if n == 1 && method == http.MethodGet {
+					require.Equal(t, http.StatusOK, res.StatusCode, "nobody reads the body of such a request")
+					continue
+				}
+				g.refused(res, string(said), http.StatusRequestEntityTooLarge, "svc_too_large")
+				require.Equal(t, method == http.MethodPost, res.Header.Get("X-Request-Id") == "the-service", "the service says its own limit")
+			}
+		}
+		if n == 2 {
+			require.Zero(t, kept.Load(), "a body that is kept whole is refused before a service is asked")
+		}
+	}
+}
+
+// An answer may be too large as well, and the service says so in its own words.
+func TestAServicesOwnRefusalOfItsSizeStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, nil)
-	var reached atomic.Int64
-	g.publish(manifest("forms", twice(t, func(_ http.ResponseWriter, r *http.Request) {
-		reached.Add(1)
-		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20)) // as a service does
-	}), "POST /forms/{id}/submit public replays", "page /f/"))
-	for name, call := range map[string]struct{ method, path string }{"a page": {"GET", "/f/1"}, "a call with a key": {"POST", "/v1/forms/1/submit"}} {
-		body := &endless{}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		r, err := http.NewRequestWithContext(ctx, call.method, g.base+call.path, body)
-		require.NoError(t, err)
-		r.Header.Set("Idempotency-Key", "k")
-		res, err := http.DefaultClient.Do(r)
-		if err == nil { // else the connection was cut before the answer could be read
-			require.Equal(t, http.StatusRequestEntityTooLarge, res.StatusCode, name)
-			_ = res.Body.Close()
-		}
-		require.Less(t, body.sent.Load(), int64(2*proto.MostBody), name)
+	g.publish(manifest("forms", replicasOf(t, 2, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		_, _ = w.Write(fault.AnswerTooLarge(4 << 20).Body("the-service"))
+	}), "GET /abilities/svc/list-forms/run", "POST /forms replays"))
+	for _, request := range []string{"GET /v1/abilities/svc/list-forms/run", "POST /v1/forms"} {
+		method, path, _ := strings.Cut(request, " ")
+		res, body := g.do(method, path, strings.NewReader(""), "Idempotency-Key", "k")
+		require.Equal(t, http.StatusRequestEntityTooLarge, res.StatusCode)
+		require.Contains(t, body, "Ask for less at once", request)
 	}
-	require.Zero(t, reached.Load())
 }

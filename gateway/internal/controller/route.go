@@ -37,11 +37,12 @@ func (a Apps) On(id string) bool {
 
 // The classes of routes; each has its own middlewares.
 const (
-	classRest   = "rest"
-	classPublic = "public"
-	classStream = "stream"
-	classPage   = "page"
-	classAsset  = "asset"
+	classRest    = "rest"
+	classAbility = "ability"
+	classPublic  = "public"
+	classStream  = "stream"
+	classPage    = "page"
+	classAsset   = "asset"
 )
 
 // target is where a route leads: to one class of an app's routes in a service, or to the controller if service is empty.
@@ -68,12 +69,17 @@ type route struct {
 // there, which browsers allow only with CORS headers.
 const assetPrefix = "/_ui/"
 
+// abilityPrefix is where services run abilities for assistants and programs.
+const abilityPrefix = "/abilities/"
+
 func classOf(r *proto.Route) string {
 	switch {
 	case r.GetPublic():
 		return classPublic
 	case r.GetStream():
 		return classStream
+	case strings.HasPrefix(r.GetPath(), abilityPrefix):
+		return classAbility
 	}
 	return classRest
 }
@@ -88,43 +94,36 @@ func classOfPage(p *proto.Page) string {
 	return classPage
 }
 
-// plan reads the manifests, which are sorted by service. It returns the routes, and the paths of the API with their methods.
-// If two services claim one path and method, the first gets it. A path that cannot be routed is left out.
-func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
-	type place struct {
-		shape shape
-		// targets have their methods; nil for all.
-		targets map[target][]string
-		replays map[target]bool
-		methods []string
-		off     bool
-	}
+// place is a path with all that the manifests claim of it; of a path of an app that is off, nothing.
+type place struct {
+	shape shape
+	// targets have their methods; nil for all.
+	targets map[target][]string
+	// replays are the targets whose POST may be repeated.
+	replays map[target]bool
+	methods []string
+}
+
+// claims reads the manifests, which are sorted by service, and returns the places, sorted. If two services claim one path and method, the first
+// gets it. A path that cannot be routed is left out.
+func claims(manifests []*proto.Manifest, apps Apps) []*place {
 	places := map[string]*place{}
-	at := func(s shape) *place {
-		p := places[s.key()]
-		if p == nil {
-			p = &place{shape: s, targets: map[target][]string{}, replays: map[target]bool{}}
-			places[s.key()] = p
+	at := func(pattern string) *place {
+		s, err := parseShape(pattern)
+		if err != nil {
+			return nil
 		}
-		return p
+		if places[s.key()] == nil {
+			places[s.key()] = &place{shape: s, targets: map[target][]string{}, replays: map[target]bool{}}
+		}
+		return places[s.key()]
 	}
-
 	// Unknown paths under /v1 lead to the controller, however general the pages of a service are.
-	api, _ := parseShape("/v1/")
-	at(api).off = true
-
+	at("/v1/")
 	for _, m := range manifests {
 		for _, r := range m.GetRoutes() {
-			s, err := parseShape("/v1" + r.GetPath())
-			if err != nil {
-				continue
-			}
-			p := at(s)
-			if !apps.On(r.GetApp()) {
-				p.off = true
-				continue
-			}
-			if slices.Contains(p.methods, r.GetMethod()) {
+			p := at("/v1" + r.GetPath())
+			if p == nil || !apps.On(r.GetApp()) || slices.Contains(p.methods, r.GetMethod()) {
 				continue
 			}
 			t := target{m.GetService(), r.GetApp(), classOf(r)}
@@ -135,46 +134,42 @@ func plan(manifests []*proto.Manifest, apps Apps) ([]route, []accepted) {
 			}
 		}
 		for _, page := range m.GetPages() {
-			s, err := parseShape(page.GetPath())
-			if err != nil {
-				continue
-			}
-			p := at(s)
-			if !apps.On(page.GetApp()) {
-				p.off = true
-				continue
-			}
-			t := target{m.GetService(), page.GetApp(), classOfPage(page)}
-			if len(p.targets) == 0 {
-				p.targets[t] = nil
+			if p := at(page.GetPath()); p != nil && apps.On(page.GetApp()) && len(p.targets) == 0 {
+				p.targets[target{m.GetService(), page.GetApp(), classOfPage(page)}] = nil
 			}
 		}
 	}
+	return slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.shape.key(), b.shape.key()) })
+}
 
-	var routes []route
-	var table []accepted
-	for _, key := range slices.Sorted(maps.Keys(places)) {
-		p := places[key]
-		targets := slices.SortedFunc(maps.Keys(p.targets), target.compare)
+// routes are where the requests for a place lead.
+func (p *place) routes() []route {
+	targets := slices.SortedFunc(maps.Keys(p.targets), target.compare)
+	if len(targets) == 0 {
+		return []route{{shape: p.shape}}
+	}
+	if len(targets) == 1 {
+		return []route{{shape: p.shape, target: targets[0], replays: p.replays[targets[0]]}}
+	}
+	// Several targets share the path, each with its methods. Other methods are 405: from the service if it is the only
+	// one, else from the controller, which has the methods of all.
+	var all []route
+	rest := targets[0]
+	for _, t := range targets {
+		if t.service != rest.service {
+			rest = target{}
+		}
+		all = append(all, route{shape: p.shape, target: t, methods: withImplied(p.targets[t], t.class), replays: p.replays[t]})
+	}
+	return append(all, route{shape: p.shape, target: rest})
+}
+
+// plan returns the routes of the manifests, and the paths of the API with their methods, from the most specific shape to the most general.
+func plan(manifests []*proto.Manifest, apps Apps) (routes []route, table []accepted) {
+	for _, p := range claims(manifests, apps) {
+		routes = append(routes, p.routes()...)
 		if len(p.methods) > 0 {
 			table = append(table, accept(p.shape, p.methods))
-		}
-		switch len(targets) {
-		case 0:
-			routes = append(routes, route{shape: p.shape})
-		case 1:
-			routes = append(routes, route{shape: p.shape, target: targets[0], replays: p.replays[targets[0]]})
-		default:
-			// Several targets share the path, each with its methods. Other methods are 405: from the service if it is the only
-			// one, else from the controller, which has the methods of all.
-			rest := targets[0]
-			for _, t := range targets {
-				if t.service != rest.service {
-					rest = target{}
-				}
-				routes = append(routes, route{shape: p.shape, target: t, methods: withImplied(p.targets[t], t.class), replays: p.replays[t]})
-			}
-			routes = append(routes, route{shape: p.shape, target: rest})
 		}
 	}
 	slices.SortFunc(table, func(a, b accepted) int { return b.shape.compare(a.shape) })

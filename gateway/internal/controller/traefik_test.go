@@ -531,6 +531,9 @@ func TestWhatMayBeRepeatedGoesToAnotherReplicaWhenItsOwnDies(t *testing.T) {
 		"an empty key": func() (*http.Response, string) {
 			return g.do("POST", "/v1/contacts", strings.NewReader("a body"), "Idempotency-Key", "")
 		},
+		"a key, but no length": func() (*http.Response, string) {
+			return g.do("POST", "/v1/contacts", io.MultiReader(strings.NewReader("a body")), "Idempotency-Key", "k")
+		},
 		"a key that is unread": func() (*http.Response, string) {
 			return g.do("POST", "/v1/marketing/confirm", strings.NewReader("a body"), "Idempotency-Key", "k")
 		},

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -224,18 +225,22 @@ type parkedPage struct {
 }
 
 func (p *Panel) parked(w http.ResponseWriter, r *http.Request) {
-	page := parkedPage{Replayed: r.URL.Query().Get("replayed")}
-	for _, service := range p.source.Services {
-		page.Services = append(page.Services, p.parkedOf(r.Context(), service))
+	page := parkedPage{Services: make([]parkedView, len(p.source.Services)), Replayed: r.URL.Query().Get("replayed")}
+	var asking sync.WaitGroup
+	for n, service := range p.source.Services {
+		asking.Go(func() { page.Services[n] = p.parkedOf(r.Context(), service) })
 	}
+	asking.Wait()
 	p.show(w, r, http.StatusOK, "parked", "Parked messages", page)
 }
 
-// replayPage asks whether to replay a message; Problem is why the last try failed.
+// replayPage asks whether to replay a message; Outcome is that of the last try if it failed, Problem the reason.
 type replayPage struct {
 	parkedMessage
-	Service, Problem string
+	Service, Outcome, Problem string
 }
+
+const staysParked = "It stays parked"
 
 // find returns a parked message of a service. If the message is gone or the service does not answer, it writes the page that says so.
 func (p *Panel) find(w http.ResponseWriter, r *http.Request) (page replayPage, found bool) {
@@ -273,13 +278,16 @@ func (p *Panel) doReplay(w http.ResponseWriter, r *http.Request) {
 	err := p.replay(r.Context(), page.Service, page.ID)
 	slog.InfoContext(r.Context(), "replay of a parked message", "service", page.Service, "id", page.ID, "topic", page.Topic, "from", r.RemoteAddr, "error", err)
 	switch {
+	case errors.Is(err, errUnsure):
+		page.Outcome, page.Problem = "It may have been handled", err.Error()+". The list of parked messages has it if it was not"
+		p.show(w, r, http.StatusGatewayTimeout, "replay", "The service has not answered", page)
 	case errors.Is(err, errNobody):
-		page.Problem = err.Error()
+		page.Outcome, page.Problem = staysParked, err.Error()
 		p.show(w, r, http.StatusBadGateway, "replay", "The service cannot be reached", page)
 	case err != nil:
 		// The message has the error of this try by now.
 		if page, found = p.find(w, r); found {
-			page.Problem = err.Error()
+			page.Outcome, page.Problem = staysParked, err.Error()
 			p.show(w, r, http.StatusConflict, "replay", "The message stays parked", page)
 		}
 	default:

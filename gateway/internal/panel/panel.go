@@ -4,6 +4,7 @@ package panel
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -37,12 +38,12 @@ type Waiting struct {
 
 // Gateway is what the gateway does with requests.
 type Gateway struct {
-	Hash, Problem, Since  string
+	Hash, Since           string
 	InForce               bool
 	AppsVersion           int64
 	PublicURL, TraefikAPI string
 	TraefikLinks          bool     // a browser on this machine finds TraefikAPI
-	Refusals              []string // sentences about what is left out
+	Attention             []string // sentences about what fails and what is left out
 	Apps                  []App
 	Routes                []Route
 	Routers               []Router
@@ -76,10 +77,11 @@ type Source struct {
 
 // Panel is the page. Run keeps its figures up to date.
 type Panel struct {
-	source Source
-	client *http.Client
-	now    func() time.Time
-	began  time.Time
+	source      Source
+	client      *http.Client
+	replayLasts time.Duration
+	now         func() time.Time
+	began       time.Time
 
 	mu     sync.Mutex
 	tracks map[string]*track // by instance
@@ -87,8 +89,8 @@ type Panel struct {
 
 // New makes a panel without figures.
 func New(s Source) *Panel {
-	return &Panel{source: s, now: time.Now, began: time.Now(), tracks: map[string]*track{},
-		client: &http.Client{Timeout: scrapeLasts, Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+	return &Panel{source: s, now: time.Now, began: time.Now(), tracks: map[string]*track{}, replayLasts: replayLasts,
+		client: &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
 			// An admin port leads nowhere else.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }

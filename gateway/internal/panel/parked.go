@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,57 +31,86 @@ type parkedView struct {
 	Problem  string
 }
 
-// errNobody means that no instance of a service can be asked.
-var errNobody = errors.New("no instance of the service answers")
+const (
+	// parkedLasts is how long a service has to tell its parked messages, all its instances together: static/panel.js gives the page up after
+	// five seconds.
+	parkedLasts = 4 * time.Second
+	// replayLasts is how long a replay may take. A service gives one up when nobody waits for its answer.
+	replayLasts = 30 * time.Second
+)
 
-// parkedOf asks the instances of a service, one after the other, for its parked messages.
+var (
+	// errNobody means that no instance of a service can be asked.
+	errNobody = errors.New("no instance of the service answers")
+	// errUnsure means that an instance has the request and no answer came.
+	errUnsure = errors.New("the service has not answered")
+)
+
+// parkedOf asks the instances of a service, one after the other, for its parked messages. What one has answered is final.
 func (p *Panel) parkedOf(ctx context.Context, service string) parkedView {
 	v := parkedView{Service: service}
-	err := p.ask(ctx, service, http.MethodGet, "/parked", func(res *http.Response) error {
-		if res.StatusCode != http.StatusOK {
-			return refusal(res)
+	instances, err := p.askable(service), errNobody
+	for _, i := range instances {
+		// An instance that does not move leaves their share of the time to the others.
+		if v.Messages, err = p.askParked(ctx, parkedLasts/time.Duration(len(instances)), i); !errors.Is(err, errNobody) {
+			break
 		}
-		var said struct {
-			Items []parkedMessage `json:"items"`
-		}
-		if err := json.NewDecoder(io.LimitReader(res.Body, largestAnswer)).Decode(&said); err != nil {
-			return fmt.Errorf("its parked messages cannot be read: %w", err)
-		}
-		v.Messages = said.Items
-		return nil
-	})
+	}
 	if err != nil {
 		v.Problem = err.Error()
 	}
 	return v
 }
 
-// replay has a service handle a parked message again. The error says why it stays parked.
+func (p *Panel) askParked(ctx context.Context, within time.Duration, i Instance) ([]parkedMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	res, err := p.call(ctx, http.MethodGet, i.AdminURL+"/parked")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", errNobody, i.Name, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, refusal(res)
+	}
+	var said struct {
+		Items []parkedMessage `json:"items"`
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, largestAnswer)).Decode(&said); err != nil {
+		return nil, fmt.Errorf("its parked messages cannot be read: %w", err)
+	}
+	return said.Items, nil
+}
+
+// replay has a service handle a parked message again. The error says why it stays parked, unless it is errUnsure. A request that reached
+// no instance goes to the next one; one that did is never repeated.
 func (p *Panel) replay(ctx context.Context, service string, id int64) error {
-	return p.ask(ctx, service, http.MethodPost, "/parked/"+strconv.FormatInt(id, 10)+"/replay", func(res *http.Response) error {
+	ctx, cancel := context.WithTimeout(ctx, p.replayLasts)
+	defer cancel()
+	err := errNobody
+	for _, i := range p.askable(service) {
+		var res *http.Response
+		if res, err = p.call(ctx, http.MethodPost, i.AdminURL+"/parked/"+strconv.FormatInt(id, 10)+"/replay"); err != nil {
+			if broken, ok := errors.AsType[*net.OpError](err); ok && broken.Op == "dial" {
+				err = fmt.Errorf("%w: %s: %w", errNobody, i.Name, err)
+				continue
+			}
+			return fmt.Errorf("%w: %s: %w", errUnsure, i.Name, err)
+		}
+		defer res.Body.Close()
 		if res.StatusCode != http.StatusNoContent {
 			return refusal(res)
 		}
 		return nil
-	})
-}
-
-// ask calls the admin port of one instance of a service, the one with the newest sign first, until one can be reached. What it has
-// answered is final.
-func (p *Panel) ask(ctx context.Context, service, method, path string, answered func(*http.Response) error) error {
-	all := slices.DeleteFunc(p.source.Instances(), func(i Instance) bool { return i.Service != service || i.AdminURL == "" })
-	slices.SortFunc(all, func(a, b Instance) int { return b.Seen.Compare(a.Seen) })
-	err := errNobody
-	for _, i := range all {
-		var res *http.Response
-		if res, err = p.call(ctx, method, i.AdminURL+path); err != nil {
-			err = fmt.Errorf("%w: %s: %w", errNobody, i.Name, err)
-			continue
-		}
-		defer res.Body.Close()
-		return answered(res)
 	}
 	return err
+}
+
+// askable are the instances of a service that have an admin port, the one with the newest sign first.
+func (p *Panel) askable(service string) []Instance {
+	all := slices.DeleteFunc(p.source.Instances(), func(i Instance) bool { return i.Service != service || i.AdminURL == "" })
+	slices.SortFunc(all, func(a, b Instance) int { return b.Seen.Compare(a.Seen) })
+	return all
 }
 
 // refusal is what an admin port says instead of doing what it was asked.

@@ -38,8 +38,10 @@ func (p *Panel) scrape(ctx context.Context) {
 		free <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-free }()
-			waiting, err := p.readiness(ctx, i)
-			families, gathered := p.metrics(ctx, i)
+			asked, cancel := context.WithTimeout(ctx, scrapeLasts)
+			defer cancel()
+			waiting, err := p.readiness(asked, i)
+			families, gathered := p.metrics(asked, i)
 			if ctx.Err() == nil {
 				p.keep(i, families, waiting, errors.Join(err, gathered))
 			}

@@ -36,6 +36,7 @@ func (s *Service) CheckVersions(as *Client, changes map[string]Change) {
 		for _, stale := range []string{`"0"`, "W/" + seen, `"0", "-5", "x"`} {
 			refused := as.With("If-Match", stale).Call(method+" "+c.Path, c.Body).Fails(412, "svc_version_mismatch")
 			require.Equal(s.t, strings.Trim(seen, `"`), fmt.Sprint(refused.Field("data.version")), route)
+			require.Equal(s.t, strings.HasPrefix(stale, "W/"), refused.Text("data.reason") == "weak", route)
 		}
 		require.Equal(s.t, seen, as.Get(c.Path).Is(200).Header.Get("ETag"), "%s has changed the record", route)
 		as.With("If-Match", "7").Call(method+" "+c.Path, c.Body).Fails(400, "svc_invalid_param")

@@ -27,6 +27,7 @@ const (
 func (a *adapter) run(ctx context.Context, c caller, x Ability, input json.RawMessage) *sdk.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	defer context.AfterFunc(c.call, cancel)()
 	req, err := a.request(ctx, c, x, input)
 	if err != nil {
 		return failed(err)

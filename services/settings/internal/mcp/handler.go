@@ -55,6 +55,7 @@ type adapter struct {
 	origin  string
 	handler http.Handler
 	streams op.Slots
+	calls   calls
 }
 
 // New makes the handler of Path.
@@ -68,7 +69,7 @@ func New(o Options) http.Handler {
 	}
 	a.handler = sdk.NewStreamableHTTPHandler(serverOf, &sdk.StreamableHTTPOptions{
 		// Without a session in the library: sessions are this package's, see session.go.
-		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody,
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: -1, // see post
 		// The gateway listens on loopback too, under any name. This package checks the Origin instead.
 		DisableLocalhostProtection: true,
 	})
@@ -88,6 +89,7 @@ type caller struct {
 	actor  db.Actor
 	groups []string // nil for the three tools that lead to all abilities
 	header http.Header
+	call   context.Context // ends when nobody waits for the answer any more, which the library does not tell before version 2026-07-28
 }
 
 func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -119,6 +121,10 @@ func (a *adapter) serve(w http.ResponseWriter, r *http.Request) error {
 	if id := r.Header.Get(sessionHeader); id != "" && !a.isSession(id, actor) {
 		return fault.NotFound("session")
 	}
+	// The library says itself which versions there are to a client that asks by a newer one.
+	if v := version(r); v != "" && !slices.Contains(sdk.SupportedProtocolVersions(), v) && (r.Method != http.MethodPost || v < stateless) {
+		return fault.Invalid("MCP-Protocol-Version", fault.NewProblem("unknown", "must be one of "+strings.Join(sdk.SupportedProtocolVersions(), ", ")))
+	}
 	switch r.Method {
 	case http.MethodPost:
 		return a.post(w, r, c)
@@ -126,8 +132,13 @@ func (a *adapter) serve(w http.ResponseWriter, r *http.Request) error {
 		return a.listen(w, r, c)
 	}
 	// A session holds nothing that could be ended.
-	w.Header().Set("Allow", "GET, POST")
-	return fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This path does not answer to "+r.Method+".", "allow", []string{"GET", "POST"})
+	return notAllowed(w, "This path does not answer to "+r.Method+".", "GET", "POST")
+}
+
+// notAllowed refuses a method.
+func notAllowed(w http.ResponseWriter, sentence string, allowed ...string) error {
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", sentence, "allow", allowed)
 }
 
 // foreign reports whether a page of another site sends the request, also one that has made its name lead here.
@@ -170,14 +181,6 @@ func (a *adapter) groups() []string {
 	return slices.Compact(all)
 }
 
-// message is what decides how a request is served.
-type message struct {
-	Method string `json:"method"`
-	Params struct {
-		Name string `json:"name"`
-	} `json:"params"`
-}
-
 func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -186,18 +189,60 @@ func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err != nil {
 		return fault.InvalidJSON("The request cannot be read.")
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	var m message
-	// A batch is no object, and gets all tools; what is no JSON is refused by the library.
-	_ = json.Unmarshal(body, &m)
+	if body = bytes.TrimSpace(body); !bytes.HasPrefix(body, []byte("[")) {
+		m, wrong := parse(body)
+		return a.answer(w, r, c, m, wrong)
+	}
+	var batch []json.RawMessage
+	if json.Unmarshal(body, &batch) != nil || len(batch) == 0 || version(r) >= unbatched {
+		(&problem{codeInvalid, "This is no batch that could be served: since version " + unbatched + " there are none."}).refuse(w, r, nil)
+		return nil
+	}
+	var answers []json.RawMessage
+	for _, body := range batch {
+		one := &kept{header: http.Header{}}
+		m, wrong := parse(body)
+		if m.Method == listening && m.ID != nil {
+			wrong = &problem{codeMethodNotFound, "There are no streams in a batch: it would never end."}
+		}
+		if err := a.answer(one, r, c, m, wrong); err != nil {
+			return err
+		}
+		if one.Len() > 0 {
+			answers = append(answers, one.Bytes())
+		}
+	}
+	if len(answers) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(answers)
+}
+
+// answer answers one message; wrong is why it cannot be served.
+func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m message, wrong *problem) error {
+	switch {
+	case wrong != nil:
+		wrong.refuse(w, r, m.ID)
+		return nil
+	case m.ID == nil || m.Method == "":
+		// A notification, or an answer to a request that nobody has sent.
+		a.calls.cancelled(r, m)
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	call, end := a.calls.begin(r, m.ID)
+	defer end()
+	c.call = call
 	seen := a.fingerprint(c)
 	s := a.server(c, m)
 	switch m.Method {
 	case "initialize":
 		w.Header().Set(sessionHeader, a.newSession(c.actor))
-	case "subscriptions/listen":
+	case listening:
 		leave, err := a.streams.Enter(c.actor.Credential, true)
 		if err != nil {
 			return err
@@ -206,7 +251,13 @@ func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 		unlimited(w)
 		go a.keep(ctx, cancel, r, c, seen, s)
 	}
-	a.handler.ServeHTTP(w, r.WithContext(context.WithValue(ctx, serverKey{}, s)))
+	renamed, restoring, err := m.renamed(w)
+	if err != nil {
+		return err
+	}
+	r = r.WithContext(context.WithValue(ctx, serverKey{}, s))
+	r.Body = io.NopCloser(bytes.NewReader(renamed))
+	a.handler.ServeHTTP(restoring, r)
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,10 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/settings/internal/mcp"
 	"frontdesk/services/settings/internal/settings"
 )
 
@@ -169,6 +175,13 @@ func TestAnAssistantFindsAndRunsWhatItMay(t *testing.T) {
 			return entry.Text("items.0.channel") == "ability" && entry.Text("items.0.actor_label") == "assistant"
 		})
 	})
+	t.Run("an empty filter and null are none, as over REST", func(t *testing.T) {
+		s := d.connect("?tools=settings", d.key, nil)
+		all, _ := d.call(s, "svc-find-audit-entries", map[string]any{"action": "", "channel": nil, "cursor": "", "per_page": 5.0})
+		require.False(t, all.IsError, "%v", all.StructuredContent)
+		_, refused := d.call(s, "svc-find-audit-entries", map[string]any{"channel": "nonsense"})
+		require.Equal(t, "svc_invalid_param", refused["code"])
+	})
 	t.Run("a refusal is an error with our code message and data", func(t *testing.T) {
 		s := d.connect("?tools=settings", d.key, nil)
 		for name, c := range map[string]struct {
@@ -253,6 +266,138 @@ func TestWhoMayNotComeInIsRefused(t *testing.T) {
 			require.Equal(t, 404, res.StatusCode)
 			require.Contains(t, body, "svc_not_found")
 		}
+	})
+}
+
+func TestAnswersAreThoseOfTheProtocol(t *testing.T) {
+	t.Parallel()
+	d := start(t)
+	const newest = "2026-07-28"
+	// sent is a message with a version of the protocol; "" is that of a client that says none.
+	sent := func(t *testing.T, version, body string) (status int, answer map[string]any, raw string) {
+		t.Helper()
+		var headers []string
+		if version != "" {
+			headers = []string{"Mcp-Protocol-Version", version}
+		}
+		if method := regexp.MustCompile(`"method":"([^"]*)"`).FindStringSubmatch(body); version == newest && method != nil {
+			headers = append(headers, "Mcp-Method", method[1])
+			body = strings.Replace(body, `"params":{`, `"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"`+newest+`","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`, 1)
+			body = strings.Replace(body, `},}`, `}}`, 1)
+		}
+		res, raw := d.send("", body, headers...)
+		if raw != "" {
+			require.Equal(t, "application/json", strings.Split(res.Header.Get("Content-Type"), ";")[0], raw)
+			require.NoError(t, json.Unmarshal([]byte(raw), &answer), raw)
+		}
+		return res.StatusCode, answer, raw
+	}
+	code := func(answer map[string]any) any {
+		e, _ := answer["error"].(map[string]any)
+		return e["code"]
+	}
+	t.Run("the id comes back as it was sent", func(t *testing.T) {
+		for _, id := range []string{"9007199254740993", "1.5", "1e3", "-0", `"a\u0041\"b"`, `""`, `"7"`, strings.Repeat("9", 40)} {
+			for _, version := range []string{"", "2025-06-18", newest} {
+				for _, method := range []string{"tools/list", "nonsense"} {
+					_, _, raw := sent(t, version, `{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`","params":{}}`)
+					var back struct{ ID json.RawMessage }
+					require.NoError(t, json.Unmarshal([]byte(raw), &back))
+					require.Equal(t, id, string(back.ID), "%s %s", method, version)
+				}
+			}
+		}
+		for _, id := range []string{"null", "true", "[1]", "{}"} {
+			status, answer, raw := sent(t, "2025-06-18", `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list"}`)
+			require.Equal(t, 400, status)
+			require.EqualValues(t, -32600, code(answer), raw)
+			require.Contains(t, raw, `"id":null`)
+		}
+	})
+	t.Run("what is not announced is an unknown method, before and since the newest version", func(t *testing.T) {
+		for _, method := range []string{"nonsense", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read", "logging/setLevel", "completion/complete", "notifications/initialized"} {
+			for version, is := range map[string]int{"": 200, "2025-11-25": 200, newest: 404} {
+				status, answer, raw := sent(t, version, `{"jsonrpc":"2.0","id":"x","method":"`+method+`","params":{}}`)
+				require.Equal(t, is, status, "%s %s: %s", method, version, raw)
+				require.EqualValues(t, -32601, code(answer), "%s %s: %s", method, version, raw)
+				require.Equal(t, "x", answer["id"])
+			}
+		}
+		_, answer, _ := sent(t, "2025-11-25", initialize)
+		require.Equal(t, map[string]any{"tools": map[string]any{"listChanged": true}}, answer["result"].(map[string]any)["capabilities"])
+	})
+	t.Run("a call without its params is told so", func(t *testing.T) {
+		for _, body := range []string{`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":null}`, `{"jsonrpc":"2.0","id":5,"method":"initialize"}`,
+			`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[1]}`, `{"jsonrpc":"2.0","id":5,"method":"tools/list","params":"x"}`} {
+			for version, is := range map[string]int{"": 200, "2025-11-25": 200, newest: 400} {
+				status, answer, raw := sent(t, version, body)
+				require.Equal(t, is, status, raw)
+				require.EqualValues(t, -32602, code(answer), raw)
+				require.EqualValues(t, 5, answer["id"])
+			}
+		}
+	})
+	t.Run("what is no message is told so, and no notification is answered", func(t *testing.T) {
+		for body, is := range map[string]int{"{": -32700, "": -32700, "[]": -32600, `"text"`: -32600, `{"jsonrpc":"2.0","id":1}`: -32600, `{"id":1,"method":"ping"}`: -32600, `{"jsonrpc":"2.0","id":1,"method":7}`: -32600} {
+			status, answer, raw := sent(t, "2025-03-26", body)
+			require.Equal(t, 400, status, "%s: %s", body, raw)
+			require.EqualValues(t, is, code(answer), "%s: %s", body, raw)
+		}
+		for _, body := range []string{`{"jsonrpc":"2.0","method":"notifications/nonsense"}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
+			`{"jsonrpc":"2.0","method":"tools/list"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`} {
+			for _, version := range []string{"", "2025-11-25", newest} {
+				status, _, raw := sent(t, version, body)
+				require.Equal(t, 202, status, raw)
+				require.Empty(t, raw)
+			}
+		}
+	})
+	t.Run("messages of a batch are answered one by one, where the version has batches", func(t *testing.T) {
+		const batch = `[{"jsonrpc":"2.0","id":1.0,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/nonsense"},{"jsonrpc":"2.0","id":"two","method":"nonsense"},7,{"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{}}]`
+		res, raw := d.send("", batch, "Mcp-Protocol-Version", "2025-03-26")
+		require.Equal(t, 200, res.StatusCode)
+		var answers []struct {
+			ID     json.RawMessage
+			Result json.RawMessage
+			Error  struct{ Code int }
+		}
+		require.NoError(t, json.Unmarshal([]byte(raw), &answers), raw)
+		require.Len(t, answers, 4)
+		require.Equal(t, []string{"1.0", `"two"`, "null", "3"}, []string{string(answers[0].ID), string(answers[1].ID), string(answers[2].ID), string(answers[3].ID)})
+		require.Equal(t, []int{0, -32601, -32600, -32601}, []int{answers[0].Error.Code, answers[1].Error.Code, answers[2].Error.Code, answers[3].Error.Code})
+		status, answer, _ := sent(t, "2025-06-18", batch)
+		require.Equal(t, 400, status)
+		require.EqualValues(t, -32600, code(answer))
+		res, raw = d.send("", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`)
+		require.Equal(t, 202, res.StatusCode)
+		require.Empty(t, raw)
+	})
+	t.Run("a list is one caller's", func(t *testing.T) {
+		_, answer, raw := sent(t, newest, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+		require.Equal(t, "private", answer["result"].(map[string]any)["cacheScope"], raw)
+		_, answer, raw = sent(t, newest, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
+		require.Equal(t, "private", answer["result"].(map[string]any)["cacheScope"], raw)
+	})
+	t.Run("a stream belongs to a version that there is, and to a session", func(t *testing.T) {
+		for version, is := range map[string]int{"1999-01-01": 400, "nonsense": 400, "2025-06-18": 405, "": 405} {
+			req, err := http.NewRequest(http.MethodGet, d.URL+"/mcp", nil)
+			require.NoError(t, err)
+			req.Header.Set("Authorization", d.key)
+			req.Header.Set("Accept", "text/event-stream")
+			if version != "" {
+				req.Header.Set("Mcp-Protocol-Version", version)
+			}
+			res, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Equal(t, is, res.StatusCode, version)
+			if is == 405 {
+				require.Equal(t, "POST", res.Header.Get("Allow"))
+			}
+		}
+		status, answer, _ := sent(t, "1999-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		require.Equal(t, 400, status)
+		require.Equal(t, "svc_invalid_param", answer["code"])
 	})
 }
 
@@ -389,4 +534,81 @@ func TestAClientIsToldOfChangesUntilItsCredentialEnds(t *testing.T) {
 		_, open := next("data:")
 		require.False(t, open, "the key is revoked")
 	})
+}
+
+func TestACallEndsWhenItsClientCancelsItOrGoes(t *testing.T) {
+	t.Parallel()
+	// The API, as far as it is needed here: an ability that takes as long as its caller waits.
+	begun, ended := make(chan bool, 1), make(chan bool, 1)
+	api := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		begun <- true
+		<-r.Context().Done()
+		ended <- true
+	}))
+	defer func() { api.CloseClientConnections(); api.Close() }()
+	ability := mcp.Ability{Group: "settings", Ability: &proto.Ability{Name: "svc/wait", Permission: op.SignedIn, ReadOnly: true, InputSchema: []byte(`{"type":"object"}`)}}
+	server := httptest.NewServer(mcp.New(mcp.Options{PublicURL: "http://localhost", Gateway: api.URL, Key: []byte("key"), Stopping: make(chan struct{}),
+		Authenticate: func(_ context.Context, r *http.Request) (db.Actor, error) {
+			return db.Actor{Credential: r.Header.Get("Authorization")}, nil
+		},
+		Abilities: func() []mcp.Ability { return []mcp.Ability{ability} }, Changed: func() <-chan struct{} { return nil }}))
+	defer server.Close()
+	d := &desk{Service: &apptest.Service{URL: server.URL}, t: t, key: "Basic one"}
+	begin := func(key string) string {
+		res, _ := d.send("", initialize, "Authorization", key)
+		return res.Header.Get("Mcp-Session-Id")
+	}
+	session, other := begin("Basic one"), begin("Basic one")
+	const call = `{"jsonrpc":"2.0","id":"c 1","method":"tools/call","params":{"name":"svc-wait","arguments":{}}}`
+	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c 1"}}`
+	within := func(what chan bool) bool {
+		select {
+		case <-what:
+			return true
+		case <-time.After(10 * time.Second):
+			return false
+		}
+	}
+
+	answered := make(chan string, 1)
+	go func() {
+		_, body := d.send("?tools=all", call, "Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25")
+		answered <- body
+	}()
+	require.True(t, within(begun))
+	for _, headers := range [][]string{{"Mcp-Session-Id", other}, {}} {
+		res, _ := d.send("", cancelled, headers...)
+		require.Equal(t, 202, res.StatusCode)
+	}
+	select {
+	case <-ended:
+		require.Fail(t, "another session has cancelled the call")
+	case <-time.After(100 * time.Millisecond):
+	}
+	d.send("", cancelled, "Mcp-Session-Id", session)
+	require.True(t, within(ended), "a notification ends the call")
+	require.Contains(t, <-answered, `"id":"c 1"`)
+
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		ctx, leave := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"?tools=all", strings.NewReader(strings.Replace(call, `"params":{`,
+			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`, 1)))
+		require.NoError(t, err)
+		for name, value := range map[string]string{"Authorization": d.key, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "svc-wait"} {
+			req.Header.Set(name, value)
+		}
+		if version < "2026" {
+			req.Body = io.NopCloser(strings.NewReader(call))
+			req.ContentLength = int64(len(call))
+		}
+		go func() {
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+			}
+		}()
+		require.True(t, within(begun), version)
+		leave()
+		require.True(t, within(ended), "a client of %s goes, and the call ends", version)
+	}
 }

@@ -86,7 +86,7 @@ func (a *adapter) listen(w http.ResponseWriter, r *http.Request, c caller) error
 		return fault.New(http.StatusNotAcceptable, "svc_not_acceptable", "This answers with text/event-stream.")
 	}
 	if r.Header.Get(sessionHeader) == "" {
-		return fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "A stream belongs to a session.", "allow", []string{"POST"})
+		return notAllowed(w, "A stream belongs to a session.", http.MethodPost)
 	}
 	leave, err := a.streams.Enter(c.actor.Credential, true)
 	if err != nil {

@@ -74,17 +74,20 @@ func abilityOf(name string) string {
 // server makes the library's server for one request: it has the tools that the message may be about.
 func (a *adapter) server(c caller, m message) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "frontdesk", Title: "Frontdesk", Version: "1.0.0"}, &sdk.ServerOptions{
-		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}}})
+		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+		// What is listed depends on who asks.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }})
 	switch m.Method {
-	case "", "tools/list", "subscriptions/listen":
+	case "tools/list", listening:
 		for _, t := range a.toolsOf(c) {
 			s.AddTool(t.Tool, t.handle)
 		}
 	case "tools/call":
+		name := m.tool()
 		for _, t := range a.toolsOf(c) {
 			// A model that has read the ability's own name calls the tool by it.
-			if t.Name == m.Params.Name || c.groups != nil && strings.TrimPrefix(t.Name, toolPrefix) == abilityOf(m.Params.Name) {
-				t.Name = m.Params.Name
+			if t.Name == name || c.groups != nil && strings.TrimPrefix(t.Name, toolPrefix) == abilityOf(name) {
+				t.Name = name
 				s.AddTool(t.Tool, t.handle)
 			}
 		}

@@ -25,8 +25,8 @@ func (r *Room) checkHostName(host string) error {
 	if strings.ContainsAny(host, "/:@?#") {
 		return fault.Invalid("host", fault.NewProblem("host", "must be a host name alone"))
 	}
-	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: r.Config.WebhookLocal}); err != nil {
-		return fault.Invalid("host", fault.NewProblem("host", err.Error()))
+	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: r.Config.WebhookLocal, Allow: r.Config.Receivers}); err != nil {
+		return fault.Invalid("host", fetch.Problem("host", err))
 	}
 	return nil
 }

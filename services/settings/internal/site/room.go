@@ -24,7 +24,7 @@ type Room struct {
 }
 
 func New(k *app.Kit, pageAt func(ctx context.Context, tx *db.Tx, slug string) (bool, error)) *Room {
-	return &Room{k, pageAt, fetch.Client(fetch.Options{Local: k.Config.WebhookLocal})}
+	return &Room{k, pageAt, fetch.Client(fetch.Options{Local: k.Config.WebhookLocal, Allow: k.Config.Receivers})}
 }
 
 // Parts are what the service runs of the room.

@@ -135,7 +135,7 @@ func (r *Room) check(w Webhook) error {
 		return nil
 	}
 	if err := fetch.CheckURL(w.URL, r.Fetch()); err != nil {
-		return fault.Invalid("url", fault.NewProblem("url", err.Error()))
+		return fault.Invalid("url", fetch.Problem("url", err))
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ const answerKept = 64 << 10
 
 // Fetch is how receivers are asked.
 func (r *Room) Fetch() fetch.Options {
-	return fetch.Options{Local: r.Config.WebhookLocal, Timeout: signature.AnswerWithin, Keep: answerKept}
+	return fetch.Options{Local: r.Config.WebhookLocal, Allow: r.Config.Receivers, Timeout: signature.AnswerWithin, Keep: answerKept}
 }
 
 // choose checks names of events and removes repeated ones. An event of an app that is off is refused unless it is in kept.

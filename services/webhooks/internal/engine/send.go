@@ -64,6 +64,8 @@ func (r *Room) post(ctx context.Context, address string, j delivery.Job, signatu
 		}
 		return &status, nil, nil
 	}
+	// A key without a value is not sent. It lets net/http send the request again when the receiver has closed a kept connection: webhook-id tells it.
+	req.Header["Idempotency-Key"] = nil
 	res, err := r.client.Do(req)
 	if err != nil {
 		return nil, nil, err

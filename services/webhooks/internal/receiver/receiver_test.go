@@ -140,3 +140,15 @@ func TestATestReceiverIsOfOnePersonForAWhile(t *testing.T) {
 		s.Visitor().Post(renewed, `{}`).Fails(404, "svc_not_found")
 	})
 }
+
+func TestATestReceiverTakesEveryRequestWhateverItsKey(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	person := s.AsSession(auth.SiteAdmin)
+	_, path := openReceiver(t, s, person)
+	sender := s.Visitor().With("Idempotency-Key", "one for each event")
+	for _, body := range []string{`{"n":1}`, `{"n":1}`, `{"n":2}`} {
+		require.Empty(t, sender.Post(path, body).Is(204).Header.Get("Idempotent-Replayed"))
+	}
+	require.Len(t, person.Get("/webhooks/receiver").Is(200).Field("requests"), 3)
+}

@@ -7560,7 +7560,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description - `svc_version_mismatch`: The record has another version than If-Match names. data.version is the one it has. */
+        /**
+         * @description - `svc_version_mismatch`: The record has another version than If-Match names. data.version is the one it has.
+         *     - `svc_version_mismatch` with reason `weak`: The record has the version that If-Match names, but by a weak tag: a proxy that compresses has put W/ before it.
+         */
         VersionMismatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -27018,10 +27021,7 @@ export interface operations {
     "receive-test-request": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description The unguessable end of the address.
@@ -27041,7 +27041,6 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -27050,7 +27049,6 @@ export interface operations {
             400: components["responses"]["InvalidParam"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];

@@ -1,0 +1,66 @@
+package op
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+
+	"frontdesk/libs/fault"
+)
+
+// blank reports whether the value of a filter is none: in an address an empty one is, and programs write null for it.
+func blank(_ string, raw json.RawMessage) bool { return string(raw) == `""` || string(raw) == "null" }
+
+// wholeNumbers writes each whole number in JSON as Go reads it into an integer: 5.0 and 5e0 are 5. Text that has none comes back as it is.
+func wholeNumbers(text []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return text
+	}
+	written, err := json.Marshal(rewritten(v))
+	if err != nil {
+		return text
+	}
+	return written
+}
+
+func rewritten(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		_, err := v.Int64()
+		if f, wrong := v.Float64(); err != nil && wrong == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+			return int64(f)
+		}
+	case []any:
+		for i := range v {
+			v[i] = rewritten(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = rewritten(v[name])
+		}
+	}
+	return v
+}
+
+// hinted adds to the problem of a time what its value lacks, where that can be told.
+func hinted(p fault.Problem, value any) fault.Problem {
+	text, ok := value.(string)
+	if !ok || p.Code != "format" || !strings.Contains(p.Text, "date-time") {
+		return p
+	}
+	is := func(text string) bool { _, err := time.Parse(time.RFC3339, text); return err == nil }
+	switch {
+	case is(strings.Replace(text, " ", "+", 1)):
+		return fault.NewProblem("format", p.Text+": in an address + means a blank, so write %2B", "hint", "plus")
+	case is(strings.Replace(text, " ", "T", 1)):
+		return fault.NewProblem("format", p.Text+": a T stands between day and time", "hint", "separator")
+	case is(strings.Replace(text, " ", "T", 1) + "Z"):
+		return fault.NewProblem("format", p.Text+": the zone is missing, as in "+strings.Replace(text, " ", "T", 1)+"Z", "hint", "zone")
+	}
+	return p
+}
