@@ -17,7 +17,7 @@ import (
 )
 
 // unsplit are the services that are one package yet, so that the rules of rooms are not held for them.
-var unsplit = []string{"contacts"}
+var unsplit = []string{}
 
 // roomRules say what is wrong with the rooms of a service; services/README.md says what a room is.
 var roomRules = map[string]func(rooms) []string{
