@@ -41,7 +41,7 @@ func (r *Room) CleanerFor(ctx context.Context, tx *db.Tx, entity string, fields 
 	return r.NewCleaner(ctx, tx, entity)
 }
 
-// Email, Phone, Website and Country bring one value into its stored form, and note what is wrong with it.
+// Email is an address in its stored form. It notes what is wrong with the address.
 func (c *Cleaner) Email(typed string) string {
 	stored, problem := EmailValue(typed)
 	c.problems.Add("email", problem)
@@ -60,8 +60,10 @@ func EmailValue(typed string) (string, fault.Problem) {
 	return "", fault.Email()
 }
 
+// Phone is a number in its stored form.
 func (c *Cleaner) Phone(typed string) string { return person.Phone(typed, c.region) }
 
+// Website is a web address in its stored form. It notes what is wrong with the address.
 func (c *Cleaner) Website(typed string) string {
 	stored, err := person.Website(typed)
 	if err != nil {
@@ -70,6 +72,7 @@ func (c *Cleaner) Website(typed string) string {
 	return stored
 }
 
+// Country is a country by its ISO code. It notes one that there is not.
 func (c *Cleaner) Country(typed string) string {
 	stored, err := person.Country(typed)
 	if err != nil {

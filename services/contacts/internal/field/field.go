@@ -268,11 +268,7 @@ func (r *Room) archiveField(ctx context.Context, tx *db.Tx, in op.ByID) (Field, 
 
 // ensureFields makes the fields that a form template needs and that are not there yet. One that is
 // archived comes back.
-func (r *Room) ensureFields(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	var m proto.EnsureFields
-	if err := e.Decode(&m); err != nil {
-		return err
-	}
+func (r *Room) ensureFields(ctx context.Context, tx *db.Tx, _ bus.Event, m *proto.EnsureFields) error {
 	if err := tx.Lock(ctx, "contacts.field_keys", ""); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package field
 
 import (
-	"context"
 	_ "embed"
 	"net/http"
 
@@ -10,7 +9,6 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
-	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
@@ -24,17 +22,10 @@ func New(k *app.Kit) *Room { return &Room{k} }
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:   []bus.Follow{{Topic: proto.ContactsCommandTopic, Handle: r.onFieldCommand}},
+		Follows:   []bus.Follow{{Topic: proto.ContactsCommandTopic, Handle: bus.On(proto.KindEnsureFields, r.ensureFields)}},
 		Personal:  app.Personal{Holds: map[string]app.Holds{"field": app.Nobody, "field_group": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.FieldTopic, Table: "field", Emit: publishFields})},
 	}
-}
-
-func (r *Room) onFieldCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindEnsureFields {
-		return nil
-	}
-	return r.ensureFields(ctx, tx, e)
 }
 
 //go:embed examples.json

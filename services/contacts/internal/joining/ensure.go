@@ -33,19 +33,15 @@ const (
 
 // ensureContact finds the contact with the sender's address and fills in what it lacks, or makes it. It always answers
 // with contact.ensured, whose contact need not be the one asked for.
-func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	var m proto.EnsureContact
-	if err := e.Decode(&m); err != nil {
-		return err
-	}
+func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.EnsureContact) error {
 	requested, err := uuid.Parse(m.GetContactId())
 	if err != nil {
 		return err
 	}
-	if gone, err := r.outlived(ctx, tx, e, &m); err != nil || gone {
+	if gone, err := r.outlived(ctx, tx, e, m); err != nil || gone {
 		return err
 	}
-	given, err := r.ensured(ctx, tx, &m)
+	given, err := r.ensured(ctx, tx, m)
 	if err != nil {
 		return fmt.Errorf("read what %s %s says about a contact: %w", m.GetOrigin(), m.GetOriginId(), err)
 	}
@@ -53,19 +49,19 @@ func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) error 
 	if err := contact.PinAlone(ctx, tx, requested); err != nil {
 		return err
 	}
-	before, err := answered(ctx, tx, &m)
+	before, err := answered(ctx, tx, m)
 	if err != nil {
 		return err
 	}
 	if before != nil {
-		return emitAnswer(ctx, tx, &m, *before)
+		return emitAnswer(ctx, tx, m, *before)
 	}
 	c, result, err := r.findOrMake(ctx, tx, requested, given, m.GetCreate())
 	if err != nil {
 		return fmt.Errorf("find or make contact %s: %w", requested, err)
 	}
 	if result == ensuredNone {
-		return giveAnswer(ctx, tx, &m, answer{nil, result})
+		return giveAnswer(ctx, tx, m, answer{nil, result})
 	}
 	if requested != c {
 		// Records under the requested id belong to the contact, those that arrived and those that will.
@@ -73,7 +69,7 @@ func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) error 
 			return fmt.Errorf("file what comes for %s under %s: %w", requested, c, err)
 		}
 	}
-	linked, err := r.ensureOrganization(ctx, tx, c, &m)
+	linked, err := r.ensureOrganization(ctx, tx, c, m)
 	if err != nil {
 		return fmt.Errorf("link contact %s with an organization: %w", c, err)
 	}
@@ -84,7 +80,7 @@ func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event) error 
 	if result == ensuredUnchanged && (linked || asked) {
 		result = ensuredUpdated
 	}
-	return giveAnswer(ctx, tx, &m, answer{&c, result})
+	return giveAnswer(ctx, tx, m, answer{&c, result})
 }
 
 // emitAnswer publishes the answer to a command.

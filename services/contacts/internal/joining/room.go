@@ -1,14 +1,12 @@
 package joining
 
 import (
-	"context"
 	_ "embed"
 	"time"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
-	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
@@ -33,17 +31,10 @@ func New(k *app.Kit, fields *field.Room, subscriptions *marketing.Room, contacts
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.ContactsCommandTopic, Handle: r.onContactCommand, Lock: contact.PinAllAlone}},
+		Follows:  []bus.Follow{{Topic: proto.ContactsCommandTopic, Handle: bus.On(proto.KindEnsureContact, r.ensureContact), Lock: contact.PinAllAlone}},
 		Jobs:     []app.Job{{Name: "answers", Every: time.Hour, Run: r.dropAnswers}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"answered": app.People}},
 	}
-}
-
-func (r *Room) onContactCommand(ctx context.Context, tx *db.Tx, e bus.Event) error {
-	if e.Kind != proto.KindEnsureContact {
-		return nil
-	}
-	return r.ensureContact(ctx, tx, e)
 }
 
 //go:embed examples.json

@@ -69,7 +69,8 @@ func (r *Room) createContacts(ctx context.Context, tx *db.Tx, in newContacts) (m
 		return madeContacts{}, err
 	}
 	for _, d := range drafts {
-		made, err := d.Contact, error(nil)
+		var made contact.Contact
+		var err error
 		if d.taken {
 			err = Duplicate(ctx, tx, d.key)
 		} else if made, err = r.makeContact(ctx, tx, d.Contact); errors.Is(err, contact.ErrTaken) {
