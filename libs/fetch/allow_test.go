@@ -111,11 +111,11 @@ func TestWhatManagesMachinesIsReachedOnlyIfItIsNamedItself(t *testing.T) {
 func TestAnAddressInsideIsRefusedWithTheNameOfTheKnob(t *testing.T) {
 	for _, u := range []string{"https://10.0.0.1/", "https://127.0.0.1/", "https://[fd00::1]/", "https://169.254.169.254/", "https://localhost/", "https://intranet/", "https://printer.local/"} {
 		err := CheckURL(u, Options{})
-		require.ErrorIs(t, err, ErrPrivate, u)
+		require.ErrorIs(t, err, errPrivate, u)
 		require.ErrorContains(t, err, "SVC_FETCH_ALLOW", u)
 	}
-	require.NotErrorIs(t, CheckURL("https://user@10.0.0.1/", Options{}), ErrPrivate)
-	require.ErrorIs(t, CheckURL("https://10.0.0.2/", allowed(t, "10.0.0.1,10.1.0.0/16")), ErrPrivate)
+	require.NotErrorIs(t, CheckURL("https://user@10.0.0.1/", Options{}), errPrivate)
+	require.ErrorIs(t, CheckURL("https://10.0.0.2/", allowed(t, "10.0.0.1,10.1.0.0/16")), errPrivate)
 }
 
 func TestAnEntryThatCannotBeUsedIsNamed(t *testing.T) {

@@ -18,12 +18,12 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// ErrPrivate is the error of CheckURL for an address inside, which the operator could allow.
-var ErrPrivate = errors.New("must be on the public internet, or one that the operator names in SVC_FETCH_ALLOW")
+// errPrivate is the error of CheckURL for an address inside, which the operator could allow.
+var errPrivate = errors.New("must be on the public internet, or one that the operator names in SVC_FETCH_ALLOW")
 
-// Problem is what an error of CheckURL says of a parameter. code is that of all but ErrPrivate, which has its own.
+// Problem is what an error of CheckURL says of a parameter. code is that of all but errPrivate, which has its own.
 func Problem(code string, err error) fault.Problem {
-	if errors.Is(err, ErrPrivate) {
+	if errors.Is(err, errPrivate) {
 		code = "private"
 	}
 	return fault.NewProblem(code, err.Error())
@@ -100,7 +100,7 @@ func checkHost(u *url.URL, local, inside bool) error {
 			return errors.New("must name its host by a name or a plain address")
 		}
 		if !public(ip) && !(local && ip.IsLoopback()) && !inside {
-			return ErrPrivate
+			return errPrivate
 		}
 		return nil
 	}
@@ -115,7 +115,7 @@ func checkHost(u *url.URL, local, inside bool) error {
 	last := labels[len(labels)-1]
 	if len(labels) == 1 || last == "localhost" || last == "local" || last == "internal" ||
 		last == "arpa" && labels[len(labels)-2] == "home" {
-		return ErrPrivate
+		return errPrivate
 	}
 	return nil
 }
