@@ -293,9 +293,6 @@ func TestLibsExportOnlyWhatOthersUse(t *testing.T) {
 	require.NoError(t, err)
 	for _, p := range loaded(t).below("frontdesk/libs/") {
 		for _, wrong := range u.unused(p) {
-			if len(unsplit) == 5 && strings.Contains(wrong, "apptest.StartRooms") {
-				continue // for the tests of rooms, which no service has yet
-			}
 			t.Error(wrong)
 		}
 	}

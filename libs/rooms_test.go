@@ -16,9 +16,6 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// unsplit are the services that are one package yet, so that the rules of rooms are not held for them.
-var unsplit = []string{}
-
 // roomRules say what is wrong with the rooms of a service; services/README.md says what a room is.
 var roomRules = map[string]func(rooms) []string{
 	"floors":                 rooms.floors,
@@ -34,18 +31,12 @@ func TestRoomsKeepToTheirRules(t *testing.T) {
 			r := roomsOf(t, service)
 			u, err := treeUses()
 			require.NoError(t, err)
-			wrong := r.exports(u)
+			for _, w := range r.exports(u) {
+				t.Error(w)
+			}
 			for _, rule := range slices.Sorted(maps.Keys(roomRules)) {
 				for _, w := range roomRules[rule](r) {
-					wrong = append(wrong, w+" ("+rule+")")
-				}
-			}
-			switch excepted := slices.Contains(unsplit, service); {
-			case excepted && wrong == nil:
-				t.Errorf("%s needs no exception any more: take it from unsplit", service)
-			case !excepted:
-				for _, w := range wrong {
-					t.Error(w)
+					t.Errorf("%s (%s)", w, rule)
 				}
 			}
 		})

@@ -199,55 +199,6 @@ func services(t *testing.T) (names []string) {
 	return names
 }
 
-// Those that are rooms have the shape of rooms.
-func TestServicesThatAreOnePackageLookAlike(t *testing.T) {
-	all := sources(t)
-	for _, service := range unsplit {
-		dir := "services/" + service + "/internal/" + service + "/"
-		methods := map[string]string{}
-		for _, f := range all {
-			if filepath.ToSlash(filepath.Dir(f.path))+"/" != dir {
-				continue
-			}
-			for _, d := range f.Decls {
-				fun, ok := d.(*ast.FuncDecl)
-				if !ok || fun.Recv == nil {
-					continue
-				}
-				receiver := fun.Recv.List[0]
-				if star, ok := receiver.Type.(*ast.StarExpr); ok {
-					if _, of := name(star.X); of == "service" {
-						methods[fun.Name.Name] = filepath.Base(f.path)
-						if len(receiver.Names) == 1 && receiver.Names[0].Name != "s" {
-							t.Errorf("%s: the receiver of %s is s in every service", f.Position(fun.Pos()), fun.Name.Name)
-						}
-					}
-				}
-			}
-		}
-		files := []string{"doc.go", "service.go", "ops.go"}
-		if len(methods) > 0 { // not split into rooms yet
-			files = append(files, "consume.go", "forget.go")
-		}
-		for _, file := range files {
-			if _, err := os.Stat("../" + dir + file); err != nil {
-				t.Errorf("%s is missing: every service has one", dir+file)
-			}
-		}
-		if len(methods) == 0 {
-			continue
-		}
-		for method, file := range map[string]string{"ops": "ops.go", "follows": "consume.go", "personal": "forget.go"} {
-			if methods[method] != file {
-				t.Errorf("%s: func (s *service) %s stands in %s", dir, method, file)
-			}
-		}
-		if methods["jobs"] == "" {
-			t.Errorf("%s: func (s *service) jobs lists the periodic work", dir)
-		}
-	}
-}
-
 func TestReadmesOfServicesAnswerTheSameQuestions(t *testing.T) {
 	for _, service := range services(t) {
 		raw, err := os.ReadFile("../services/" + service + "/README.md")
