@@ -201,3 +201,29 @@ func TestFilesAreNotKeptForGood(t *testing.T) {
 	forget()
 	admin.Get("/imports/"+done).Fails(404, "svc_not_found")
 }
+
+func TestAContactThatCannotBeErasedDoesNotKeepTheTrashFull(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	var ids []string
+	for range 5 {
+		id := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
+		admin.Delete("/contacts/"+id, nil).Is(204)
+		ids = append(ids, id)
+	}
+	heal := refusing(t, s, "contact", "delete", ids[1])
+	s.Travel(40 * 24 * time.Hour)
+	empty := func() (left int) {
+		for _, j := range s.Parts.Jobs {
+			if j.Name == "trash" {
+				require.NoError(t, j.Run(t.Context()))
+			}
+		}
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact`).Scan(&left))
+		return left
+	}
+	require.Equal(t, 1, empty())
+	heal()
+	s.Eventually(func() bool { return empty() == 0 })
+}

@@ -1,4 +1,4 @@
-package contacts
+package field_test
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 
 func TestWhatAFieldIs(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	t.Run("fields of every type are checked and kept", func(t *testing.T) {
 		afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})

@@ -1,4 +1,4 @@
-package contacts
+package search_test
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type model struct {
 
 func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin, own := s.As("svc_admin"), s.As("staff")
 	now := s.Now().UTC().Truncate(time.Second)
 	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")

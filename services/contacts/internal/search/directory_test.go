@@ -1,4 +1,4 @@
-package contacts
+package search_test
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ const write = `insert into contact (id, first_name, email, email_key, created_at
 
 func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	t.Run("a search finds what a commit wrote however long it took", func(t *testing.T) {
 		afresh(t, s)
 		admin := s.As("svc_admin")
@@ -78,7 +78,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 
 // A process has one provider of metrics, so no other service starts meanwhile.
 func TestTheDirectoryIsMeasured(t *testing.T) {
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin := s.As("svc_admin")
 	for range 3 {
 		admin.Post("/contacts", object{"first_name": "Anna"}).Is(201)

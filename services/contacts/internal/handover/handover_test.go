@@ -1,8 +1,7 @@
-package contacts
+package handover_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,7 +23,7 @@ func leaves(t *testing.T, s *apptest.Service, user, successor int64) {
 
 func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	t.Run("owners hand their records over", func(t *testing.T) {
 		afresh(t, s)
 		admin, leaver := s.As("svc_admin"), s.As("staff")
@@ -60,7 +59,7 @@ func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 
 func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	admin, leaver, next := s.As("svc_admin"), s.As("staff"), s.As("staff")
 	const many = 301 // three slices and one more
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `insert into contact (id, first_name, owner_user_id, created_at, updated_at)
@@ -92,7 +91,7 @@ func TestManyContactsAreHandedOverInSlicesOnceEach(t *testing.T) {
 
 func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := start(t)
 	t.Run("a contact that cannot be handed over does not keep the others from it", func(t *testing.T) {
 		afresh(t, s)
 		admin, leaver, other := s.As("svc_admin"), s.As("staff"), s.As("staff")
@@ -137,30 +136,4 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 			return left == 0
 		})
 	})
-}
-
-func TestAContactThatCannotBeErasedDoesNotKeepTheTrashFull(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("svc_admin")
-	var ids []string
-	for range 5 {
-		id := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
-		admin.Delete("/contacts/"+id, nil).Is(204)
-		ids = append(ids, id)
-	}
-	heal := refusing(t, s, "contact", "delete", ids[1])
-	s.Travel(40 * 24 * time.Hour)
-	empty := func() (left int) {
-		for _, j := range s.Parts.Jobs {
-			if j.Name == "trash" {
-				require.NoError(t, j.Run(t.Context()))
-			}
-		}
-		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact`).Scan(&left))
-		return left
-	}
-	require.Equal(t, 1, empty())
-	heal()
-	s.Eventually(func() bool { return empty() == 0 })
 }
