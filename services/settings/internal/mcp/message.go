@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"strconv"
 )
 
 // Codes of JSON-RPC.
@@ -136,8 +137,15 @@ type restoring struct {
 	name, id []byte
 }
 
+// Write sends a message that is a whole answer with its length and without delay. The gateway begins to answer its client with the first part that it
+// reads, closes the request's body then, and may break off what it reads of ours if it was still looking for that body's end.
 func (w *restoring) Write(p []byte) (int, error) {
-	_, err := w.ResponseWriter.Write(bytes.ReplaceAll(p, w.name, w.id))
+	message := bytes.ReplaceAll(p, w.name, w.id)
+	if w.Header().Get("Content-Type") == "application/json" {
+		w.Header().Set("Content-Length", strconv.Itoa(len(message)))
+	}
+	_, err := w.ResponseWriter.Write(message)
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
 	return len(p), err
 }
 
