@@ -206,7 +206,7 @@ func (r rooms) shape() (wrong []string) {
 		if made, ok := p.Types.Scope().Lookup("New").(*types.Func); !ok || made.Signature().Results().Len() == 0 || !types.Identical(made.Signature().Results().At(0).Type(), pointer) {
 			wrong = append(wrong, p.PkgPath+": func New makes the *Room")
 		}
-		if parts, _, _ := types.LookupFieldOrMethod(pointer, false, p.Types, "Parts"); parts == nil {
+		if parts, _, _ := types.LookupFieldOrMethod(pointer, false, p.Types, "Parts"); parts == nil && slices.Contains(holding, r.room(p)) {
 			wrong = append(wrong, p.PkgPath+": func (r *Room) Parts says what the service runs of it")
 		}
 		for _, file := range p.Syntax {

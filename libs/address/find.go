@@ -58,7 +58,7 @@ func Find(text string) []Found {
 
 // find is Find without percent signs. In what was a link, + may be a blank.
 func find(text string, link bool) (all []Found) {
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		if text[i] != '@' {
 			continue
 		}

@@ -60,12 +60,9 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "staff", Parts: staff.Parts()},
 		app.Room{Name: "services", Parts: services.Parts()},
 		app.Room{Name: "appointments", Parts: appointments.Parts()},
-		app.Room{Name: "mails", Parts: mails.Parts()},
 		app.Room{Name: "life", Parts: life.Parts()},
 		app.Room{Name: "calendar", Parts: calendar.Parts()},
 		app.Room{Name: "times", Parts: times.Parts()},
-		app.Room{Name: "bookings", Parts: bookings.Parts()},
-		app.Room{Name: "team", Parts: team.Parts()},
 		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},
 	)
 }

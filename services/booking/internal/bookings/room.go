@@ -30,9 +30,6 @@ func New(k *app.Kit, clients *clients.Room, services *services.Room, appointment
 	return &Room{k, clients, services, appointments, mails, life, times}
 }
 
-// Parts are what the service runs of the room: nothing beside its operations.
-func (r *Room) Parts() app.Parts { return app.Parts{} }
-
 // When operations are refused, see op.Fails.
 const (
 	failTimeToken  = "The time token is too young or too old, is of other words than the form has now, or the field hp_url is filled in. Ask for free times again."

@@ -12,6 +12,3 @@ type Room struct {
 }
 
 func New(k *app.Kit, services *services.Room) *Room { return &Room{k, services} }
-
-// Parts are what the service runs of the room: nothing beside what other rooms ask of it.
-func (r *Room) Parts() app.Parts { return app.Parts{} }

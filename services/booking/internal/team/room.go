@@ -21,9 +21,6 @@ func New(k *app.Kit, staff *staff.Room, appointments *appointments.Room, mails *
 	return &Room{k, staff, appointments, mails}
 }
 
-// Parts are what the service runs of the room: nothing beside its operations.
-func (r *Room) Parts() app.Parts { return app.Parts{} }
-
 // Members declares the operations on the people of the team.
 func (r *Room) Members(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-staff", Route: "GET /staff", Perm: auth.ViewContacts, Doc: "List staff members with weekly hours, services and meeting link.",

@@ -14,9 +14,6 @@ type Room struct{ *app.Kit }
 // New makes the room.
 func New(k *app.Kit) *Room { return &Room{k} }
 
-// Parts are what the service runs of the room: nothing, beside its operations.
-func (r *Room) Parts() app.Parts { return app.Parts{} }
-
 //go:embed examples.json
 var examples []byte
 

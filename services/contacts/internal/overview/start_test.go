@@ -36,7 +36,7 @@ func start(t *testing.T) *apptest.Service {
 		sums := overview.New(k)
 		team.Contacts(set)
 		sums.Overview(set)
-		return []app.Room{{Name: "field", Parts: fields.Parts()}, {Name: "timeline", Parts: timeline.New(k).Parts()}, {Name: "contact", Parts: contact.New(k).Parts()}, {Name: "copies", Parts: copies.New(k).Parts()}, {Name: "tag", Parts: tags.Parts()}, {Name: "marketing", Parts: subscriptions.Parts(nil)}, {Name: "search", Parts: finder.Parts()}, {Name: "overview", Parts: sums.Parts()}}
+		return []app.Room{{Name: "field", Parts: fields.Parts()}, {Name: "timeline", Parts: timeline.New(k).Parts()}, {Name: "contact", Parts: contact.New(k).Parts()}, {Name: "copies", Parts: copies.New(k).Parts()}, {Name: "tag", Parts: tags.Parts()}, {Name: "marketing", Parts: subscriptions.Parts(nil)}, {Name: "search", Parts: finder.Parts()}}
 	})
 }
 

@@ -24,9 +24,6 @@ func New(k *app.Kit, fields *field.Room, subscriptions *marketing.Room) *Room {
 	return &Room{k, fields, subscriptions}
 }
 
-// Parts are what the service runs of the room: nothing, beside its operations.
-func (r *Room) Parts() app.Parts { return app.Parts{} }
-
 //go:embed examples.json
 var examples []byte
 
