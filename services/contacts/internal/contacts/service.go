@@ -65,11 +65,9 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "tag", Parts: r.tag.Parts()},
 		app.Room{Name: "marketing", Parts: r.marketing.Parts(set.Handler())},
 		app.Room{Name: "search", Parts: r.search.Parts()},
-		app.Room{Name: "people", Parts: r.people.Parts()},
 		app.Room{Name: "joining", Parts: r.joining.Parts()},
 		app.Room{Name: "handover", Parts: r.handover.Parts()},
 		app.Room{Name: "imports", Parts: r.imports.Parts()},
 		app.Room{Name: "privacy", Parts: r.privacy.Parts()},
-		app.Room{Name: "overview", Parts: r.overview.Parts()},
 	)
 }
