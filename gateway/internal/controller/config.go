@@ -70,7 +70,7 @@ const (
 	tooLargePath    = "/too-large"
 )
 
-// Priorities of routers: the catch-all, the routes from level 0 on, two for each level, the body limit, the marker.
+// Priorities of routers: the catch-all, the routes from level 0 on, three for each level, the body limit, the marker.
 const (
 	priorityUnknown  = 1
 	priorityRoutes   = 10

@@ -160,7 +160,7 @@ type Retry struct {
 // MaxRequestBodyBytes is refused with 413, also one that does not say its length.
 type Buffering struct {
 	MaxRequestBodyBytes int64  `json:"maxRequestBodyBytes"`
-	RetryExpression     string `json:"retryExpression"`
+	RetryExpression     string `json:"retryExpression,omitempty"`
 }
 
 // ServersTransport is how Traefik reaches servers.

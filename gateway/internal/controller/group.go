@@ -58,10 +58,19 @@ func (g group) rule() string {
 	return rule
 }
 
-// addRouters adds the routers of a group: one for all of its requests, and one above it for each row of what is repeated. reachable reports that its
-// service has an address.
+// writes are the methods of the group that change something.
+func (g common) writes() []string {
+	all := []string{"DELETE", "PATCH", "POST", "PUT"}
+	if g.methods == "" {
+		return all
+	}
+	return slices.DeleteFunc(strings.Fields(g.methods), func(m string) bool { return !slices.Contains(all, m) })
+}
+
+// addRouters adds the routers of a group: one for all of its requests, above it one for writes that are kept whole, and one above that for each row of
+// what is repeated. reachable reports that its service has an address.
 func (c *Configuration) addRouters(g group, reachable bool) {
-	r := Router{EntryPoints: c.entryPoints, Rule: g.rule(), Priority: priorityRoutes + 2*g.level}
+	r := Router{EntryPoints: c.entryPoints, Rule: g.rule(), Priority: priorityRoutes + 3*g.level}
 	switch {
 	case g.target.service == "":
 		r.Service, r.Middlewares = answers, []string{headersOf(classPublic), unknown}
@@ -73,12 +82,18 @@ func (c *Configuration) addRouters(g group, reachable bool) {
 		r.Service, r.Middlewares = c.reach(g.target.service), append([]string{headersOf(g.target.class), compression}, once...)
 	}
 	c.HTTP.Routers[g.name()] = r
+	if reachable && g.target.service != "" && len(g.writes()) > 0 {
+		w := r
+		w.Rule, w.Priority = wholeRule(g), r.Priority+1
+		w.Middlewares = slices.Insert(slices.Clone(r.Middlewares), slices.Index(r.Middlewares, again), whole)
+		c.HTTP.Routers[g.name()+"-"+whole] = w
+	}
 	if r.Service != g.target.service+orDown {
 		return
 	}
 	rows, rules := g.repeated()
 	for i, row := range rows {
-		r.Rule, r.Priority = rules[i], priorityRoutes+2*g.level+1
+		r.Rule, r.Priority = rules[i], priorityRoutes+3*g.level+2
 		r.Middlewares = append([]string{headersOf(g.target.class), compression}, row.middlewares...)
 		c.HTTP.Routers[g.name()+"-"+row.name] = r
 	}

@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"frontdesk/proto"
 )
@@ -13,6 +14,7 @@ const (
 	again     = "AGAIN"
 	elsewhere = "ELSEWHERE"
 	keyed     = "KEYED"
+	whole     = "WHOLE"
 	tooLong   = "TOO-LONG"
 )
 
@@ -43,6 +45,19 @@ var repetitions = []repetition{
 	{elsewhere, []string{classPage, classAsset, classRest, classPublic}, reading, []string{tooLong, outage, elsewhere, again}},
 	{elsewhere, []string{classAbility}, reading, []string{outage, elsewhere, again}},
 	{keyed, []string{classRest, classPublic, classAbility}, recognised, []string{outage, elsewhere, again}},
+}
+
+// wholeRule matches the writes of a group whose short body is kept before the service gets it, and whose answer is kept before anybody does. Go's proxy reads
+// a body once more behind its end, and Go's server forbids that from the first piece of an answer on. A service that answers in between had its answer cut
+// off behind that piece, as happens beside a busy processor. Longer bodies pass as they come, and answers to them are short. What listens is a stream.
+func wholeRule(g group) string {
+	const short = "HeaderRegexp(`Content-Length`, `^0*[1-9][0-9]{0,5}$`)"
+	g.methods = strings.Join(g.writes(), " ")
+	rule := short + " && " + g.rule()
+	if g.target.class == classStream {
+		rule = "!Header(`Mcp-Method`, `subscriptions/listen`) && " + rule
+	}
+	return rule
 }
 
 // once are the middlewares of requests that no row is about.
@@ -82,6 +97,7 @@ func repeating() map[string]Middleware {
 		}},
 		again:     {Retry: &Retry{Attempts: 4, InitialInterval: "50ms"}},
 		elsewhere: {Buffering: &Buffering{MaxRequestBodyBytes: proto.MostBody, RetryExpression: most(502, 5) + " || " + most(504, 2) + " || " + most(503, 1)}},
+		whole:     {Buffering: &Buffering{MaxRequestBodyBytes: proto.MostBody}},
 		tooLong:   {Errors: &Errors{Status: []string{"413"}, Service: answers, Query: tooLargePath}},
 	}
 }
