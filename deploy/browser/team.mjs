@@ -41,7 +41,7 @@ export async function checkScreens(area, screensOf, { language } = {}) {
   const look = async (v, [path, ready, name = path], inspect) => {
     await go(v, path)
     await ready.first().waitFor()
-    await v.page.locator(".skeleton").waitFor({ state: "detached" })
+    await v.page.waitForFunction(() => !document.querySelector(".skeleton")) // there may be several
     await inspect(v.page, `portal ${area} ${name}`)
   }
   const v = await member()

@@ -785,7 +785,7 @@ func TestAClusterIsSetUpAsProvisionDoes(t *testing.T) {
 			name, _, _ := strings.Cut(e, " ")
 			binaries, err := os.ReadFile("../../libs/db/pgserver/binaries.go")
 			require.NoError(t, err)
-			require.Regexp(t, `Extensions = \[\]string\{.*"`+name+`"`, string(binaries))
+			require.Regexp(t, `extensions = \[\]string\{.*"`+name+`"`, string(binaries))
 			continue
 		}
 		require.True(t, strings.Contains(string(source), "`"+s+"`"), "provision.go has no %s", s)
