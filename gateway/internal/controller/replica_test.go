@@ -5,6 +5,7 @@ package controller
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -76,14 +77,16 @@ func TestTheAnswerToAWriteArrivesWhole(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, nil)
 	answer := strings.Repeat("0123456789", 900)
-	g.publish(manifest("settings", replicasOf(t, 1, func(w http.ResponseWriter, r *http.Request) {
+	at := replicasOf(t, 1, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 		_, _ = io.WriteString(w, answer)
-	}), "POST /things", "page /mcp stream"))
+	})
+	g.publish(manifest("contacts", at, "POST /contacts"))
+	g.publish(manifest("settings", at, "page /mcp stream"))
 	var calls errgroup.Group
 	for i := range 16 {
-		path := []string{"/v1/things", "/mcp"}[i%2]
+		path := []string{"/v1/contacts", "/mcp"}[i%2]
 		calls.Go(func() error {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(g.base, "http://"))
 			if err != nil {
@@ -102,8 +105,12 @@ func TestTheAnswerToAWriteArrivesWhole(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if got, err := io.ReadAll(res.Body); err != nil || string(got) != answer {
-					return fmt.Errorf("%s: %d of %d bytes: %w", path, len(got), len(answer), err)
+				got, err := io.ReadAll(res.Body)
+				if err == nil && string(got) != answer {
+					err = errors.New("another answer")
+				}
+				if err != nil {
+					return fmt.Errorf("%s: %d, %d of %d bytes: %w", path, res.StatusCode, len(got), len(answer), err)
 				}
 			}
 			return nil
