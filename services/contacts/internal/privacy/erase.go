@@ -58,7 +58,6 @@ func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in emailQuery) 
 		}
 	}
 	if len(ids) > 0 || !tx.Who.Own {
-		l.AddNames(key)
 		l.Keys = append(l.Keys, key)
 	}
 	return erased{len(ids)}, r.forget(ctx, tx, l)
