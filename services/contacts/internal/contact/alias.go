@@ -58,17 +58,22 @@ func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	return queuePins(ctx, tx, ids, db.QueueLockShared)
 }
 
-// PinAllAlone locks the meaning of the ids that commands ask for, sorted, as PinAlone does for one.
-func PinAllAlone(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+// LockCommands locks the addresses in commands and the meaning of the ids that they ask for, each sorted, as LockAddresses and PinAlone do for one.
+func LockCommands(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
+	var keys []string
 	for _, e := range events {
 		var m proto.EnsureContact
 		if e.Kind != proto.KindEnsureContact || e.Decode(&m) != nil {
 			continue
 		}
+		keys = append(keys, address.Key(m.GetEmail()))
 		if id, err := uuid.Parse(m.GetContactId()); err == nil {
 			ids = append(ids, id)
 		}
+	}
+	if err := LockAddresses(ctx, tx, keys...); err != nil {
+		return err
 	}
 	return queuePins(ctx, tx, ids, db.QueueLock)
 }

@@ -42,7 +42,7 @@ func TestManyEventsLockTheirContactsInOneOrder(t *testing.T) {
 		}
 	}
 	var both sync.WaitGroup
-	both.Go(func() { lock(PinAllAlone, commands) })
+	both.Go(func() { lock(LockCommands, commands) })
 	both.Go(func() { lock(PinAll, appointments) })
 	both.Wait()
 	require.EqualValues(t, 40, runs.Load(), "a deadlock makes a transaction run again")
