@@ -21,6 +21,8 @@ import (
 func TestManyEventsLockTheirContactsInOneOrder(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "contacts", nil)
+	_, err := d.Pool.Exec(t.Context(), `create table contact_alias (id uuid primary key, target uuid)`)
+	require.NoError(t, err)
 	var commands, appointments []bus.Event
 	for range 40 {
 		id := uuid.New()

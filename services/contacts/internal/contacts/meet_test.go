@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
@@ -96,4 +97,45 @@ func TestAnErasureThatRuns(t *testing.T) {
 		require.Empty(t, all[before].GetCalled(), "the address is the colleague's contact's")
 		admin.Get("/contacts/" + theirs).Is(200)
 	})
+}
+
+// An event under an id that stands for a contact has read so, and commits after the contact is gone.
+func TestWhatIsFiledWhileItsContactGoes(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	for name, merge := range map[string]bool{"a merge": true, "an erasure": false} {
+		t.Run(name, func(t *testing.T) {
+			afresh(t, s)
+			admin := s.As("svc_admin")
+			gone := admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
+			winner := admin.Post("/contacts", object{"first_name": "Winner"}).Is(201).Text("id")
+			given := uuid.NewString()
+			ensure(s, &proto.EnsureContact{ContactId: given, Email: "ann@example.com", FirstName: "Ann", Create: true})
+			id, at := uuid.NewString(), s.Now().UTC().Truncate(time.Second)
+			let := holding(t, s, `insert into appointment (id, version, status, starts_at, ends_at) values ($1, 1, 'confirmed', $2, $2)`, id, at)
+			appointment(s, proto.KindAppointmentBooked, 1, given, "confirmed", at, id)
+			waiting(s, 1, func() bool { return false })
+			done, wait := meanwhile(func() *apptest.Answer {
+				if merge {
+					return admin.Post("/contacts/"+winner+"/merge", object{"other_id": gone})
+				}
+				return admin.Post("/privacy/erase", object{"email": "ann@example.com"})
+			})
+			waiting(s, 2, done)
+			let()
+			wait().Is(200)
+			s.Settle()
+			var strays int
+			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select (select count(*) from appointment where contact_id = $1)
+				+ (select count(*) from activity where contact_id = $1)`, gone).Scan(&strays))
+			require.Zero(t, strays, "filed under a contact that is gone")
+			if merge {
+				var owner uuid.UUID
+				err := s.Kit.DB.Pool.QueryRow(t.Context(), `select contact_id from appointment where id = $1`, id).Scan(&owner)
+				require.NotErrorIs(t, err, pgx.ErrNoRows)
+				require.NoError(t, err)
+				require.Equal(t, winner, owner.String())
+			}
+		})
+	}
 }
