@@ -20,20 +20,23 @@ import (
 const aliasLock = "contacts.alias"
 
 // Pinned returns the contact that id stands for, or nil if that contact was erased. It locks this meaning until the
-// transaction ends, so that a record stored under the contact stays with the person. An id that never was a contact's stands
-// for itself, because its contact may still come.
+// transaction ends, so that a record stored under the contact stays with the person: the id, and the contact's own id, which is what a merge or
+// an erasure of the contact locks. An id that never was a contact's stands for itself, because its contact may still come.
 func Pinned(ctx context.Context, tx *db.Tx, id uuid.UUID) (contact *uuid.UUID, err error) {
-	b := &pgx.Batch{}
-	db.QueueLockShared(b, aliasLock, id)
-	b.Queue(`select target from contact_alias where id = $1`, id).QueryRow(func(row pgx.Row) error {
-		err := row.Scan(&contact)
-		if errors.Is(err, pgx.ErrNoRows) {
-			contact, err = &id, nil
+	for locked := id; ; locked = *contact {
+		b := &pgx.Batch{}
+		db.QueueLockShared(b, aliasLock, locked)
+		b.Queue(`select target from contact_alias where id = $1`, id).QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&contact)
+			if errors.Is(err, pgx.ErrNoRows) {
+				contact, err = &id, nil
+			}
+			return err
+		})
+		if err := tx.SendBatch(ctx, b).Close(); err != nil || contact == nil || *contact == locked {
+			return contact, err
 		}
-		return err
-	})
-	err = tx.SendBatch(ctx, b).Close()
-	return contact, err
+	}
 }
 
 // PinAlone blocks storing records under id until the transaction ends.
@@ -41,7 +44,8 @@ func PinAlone(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return tx.Lock(ctx, aliasLock, id)
 }
 
-// PinAll locks the meaning of the ids under which appointments or submissions will be stored, sorted, as Pinned does for one.
+// PinAll locks the meaning of the ids under which appointments or submissions will be stored, and of the contacts that these stand for, sorted, as
+// Pinned does for one.
 func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
 	for _, e := range events {
@@ -55,20 +59,32 @@ func PinAll(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 			ids = append(ids, record.Contact.ID)
 		}
 	}
-	return queuePins(ctx, tx, ids, db.QueueLockShared)
+	if len(ids) == 0 {
+		return nil
+	}
+	contacts, err := IDsOf(ctx, tx, `select target from contact_alias where id = any($1) and target is not null`, ids)
+	if err != nil {
+		return err
+	}
+	return queuePins(ctx, tx, append(ids, contacts...), db.QueueLockShared)
 }
 
-// PinAllAlone locks the meaning of the ids that commands ask for, sorted, as PinAlone does for one.
-func PinAllAlone(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+// LockCommands locks the addresses in commands and the meaning of the ids that they ask for, each sorted, as LockAddresses and PinAlone do for one.
+func LockCommands(ctx context.Context, tx *db.Tx, events []bus.Event) error {
 	var ids []uuid.UUID
+	var keys []string
 	for _, e := range events {
 		var m proto.EnsureContact
 		if e.Kind != proto.KindEnsureContact || e.Decode(&m) != nil {
 			continue
 		}
+		keys = append(keys, address.Key(m.GetEmail()))
 		if id, err := uuid.Parse(m.GetContactId()); err == nil {
 			ids = append(ids, id)
 		}
+	}
+	if err := LockAddresses(ctx, tx, keys...); err != nil {
+		return err
 	}
 	return queuePins(ctx, tx, ids, db.QueueLock)
 }

@@ -21,6 +21,8 @@ import (
 func TestManyEventsLockTheirContactsInOneOrder(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "contacts", nil)
+	_, err := d.Pool.Exec(t.Context(), `create table contact_alias (id uuid primary key, target uuid)`)
+	require.NoError(t, err)
 	var commands, appointments []bus.Event
 	for range 40 {
 		id := uuid.New()
@@ -42,7 +44,7 @@ func TestManyEventsLockTheirContactsInOneOrder(t *testing.T) {
 		}
 	}
 	var both sync.WaitGroup
-	both.Go(func() { lock(PinAllAlone, commands) })
+	both.Go(func() { lock(LockCommands, commands) })
 	both.Go(func() { lock(PinAll, appointments) })
 	both.Wait()
 	require.EqualValues(t, 40, runs.Load(), "a deadlock makes a transaction run again")

@@ -2,6 +2,7 @@ package contact
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,18 +33,12 @@ func NewLeavers(hash erasure.Hasher, tx *db.Tx) *Leavers {
 	return &Leavers{Person: erasure.New(hash, tx.Now.Add(time.Second), nil, nil)}
 }
 
-// Learn adds the addresses and names of a contact.
+// Learn adds the names of a contact, and what it was called as a visitor.
 func (l *Leavers) Learn(ctx context.Context, tx *db.Tx, c Contact) error {
-	rows, err := tx.Query(ctx, `select email_key from former_address where contact_id = $1 union select $2::text where $2 <> ''`, c.ID, address.Key(c.Email))
-	if err != nil {
-		return err
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
-	}
 	// Visitors stand in the audit log with the names they gave.
-	if rows, err = tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label <> ''`, c.ID); err != nil {
+	rows, err := tx.Query(ctx, `select distinct actor_label from activity where contact_id = $1 and user_id is null and actor_label not like '%@%'
+		and actor_label <> ''`, c.ID)
+	if err != nil {
 		return err
 	}
 	labels, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -56,14 +51,7 @@ func (l *Leavers) Learn(ctx context.Context, tx *db.Tx, c Contact) error {
 	if c.FirstName != "" && c.LastName != "" {
 		l.Names = append(l.Names, FullName{First: c.FirstName, Last: c.LastName})
 	}
-	l.Keys = append(l.Keys, keys...)
-	for _, label := range labels {
-		if strings.Contains(label, "@") {
-			l.Keys = append(l.Keys, address.Key(label)) // a visitor without a name is called by the address
-		} else {
-			l.Labels = append(l.Labels, label)
-		}
-	}
+	l.Labels = append(l.Labels, labels...)
 	return nil
 }
 
@@ -76,21 +64,78 @@ func (l *Leavers) AddNames(texts ...string) {
 	l.AddCalled(hashes...)
 }
 
-// LockToErase locks the contacts whose ids a query gives, sorted, and gives those that are still there. Whoever files
-// something under an id locks the id first, then the contact; so does this.
-func LockToErase(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
-	ids, err := IDsOf(ctx, tx, query, args...)
+// addressLock is held while an address is forgotten, and while a command finds or makes the contact that has it.
+const addressLock = "contacts.address"
+
+// LockAddresses locks addresses, by their keys, until the transaction ends: what a command of before their erasure does is done when the erasure
+// looks for it, or sees that they were erased. It comes before locks of ids.
+func LockAddresses(ctx context.Context, tx *db.Tx, keys ...string) error {
+	b := &pgx.Batch{}
+	for _, key := range sortedKeys(keys) {
+		db.QueueLock(b, addressLock, key)
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// sortedKeys is keys sorted, each once, without the empty one.
+func sortedKeys(keys []string) []string {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" })
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// LockToErase locks the contacts whose ids a query gives, sorted, with their addresses and those in l.Keys, and gives the ids. It adds the addresses
+// to l. Whoever files something under an id locks the id first, then the contact; so does this. If a merge or a write changed meanwhile whom the
+// query means or which addresses they have, the unit of work runs again.
+func LockToErase(ctx context.Context, tx *db.Tx, l *Leavers, query string, args ...any) ([]uuid.UUID, error) {
+	ids, keys, err := leaving(ctx, tx, query, args...)
 	if err != nil {
+		return nil, err
+	}
+	if err := LockAddresses(ctx, tx, slices.Concat(keys, l.Keys)...); err != nil {
 		return nil, err
 	}
 	b := &pgx.Batch{}
 	for _, id := range ids {
 		db.QueueLock(b, aliasLock, id)
 	}
+	b.Queue(`select from contact where id = any($1) order by id for update`, ids)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
-	return IDsOf(ctx, tx, `select id from contact where id = any($1) order by id for update`, ids)
+	locked, known, err := leaving(ctx, tx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(ids, locked) || !slices.Equal(keys, known) {
+		// Locks taken now would be out of order. Whoever changed it has committed, so there is nothing to wait for.
+		return nil, db.RunAgainAfter(context.Context.Err)
+	}
+	l.Keys = append(l.Keys, keys...)
+	return ids, nil
+}
+
+// leaving gives the contacts whose ids a query gives, and the keys of all addresses that they have, had, or acted under, sorted.
+func leaving(ctx context.Context, tx *db.Tx, query string, args ...any) (ids []uuid.UUID, keys []string, err error) {
+	if ids, err = IDsOf(ctx, tx, query, args...); err != nil || len(ids) == 0 {
+		return nil, nil, err
+	}
+	// A visitor without a name is called by the address.
+	rows, err := tx.Query(ctx, `select email_key from contact where id = any($1) union select email_key from former_address where contact_id = any($1)
+		union select actor_label from activity where contact_id = any($1) and user_id is null and actor_label like '%@%'`, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	if keys, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return nil, nil, err
+	}
+	for i := range keys {
+		keys[i] = address.Key(keys[i])
+	}
+	return ids, sortedKeys(keys), nil
 }
 
 // erasedEvent is the last event of an id that meant a person who was erased.

@@ -63,6 +63,15 @@ func together(t *testing.T, calls ...func()) {
 	require.EqualValues(t, len(calls), ended.Load(), "a call has failed")
 }
 
+// waiting waits until at least n transactions of the service wait for a lock, or until instead holds.
+func waiting(s *apptest.Service, n int, instead func() bool) {
+	s.Eventually(func() bool {
+		var waits int
+		err := s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).Scan(&waits)
+		return err == nil && waits >= n || instead()
+	})
+}
+
 // finished waits until an import is completed.
 func finished(s *apptest.Service, c *apptest.Client, id string) *apptest.Answer {
 	var a *apptest.Answer

@@ -15,6 +15,46 @@ import (
 func TestWhatAnOrganizationIs(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
+	t.Run("it changes when one of its people goes or comes back", func(t *testing.T) {
+		afresh(t, s)
+		admin := s.As("svc_admin")
+		contact := func(email string) string { return admin.Post("/contacts", object{"email": email}).Is(201).Text("id") }
+		one, two, three := contact("one@example.com"), contact("two@example.com"), contact("three@example.com")
+		o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
+		for _, id := range []string{one, two, three} {
+			admin.Put("/organizations/"+o+"/contacts/"+id, nil).Is(204)
+		}
+		tag := func() string { return admin.Get("/organizations/" + o).Is(200).Header.Get("ETag") }
+		for _, c := range []struct {
+			name   string
+			change func()
+			count  int
+		}{
+			{"the trash", func() { admin.Delete("/contacts/"+one, nil).Is(204) }, 2},
+			{"restoring", func() { admin.Post("/contacts/"+one+"/restore", nil).Is(200) }, 3},
+			{"a merge", func() { admin.Post("/contacts/"+one+"/merge", object{"other_id": two}).Is(200) }, 2},
+			{"an erasure", func() { admin.Post("/privacy/erase", object{"email": "three@example.com"}).Is(200) }, 1},
+		} {
+			before, events := tag(), len(s.Kinds(proto.OrganizationTopic, o))
+			c.change()
+			s.Settle()
+			require.NotEqual(t, before, tag(), c.name)
+			require.Len(t, s.Kinds(proto.OrganizationTopic, o), events+1, c.name)
+			e := s.Events(proto.OrganizationTopic)
+			require.Contains(t, string(e[len(e)-1].GetData()), fmt.Sprintf(`"contacts_count":%d`, c.count), c.name)
+			require.Equal(t, []string{"contacts_count"}, e[len(e)-1].GetChanged(), c.name)
+		}
+		// A merge with somebody in the trash brings one more.
+		trashed := contact("trashed@example.com")
+		other := admin.Post("/organizations", object{"name": "Other"}).Is(201).Text("id")
+		admin.Put("/organizations/"+other+"/contacts/"+trashed, nil).Is(204)
+		admin.Delete("/contacts/"+trashed, nil).Is(204)
+		before := len(s.Kinds(proto.OrganizationTopic, other))
+		admin.Post("/contacts/"+one+"/merge", object{"other_id": trashed}).Is(200)
+		s.Settle()
+		require.Len(t, s.Kinds(proto.OrganizationTopic, other), before+1)
+		require.EqualValues(t, 1, admin.Get("/organizations/"+other).Is(200).Field("contacts_count"))
+	})
 	t.Run("an organization is stored in its form", func(t *testing.T) {
 		afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})

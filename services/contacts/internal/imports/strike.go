@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/csvfile"
@@ -124,14 +125,17 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 	return err
 }
 
-// inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or both
-// first and last name stand there, each as a whole cell or together in one.
+// inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or no cell
+// holds any and both first and last name stand there, each as a whole cell or together in one. Beside an address of somebody
+// else it is a namesake's name.
 func inRow(cells []string, l *contact.Leavers) bool {
+	if slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(c, "@") && l.MentionedIn(c) }) {
+		return true
+	}
 	whole := func(name string) bool {
 		return slices.ContainsFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })
 	}
-	return slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(c, "@") && l.MentionedIn(c) }) ||
-		slices.ContainsFunc(l.Names, func(n contact.FullName) bool {
-			return whole(n.First) && whole(n.Last) || whole(n.First+" "+n.Last) || whole(n.Last+" "+n.First)
-		})
+	return slices.ContainsFunc(l.Names, func(n contact.FullName) bool {
+		return whole(n.First) && whole(n.Last) || whole(n.First+" "+n.Last) || whole(n.Last+" "+n.First)
+	}) && !slices.ContainsFunc(cells, func(c string) bool { return len(address.Find(c)) > 0 })
 }

@@ -38,6 +38,10 @@ func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event, m *pro
 	if err != nil {
 		return err
 	}
+	// An erasure that runs has ended before it is asked about, and one that follows finds the contact.
+	if err := contact.LockAddresses(ctx, tx, address.Key(m.GetEmail())); err != nil {
+		return err
+	}
 	if gone, err := r.outlived(ctx, tx, e, m); err != nil || gone {
 		return err
 	}

@@ -31,7 +31,7 @@ func New(k *app.Kit, fields *field.Room, subscriptions *marketing.Room, contacts
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.ContactsCommandTopic, Handle: bus.On(proto.KindEnsureContact, r.ensureContact), Lock: contact.PinAllAlone}},
+		Follows:  []bus.Follow{{Topic: proto.ContactsCommandTopic, Handle: bus.On(proto.KindEnsureContact, r.ensureContact), Lock: contact.LockCommands}},
 		Jobs:     []app.Job{{Name: "answers", Every: time.Hour, Run: r.dropAnswers}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"answered": app.People}},
 	}

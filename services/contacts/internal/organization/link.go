@@ -169,8 +169,43 @@ func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None
 	return op.None{}, logLink(ctx, tx, c.ID, o.ID, timeline.Unlinked, "Link with "+o.Name+" ended", data)
 }
 
+// PublishCounts publishes the organizations of a contact that went to the trash or came back: each has one person less or more.
+func PublishCounts(ctx context.Context, tx *db.Tx, contactID uuid.UUID) error {
+	ids, err := contact.IDsOf(ctx, tx, `select organization_id from contact_organization where contact_id = $1`, contactID)
+	if err != nil {
+		return err
+	}
+	return publishCounts(ctx, tx, ids)
+}
+
+// publishCounts stores organizations whose number of people is another now as their next versions, and publishes them. Those in the trash are
+// published when they are restored.
+func publishCounts(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	ids, err := contact.IDsOf(ctx, tx, `
+		with locked as materialized (select id from organization where id = any($1) and deleted_at is null order by id for no key update)
+		update organization o set version = version + 1, updated_at = $2 from locked where o.id = locked.id returning o.id`, ids, tx.Now)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := emit(ctx, tx, proto.KindOrganizationUpdated, id, []string{"contacts_count"}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // MoveLinks gives the links of one contact to another. The main organization of the one that gets them stays the main one.
 func MoveLinks(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
+	// The winner is not in the trash. It adds nobody where both were linked, the loser only if it was in the trash.
+	counted, err := contact.IDsOf(ctx, tx, `select l.organization_id from contact_organization l join contact c on c.id = l.contact_id where c.id = $2
+		and (c.deleted_at is null) = exists (select from contact_organization w where w.contact_id = $1 and w.organization_id = l.organization_id)`, winner, loser)
+	if err != nil {
+		return err
+	}
 	b := &pgx.Batch{}
 	b.Queue(`update contact_organization set is_primary = false where contact_id = $2
 		and exists (select from contact_organization where contact_id = $1 and is_primary)`, winner, loser)
@@ -179,11 +214,18 @@ func MoveLinks(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
 		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
 		from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`, winner, loser)
 	b.Queue(`update contact_organization set contact_id = $1 where contact_id = $2`, winner, loser)
-	return tx.SendBatch(ctx, b).Close()
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	return publishCounts(ctx, tx, counted)
 }
 
 // EraseLinks deletes the links of a contact that is erased.
-func EraseLinks(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
-	_, err := tx.Exec(ctx, `delete from contact_organization where contact_id = $1`, contact)
-	return err
+func EraseLinks(ctx context.Context, tx *db.Tx, contactID uuid.UUID) error {
+	counted, err := contact.IDsOf(ctx, tx, `with gone as (delete from contact_organization where contact_id = $1 returning organization_id)
+		select organization_id from gone where exists (select from contact where id = $1 and deleted_at is null)`, contactID)
+	if err != nil {
+		return err
+	}
+	return publishCounts(ctx, tx, counted)
 }

@@ -38,30 +38,37 @@ func (r *Room) erasePersonalData(ctx context.Context, tx *db.Tx, in emailQuery) 
 		return erased{}, fault.Invalid("email", fault.Email())
 	}
 	key := address.Key(email)
-	// Imports first: none may bring the person back from its file after this.
-	if err := imports.Hold(ctx, tx); err != nil {
-		return erased{}, err
-	}
 	var w db.Where
+	var keys []string
 	w.And("email_key = ? and email_key <> ''", key)
 	if tx.Who.Own {
 		w.And("owner_user_id = ?", tx.Who.UserID)
+	} else {
+		keys = []string{key}
 	}
-	ids, err := contact.LockToErase(ctx, tx, `select id from contact where `+w.String()+` order by id`, w.Args...)
-	if err != nil {
-		return erased{}, err
+	ids, err := r.erase(ctx, tx, keys, `select id from contact where `+w.String()+` order by id`, w.Args...)
+	return erased{len(ids)}, err
+}
+
+// erase erases the contacts whose ids a query gives, sorted, and forgets them and further addresses, by their keys. It gives the ids; with an error,
+// those that it failed on.
+func (r *Room) erase(ctx context.Context, tx *db.Tx, keys []string, query string, args ...any) ([]uuid.UUID, error) {
+	// Imports first: none may bring the person back from its file after this.
+	if err := imports.Hold(ctx, tx); err != nil {
+		return nil, err
 	}
 	l := contact.NewLeavers(r.Keys.Person, tx)
+	l.Keys = keys
+	ids, err := contact.LockToErase(ctx, tx, l, query, args...)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range ids {
 		if err := eraseContact(ctx, tx, l, id); err != nil {
-			return erased{}, fmt.Errorf("erase contact %s: %w", id, err)
+			return ids, fmt.Errorf("erase contact %s: %w", id, err)
 		}
 	}
-	if len(ids) > 0 || !tx.Who.Own {
-		l.AddNames(key)
-		l.Keys = append(l.Keys, key)
-	}
-	return erased{len(ids)}, r.forget(ctx, tx, l)
+	return ids, r.forget(ctx, tx, l)
 }
 
 // eraseContact removes a contact that contact.LockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
@@ -134,21 +141,10 @@ func (r *Room) emptyTrash(ctx context.Context) error {
 		var ids []uuid.UUID
 		err := r.DB.Do(ctx, func(tx *db.Tx) (err error) {
 			ids = nil
-			if err := imports.Hold(ctx, tx); err != nil {
-				return err
-			}
 			before := tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts)
-			if ids, err = contact.LockToErase(ctx, tx, db.LimitTo(`select id from contact where deleted_at < $1 and id <> all($2) order by id`, r.trash.Size(trashSlice)),
-				before, r.trash.Keys()); err != nil {
-				return err
-			}
-			l := contact.NewLeavers(r.Keys.Person, tx)
-			for _, id := range ids {
-				if err := eraseContact(ctx, tx, l, id); err != nil {
-					return fmt.Errorf("erase contact %s: %w", id, err)
-				}
-			}
-			return r.forget(ctx, tx, l)
+			ids, err = r.erase(ctx, tx, nil, db.LimitTo(`select id from contact where deleted_at < $1 and id <> all($2) order by id`, r.trash.Size(trashSlice)),
+				before, r.trash.Keys())
+			return err
 		})
 		if worked, err := r.trash.Did(ctx, ids, err); err != nil || !worked {
 			return err
@@ -190,17 +186,8 @@ func (r *Room) eraseAgain(ctx context.Context) (n int, err error) {
 		}
 		if err := r.DB.Do(ctx, func(tx *db.Tx) error {
 			tx.History, tx.Now = true, at.UTC().Truncate(time.Second)
-			if err := imports.Hold(ctx, tx); err != nil {
-				return err
-			}
-			if _, err := contact.LockToErase(ctx, tx, `select id from contact where id = $1`, id); err != nil {
-				return err
-			}
-			l := contact.NewLeavers(r.Keys.Person, tx)
-			if err := eraseContact(ctx, tx, l, id); err != nil {
-				return err
-			}
-			return r.forget(ctx, tx, l)
+			_, err := r.erase(ctx, tx, nil, `select id from contact where id = $1`, id)
+			return err
 		}); err != nil {
 			return n, fmt.Errorf("contact %s: %w", id, err)
 		}
