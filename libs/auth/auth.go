@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
@@ -32,6 +33,8 @@ type Auth struct {
 	IPHeader func() string
 	// Proxies are the proxies before the gateway that are ours.
 	Proxies []netip.Prefix
+	// Trust signs and verifies for whom settings calls, see Vouch.
+	Trust *trust.Keys
 	// Seen is called for a session in use, KeySeen for an application password, each at most every five minutes for each.
 	Seen    func(s *proto.Session)
 	KeySeen func(k *proto.ApplicationPassword, address string)
@@ -289,9 +292,12 @@ func PasswordHash(password string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.ReplaceAll(password, " ", "")))
 }
 
-// Address is the visitor's address: the peer as the gateway saw it, or what the chosen header of a proxy of ours says. Without a
-// gateway in front it is the peer itself.
+// Address is the visitor's address: the one that settings vouches for, else the peer as the gateway saw it, or what the chosen header of
+// a proxy of ours says. Without a gateway in front it is the peer itself.
 func (a *Auth) Address(r *http.Request) string {
+	if address, ok := a.vouchedFor(r.Header); ok {
+		return address
+	}
 	hops := hopsOf(r.Header)
 	if len(hops) == 0 {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)

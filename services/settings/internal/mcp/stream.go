@@ -29,7 +29,7 @@ func (a *adapter) watch(ctx context.Context, r *http.Request, c caller, seen str
 	for {
 		changed := a.Changed()
 		// What changed before the channel was made is seen here.
-		actor, err := a.Authenticate(ctx, r)
+		actor, err := a.Auth.Authenticate(ctx, r)
 		if err != nil {
 			if f := fault.From(err); f.Status == http.StatusUnauthorized {
 				return
