@@ -41,7 +41,7 @@ type link struct {
 
 const linkColumns = `id, kind, person_id, role, expires_at, ended_at`
 
-// NewLink makes a link and ends those of its kind that the person had before.
+// NewLink makes a link and ends those of its kind that the locked user had before.
 func NewLink(ctx context.Context, tx *db.Tx, kind string, personID int64, role string, life time.Duration) (token string, l link, err error) {
 	if err := EndLinks(ctx, tx, kind, personID); err != nil {
 		return "", l, err
@@ -82,7 +82,7 @@ func HaveLinkSince(ctx context.Context, tx *db.Tx, kind string, personID int64, 
 	return have, nil
 }
 
-// UseLink ends the link that FindLink finds.
+// UseLink ends the link that FindLink finds. Who also changes its user has locked them before.
 func UseLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 	l, err := FindLink(ctx, tx, kind, token)
 	if err != nil {

@@ -141,11 +141,14 @@ func (r *Room) Choose(ctx context.Context, d *db.DB, kind string, in NewPassword
 		return p, err
 	}
 	err = d.Do(people.Acting(ctx, p), func(tx *db.Tx) error {
-		l, err := mailer.UseLink(ctx, tx, kind, in.Token)
-		if err != nil {
+		// The user is locked before their links, as everywhere.
+		if _, err := people.Lock(ctx, tx, p.ID); err != nil {
 			return err
 		}
-		p, err = people.SetPassword(ctx, tx, *l.PersonID, hash)
+		if _, err := mailer.UseLink(ctx, tx, kind, in.Token); err != nil {
+			return err
+		}
+		p, err = people.SetPassword(ctx, tx, p.ID, hash)
 		if err != nil {
 			return err
 		}

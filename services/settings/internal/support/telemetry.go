@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/mailer"
+	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/typed"
 )
 
@@ -163,6 +164,9 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 		doc.Confirmed, doc.Link = false, nil
 	}
 	if doc.Profile && !doc.Confirmed && doc.Link == nil {
+		if _, err := people.Lock(ctx, tx, tx.Who.UserID); err != nil {
+			return telemetry{}, err
+		}
 		token, l, err := mailer.NewLink(ctx, tx, mailer.Telemetry, tx.Who.UserID, "", confirmLife)
 		if err != nil {
 			return telemetry{}, err
