@@ -134,7 +134,7 @@ func (a *Auth) holder(key *proto.ApplicationPassword, user *proto.User, address 
 
 func byKey(key *proto.ApplicationPassword, user *proto.User, r rights) db.Actor {
 	actor := db.Actor{UserID: user.GetId(), Label: key.GetName(), Channel: db.ChannelAPI, Capabilities: r.limitedTo(key),
-		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Denied: key.GetDenied(), Credential: KeyKey(key.GetId())}
+		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Denied: key.GetDenied(), Credential: KeyKey(key.GetId()), KeyHash: [sha256.Size]byte(key.GetHash())}
 	if key.GetLimited() {
 		actor.Limit = append([]string{}, key.GetPermissions()...)
 	}
@@ -187,16 +187,16 @@ func (a *Auth) over(key *proto.ApplicationPassword) bool {
 // as a use of the credential nor for its limit.
 func (a *Auth) Again(who db.Actor) (db.Actor, error) {
 	record, _ := a.Identity.Table.Get(who.Credential)
-	switch r := record.GetRecord().(type) {
-	case *proto.Identity_Session:
-		now, err := a.inSession(r.Session)
+	if s := record.GetSession(); s != nil {
+		now, err := a.inSession(s)
 		now.Address = who.Address
 		return now, err
-	case *proto.Identity_Key:
-		user, ok := a.Identity.User(r.Key.GetUserId())
-		rights := a.Identity.rightsOf(r.Key.GetUserId())
-		if ok && rights.api && !a.over(r.Key) {
-			now := byKey(r.Key, user, rights)
+	}
+	if key := a.Identity.key(who.KeyHash); key != nil {
+		user, ok := a.Identity.User(key.GetUserId())
+		rights := a.Identity.rightsOf(key.GetUserId())
+		if ok && rights.api && !a.over(key) {
+			now := byKey(key, user, rights)
 			now.Address = who.Address
 			return now, nil
 		}

@@ -71,6 +71,26 @@ func TestACredentialIsLookedUpAgainWithoutBeingUsed(t *testing.T) {
 	_, err = a.Again(actor)
 	require.Equal(t, 401, fault.From(err).Status, "the role does not reach the API any more")
 
+	// One of two tokens of a connection ends.
+	a.Identity.Table.Put(AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{"staff"}}}})
+	tokens := map[string]*proto.Identity{}
+	for _, token := range []string{"one", "two"} {
+		hash := sha256.Sum256([]byte(token))
+		tokens[token] = &proto.Identity{Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{Id: "connection", UserId: 2, Hash: hash[:], Bearer: true, Assistant: true}}}
+		a.Identity.Table.Put(TokenKey(token), tokens[token])
+		actor, err = a.token(t.Context(), token, "192.0.2.1")
+		require.NoError(t, err)
+		again, err = a.Again(actor)
+		require.NoError(t, err)
+		require.Equal(t, actor, again)
+	}
+	a.Identity.apply(TokenKey("one"), tokens["one"], true)
+	_, err = a.Again(actor)
+	require.NoError(t, err)
+	a.Identity.apply(TokenKey("two"), tokens["two"], true)
+	_, err = a.Again(actor)
+	require.Equal(t, 401, fault.From(err).Status, "the token has ended")
+
 	hash := sha256.Sum256([]byte("token"))
 	seen, now := time.Now(), time.Now()
 	a.Now = func() time.Time { return now }

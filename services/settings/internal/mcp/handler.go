@@ -251,7 +251,7 @@ func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m mes
 		}
 		defer leave()
 		unlimited(w)
-		go a.keep(ctx, cancel, r, c, seen, s)
+		go a.keep(ctx, cancel, c, seen, s)
 	}
 	renamed, restoring, err := m.renamed(w)
 	if err != nil {
