@@ -75,6 +75,9 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 		listed := c.Get("/staff/invitations").Is(200)
 		require.Equal(t, "An Peeters", listed.Text("items.0.name"))
 		require.Equal(t, "staff", listed.Text("items.0.role"))
+		c.Put("/staff/"+fmt.Sprint(made.Field("user_id"))+"/role", map[string]any{"role": "svc_admin"}).Is(200)
+		require.Equal(t, "svc_admin", c.Get("/staff/invitations").Is(200).Text("items.0.role"), "what the link gives now")
+		c.Put("/staff/"+fmt.Sprint(made.Field("user_id"))+"/role", map[string]any{"role": "staff"}).Is(200)
 
 		s.Visitor().Post("/auth/login", map[string]any{"login": "an@example.com", "password": ""}).Fails(401, "svc_unauthorized")
 		first := token(t, mails(t, s, "An@example.com")[0])
