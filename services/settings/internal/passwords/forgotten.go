@@ -50,6 +50,10 @@ func (r *Room) sendPasswordLink(ctx context.Context) (worked bool, err error) {
 		if err != nil {
 			return row.UnlessRefused(err)
 		}
+		// Only an invitation lets somebody in who has no password yet, and it ends.
+		if p.Invited {
+			return nil
+		}
 		tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
 		return r.mailPasswordLink(ctx, tx, p)
 	})

@@ -116,6 +116,16 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 
 		s.Travel(7*24*time.Hour + time.Minute)
 		s.Visitor().Post("/auth/invitation", map[string]any{"token": late, "password": "a long password"}).Fails(410, "svc_token_expired")
+		s.Visitor().Post("/auth/password/forgot", map[string]any{"email": "late@example.com"}).Is(200)
+		require.Len(t, mails(t, s, "late@example.com"), 1, "no other link lets somebody in who has no password")
+
+		s.Travel(100 * 24 * time.Hour)
+		run(t, s, "retention")
+		waiting := []any{}
+		for _, i := range admin(t, s).Get("/staff/invitations").Is(200).Items() {
+			waiting = append(waiting, i["email"])
+		}
+		require.Contains(t, waiting, "late@example.com", "it can be revoked as long as its user is there")
 	})
 }
 
