@@ -26,6 +26,10 @@ const (
 	Telemetry  = "telemetry"
 )
 
+// waits is the condition of the table link for an invitation that nobody has accepted or revoked, however old it is. The user who was made
+// for it has no password, and is removed with it.
+const waits = `kind = 'invitation' and ended_at is null and person_id is not null`
+
 // linksKept is for how long a link that ended is told from one that was never mailed.
 const linksKept = 90 * 24 * time.Hour
 
@@ -109,6 +113,13 @@ func FindLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) 
 		return l, fault.Expired()
 	}
 	return l, nil
+}
+
+// DeleteOutdatedLinks deletes up to n links whose time of keeping is over, and returns how many. Invitations that wait stay.
+func DeleteOutdatedLinks(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from link where id = any(array(select id from link where expires_at < $1 and not (`+waits+`)
+		order by expires_at limit $2 for update skip locked))`, tx.Now.Add(-linksKept), n)
+	return int(tag.RowsAffected()), err
 }
 
 // Done is the answer of operations that tell nothing more than that they ran.

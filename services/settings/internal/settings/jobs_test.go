@@ -39,6 +39,9 @@ func TestWhatIsKeptNoLongerIsDeleted(t *testing.T) {
 	require.NotZero(t, count(t, s, `select count(*) from audit`))
 	require.Equal(t, 1, count(t, s, `select count(*) from mail`))
 
+	_, err = s.Kit.DB.Pool.Exec(context.Background(), `insert into mail (id, recipient, subject, kind, status, next_at, created_at)
+		select gen_random_uuid(), 'a@example.com', '', 'test', 'sent', now(), now() from generate_series(1, 2001)`)
+	require.NoError(t, err)
 	s.Travel(31 * 24 * time.Hour)
 	run(t, s, "retention")
 	require.Zero(t, count(t, s, `select count(*) from mail`))

@@ -38,8 +38,9 @@ func (r *Room) recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie
 	return r.sessions.Cookie(browserCookie, token, browserKept), !known && others, nil
 }
 
-// DeleteOutdated deletes the browsers that are recognised no longer.
-func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `delete from browser where used_at < $1`, tx.Now.Add(-browserKept))
-	return err
+// DeleteOutdated deletes up to n browsers that are recognised no longer, and returns how many.
+func DeleteOutdated(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from browser where (person_id, hash) in (select person_id, hash from browser where used_at < $1 order by used_at limit $2 for update skip locked)`,
+		tx.Now.Add(-browserKept), n)
+	return int(tag.RowsAffected()), err
 }
