@@ -69,6 +69,17 @@ func TestSessionsThatEndedLeaveTheCopiesToo(t *testing.T) {
 	require.Equal(t, 1, gone)
 }
 
+func TestAPersonHasSoManyBrowsersAtMost(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `insert into browser (person_id, hash, used_at)
+		select id, sha256(n::text::bytea), now() - n * interval '1 hour' from person, generate_series(1, 60) n`)
+	require.NoError(t, err)
+	admin(t, s)
+	require.Equal(t, 50, count(t, s, `select count(*) from browser`))
+	require.Equal(t, 1, count(t, s, `select count(*) from browser where used_at > now() - interval '30 minutes'`), "the newest stay")
+}
+
 func TestThePortalIsAChannelOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := start(t)

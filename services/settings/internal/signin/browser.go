@@ -16,6 +16,8 @@ const (
 	browserCookie = "svc_browser"
 	// browserKept is for how long a browser is recognised after it was last used.
 	browserKept = 365 * 24 * time.Hour
+	// mostBrowsers of a person are recognised. A program that signs in without cookies is another one each time.
+	mostBrowsers = 50
 )
 
 // recognise notes that the user signs in with this browser, and reports whether it is the first time while others are
@@ -34,6 +36,10 @@ func (r *Room) recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie
 	if _, err := tx.Exec(ctx, `insert into browser (person_id, hash, used_at) values ($1, $2, $3)
 		on conflict (person_id, hash) do update set used_at = excluded.used_at`, personID, hash, tx.Now); err != nil {
 		return nil, false, fmt.Errorf("note the browser: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `delete from browser where person_id = $1 and hash in (select hash from browser where person_id = $1 order by used_at desc, hash offset $2)`,
+		personID, mostBrowsers); err != nil {
+		return nil, false, fmt.Errorf("forget the browsers used longest ago: %w", err)
 	}
 	return r.sessions.Cookie(browserCookie, token, browserKept), !known && others, nil
 }
