@@ -86,6 +86,15 @@ func HaveLinkSince(ctx context.Context, tx *db.Tx, kind string, personID int64, 
 	return have, nil
 }
 
+// LinkWorks reports whether a link can still be used.
+func LinkWorks(ctx context.Context, tx *db.Tx, id uuid.UUID) (works bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from link where id = $1 and ended_at is null and person_id is not null and expires_at >= $2)`, id, tx.Now).Scan(&works)
+	if err != nil {
+		return false, fmt.Errorf("look whether a link works: %w", err)
+	}
+	return works, nil
+}
+
 // UseLink ends the link that FindLink finds. Who also changes its user has locked them before.
 func UseLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 	l, err := FindLink(ctx, tx, kind, token)
