@@ -292,7 +292,7 @@ func TestNoHeaderSaysWhoCallsOrFromWhere(t *testing.T) {
 	for _, name := range []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded", "True-Client-Ip", "Cf-Connecting-Ip", "X-Client-Ip", "X-Cluster-Client-Ip"} {
 		spoofed = spoofed.With(name, "203.0.113.66")
 	}
-	spoofed.With("Forwarded", "for=203.0.113.66").Get(t, "/settings/roles").Fails(403, "svc_forbidden")
+	spoofed.With("Forwarded", "for=203.0.113.66").With("X-Frontdesk-For", "bm8gc2lnbmF0dXJl 203.0.113.66").Get(t, "/settings/roles").Fails(403, "svc_forbidden")
 	system.Eventually(t, func() bool {
 		for _, e := range d.Admin.Get(t, "/audit-log?action=get-roles").Is(200).Items() {
 			if e["user_id"] == float64(id) {

@@ -262,6 +262,7 @@ func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), er
 	k.Auth.PerMinute = int(600 * cfg.RateFactor)
 	k.Auth.IPHeader, k.Auth.Proxies = k.ipHeader, cfg.Proxies
 	k.Auth.Now = d.Now
+	k.Auth.Trust = k.Bus.Trust
 	k.Auth.Seen, k.Auth.KeySeen = k.seen, k.keySeen
 	k.Apps = newApps(b, r.applied)
 	r.kit = k

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
@@ -32,6 +33,8 @@ type Auth struct {
 	IPHeader func() string
 	// Proxies are the proxies before the gateway that are ours.
 	Proxies []netip.Prefix
+	// Trust signs and verifies for whom settings calls, see Vouch.
+	Trust *trust.Keys
 	// Seen is called for a session in use, KeySeen for an application password, each at most every five minutes for each.
 	Seen    func(s *proto.Session)
 	KeySeen func(k *proto.ApplicationPassword, address string)
@@ -131,7 +134,7 @@ func (a *Auth) holder(key *proto.ApplicationPassword, user *proto.User, address 
 
 func byKey(key *proto.ApplicationPassword, user *proto.User, r rights) db.Actor {
 	actor := db.Actor{UserID: user.GetId(), Label: key.GetName(), Channel: db.ChannelAPI, Capabilities: r.limitedTo(key),
-		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Denied: key.GetDenied(), Credential: KeyKey(key.GetId())}
+		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Denied: key.GetDenied(), Credential: KeyKey(key.GetId()), KeyHash: [sha256.Size]byte(key.GetHash())}
 	if key.GetLimited() {
 		actor.Limit = append([]string{}, key.GetPermissions()...)
 	}
@@ -184,16 +187,16 @@ func (a *Auth) over(key *proto.ApplicationPassword) bool {
 // as a use of the credential nor for its limit.
 func (a *Auth) Again(who db.Actor) (db.Actor, error) {
 	record, _ := a.Identity.Table.Get(who.Credential)
-	switch r := record.GetRecord().(type) {
-	case *proto.Identity_Session:
-		now, err := a.inSession(r.Session)
+	if s := record.GetSession(); s != nil {
+		now, err := a.inSession(s)
 		now.Address = who.Address
 		return now, err
-	case *proto.Identity_Key:
-		user, ok := a.Identity.User(r.Key.GetUserId())
-		rights := a.Identity.rightsOf(r.Key.GetUserId())
-		if ok && rights.api && !a.over(r.Key) {
-			now := byKey(r.Key, user, rights)
+	}
+	if key := a.Identity.key(who.KeyHash); key != nil {
+		user, ok := a.Identity.User(key.GetUserId())
+		rights := a.Identity.rightsOf(key.GetUserId())
+		if ok && rights.api && !a.over(key) {
+			now := byKey(key, user, rights)
 			now.Address = who.Address
 			return now, nil
 		}
@@ -289,9 +292,12 @@ func PasswordHash(password string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.ReplaceAll(password, " ", "")))
 }
 
-// Address is the visitor's address: the peer as the gateway saw it, or what the chosen header of a proxy of ours says. Without a
-// gateway in front it is the peer itself.
+// Address is the visitor's address: the one that settings vouches for, else the peer as the gateway saw it, or what the chosen header of
+// a proxy of ours says. Without a gateway in front it is the peer itself.
 func (a *Auth) Address(r *http.Request) string {
+	if address, ok := a.vouchedFor(r.Header); ok {
+		return address
+	}
 	hops := hopsOf(r.Header)
 	if len(hops) == 0 {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)

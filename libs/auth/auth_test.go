@@ -16,6 +16,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
@@ -69,6 +70,26 @@ func TestACredentialIsLookedUpAgainWithoutBeingUsed(t *testing.T) {
 	a.Identity.Table.Put(AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{SiteAdmin}}}})
 	_, err = a.Again(actor)
 	require.Equal(t, 401, fault.From(err).Status, "the role does not reach the API any more")
+
+	// One of two tokens of a connection ends.
+	a.Identity.Table.Put(AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{"staff"}}}})
+	tokens := map[string]*proto.Identity{}
+	for _, token := range []string{"one", "two"} {
+		hash := sha256.Sum256([]byte(token))
+		tokens[token] = &proto.Identity{Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{Id: "connection", UserId: 2, Hash: hash[:], Bearer: true, Assistant: true}}}
+		a.Identity.Table.Put(TokenKey(token), tokens[token])
+		actor, err = a.token(t.Context(), token, "192.0.2.1")
+		require.NoError(t, err)
+		again, err = a.Again(actor)
+		require.NoError(t, err)
+		require.Equal(t, actor, again)
+	}
+	a.Identity.apply(TokenKey("one"), tokens["one"], true)
+	_, err = a.Again(actor)
+	require.NoError(t, err)
+	a.Identity.apply(TokenKey("two"), tokens["two"], true)
+	_, err = a.Again(actor)
+	require.Equal(t, 401, fault.From(err).Status, "the token has ended")
 
 	hash := sha256.Sum256([]byte("token"))
 	seen, now := time.Now(), time.Now()
@@ -148,6 +169,41 @@ func TestTheAddressIsThePeerUnlessAProxyHeaderIsChosen(t *testing.T) {
 	require.Equal(t, "198.51.100.1", a.Address(r), "through two proxies of ours")
 	r.Header.Set("X-Forwarded-For", "192.0.2.7")
 	require.Equal(t, "192.0.2.7", a.Address(r), "a proxy's own call")
+}
+
+func TestOnlySettingsSaysForWhomItCalls(t *testing.T) {
+	ring := trust.RingOf([]string{"settings", "booking"}, func(string) []string { return []string{"a master key that is long enough"} })
+	of := func(service, master string) *Auth {
+		a := site(t)
+		a.Trust = trust.New(service, []string{master}, ring)
+		return a
+	}
+	const master = "a master key that is long enough"
+	booking, now := of("booking", master), time.Now()
+	booking.Now = func() time.Time { return now }
+	for name, c := range map[string]struct {
+		by      *Auth
+		after   time.Duration
+		change  func(h http.Header)
+		address string
+	}{
+		"settings":            {of("settings", master), time.Minute, nil, "203.0.113.9"},
+		"an old signature":    {of("settings", master), 5 * time.Minute, nil, "192.0.2.1"},
+		"a thief":             {of("settings", "another master key of somebody"), 0, nil, "192.0.2.1"},
+		"another service":     {of("booking", master), 0, nil, "192.0.2.1"},
+		"another credential":  {of("settings", master), 0, func(h http.Header) { h.Set("Authorization", "Bearer other") }, "192.0.2.1"},
+		"another address":     {of("settings", master), 0, func(h http.Header) { h.Set(vouchHeader, strings.Replace(h.Get(vouchHeader), "203", "204", 1)) }, "192.0.2.1"},
+		"no signature at all": {of("settings", master), 0, func(h http.Header) { h.Set(vouchHeader, "203.0.113.9") }, "192.0.2.1"},
+	} {
+		r := basic("User1", "pass of User1")
+		r.Header.Set("X-Forwarded-For", "192.0.2.1")
+		c.by.Now = func() time.Time { return now.Add(-c.after) }
+		require.NoError(t, c.by.Vouch(r.Header, "203.0.113.9"))
+		if c.change != nil {
+			c.change(r.Header)
+		}
+		require.Equal(t, c.address, booking.Address(r), name)
+	}
 }
 
 func TestATimeTokenIsGoodForItsSubjectItsWordsAndItsTime(t *testing.T) {

@@ -144,6 +144,13 @@ func (i *Identity) User(id int64) (*proto.User, bool) {
 	return u, ok
 }
 
+// key is the application password or token with this hash, nil for none.
+func (i *Identity) key(hash [sha256.Size]byte) *proto.ApplicationPassword {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.keys[hash]
+}
+
 // Users are all users by id.
 func (i *Identity) Users() []*proto.User {
 	i.mu.RLock()

@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+)
 
 // Channels through which a change can come, as the timeline and the audit log name them.
 const (
@@ -37,6 +40,8 @@ type Actor struct {
 	Session bool
 	// Credential identifies the key or session without revealing it.
 	Credential string
+	// KeyHash is the hash of the application password or token. A connection of an assistant has several tokens, one credential.
+	KeyHash [sha256.Size]byte
 	// TwoFactorMissing is true when the site asks for a second factor that this session was not given.
 	TwoFactorMissing bool
 	// Address that the actor calls from, for rate limits and the audit log.

@@ -76,8 +76,8 @@ func (r *Room) exposed() []mcp.Ability {
 func (r *Room) Adapter() http.Handler {
 	return mcp.New(mcp.Options{PublicURL: r.Config.PublicURL,
 		// Without a gateway, as in a test of this service alone, the service is its own.
-		Gateway:      cmp.Or(r.Config.GatewayURL, r.Config.BaseURL),
-		Authenticate: r.Auth.Authenticate, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions")})
+		Gateway: cmp.Or(r.Config.GatewayURL, r.Config.BaseURL),
+		Auth:    r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions")})
 }
 
 // watchAbilities makes changes be told of all that decides which abilities a caller has.

@@ -375,10 +375,14 @@ func (r *Room) endExpiredConnections(ctx context.Context) error {
 
 // onConnectionSeen notes when and from where a token of a connection was last used.
 func onConnectionSeen(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.KeySeen) error {
-	_, err := tx.Exec(ctx, `update connection set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
-		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
+	id, err := uuid.Parse(in.GetId())
 	if err != nil {
-		return fmt.Errorf("note the use of connection %s: %w", in.GetId(), err)
+		return fmt.Errorf("id of a connection: %w", err)
+	}
+	_, err = tx.Exec(ctx, `update connection set last_used_at = $2, last_address = $3 where id = $1 and coalesce(last_used_at, '-infinity') < $2`,
+		id, e.At.Truncate(time.Second), in.GetAddress())
+	if err != nil {
+		return fmt.Errorf("note the use of connection %s: %w", id, err)
 	}
 	return nil
 }

@@ -186,8 +186,9 @@ func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, err
 	return nil, err
 }
 
-// DeleteOutdated deletes the entries whose time of keeping is over.
-func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `delete from audit where created_at < $1`, tx.Now.AddDate(0, 0, -DaysKept))
-	return err
+// DeleteOutdated deletes up to n entries whose time of keeping is over, and returns how many.
+func DeleteOutdated(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from audit where id = any(array(select id from audit where created_at < $1 order by created_at limit $2 for update skip locked))`,
+		tx.Now.AddDate(0, 0, -DaysKept), n)
+	return int(tag.RowsAffected()), err
 }

@@ -2,12 +2,14 @@
 package docs
 
 import (
+	"bytes"
 	"html/template"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"frontdesk/libs/web"
 )
@@ -22,27 +24,46 @@ type Pages struct {
 	caller   func(w http.ResponseWriter, r *http.Request) (signIn, person string)
 	folder   fs.FS
 	guides   *template.Template
+
+	mu   sync.Mutex
+	of   []byte // the document of which read was made; the same one comes until it changes
+	read *reference
 }
 
 // New makes the pages of a folder that has guide/*.html and sample. document is the OpenAPI description of the installation. caller is
 // where a visitor signs in, and the name of one who has, else "".
 func New(ui *web.UI, folder fs.FS, document func() ([]byte, error), caller func(w http.ResponseWriter, r *http.Request) (signIn, person string)) *Pages {
-	return &Pages{ui, document, caller, folder, template.Must(template.ParseFS(folder, "guide/*.html"))}
+	return &Pages{UI: ui, document: document, caller: caller, folder: folder, guides: template.Must(template.ParseFS(folder, "guide/*.html"))}
 }
 
 // ServeHTTP shows a page.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	document, err := p.document()
+	all, err := p.reference()
 	if err == nil {
-		var all *reference
-		if all, err = readReference(document); err == nil {
-			p.show(w, r, all)
-			return
-		}
+		p.show(w, r, all)
+		return
 	}
 	slog.ErrorContext(r.Context(), "the reference cannot be shown", "error", err)
 	t := p.Reader(r)
 	p.Message(w, r, http.StatusServiceUnavailable, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: t.T("account_failed")})
+}
+
+// reference is the document as it is now, read once. Nobody changes what is read.
+func (p *Pages) reference() (*reference, error) {
+	document, err := p.document()
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.read != nil && bytes.Equal(p.of, document) {
+		return p.read, nil
+	}
+	all, err := readReference(document)
+	if err == nil {
+		p.of, p.read = document, all
+	}
+	return all, err
 }
 
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, all *reference) {

@@ -24,3 +24,17 @@ func TestTheReferenceIsSearchedByAllWords(t *testing.T) {
 	require.JSONEq(t, `{"id": 7}`, o.Answer())
 	require.Nil(t, all.find("sell-stamp"))
 }
+
+func TestTheReferenceIsReadOnceForEachDocument(t *testing.T) {
+	document := []byte(`{"tags": [{"name": "Stamps"}]}`)
+	p := &Pages{document: func() ([]byte, error) { return document, nil }}
+	first, err := p.reference()
+	require.NoError(t, err)
+	again, err := p.reference()
+	require.NoError(t, err)
+	require.Same(t, first, again)
+	document = []byte(`{"tags": [{"name": "Letters"}]}`)
+	next, err := p.reference()
+	require.NoError(t, err)
+	require.Equal(t, "Letters", next.Tags[0].Name)
+}

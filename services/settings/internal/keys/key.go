@@ -185,10 +185,14 @@ func EndAll(ctx context.Context, tx *db.Tx, personID int64) error {
 
 // onKeySeen notes when and from where a key was last used.
 func onKeySeen(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.KeySeen) error {
-	_, err := tx.Exec(ctx, `update application_password set last_used_at = $2, last_address = $3 where id::text = $1 and coalesce(last_used_at, '-infinity') < $2`,
-		in.GetId(), e.At.Truncate(time.Second), in.GetAddress())
+	id, err := uuid.Parse(in.GetId())
 	if err != nil {
-		return fmt.Errorf("note the use of application_password %s: %w", in.GetId(), err)
+		return fmt.Errorf("id of an application password: %w", err)
+	}
+	_, err = tx.Exec(ctx, `update application_password set last_used_at = $2, last_address = $3 where id = $1 and coalesce(last_used_at, '-infinity') < $2`,
+		id, e.At.Truncate(time.Second), in.GetAddress())
+	if err != nil {
+		return fmt.Errorf("note the use of application_password %s: %w", id, err)
 	}
 	return nil
 }

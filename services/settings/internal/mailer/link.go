@@ -26,6 +26,10 @@ const (
 	Telemetry  = "telemetry"
 )
 
+// waits is the condition of the table link for an invitation that nobody has accepted or revoked, however old it is. The user who was made
+// for it has no password, and is removed with it.
+const waits = `kind = 'invitation' and ended_at is null and person_id is not null`
+
 // linksKept is for how long a link that ended is told from one that was never mailed.
 const linksKept = 90 * 24 * time.Hour
 
@@ -41,7 +45,7 @@ type link struct {
 
 const linkColumns = `id, kind, person_id, role, expires_at, ended_at`
 
-// NewLink makes a link and ends those of its kind that the person had before.
+// NewLink makes a link and ends those of its kind that the locked user had before.
 func NewLink(ctx context.Context, tx *db.Tx, kind string, personID int64, role string, life time.Duration) (token string, l link, err error) {
 	if err := EndLinks(ctx, tx, kind, personID); err != nil {
 		return "", l, err
@@ -82,7 +86,16 @@ func HaveLinkSince(ctx context.Context, tx *db.Tx, kind string, personID int64, 
 	return have, nil
 }
 
-// UseLink ends the link that FindLink finds.
+// LinkWorks reports whether a link can still be used.
+func LinkWorks(ctx context.Context, tx *db.Tx, id uuid.UUID) (works bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from link where id = $1 and ended_at is null and person_id is not null and expires_at >= $2)`, id, tx.Now).Scan(&works)
+	if err != nil {
+		return false, fmt.Errorf("look whether a link works: %w", err)
+	}
+	return works, nil
+}
+
+// UseLink ends the link that FindLink finds. Who also changes its user has locked them before.
 func UseLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 	l, err := FindLink(ctx, tx, kind, token)
 	if err != nil {
@@ -109,6 +122,13 @@ func FindLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) 
 		return l, fault.Expired()
 	}
 	return l, nil
+}
+
+// DeleteOutdatedLinks deletes up to n links whose time of keeping is over, and returns how many. Invitations that wait stay.
+func DeleteOutdatedLinks(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from link where id = any(array(select id from link where expires_at < $1 and not (`+waits+`)
+		order by expires_at limit $2 for update skip locked))`, tx.Now.Add(-linksKept), n)
+	return int(tag.RowsAffected()), err
 }
 
 // Done is the answer of operations that tell nothing more than that they ran.

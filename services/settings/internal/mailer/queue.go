@@ -194,11 +194,9 @@ func (r *Room) cancelWaiting(ctx context.Context) (did []string, err error) {
 	return did, err
 }
 
-// DeleteOutdated deletes the mails and the links whose time of keeping is over.
-func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `delete from mail where created_at < $1 and status in ('sent', 'failed', 'unknown')`, tx.Now.Add(-mailsKept)); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `delete from link where expires_at < $1`, tx.Now.Add(-linksKept))
-	return err
+// DeleteOutdated deletes up to n mails whose time of keeping is over, and returns how many.
+func DeleteOutdated(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from mail where id = any(array(select id from mail where created_at < $1 and status in ('sent', 'failed', 'unknown')
+		order by created_at limit $2 for update skip locked))`, tx.Now.Add(-mailsKept), n)
+	return int(tag.RowsAffected()), err
 }

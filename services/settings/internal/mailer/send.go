@@ -26,10 +26,13 @@ const (
 	lease = 2 * time.Minute
 	// senders is how many mails a replica sends at a time.
 	senders = 4
-	// giveUp is how old a mail gets before it fails for a server that cannot be reached.
+	// giveUp is for how long a mail is tried at a server that cannot be reached, and how late it may be tried at all: what nobody could
+	// send for so long, because there was no server or its app was off, has become wrong.
 	giveUp = 5 * 24 * time.Hour
 	// longestWait is the longest time between two attempts.
 	longestWait = 15 * time.Minute
+	// mostAttempts fill the time of giveUp, but for the first minutes.
+	mostAttempts = int(giveUp / longestWait)
 )
 
 // outcomes are the statuses of mails that are not sent again.
@@ -80,12 +83,12 @@ func (r *Room) send(ctx context.Context) {
 
 // claimed is a mail that no other replica claims until the lease ends.
 type claimed struct {
-	ID        uuid.UUID
-	Message   []byte
-	Attempts  int
-	CreatedAt time.Time
-	NotAfter  *time.Time
-	Lease     uuid.UUID
+	ID       uuid.UUID
+	Message  []byte
+	Attempts int
+	DueAt    time.Time
+	NotAfter *time.Time
+	Lease    uuid.UUID
 }
 
 // claim leases the mail that is due longest to the caller; nil when none is due. Mails of an app that is off are not due. The
@@ -98,7 +101,7 @@ func (r *Room) claim(ctx context.Context) (*claimed, error) {
 				select id from mail where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
 					and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $1::interval
 				order by next_at limit 1 for update skip locked)
-			returning id, message, attempts, created_at, not_after, leased_by as lease`, lease, uuid.New(), tx.Now, r.appsOff())
+			returning id, message, attempts, next_at as due_at, not_after, leased_by as lease`, lease, uuid.New(), tx.Now, r.appsOff())
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -150,7 +153,7 @@ const (
 // taken the mail yet, and else waits for the answer as long as mail.Send does.
 func (r *Room) attempt(ctx context.Context, c *claimed) {
 	err := errTooLate
-	if c.NotAfter == nil || r.DB.Now().Before(*c.NotAfter) {
+	if now := r.DB.Now(); (c.NotAfter == nil || now.Before(*c.NotAfter)) && now.Sub(c.DueAt) <= giveUp {
 		err = r.deliver(ctx, c)
 	}
 	stopping := ctx.Err() != nil
@@ -192,7 +195,7 @@ func (r *Room) replyTo() string {
 }
 
 // finish stores the outcome of an attempt, unless the mail has passed to another replica. cause is nil for a mail that was sent;
-// one that the server rejected for good, or that is too old, has failed. A mail that the stop of the process kept from being
+// one that the server rejected for good, or that was tried for long enough, has failed. A mail that the stop of the process kept from being
 // handed over is due at once.
 func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping bool) error {
 	status, next, reason := statusRetrying, tx.Now.Add(backOff(c.Attempts)), ""
@@ -204,7 +207,7 @@ func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping b
 		status = statusSent
 	case errors.Is(cause, mail.ErrUnknown):
 		status = statusUnknown
-	case errors.Is(cause, mail.ErrRejected), errors.Is(cause, errTooLate), tx.Now.Sub(c.CreatedAt) > giveUp:
+	case errors.Is(cause, mail.ErrRejected), errors.Is(cause, errTooLate), c.Attempts >= mostAttempts:
 		status = statusFailed
 	case stopping:
 		next = tx.Now

@@ -374,6 +374,43 @@ func TestAMailOfAnAppThatIsOffWaits(t *testing.T) {
 	require.Empty(t, box.to("soon@example.com"), "its time was over when the app came back")
 }
 
+func TestAMailThatNobodyCouldSendForDaysIsNotSentAnyMore(t *testing.T) {
+	t.Parallel()
+	box := &mailbox{have: map[string][]string{}}
+	s, inside, statuses := ownMails(t, box)
+	post(t, s, letter(t, "old@example.com"))
+	later := letter(t, "asked-early@example.com")
+	later.NotBefore = time.Now().Add(6 * 24 * time.Hour).Unix()
+	post(t, s, later)
+	s.Settle()
+	s.Travel(6*24*time.Hour + time.Hour)
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { inside.send(running); close(ended) }()
+	s.Eventually(func() bool {
+		return !slices.Contains(statuses(), statusQueued) && !slices.Contains(statuses(), statusSending)
+	})
+	require.Empty(t, box.to("old@example.com"))
+	require.Len(t, box.to("asked-early@example.com"), 1)
+	stop()
+	<-ended
+
+	// However old it is, a server may refuse it for a while.
+	post(t, s, letter(t, "an@example.com"))
+	s.Settle()
+	for attempts, status := range map[int]string{1: statusRetrying, mostAttempts: statusFailed} {
+		_, err := s.Kit.DB.Pool.Exec(t.Context(), `update mail set created_at = now() - interval '30 days', attempts = $1, next_at = now() where recipient = 'an@example.com'`, attempts-1)
+		require.NoError(t, err)
+		c, err := inside.claim(t.Context())
+		require.NoError(t, err)
+		require.NotNil(t, c)
+		require.NoError(t, s.Kit.DB.Do(t.Context(), func(tx *db.Tx) error { return c.finish(t.Context(), tx, errors.New("451 later"), false) }))
+		require.Equal(t, 1, count(t, s, `select count(*) from mail where recipient = 'an@example.com' and status = '`+status+`'`))
+		_, err = s.Kit.DB.Pool.Exec(t.Context(), `update mail set status = 'queued', message = '' where recipient = 'an@example.com'`)
+		require.NoError(t, err)
+	}
+}
+
 func TestAMailIsSentOnceWhileTheClockIsSet(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{have: map[string][]string{}, stall: make(chan struct{})}

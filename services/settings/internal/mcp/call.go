@@ -79,6 +79,9 @@ func (a *adapter) request(ctx context.Context, c caller, x Ability, input json.R
 		return nil, err
 	}
 	req.Header.Set("Authorization", c.header.Get("Authorization"))
+	if err := a.Auth.Vouch(req.Header, c.actor.Address); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{"X-Request-Id", "Traceparent", "Tracestate"} {
 		if v := c.header.Get(name); v != "" {
 			req.Header.Set(name, v)

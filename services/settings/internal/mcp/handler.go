@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -30,8 +31,8 @@ const maxBody = 8 << 20
 type Options struct {
 	// PublicURL is the address of the gateway as people see it, Gateway as this process reaches it.
 	PublicURL, Gateway string
-	// Authenticate returns who sends a request. Its error is a fault.
-	Authenticate func(ctx context.Context, r *http.Request) (db.Actor, error)
+	// Auth authenticates callers, and vouches for their address.
+	Auth *auth.Auth
 	// Abilities are those that are exposed to assistants and whose app is on, sorted by name.
 	Abilities func() []Ability
 	// Changed returns a channel that is closed by the next change of abilities, apps, people, roles or keys.
@@ -110,10 +111,11 @@ func (a *adapter) serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Authorization") == "" {
 		return fault.Unauthorized("Connect with OAuth, or use an application password for assistants.")
 	}
-	actor, err := a.Authenticate(r.Context(), r)
+	actor, err := a.Auth.Authenticate(r.Context(), r)
 	if err != nil {
 		return err
 	}
+	actor.Address = a.Auth.Address(r)
 	c := caller{actor: actor, header: r.Header}
 	if c.groups, err = a.wanted(r.URL.Query()); err != nil {
 		return err
@@ -249,7 +251,7 @@ func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m mes
 		}
 		defer leave()
 		unlimited(w)
-		go a.keep(ctx, cancel, r, c, seen, s)
+		go a.keep(ctx, cancel, c, seen, s)
 	}
 	renamed, restoring, err := m.renamed(w)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
-	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/mcp"
@@ -173,6 +172,14 @@ func TestAnAssistantFindsAndRunsWhatItMay(t *testing.T) {
 		d.Eventually(func() bool {
 			entry := d.admin.Get("/audit-log?action=update-form-style").Is(200)
 			return entry.Text("items.0.channel") == "ability" && entry.Text("items.0.actor_label") == "assistant"
+		})
+	})
+	t.Run("the audit log has the address of the assistant, not of this process", func(t *testing.T) {
+		_, body := d.send("?tools=settings", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc-update-form-style","arguments":{"size":16}}}`,
+			"X-Forwarded-For", "198.51.100.7")
+		require.Contains(t, body, `"size":16`)
+		d.Eventually(func() bool {
+			return d.admin.Get("/audit-log?action=update-form-style").Is(200).Text("items.0.address") == "198.51.100.7"
 		})
 	})
 	t.Run("an empty filter and null are none, as over REST", func(t *testing.T) {
@@ -539,6 +546,7 @@ func TestAClientIsToldOfChangesUntilItsCredentialEnds(t *testing.T) {
 func TestACallEndsWhenItsClientCancelsItOrGoes(t *testing.T) {
 	t.Parallel()
 	// The API, as far as it is needed here: an ability that takes as long as its caller waits.
+	of := start(t)
 	begun, ended := make(chan bool, 1), make(chan bool, 1)
 	api := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		begun <- true
@@ -548,17 +556,14 @@ func TestACallEndsWhenItsClientCancelsItOrGoes(t *testing.T) {
 	defer func() { api.CloseClientConnections(); api.Close() }()
 	ability := mcp.Ability{Group: "settings", Ability: &proto.Ability{Name: "svc/wait", Permission: op.SignedIn, ReadOnly: true, InputSchema: []byte(`{"type":"object"}`)}}
 	server := httptest.NewServer(mcp.New(mcp.Options{PublicURL: "http://localhost", Gateway: api.URL, Key: []byte("key"), Stopping: make(chan struct{}),
-		Authenticate: func(_ context.Context, r *http.Request) (db.Actor, error) {
-			return db.Actor{Credential: r.Header.Get("Authorization")}, nil
-		},
-		Abilities: func() []mcp.Ability { return []mcp.Ability{ability} }, Changed: func() <-chan struct{} { return nil }}))
+		Auth: of.Kit.Auth, Abilities: func() []mcp.Ability { return []mcp.Ability{ability} }, Changed: func() <-chan struct{} { return nil }}))
 	defer server.Close()
-	d := &desk{Service: &apptest.Service{URL: server.URL}, t: t, key: "Basic one"}
+	d := &desk{Service: &apptest.Service{URL: server.URL}, t: t, key: of.key}
 	begin := func(key string) string {
 		res, _ := d.send("", initialize, "Authorization", key)
 		return res.Header.Get("Mcp-Session-Id")
 	}
-	session, other := begin("Basic one"), begin("Basic one")
+	session, other := begin(d.key), begin(d.key)
 	const call = `{"jsonrpc":"2.0","id":"c 1","method":"tools/call","params":{"name":"svc-wait","arguments":{}}}`
 	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c 1"}}`
 	within := func(what chan bool) bool {

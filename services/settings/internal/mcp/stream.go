@@ -24,21 +24,19 @@ const (
 )
 
 // watch calls change each time the abilities that are open to a caller differ from those of the fingerprint seen, and then from
-// those of the call before. It returns when ctx ends, the process stops or the credential is no longer good.
-func (a *adapter) watch(ctx context.Context, r *http.Request, c caller, seen string, change func(caller)) {
+// those of the call before. It returns when ctx ends, the process stops or the credential is no longer good. Watching is no use of the
+// credential.
+func (a *adapter) watch(ctx context.Context, c caller, seen string, change func(caller)) {
 	for {
 		changed := a.Changed()
 		// What changed before the channel was made is seen here.
-		actor, err := a.Authenticate(ctx, r)
+		now, err := a.Auth.Again(c.actor)
 		if err != nil {
-			if f := fault.From(err); f.Status == http.StatusUnauthorized {
-				return
-			}
-		} else {
-			c.actor = actor
+			return
 		}
-		if now := a.fingerprint(c); now != seen {
-			seen = now
+		c.actor = now
+		if open := a.fingerprint(c); open != seen {
+			seen = open
 			change(c)
 		}
 		select {
@@ -67,10 +65,10 @@ func (a *adapter) fingerprint(c caller) string {
 
 // keep keeps the tools of a server of the library up to date, which notifies its subscriber, and ends the subscription when watch
 // does.
-func (a *adapter) keep(ctx context.Context, end func(), r *http.Request, c caller, seen string, s *sdk.Server) {
+func (a *adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server) {
 	defer end()
 	offered := names(a.toolsOf(c))
-	a.watch(ctx, r, c, seen, func(now caller) {
+	a.watch(ctx, c, seen, func(now caller) {
 		s.RemoveTools(offered...)
 		tools := a.toolsOf(now)
 		for _, t := range tools {
@@ -121,7 +119,7 @@ func (a *adapter) listen(w http.ResponseWriter, r *http.Request, c caller) error
 			}
 		}
 	})
-	a.watch(ctx, r, c, a.fingerprint(c), func(caller) {
+	a.watch(ctx, c, a.fingerprint(c), func(caller) {
 		say(fmt.Sprintf("event: message\ndata: %s\n\n", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 	})
 	cancel()

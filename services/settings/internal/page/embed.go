@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -13,7 +14,7 @@ import (
 )
 
 // onEmbed appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
-// title and that the page exists; a page that was deleted since gets no answer.
+// title and that the page exists; a page that was deleted since, or is full, gets no answer.
 func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, _ bus.Event, in *proto.EmbedInPage) error {
 	if in.GetPageId() == 0 {
 		// The sender can correct nothing any more: a title is made to fit instead of refused.
@@ -37,6 +38,9 @@ func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, _ bus.Event, in *proto.Em
 		p.Content += "\n\n"
 	}
 	p.Content += in.GetShortcode()
+	if utf8.RuneCountInString(p.Content) > longestContent {
+		return nil // as with a page that was deleted: nobody could save the page any more
+	}
 	_, err = r.save(ctx, tx, p, []string{"content"}, &proto.PageEmbedded{RequestId: in.GetRequestId()})
 	return err
 }

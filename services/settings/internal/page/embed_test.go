@@ -2,7 +2,9 @@ package page
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,9 +30,12 @@ func TestAWidgetIsPutIntoAPageForAnotherService(t *testing.T) {
 	}
 	send(&proto.EmbedInPage{RequestId: "one", PageId: existing, Shortcode: `[svc-form id="3"]`})
 	send(&proto.EmbedInPage{RequestId: "two", NewPageTitle: "Book", Shortcode: `[svc-booking]`, Publish: true})
+	full := int64(c.Post("/pages", map[string]any{"title": "Full", "content": strings.Repeat("é", 199_990)}).Is(201).Field("id").(float64))
+	send(&proto.EmbedInPage{RequestId: "full", PageId: full, Shortcode: `[svc-booking]`})
 	send(&proto.EmbedInPage{RequestId: "three", PageId: 999, Shortcode: `[svc-booking]`})
 	s.Settle()
 	require.Equal(t, "Write to us\n\n[svc-form id=\"3\"]", c.Get("/pages/"+fmt.Sprint(existing)).Is(200).Text("content"))
+	require.Equal(t, 199_990, utf8.RuneCountInString(c.Get("/pages/"+fmt.Sprint(full)).Is(200).Text("content")), "a page that is full stays as it is")
 	var answers []string
 	for _, e := range s.Events(proto.PageTopic) {
 		if len(e.GetExtra()) > 0 {

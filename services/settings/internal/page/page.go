@@ -138,8 +138,11 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	return r.shown(p), r.publish(ctx, tx, proto.KindPageCreated, p, nil, nil)
 }
 
-// longestTitle in characters.
-const longestTitle = 190
+// Lengths in characters; longestContent is that of the operations' inputs.
+const (
+	longestTitle   = 190
+	longestContent = 200_000
+)
 
 // add stores a page. Without a slug it gets a free one that resembles the title; a slug that is given
 // has to be free.

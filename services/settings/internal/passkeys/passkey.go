@@ -288,8 +288,9 @@ func (r *Room) Use(ctx context.Context, tx *db.Tx, in PasskeyAnswer, only int64)
 	return p, nil
 }
 
-// DeleteOutdated deletes the challenges that nobody can answer any more.
-func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `delete from passkey_challenge where expires_at < $1`, tx.Now)
-	return err
+// DeleteOutdated deletes up to n challenges that nobody can answer any more, and returns how many.
+func DeleteOutdated(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from passkey_challenge where hash = any(array(select hash from passkey_challenge where expires_at < $1
+		order by expires_at limit $2 for update skip locked))`, tx.Now, n)
+	return int(tag.RowsAffected()), err
 }

@@ -50,6 +50,10 @@ func (r *Room) sendPasswordLink(ctx context.Context) (worked bool, err error) {
 		if err != nil {
 			return row.UnlessRefused(err)
 		}
+		// Only an invitation lets somebody in who has no password yet, and it ends.
+		if p.Invited {
+			return nil
+		}
 		tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
 		return r.mailPasswordLink(ctx, tx, p)
 	})
@@ -141,11 +145,14 @@ func (r *Room) Choose(ctx context.Context, d *db.DB, kind string, in NewPassword
 		return p, err
 	}
 	err = d.Do(people.Acting(ctx, p), func(tx *db.Tx) error {
-		l, err := mailer.UseLink(ctx, tx, kind, in.Token)
-		if err != nil {
+		// The user is locked before their links, as everywhere.
+		if _, err := people.Lock(ctx, tx, p.ID); err != nil {
 			return err
 		}
-		p, err = people.SetPassword(ctx, tx, *l.PersonID, hash)
+		if _, err := mailer.UseLink(ctx, tx, kind, in.Token); err != nil {
+			return err
+		}
+		p, err = people.SetPassword(ctx, tx, p.ID, hash)
 		if err != nil {
 			return err
 		}

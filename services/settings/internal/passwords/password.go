@@ -23,10 +23,10 @@ const Shortest = 8
 // AccountOf is the key under which attempts at a user's password are counted, whatever login was typed.
 func AccountOf(personID int64) string { return "account/#" + row.Key(personID) }
 
-// Check compares a password with the user's outside any transaction, because that takes tens of milliseconds, and
+// Check compares a password with the user's for an action, outside any transaction because that takes tens of milliseconds, and
 // gives the hash that it matched. A user with the id 0 does not exist. Errors: 429 when account has used up its attempts; wrong
 // for another password, which the audit log then has an entry of.
-func (r *Room) Check(ctx context.Context, d *db.DB, account string, personID int64, password string, wrong error) (hash string, err error) {
+func (r *Room) Check(ctx context.Context, d *db.DB, action, account string, personID int64, password string, wrong error) (hash string, err error) {
 	wait, err := d.Allow(ctx, r.Config.RateFactor, db.Bucket{Key: account, Limit: Attempts})
 	if err != nil {
 		return "", err
@@ -48,7 +48,7 @@ func (r *Room) Check(ctx context.Context, d *db.DB, account string, personID int
 	}
 	if !matches {
 		return "", people.Refusing(ctx, d, func(tx *db.Tx) (refusal, err error) {
-			return wrong, people.AuditRefusal(ctx, tx, personID)
+			return wrong, people.AuditRefusal(ctx, tx, action, personID)
 		})
 	}
 	return hash, nil
@@ -110,6 +110,9 @@ func (h hasher) matches(ctx context.Context, password, hash string) (bool, error
 	return argon2id.ComparePasswordAndHash(password, hash)
 }
 
+// confirmPassword is what the audit log calls confirming one.
+const confirmPassword = "confirm-password"
+
 // confirm notes that the caller's session has just seen the password. Errors: 400 for a wrong one, 429 after many.
 func (r *Room) confirm(ctx context.Context, d *db.DB, in struct {
 	Password string `json:"password" required:"true" maxLength:"1024" doc:"The password of the caller."`
@@ -119,13 +122,13 @@ func (r *Room) confirm(ctx context.Context, d *db.DB, in struct {
 	if err != nil {
 		return op.None{}, err
 	}
-	if _, err := r.Check(ctx, d, AccountOf(who.UserID), who.UserID, in.Password, fault.Invalid("password", fault.NewProblem("wrong", "is not right"))); err != nil {
+	if _, err := r.Check(ctx, d, confirmPassword, AccountOf(who.UserID), who.UserID, in.Password, fault.Invalid("password", fault.NewProblem("wrong", "is not right"))); err != nil {
 		return op.None{}, err
 	}
 	return op.None{}, d.Do(ctx, func(tx *db.Tx) error {
 		if err := sessions.NotePassword(ctx, tx, hash); err != nil {
 			return err
 		}
-		return op.Audit(ctx, tx, "confirm-password", "user", row.Key(who.UserID))
+		return op.Audit(ctx, tx, confirmPassword, "user", row.Key(who.UserID))
 	})
 }

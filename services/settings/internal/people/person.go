@@ -166,13 +166,13 @@ func Refusing(ctx context.Context, d *db.DB, f func(*db.Tx) (refusal, err error)
 	return cmp.Or(err, refusal)
 }
 
-// AuditRefusal notes in the audit log that a user, 0 for one who does not exist, was not let in.
-func AuditRefusal(ctx context.Context, tx *db.Tx, personID int64) error {
+// AuditRefusal notes in the audit log that an action was refused to a user, 0 for one who does not exist: a secret was wrong.
+func AuditRefusal(ctx context.Context, tx *db.Tx, action string, personID int64) error {
 	record := ""
 	if personID != 0 {
 		record = row.Key(personID)
 	}
-	return tx.Audit(ctx, &proto.Audit{Action: "sign-in", RecordType: "user", RecordId: record, Outcome: "refused"})
+	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: "user", RecordId: record, Outcome: "refused"})
 }
 
 // Withdraw publishes the end of the records of a user that a statement deletes and gives the ids of: key makes their keys.

@@ -14,10 +14,12 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/lang"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/roles"
 )
 
 //go:embed all:dist index.html text/*.json
@@ -34,14 +36,15 @@ const (
 
 type portal struct {
 	*web.UI
-	page *template.Template
+	people *auth.Identity
+	page   *template.Template
 	// build is nil if dist holds no build.
 	build *build
 }
 
 // Handler serves the portal, and passes on to rest what belongs to other pages of the service.
-func Handler(site web.Site, rest http.Handler) http.Handler {
-	p := &portal{UI: web.New("portal", site, folder), page: template.Must(template.ParseFS(folder, "index.html")), build: readBuild(folder)}
+func Handler(site web.Site, people *auth.Identity, rest http.Handler) http.Handler {
+	p := &portal{UI: web.New("portal", site, folder), people: people, page: template.Must(template.ParseFS(folder, "index.html")), build: readBuild(folder)}
 	files := p.Assets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, assets) {
@@ -147,8 +150,8 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 	business := p.Business()
 	begin.Business, begin.Currency, begin.Country = business.Name, business.Currency, business.Country
 	var who struct {
-		Role             string
-		TwoFactorMissing bool `json:"two_factor_missing"`
+		UserID           int64 `json:"user_id"`
+		TwoFactorMissing bool  `json:"two_factor_missing"`
 	}
 	err := p.session(w, r, &begin)
 	if err == nil {
@@ -165,7 +168,7 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 	case who.TwoFactorMissing:
 		p.leadOn(w, r, "/account")
 		return
-	case base == adminPath && s.StaffOut && who.Role == "staff":
+	case base == adminPath && s.StaffOut && p.onlyStaff(who.UserID):
 		p.leadOn(w, r, s.address()+strings.TrimPrefix(r.URL.EscapedPath(), base)+query(r.URL))
 		return
 	case p.build == nil:
@@ -177,6 +180,13 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 		files.Calls = nil // filters make other calls, and a refused call would stand in the audit log
 	}
 	p.write(w, r, begin, files)
+}
+
+// onlyStaff reports whether the role staff is the only one of the user's that allows anything.
+func (p *portal) onlyStaff(userID int64) bool {
+	u, _ := p.people.User(userID)
+	held := slices.DeleteFunc(p.people.RolesNamed(u.GetRoles()), func(r auth.Role) bool { return len(r.Capabilities) == 0 })
+	return len(held) == 1 && held[0].Name == roles.Staff
 }
 
 // appState is the part of an app's answer that decides whether its screens are shown.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,6 +81,14 @@ func TestThePortalStandsAtItsPathForStaff(t *testing.T) {
 		require.Equal(t, 200, res.StatusCode)
 		res, _ = get(t, s, "/admin/contacts", adminCookie)
 		require.Equal(t, 200, res.StatusCode, "an administrator stays")
+
+		var id int64
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `update person set roles = array['svc_admin', 'editor'] where email = 'bea@example.com' returning id`).Scan(&id))
+		admin.Put("/staff/"+strconv.FormatInt(id, 10)+"/role", map[string]any{"role": "staff"}).Is(200)
+		admin.Patch("/settings/roles/editor", map[string]any{"capabilities": []string{"svc_view_contacts", "svc_manage_integrations"}}).Is(200)
+		s.Eventually(func() bool { res, _ := get(t, s, "/admin/contacts", staff); return res.StatusCode == 200 })
+		admin.Patch("/settings/roles/editor", map[string]any{"capabilities": []string{}}).Is(200)
+		s.Eventually(func() bool { res, _ := get(t, s, "/admin/contacts", staff); return res.StatusCode == 303 })
 	})
 	t.Run("the portal stands at its path", func(t *testing.T) {
 		cookie := signIn(t, s, true)

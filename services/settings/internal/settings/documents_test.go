@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -175,4 +176,20 @@ func TestAnAppBelongsToTheServiceThatAnnouncesIt(t *testing.T) {
 		s.Eventually(func() bool { return !offered("svc/list-points") })
 		require.True(t, offered("svc/list-members"))
 	})
+}
+
+func TestAProfileIsAskedAgainOnceItsLinkHasEnded(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	agree := func() {
+		admin(t, s).Patch("/settings/telemetry", map[string]any{"profile": true, "profile_data": map[string]any{"email": "boss@example.com"}}).Is(200)
+	}
+	agree()
+	agree()
+	require.Len(t, mails(t, s, "boss@example.com"), 1, "a link that works is enough")
+	s.Travel(8 * 24 * time.Hour)
+	agree()
+	all := mails(t, s, "boss@example.com")
+	require.Len(t, all, 2)
+	s.Visitor().Post("/settings/telemetry/confirm", map[string]any{"token": token(t, all[0])}).Is(200)
 }

@@ -147,6 +147,8 @@ func TestKeysAndFactorsAreChangedByWhoHasJustTypedThePassword(t *testing.T) {
 		c.Post("/auth/two-factor", nil).Fails(403, "svc_password_required")
 		c.Post("/auth/confirm", map[string]any{"password": "wrong"}).Fails(400, "svc_invalid_param")
 		another().Fails(403, "svc_password_required")
+		s.Settle()
+		require.Equal(t, "refused", c.Get("/audit-log?action=confirm-password").Is(200).Text("items.0.outcome"), "it is no sign-in")
 		c.Post("/auth/confirm", map[string]any{"password": adminPassword}).Is(204)
 		another().Is(201)
 		require.Equal(t, []string{"new_key", "new_key"}, kindsTo(t, s, "admin@example.com"))

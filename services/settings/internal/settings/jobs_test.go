@@ -39,6 +39,9 @@ func TestWhatIsKeptNoLongerIsDeleted(t *testing.T) {
 	require.NotZero(t, count(t, s, `select count(*) from audit`))
 	require.Equal(t, 1, count(t, s, `select count(*) from mail`))
 
+	_, err = s.Kit.DB.Pool.Exec(context.Background(), `insert into mail (id, recipient, subject, kind, status, next_at, created_at)
+		select gen_random_uuid(), 'a@example.com', '', 'test', 'sent', now(), now() from generate_series(1, 2001)`)
+	require.NoError(t, err)
 	s.Travel(31 * 24 * time.Hour)
 	run(t, s, "retention")
 	require.Zero(t, count(t, s, `select count(*) from mail`))
@@ -64,6 +67,17 @@ func TestSessionsThatEndedLeaveTheCopiesToo(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, gone)
+}
+
+func TestAPersonHasSoManyBrowsersAtMost(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `insert into browser (person_id, hash, used_at)
+		select id, sha256(n::text::bytea), now() - n * interval '1 hour' from person, generate_series(1, 60) n`)
+	require.NoError(t, err)
+	admin(t, s)
+	require.Equal(t, 50, count(t, s, `select count(*) from browser`))
+	require.Equal(t, 1, count(t, s, `select count(*) from browser where used_at > now() - interval '30 minutes'`), "the newest stay")
 }
 
 func TestThePortalIsAChannelOfItsOwn(t *testing.T) {

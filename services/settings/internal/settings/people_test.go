@@ -75,6 +75,9 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 		listed := c.Get("/staff/invitations").Is(200)
 		require.Equal(t, "An Peeters", listed.Text("items.0.name"))
 		require.Equal(t, "staff", listed.Text("items.0.role"))
+		c.Put("/staff/"+fmt.Sprint(made.Field("user_id"))+"/role", map[string]any{"role": "svc_admin"}).Is(200)
+		require.Equal(t, "svc_admin", c.Get("/staff/invitations").Is(200).Text("items.0.role"), "what the link gives now")
+		c.Put("/staff/"+fmt.Sprint(made.Field("user_id"))+"/role", map[string]any{"role": "staff"}).Is(200)
 
 		s.Visitor().Post("/auth/login", map[string]any{"login": "an@example.com", "password": ""}).Fails(401, "svc_unauthorized")
 		first := token(t, mails(t, s, "An@example.com")[0])
@@ -113,6 +116,16 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 
 		s.Travel(7*24*time.Hour + time.Minute)
 		s.Visitor().Post("/auth/invitation", map[string]any{"token": late, "password": "a long password"}).Fails(410, "svc_token_expired")
+		s.Visitor().Post("/auth/password/forgot", map[string]any{"email": "late@example.com"}).Is(200)
+		require.Len(t, mails(t, s, "late@example.com"), 1, "no other link lets somebody in who has no password")
+
+		s.Travel(100 * 24 * time.Hour)
+		run(t, s, "retention")
+		waiting := []any{}
+		for _, i := range admin(t, s).Get("/staff/invitations").Is(200).Items() {
+			waiting = append(waiting, i["email"])
+		}
+		require.Contains(t, waiting, "late@example.com", "it can be revoked as long as its user is there")
 	})
 }
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -125,17 +126,21 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 	return all, r.firstStart(ctx, k, all.Published)
 }
 
+// outdatedSlice is how many rows a transaction deletes, so that none is long.
+const outdatedSlice = 1000
+
 // deleteOutdated deletes everything whose time of keeping is over.
 func deleteOutdated(ctx context.Context, k *app.Kit) error {
-	return k.DB.Do(ctx, func(tx *db.Tx) error {
-		for _, old := range []struct {
-			of string
-			f  func(context.Context, *db.Tx) error
-		}{{"the audit log", audit.DeleteOutdated}, {"mails and links", mailer.DeleteOutdated}, {"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
-			if err := old.f(ctx, tx); err != nil {
-				return fmt.Errorf("delete what is outdated of %s: %w", old.of, err)
-			}
+	var errs []error
+	for _, old := range []struct {
+		of string
+		f  func(ctx context.Context, tx *db.Tx, n int) (deleted int, err error)
+	}{{"the audit log", audit.DeleteOutdated}, {"mails", mailer.DeleteOutdated}, {"links", mailer.DeleteOutdatedLinks},
+		{"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
+		err := k.DB.Slices(ctx, outdatedSlice, func(tx *db.Tx) (int, error) { return old.f(ctx, tx, outdatedSlice) })
+		if err != nil {
+			errs = append(errs, fmt.Errorf("delete what is outdated of %s: %w", old.of, err))
 		}
-		return nil
-	})
+	}
+	return errors.Join(errs...)
 }

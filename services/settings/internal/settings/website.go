@@ -30,7 +30,7 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 	mux.HandleFunc("GET "+media.Path, r.media.Show)
 	r.assistants.OAuth(mux)
 	site := web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone, API: ops.Handler()}
-	mux.Handle("/", portal.Handler(site, pages.Pages(pages.Options{
+	mux.Handle("/", portal.Handler(site, k.Identity, pages.Pages(pages.Options{
 		Site: site,
 		Now:  k.DB.Now,
 		Page: func(ctx context.Context, slug string) (p pages.SitePage, err error) {

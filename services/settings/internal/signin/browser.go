@@ -16,6 +16,8 @@ const (
 	browserCookie = "svc_browser"
 	// browserKept is for how long a browser is recognised after it was last used.
 	browserKept = 365 * 24 * time.Hour
+	// mostBrowsers of a person are recognised. A program that signs in without cookies is another one each time.
+	mostBrowsers = 50
 )
 
 // recognise notes that the user signs in with this browser, and reports whether it is the first time while others are
@@ -35,11 +37,16 @@ func (r *Room) recognise(ctx context.Context, tx *db.Tx, personID int64) (cookie
 		on conflict (person_id, hash) do update set used_at = excluded.used_at`, personID, hash, tx.Now); err != nil {
 		return nil, false, fmt.Errorf("note the browser: %w", err)
 	}
+	if _, err := tx.Exec(ctx, `delete from browser where person_id = $1 and hash in (select hash from browser where person_id = $1 order by used_at desc, hash offset $2)`,
+		personID, mostBrowsers); err != nil {
+		return nil, false, fmt.Errorf("forget the browsers used longest ago: %w", err)
+	}
 	return r.sessions.Cookie(browserCookie, token, browserKept), !known && others, nil
 }
 
-// DeleteOutdated deletes the browsers that are recognised no longer.
-func DeleteOutdated(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `delete from browser where used_at < $1`, tx.Now.Add(-browserKept))
-	return err
+// DeleteOutdated deletes up to n browsers that are recognised no longer, and returns how many.
+func DeleteOutdated(ctx context.Context, tx *db.Tx, n int) (deleted int, err error) {
+	tag, err := tx.Exec(ctx, `delete from browser where (person_id, hash) in (select person_id, hash from browser where used_at < $1 order by used_at limit $2 for update skip locked)`,
+		tx.Now.Add(-browserKept), n)
+	return int(tag.RowsAffected()), err
 }

@@ -30,6 +30,9 @@ func (s signedIn) Headers() http.Header {
 	return h
 }
 
+// action is what the audit log calls signing in.
+const action = "sign-in"
+
 // credentials are what a person signs in with.
 type credentials struct {
 	Login    string                  `json:"login" required:"true" maxLength:"190" doc:"Login name or email address."`
@@ -62,7 +65,7 @@ func (r *Room) signIn(ctx context.Context, d *db.DB, in credentials) (signedIn, 
 		account = passwords.AccountOf(p.ID)
 		ctx = people.Acting(ctx, p)
 	}
-	hash, err := r.passwords.Check(ctx, d, account, p.ID, in.Password, wrong)
+	hash, err := r.passwords.Check(ctx, d, action, account, p.ID, in.Password, wrong)
 	if err != nil {
 		return signedIn{}, err
 	}
@@ -96,7 +99,7 @@ func (r *Room) checkSecondFactor(ctx context.Context, tx *db.Tx, p people.Person
 	if in.Passkey != nil {
 		_, err := r.passkeys.Use(ctx, tx, *in.Passkey, p.ID)
 		if err != nil && row.UnlessRefused(err) == nil {
-			return err, people.AuditRefusal(ctx, tx, p.ID)
+			return err, people.AuditRefusal(ctx, tx, action, p.ID)
 		}
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func (r *Room) checkSecondFactor(ctx context.Context, tx *db.Tx, p people.Person
 	if err != nil || ok {
 		return nil, err
 	}
-	return fault.Unauthorized("The code of the second factor is not right."), people.AuditRefusal(ctx, tx, p.ID)
+	return fault.Unauthorized("The code of the second factor is not right."), people.AuditRefusal(ctx, tx, action, p.ID)
 }
 
 // admit starts a session of the locked user, and mails them when their browser is new.
@@ -130,7 +133,7 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, p people.Person, twoFactor 
 	if out.Me, err = roles.MeOf(ctx, tx, p.ID); err != nil {
 		return out, err
 	}
-	return out, op.Audit(ctx, tx, "sign-in", "user", row.Key(p.ID))
+	return out, op.Audit(ctx, tx, action, "user", row.Key(p.ID))
 }
 
 func signInChannel(portal bool) string {

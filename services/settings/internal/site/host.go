@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"frontdesk/libs/db"
@@ -25,10 +26,19 @@ func (r *Room) checkHostName(host string) error {
 	if strings.ContainsAny(host, "/:@?#") {
 		return fault.Invalid("host", fault.NewProblem("host", "must be a host name alone"))
 	}
+	if r.isSite(host) {
+		return fault.Invalid("host", fault.NewProblem("own", "must be another host than the site's, whose pages stand there"))
+	}
 	if err := fetch.CheckURL("https://"+host+"/", fetch.Options{Local: r.Config.WebhookLocal, Allow: r.Config.Receivers}); err != nil {
 		return fault.Invalid("host", fetch.Problem("host", err))
 	}
 	return nil
+}
+
+// isSite reports whether a host is that of the site itself. The portal takes all paths of its host.
+func (r *Room) isSite(host string) bool {
+	u, err := url.Parse(r.Config.PublicURL)
+	return err == nil && strings.EqualFold(u.Hostname(), strings.TrimSuffix(host, "."))
 }
 
 // hostProof shows that an address leads to this installation.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/fetch"
 )
@@ -31,7 +32,7 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
 	t.Parallel()
-	s, inside := start(t)
+	s, inside := start(t, func(c *app.Config) { c.PublicURL = "https://desk.example.com" })
 	inside.client = &http.Client{Transport: answering{s.URL}}
 	c := s.As("site_admin")
 	c.Post("/settings/portal/check-host", nil).Fails(409, "svc_conflict")
@@ -43,9 +44,12 @@ func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
 	away := check("elsewhere.example.com")
 	require.Equal(t, true, away.Field("host_https"))
 	require.Equal(t, false, away.Field("host_reachable"))
-	require.Equal(t, "http://localhost:8080/team", away.Text("url"))
+	require.Equal(t, "https://desk.example.com/team", away.Text("url"))
 	here := check("Team.example.com")
 	require.Equal(t, true, here.Field("host_active"))
 	require.Equal(t, "https://team.example.com", here.Text("url"))
+	require.Contains(t, c.Patch("/settings/portal", map[string]any{"host": "Desk.example.com", "path": "admin"}).Fails(400, "svc_invalid_param").Body, `"code":"own"`, "before the path is 409")
+	c.Patch("/settings/portal", map[string]any{"path": "admin"}).Fails(409, "svc_conflict")
+	c.Patch("/settings/portal", map[string]any{"path": "admin", "logo_id": 424242}).Fails(400, "svc_invalid_param")
 	require.Nil(t, c.Patch("/settings/portal", map[string]any{"host": ""}).Is(200).Field("host_reachable"))
 }

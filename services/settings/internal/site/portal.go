@@ -80,7 +80,7 @@ func (r *Room) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *s
 		PoweredBy: doc.PoweredBy, BookingPage: doc.BookingPage, Host: doc.Host, PrettyURLs: true, PathStatus: pathStatus,
 		TwoFactor: twoFactor, LoginProtection: r.Config.RateFactor > 0, SiteAdmin: slices.Contains(who.Roles, auth.SiteAdmin),
 		HostReachable: doc.HostReachable, HostHTTPS: doc.HostHTTPS, HostCheckedAt: doc.HostCheckedAt}
-	p.HostActive = doc.Host != "" && doc.HostReachable != nil && *doc.HostReachable && doc.HostHTTPS != nil && *doc.HostHTTPS
+	p.HostActive = doc.Host != "" && !r.isSite(doc.Host) && doc.HostReachable != nil && *doc.HostReachable && doc.HostHTTPS != nil && *doc.HostHTTPS
 	p.URL = r.Config.PublicURL + "/" + doc.Path
 	if p.HostActive {
 		p.URL = "https://" + doc.Host
@@ -190,16 +190,13 @@ func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 		return portal{}, err
 	}
 	before := doc
+	var taken *string
 	if in.Path.Set && in.Path.V != doc.Path {
-		status, err := r.pathStatus(ctx, tx, in.Path.V)
-		if err != nil {
+		if taken, err = r.pathStatus(ctx, tx, in.Path.V); err != nil {
 			return portal{}, err
 		}
-		if status != nil && *status == pathInvalid {
+		if taken != nil && *taken == pathInvalid {
 			return portal{}, fault.Invalid("path", fault.NewProblem("slug", "must be 1 to 50 lower-case letters, digits and hyphens", "max", 50))
-		}
-		if status != nil {
-			return portal{}, fault.Conflict(*status, "This path belongs to something else.")
 		}
 		doc.Path = in.Path.V
 	}
@@ -216,6 +213,9 @@ func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 		if err := doc.setLogo(ctx, tx, in.LogoID); err != nil {
 			return portal{}, err
 		}
+	}
+	if taken != nil {
+		return portal{}, fault.Conflict(*taken, "This path belongs to something else.")
 	}
 	in.StaffOut.Apply(&doc.StaffOut)
 	in.Require2FA.Apply(&doc.Require2FA)

@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/mailer"
+	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/typed"
 )
 
@@ -138,7 +139,7 @@ func (c profileChange) apply(d *profileData) fault.Problems {
 const confirmLife = 7 * 24 * time.Hour
 
 // updateTelemetry stores what a person agrees to. The profile counts once its address has confirmed by mail. A new address is
-// asked by a new link; the link of the one before ends, whoever asked for it.
+// asked by a new link, and so is one whose link has ended; the link of the one before ends, whoever asked for it.
 func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	Stats       opt.Value[bool] `json:"stats,omitzero" doc:"true agrees to send figures."`
 	Profile     opt.Value[bool] `json:"profile,omitzero" doc:"true agrees to send the profile."`
@@ -162,7 +163,20 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	if doc.Profile != before.Profile || email != before.ProfileData.Email {
 		doc.Confirmed, doc.Link = false, nil
 	}
+	if doc.Link != nil {
+		// It ends with its time, and with the user who asked for it.
+		works, err := mailer.LinkWorks(ctx, tx, *doc.Link)
+		if err != nil {
+			return telemetry{}, err
+		}
+		if !works {
+			doc.Link = nil
+		}
+	}
 	if doc.Profile && !doc.Confirmed && doc.Link == nil {
+		if _, err := people.Lock(ctx, tx, tx.Who.UserID); err != nil {
+			return telemetry{}, err
+		}
 		token, l, err := mailer.NewLink(ctx, tx, mailer.Telemetry, tx.Who.UserID, "", confirmLife)
 		if err != nil {
 			return telemetry{}, err

@@ -150,10 +150,19 @@ func (r *Room) sendInvitation(ctx context.Context, tx *db.Tx, p people.Person, r
 }
 
 func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitation], error) {
-	all, err := row.Many[invitation](ctx, tx, `select l.id, p.name, p.email, l.role, l.expires_at from link l join person p on p.id = l.person_id
+	type listed struct {
+		invitation
+		Roles []string
+	}
+	rows, err := row.Many[listed](ctx, tx, `select l.id, p.name, p.email, '' as role, p.roles, l.expires_at from link l join person p on p.id = l.person_id
 		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, mailer.Invitation)
 	if err != nil {
 		return db.List[invitation]{}, fmt.Errorf("list invitations: %w", err)
+	}
+	all := make([]invitation, len(rows))
+	for i, r := range rows {
+		r.Role = roles.Main(r.Roles) // the roles may have changed since the invitation
+		all[i] = r.invitation
 	}
 	return db.All(all), nil
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 
 	"frontdesk/libs/fault"
@@ -86,7 +87,7 @@ func (p *pages) changePasskeys(w http.ResponseWriter, r *http.Request) {
 		answer["name"] = r.PostFormValue("name")
 		err = p.CallAs(w, r, http.MethodPost, "/auth/passkeys", answer, nil)
 	} else if id := r.PostFormValue("remove"); id != "" {
-		err = p.CallAs(w, r, http.MethodDelete, "/auth/passkeys/"+id, nil, nil)
+		err = p.CallAs(w, r, http.MethodDelete, "/auth/passkeys/"+url.PathEscape(id), nil, nil)
 		if err != nil && fault.From(err).Status == http.StatusNotFound {
 			err = nil
 		}
