@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -121,14 +122,73 @@ func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 }
 
 // forgetPerson deletes a person's contacts and appointments, and returns the ids of both. The contacts go first: a booking that holds
-// one is waited for, and then found.
+// one is waited for, and then found. From what is said about the appointments of others it strikes the person's addresses.
 func (r *Room) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	contacts, err := r.clients.Forget(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
 	appointments, err := forgetAppointments(ctx, tx, contacts)
-	return append(contacts, appointments...), err
+	if err != nil {
+		return nil, err
+	}
+	return append(contacts, appointments...), r.strike(ctx, tx, p)
+}
+
+// mayName is the condition that the words of an appointment may have somebody's address. The index appointment_names has the same one.
+const mayName = `(notes || ' ' || location || ' ' || meeting_url || ' ' || cancel_reason) ~ '@|%40|%25'`
+
+// strike takes a person's addresses out of what was written about appointments until the erasure, and publishes these.
+func (r *Room) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
+	if len(p.Called()) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `select id, notes, location, meeting_url, cancel_reason from appointment where created_at < $1 and `+mayName, p.At)
+	if err != nil {
+		return err
+	}
+	var ids []uuid.UUID
+	var id uuid.UUID
+	var texts [4]string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &texts[0], &texts[1], &texts[2], &texts[3]}, func() error {
+		for _, text := range texts {
+			if _, named := p.StrikeFrom(text); named {
+				ids = append(ids, id)
+				break
+			}
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("find appointments that name somebody: %w", err)
+	}
+	found, err := r.Query(ctx, tx, `where a.id = any($1) order by a.id for no key update of a`, ids)
+	if err != nil {
+		return err
+	}
+	for _, a := range found {
+		changed := a.strike(p)
+		if a, err = r.Resave(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, changed...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strike takes a person's addresses out of the record, and names the fields in which it found some.
+func (a *Record) strike(p *erasure.Person) (changed []string) {
+	for _, f := range []struct {
+		name string
+		text *string
+	}{{"notes", &a.Notes}, {"location", &a.Place.Location}, {"meeting_url", &a.Place.MeetingURL}, {"cancel_reason", &a.CancelReason}} {
+		var struck bool
+		if *f.text, struck = p.StrikeFrom(*f.text); struck {
+			changed = append(changed, f.name)
+		}
+	}
+	return changed
 }
 
 // forgetAppointments deletes the appointments of contacts for good, and returns their ids.
