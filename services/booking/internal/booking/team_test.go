@@ -99,6 +99,21 @@ func TestWhatTheTeamChanges(t *testing.T) {
 		o.admin.Patch("/staff/9999", object{"name": "X"}).Fails(404, "svc_not_found")
 		o.admin.Patch("/staff/x", object{"name": "X"}).Fails(400, "svc_invalid_param")
 	})
+	t.Run("what is set to what it was publishes nothing", func(t *testing.T) {
+		o := o.again(t, nil)
+		profile := path("/staff/%d", o.staff.UserID)
+		for _, change := range []func(){
+			func() { o.admin.Patch(profile, object{"services": []string{o.service}}).Is(200) },
+			func() { o.admin.Put(profile+"/hours", object{"hours": everyDay}).Is(200) },
+		} {
+			events := len(o.Events(proto.StaffTopic))
+			change()
+			require.Len(t, o.Events(proto.StaffTopic), events)
+		}
+		before := len(o.Events(proto.StaffTopic))
+		o.admin.Patch(profile, object{"services": []string{}}).Is(200)
+		require.Len(t, o.Events(proto.StaffTopic), before+1)
+	})
 	t.Run("the step of the settings counts", func(t *testing.T) {
 		o := o.again(t, nil)
 		o.admin.Patch("/settings/booking", object{"slot_step": 15}).Is(200)

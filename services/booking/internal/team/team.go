@@ -133,11 +133,12 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	if err := staff.MayChange(tx, in.User); err != nil {
 		return staffMember{}, err
 	}
+	otherServices := false
 	if in.Services != nil {
 		if !staff.IsManager(tx) {
 			return staffMember{}, fault.Forbidden(auth.ManageCRM)
 		}
-		if err := services.Replace(ctx, tx, in.User, before.Services, in.Services); err != nil {
+		if otherServices, err = services.Replace(ctx, tx, in.User, before.Services, in.Services); err != nil {
 			return staffMember{}, err
 		}
 	}
@@ -154,7 +155,7 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 		p.MeetingURL = link
 		changed = append(changed, "meeting_url")
 	}
-	if in.Services != nil {
+	if otherServices {
 		changed = append(changed, "services")
 	}
 	if len(changed) == 0 {
