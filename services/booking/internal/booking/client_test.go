@@ -179,6 +179,17 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		o.Visitor().Post("/booking/manage/cancel", object{"token": visitors}).Is(200)
 		require.Equal(t, proto.KindAppointmentCancelled, o.lastMail("c@example.com").GetKind())
 	})
+	t.Run("a link ends with a change in the second of its booking", func(t *testing.T) {
+		o := o.again(t, nil)
+		had := o.contact(0, "c@example.com")
+		o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "c@example.com")).Is(201)
+		second, err := time.Parse(time.RFC3339, o.admin.Get("/appointments?contact="+had).Is(200).Text("items.0.created_at"))
+		require.NoError(t, err)
+		o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: had, Version: 2, At: second,
+			Data: object{"id": had, "first_name": "An", "last_name": "Peeters", "email": "now@example.com", "phone": ""}})
+		o.Settle()
+		o.Visitor().Post("/booking/manage", object{"token": linkIn(t, o.lastMail("c@example.com"))}).Fails(410, "svc_token_expired")
+	})
 	t.Run("clients are told when their appointment is handed over", func(t *testing.T) {
 		o := o.again(t, nil)
 		heir := o.As("staff")
