@@ -181,15 +181,17 @@ func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v vis
 }
 
 // decide lists the staff members who may take the time, the first choice first. The list is empty when the time is not free.
-// The error is svc_conflict when the client has as many bookings ahead as there may be.
+// The error is svc_conflict when it is, and the client has as many bookings ahead as there may be: for a time that nobody could book, an
+// answer would say whose address is a client's.
 func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 	if f.taken {
 		return nil, nil
 	}
-	if v.maxOpen > 0 && f.ahead >= v.maxOpen {
+	order := v.InTurn(f.agenda, now)
+	if len(order) > 0 && v.maxOpen > 0 && f.ahead >= v.maxOpen {
 		return nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
 	}
-	return v.InTurn(f.agenda, now), nil
+	return order, nil
 }
 
 // booking is the appointment to write: for the contact that has the address, else for a new one.
