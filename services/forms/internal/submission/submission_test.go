@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -174,6 +175,21 @@ func TestContactsIsAskedAgainAboutASubmissionThatIsUnansweredForADay(t *testing.
 	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)))
 	d.Travel(25 * time.Hour)
 	require.Equal(t, 2, ask())
+
+	var sent []string
+	for i := range 6 {
+		d.send(d.form, m{"email": fmt.Sprintf("grace%d@example.com", i)}).Is(200)
+		sent = append(sent, fmt.Sprintf("grace%d@example.com", i))
+	}
+	d.Travel(25 * time.Hour)
+	require.Equal(t, 2+2*6, ask())
+	repeated := d.Events(proto.ContactsCommandTopic)
+	slices.SortFunc(repeated, func(a, b *proto.Envelope) int { return strings.Compare(a.GetId(), b.GetId()) })
+	var asked []string
+	for _, e := range repeated[2+6:] {
+		asked = append(asked, e.GetActor().GetLabel())
+	}
+	require.Equal(t, sent, asked, "in the order of what was sent")
 }
 
 func TestWhatASubmissionMaySay(t *testing.T) {
