@@ -412,6 +412,21 @@ func TestSpamGoesWhenItsTimeIsOver(t *testing.T) {
 	require.NoError(t, s.expireSpam(t.Context()))
 	require.EqualValues(t, 1, d.admin.Get("/submissions?status=spam").Field("total"))
 	require.EqualValues(t, 1, d.admin.Get("/submissions?status=received").Field("total"))
+
+	// More than a slice, one of which somebody has in hand.
+	d.Travel(8 * 24 * time.Hour)
+	_, err := d.Kit.DB.Pool.Exec(t.Context(), `insert into submission (id, form_id, status, result, values, answers, page, email, created_at)
+		select gen_random_uuid(), form_id, status, result, values, answers, page, email, created_at from submission, generate_series(1, $1) where status = 'spam'`, spamSlice)
+	require.NoError(t, err)
+	inHand, err := d.Kit.DB.Pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = inHand.Exec(t.Context(), `select from submission where status = 'spam' order by id desc limit 1 for update`)
+	require.NoError(t, err)
+	require.NoError(t, s.expireSpam(t.Context()))
+	require.EqualValues(t, 1, d.admin.Get("/submissions?status=spam").Field("total"))
+	require.NoError(t, inHand.Rollback(t.Context()))
+	require.NoError(t, s.expireSpam(t.Context()))
+	require.EqualValues(t, 0, d.admin.Get("/submissions?status=spam").Field("total"))
 }
 
 func TestASubmissionFollowsItsContact(t *testing.T) {
