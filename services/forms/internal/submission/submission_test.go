@@ -510,6 +510,12 @@ func TestASubmissionFollowsItsContact(t *testing.T) {
 		d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
 		d.Settle()
 		require.Equal(t, m{"id": other, "name": "Big"}, d.only()["organization"])
+		// contacts went back to before the merge, and the old event comes late.
+		d.contact(proto.KindContactUpdated, m{"id": d.only()["contact"].(m)["id"], "first_name": "Ann", "last_name": "", "email": "ann@example.com", "phone": "",
+			"organization": m{"id": org, "name": "Acme", "role": ""}}, nil)
+		d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 1, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
+		d.Settle()
+		require.Equal(t, org, d.only()["organization"].(m)["id"])
 	})
 	t.Run("who sees own contacts sees own submissions", func(t *testing.T) {
 		d := d.again(t)
