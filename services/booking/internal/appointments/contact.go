@@ -3,6 +3,7 @@ package appointments
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -56,6 +57,9 @@ func (r *Room) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return nil
 }
 
+// origins are those of the commands to contacts about a client: an appointment, or the submission of its details.
+var origins = []string{clients.Origin, "submission"}
+
 // ensured hands over what was booked for a contact that turned out to be another one. An id that booking made up means the
 // other from now on, with all its appointments. One that is a contact's stays that: only the appointment that asked is the other's.
 func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uuid.UUID, x *proto.Ensured) error {
@@ -70,19 +74,18 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uui
 	if !known {
 		return r.repoint(ctx, tx, requested, contact)
 	}
-	if x.GetOrigin() != clients.Origin {
+	if !slices.Contains(origins, x.GetOrigin()) {
 		return nil
 	}
-	id, err := uuid.Parse(x.GetOriginId())
+	origin, err := uuid.Parse(x.GetOriginId())
 	if err != nil {
 		return fmt.Errorf("origin_id of %s: %w", proto.KindContactEnsured, err)
 	}
-	var waits bool
-	err = tx.QueryRow(ctx, `select exists (select from appointment where id = $1 and contact_id = $2 for no key update)`, id, requested).Scan(&waits)
-	if err != nil || !waits {
+	waits, err := db.Column[uuid.UUID](ctx, tx, `select id from appointment where contact_id = $2 and (id = $1 or submission_id = $1) for no key update`, origin, requested)
+	if err != nil || len(waits) == 0 {
 		return err // deleted, or handed over since
 	}
-	a, err := r.Lock(ctx, tx, id)
+	a, err := r.Lock(ctx, tx, waits[0])
 	if err != nil {
 		return err
 	}

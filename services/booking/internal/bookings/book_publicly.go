@@ -70,7 +70,7 @@ func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (p
 	}
 	// Until contacts has the client, the appointment is found by the address.
 	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.Client.Email))}
-	return publicly(booked), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.commands(booked)...)
+	return publicly(booked), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.command(booked))
 }
 
 // guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
@@ -204,13 +204,13 @@ func (v visit) booking(f facts, channel string) appointments.Booking {
 	return b
 }
 
-// commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
-func (v visit) commands(a appointments.Record) []db.Event {
-	all := []db.Event{clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)}
-	if v.submission != nil {
-		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
-			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
-			Values: v.given.Raw, Page: v.page}})
+// command asks contacts to make or fill in the client's contact. Of the answers to a form forms asks for it, once it keeps them: as the
+// form says, and so that each consent is recorded once.
+func (v visit) command(a appointments.Record) db.Event {
+	if v.submission == nil {
+		return clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)
 	}
-	return all
+	return db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
+		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
+		Values: v.given.Raw, Page: v.page}}
 }
