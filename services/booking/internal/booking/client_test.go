@@ -213,6 +213,27 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		o.Visitor().Post("/booking/manage", object{"token": first}).Fails(410, "svc_token_expired")
 		require.Empty(t, o.mails("past@example.com"))
 	})
+	t.Run("an appointment online is handed over with a link and says that it is another", func(t *testing.T) {
+		o := o.again(t, object{"location_type": "online"})
+		leaver, heir := o.As("staff"), o.As("staff")
+		for person, link := range map[*apptest.Client]string{leaver: "https://meet.example.com/leaver", heir: ""} {
+			o.admin.Put(path("/staff/%d/hours", person.UserID), object{"hours": everyDay}).Is(200)
+			o.admin.Patch(path("/staff/%d", person.UserID), object{"meeting_url": link, "services": []string{o.service}}).Is(200)
+		}
+		o.book(o.contact(0, "own@example.com"), o.at(2, "10:00"), object{"staff": leaver.UserID, "meeting_url": "https://meet.example.com/own"}).Is(201)
+		theirs := o.book(o.contact(0, "theirs@example.com"), o.at(2, "11:00"), object{"staff": leaver.UserID}).Is(201).Text("id")
+		remove := func() *apptest.Answer {
+			return o.admin.Delete(path("/staff/%d?successor=%d", leaver.UserID, heir.UserID), nil)
+		}
+		refused := remove().Fails(409, "svc_conflict")
+		require.Equal(t, "no_meeting_link", refused.Text("data.reason"))
+		require.Equal(t, []any{object{"id": theirs, "starts_at": stamp(o.at(2, "11:00"))}}, refused.Field("data.appointments"))
+		o.admin.Patch(path("/staff/%d", heir.UserID), object{"meeting_url": "https://meet.example.com/heir"}).Is(200)
+		remove().Is(200)
+		require.Contains(t, o.lastMail("theirs@example.com").GetText(), "de link is een andere")
+		require.Contains(t, o.lastMail("theirs@example.com").GetText(), "https://meet.example.com/heir")
+		require.Contains(t, o.lastMail("own@example.com").GetText(), "Tijdstip en plaats blijven zoals ze zijn.")
+	})
 	t.Run("null for what cannot be null is refused by name", func(t *testing.T) {
 		o := o.again(t, nil)
 		id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
@@ -393,7 +414,7 @@ func TestRequestsThatNobodyAnswersExpire(t *testing.T) {
 	require.Equal(t, "confirmed", o.appointment(confirmed).Text("status"))
 	require.Equal(t, proto.KindAppointmentDeclined, o.lastMail("old@example.com").GetKind())
 	o.book(o.contact(0), o.at(5, "10:00")).Is(201)
-	o.Travel(time.Hour)
+	o.Travel(30 * time.Minute)
 	o.run("requests")
 	require.Equal(t, "pending", o.appointment(young).Text("status"))
 	o.Travel(time.Hour)

@@ -104,6 +104,9 @@ func (r *Room) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
 	if err := appointments.Overlapped(ctx, tx, ids, to); err != nil {
 		return err
 	}
+	if err := appointments.Unlinked(ctx, tx, ids, to); err != nil {
+		return err
+	}
 	settings, err := services.ReadSettings(ctx, tx)
 	if err != nil {
 		return err

@@ -24510,6 +24510,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `last_administrator`: The person is the last site administrator.
+             *     - `svc_conflict` with reason `no_meeting_link`: One of the appointments is online, and neither it nor the successor has a meeting link.
              *     - `svc_conflict` with reason `overlap`: One of the appointments falls on one of the successor's.
              *     - `svc_conflict` with reason `self`: Nobody removes themselves.
              *     - `svc_conflict` with reason `successor`: The successor is not on the team, or is the person who goes.
