@@ -199,7 +199,11 @@ func (r *Room) createService(ctx context.Context, tx *db.Tx, in newService) (Boo
 // checkService checks what a service names beside itself: staff and form.
 func (r *Room) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
 	for _, user := range in.Staff {
-		if !r.Identity.OnTeam(user) {
+		present, err := staff.Present(ctx, tx, r.Identity, user)
+		if err != nil {
+			return err
+		}
+		if !present {
 			return fault.Invalid("staff", fault.NewProblem("not_on_team", fmt.Sprintf("names the user %d, who is not on the team", user), "user_id", user))
 		}
 	}
