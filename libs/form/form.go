@@ -67,9 +67,9 @@ func Details() []Element {
 	}
 }
 
-// Location gives the element with which the details step asks where to come to.
+// Location gives the element with which the details step asks where to come to. No element of a form can have its id.
 func Location() Element {
-	return Element{ID: TargetLocation, Type: TypeField, Target: TargetLocation, Required: true}
+	return Element{ID: ".location", Type: TypeField, Target: TargetLocation, Required: true}
 }
 
 // NeedsEmail reports whether every submission carries the visitor's address: whether a field for contact.email is

@@ -50,7 +50,11 @@ func (t *Reader) Fields(questions []form.Question, posted url.Values, wrong map[
 // ProblemOf finds the problem of an answer among those that the API named: values.<element id or target>, or a parameter
 // of its own, which a location is.
 func ProblemOf(q form.Question, wrong map[string]fault.Problem) (p fault.Problem) {
-	for _, name := range []string{"values." + q.ID, "values." + q.Target, q.Target} {
+	names := []string{"values." + q.ID, "values." + q.Target}
+	if q.Target == form.TargetLocation {
+		names = []string{q.Target}
+	}
+	for _, name := range names {
 		if p, ok := wrong[name]; ok && q.Asked() {
 			return p
 		}

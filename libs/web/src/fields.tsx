@@ -53,7 +53,8 @@ export function errorsOf(problems: Problems, questions: Question[], t: T): Error
   const errors: Errors = {}
   for (const [name, problem] of Object.entries(problems)) {
     const key = keyOf(name)
-    const q = questions.find((q) => q.id === key || q.target === key)
+    // Where to come to is a parameter of its own, and a form may have an element of that name.
+    const q = questions.find((q) => (q.target === "location" ? name === "location" : q.id === key || q.target === key))
     if (q) errors[q.id] = why(problem, q.kind ?? "", t)
   }
   return Object.keys(errors).length > 0 ? errors : undefined

@@ -55,14 +55,26 @@ func Coming(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
 // Overlapped is svc_conflict with reason overlap if one of the appointments falls on one that the user has. Its data.appointments are
 // the first 50 that do, by start.
 func Overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
-	rows, err := tx.Query(ctx, `select a.id, a.starts_at from appointment a where a.id = any(@ids) and exists (select from appointment b
-		where b.user_id = @to and `+TakesTime+` and b.period && a.period) order by a.starts_at, a.id limit 50`, pgx.NamedArgs{"to": user, "ids": ids, "now": tx.Now})
+	return refuseThose(ctx, tx, "overlap", "One of the appointments falls on one of the successor's.", `exists (select from appointment b
+		where b.user_id = @to and `+TakesTime+` and b.period && a.period)`, pgx.NamedArgs{"to": user, "ids": ids, "now": tx.Now})
+}
+
+// Unlinked is svc_conflict with reason no_meeting_link if one of the appointments would have no meeting link with the user: it is online
+// without one of its own. Its data.appointments are the first 50 that would have none, by start.
+func Unlinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
+	return refuseThose(ctx, tx, "no_meeting_link", "One of the appointments is online, and the successor has no meeting link.", `a.location_type = 'online' and a.meeting_url = ''
+		and exists (select from staff s where s.user_id = @to and s.meeting_url = '')`, pgx.NamedArgs{"to": user, "ids": ids})
+}
+
+// refuseThose is svc_conflict with the reason if the condition holds for one of the appointments a among @ids.
+func refuseThose(ctx context.Context, tx *db.Tx, reason, message, condition string, args pgx.NamedArgs) error {
+	rows, err := tx.Query(ctx, `select a.id, a.starts_at from appointment a where a.id = any(@ids) and `+condition+` order by a.starts_at, a.id limit 50`, args)
 	if err != nil {
 		return err
 	}
-	clashes, err := pgx.CollectRows(rows, pgx.RowToStructByName[Touched])
-	if err != nil || len(clashes) == 0 {
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Touched])
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	return fault.New(http.StatusConflict, "svc_conflict", "One of the appointments falls on one of the successor's.", "reason", "overlap", "appointments", clashes)
+	return fault.New(http.StatusConflict, "svc_conflict", message, "reason", reason, "appointments", found)
 }

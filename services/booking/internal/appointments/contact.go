@@ -3,8 +3,10 @@ package appointments
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -55,6 +57,9 @@ func (r *Room) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return nil
 }
 
+// origins are those of the commands to contacts about a client: an appointment, or the submission of its details.
+var origins = []string{clients.Origin, "submission"}
+
 // ensured hands over what was booked for a contact that turned out to be another one. An id that booking made up means the
 // other from now on, with all its appointments. One that is a contact's stays that: only the appointment that asked is the other's.
 func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uuid.UUID, x *proto.Ensured) error {
@@ -69,19 +74,18 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uui
 	if !known {
 		return r.repoint(ctx, tx, requested, contact)
 	}
-	if x.GetOrigin() != clients.Origin {
+	if !slices.Contains(origins, x.GetOrigin()) {
 		return nil
 	}
-	id, err := uuid.Parse(x.GetOriginId())
+	origin, err := uuid.Parse(x.GetOriginId())
 	if err != nil {
 		return fmt.Errorf("origin_id of %s: %w", proto.KindContactEnsured, err)
 	}
-	var waits bool
-	err = tx.QueryRow(ctx, `select exists (select from appointment where id = $1 and contact_id = $2 for no key update)`, id, requested).Scan(&waits)
-	if err != nil || !waits {
+	waits, err := db.Column[uuid.UUID](ctx, tx, `select id from appointment where contact_id = $2 and (id = $1 or submission_id = $1) for no key update`, origin, requested)
+	if err != nil || len(waits) == 0 {
 		return err // deleted, or handed over since
 	}
-	a, err := r.Lock(ctx, tx, id)
+	a, err := r.Lock(ctx, tx, waits[0])
 	if err != nil {
 		return err
 	}
@@ -121,14 +125,73 @@ func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 }
 
 // forgetPerson deletes a person's contacts and appointments, and returns the ids of both. The contacts go first: a booking that holds
-// one is waited for, and then found.
+// one is waited for, and then found. From what is said about the appointments of others it strikes the person's addresses.
 func (r *Room) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	contacts, err := r.clients.Forget(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
 	appointments, err := forgetAppointments(ctx, tx, contacts)
-	return append(contacts, appointments...), err
+	if err != nil {
+		return nil, err
+	}
+	return append(contacts, appointments...), r.strike(ctx, tx, p)
+}
+
+// mayName is the condition that the words of an appointment may have somebody's address. The index appointment_names has the same one.
+const mayName = `(notes || ' ' || location || ' ' || meeting_url || ' ' || cancel_reason) ~ '@|%40|%25'`
+
+// strike takes a person's addresses out of what was written about appointments until the erasure, and publishes these.
+func (r *Room) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
+	if len(p.Called()) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `select id, notes, location, meeting_url, cancel_reason from appointment where created_at < $1 and `+mayName, p.At)
+	if err != nil {
+		return err
+	}
+	var ids []uuid.UUID
+	var id uuid.UUID
+	var texts [4]string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &texts[0], &texts[1], &texts[2], &texts[3]}, func() error {
+		for _, text := range texts {
+			if _, named := p.StrikeFrom(text); named {
+				ids = append(ids, id)
+				break
+			}
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("find appointments that name somebody: %w", err)
+	}
+	found, err := r.Query(ctx, tx, `where a.id = any($1) order by a.id for no key update of a`, ids)
+	if err != nil {
+		return err
+	}
+	for _, a := range found {
+		changed := a.strike(p)
+		if a, err = r.Resave(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, changed...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strike takes a person's addresses out of the record, and names the fields in which it found some.
+func (a *Record) strike(p *erasure.Person) (changed []string) {
+	for _, f := range []struct {
+		name string
+		text *string
+	}{{"notes", &a.Notes}, {"location", &a.Place.Location}, {"meeting_url", &a.Place.MeetingURL}, {"cancel_reason", &a.CancelReason}} {
+		var struck bool
+		if *f.text, struck = p.StrikeFrom(*f.text); struck {
+			changed = append(changed, f.name)
+		}
+	}
+	return changed
 }
 
 // forgetAppointments deletes the appointments of contacts for good, and returns their ids.

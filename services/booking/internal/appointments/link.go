@@ -96,9 +96,9 @@ func lateText(s services.Settings) string {
 }
 
 // EndLinksTo ends the links that went to the address that a contact had before at, which may be a stranger's. It spares those of visitors
-// who booked with that address after at: contacts is about to say whose their appointments are.
+// who booked with that address after the second of at: contacts is about to say whose their appointments are.
 func EndLinksTo(ctx context.Context, tx *db.Tx, contact uuid.UUID, at time.Time) error {
 	_, err := tx.Exec(ctx, `update manage_token set ended = true where not ended
-		and appointment_id in (select id from appointment where contact_id = $1 and (source <> $2 or created_at < $3))`, contact, db.ChannelBooking, at)
+		and appointment_id in (select id from appointment where contact_id = $1 and (source <> $2 or created_at <= $3))`, contact, db.ChannelBooking, at)
 	return err
 }

@@ -179,6 +179,17 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		o.Visitor().Post("/booking/manage/cancel", object{"token": visitors}).Is(200)
 		require.Equal(t, proto.KindAppointmentCancelled, o.lastMail("c@example.com").GetKind())
 	})
+	t.Run("a link ends with a change in the second of its booking", func(t *testing.T) {
+		o := o.again(t, nil)
+		had := o.contact(0, "c@example.com")
+		o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "c@example.com")).Is(201)
+		second, err := time.Parse(time.RFC3339, o.admin.Get("/appointments?contact="+had).Is(200).Text("items.0.created_at"))
+		require.NoError(t, err)
+		o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: had, Version: 2, At: second,
+			Data: object{"id": had, "first_name": "An", "last_name": "Peeters", "email": "now@example.com", "phone": ""}})
+		o.Settle()
+		o.Visitor().Post("/booking/manage", object{"token": linkIn(t, o.lastMail("c@example.com"))}).Fails(410, "svc_token_expired")
+	})
 	t.Run("clients are told when their appointment is handed over", func(t *testing.T) {
 		o := o.again(t, nil)
 		heir := o.As("staff")
@@ -201,6 +212,27 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		}
 		o.Visitor().Post("/booking/manage", object{"token": first}).Fails(410, "svc_token_expired")
 		require.Empty(t, o.mails("past@example.com"))
+	})
+	t.Run("an appointment online is handed over with a link and says that it is another", func(t *testing.T) {
+		o := o.again(t, object{"location_type": "online"})
+		leaver, heir := o.As("staff"), o.As("staff")
+		for person, link := range map[*apptest.Client]string{leaver: "https://meet.example.com/leaver", heir: ""} {
+			o.admin.Put(path("/staff/%d/hours", person.UserID), object{"hours": everyDay}).Is(200)
+			o.admin.Patch(path("/staff/%d", person.UserID), object{"meeting_url": link, "services": []string{o.service}}).Is(200)
+		}
+		o.book(o.contact(0, "own@example.com"), o.at(2, "10:00"), object{"staff": leaver.UserID, "meeting_url": "https://meet.example.com/own"}).Is(201)
+		theirs := o.book(o.contact(0, "theirs@example.com"), o.at(2, "11:00"), object{"staff": leaver.UserID}).Is(201).Text("id")
+		remove := func() *apptest.Answer {
+			return o.admin.Delete(path("/staff/%d?successor=%d", leaver.UserID, heir.UserID), nil)
+		}
+		refused := remove().Fails(409, "svc_conflict")
+		require.Equal(t, "no_meeting_link", refused.Text("data.reason"))
+		require.Equal(t, []any{object{"id": theirs, "starts_at": stamp(o.at(2, "11:00"))}}, refused.Field("data.appointments"))
+		o.admin.Patch(path("/staff/%d", heir.UserID), object{"meeting_url": "https://meet.example.com/heir"}).Is(200)
+		remove().Is(200)
+		require.Contains(t, o.lastMail("theirs@example.com").GetText(), "de link is een andere")
+		require.Contains(t, o.lastMail("theirs@example.com").GetText(), "https://meet.example.com/heir")
+		require.Contains(t, o.lastMail("own@example.com").GetText(), "Tijdstip en plaats blijven zoals ze zijn.")
 	})
 	t.Run("null for what cannot be null is refused by name", func(t *testing.T) {
 		o := o.again(t, nil)
@@ -359,7 +391,6 @@ func TestRequestsThatNobodyAnswersExpire(t *testing.T) {
 	old := o.book(o.contact(0, "old@example.com"), o.at(5, "10:00"), request).Is(201).Text("id")
 	confirmed := o.book(o.contact(0), o.at(5, "11:00")).Is(201).Text("id")
 	o.Travel(3 * time.Hour)
-	young := o.book(o.contact(0), o.at(5, "12:00"), request).Is(201).Text("id")
 	o.run("requests")
 	require.Equal(t, "pending", o.appointment(old).Text("status"), "off unless it is set")
 	require.EqualValues(t, 0, o.admin.Get("/settings/booking").Is(200).Field("request_expires_hours"))
@@ -367,6 +398,12 @@ func TestRequestsThatNobodyAnswersExpire(t *testing.T) {
 		o.admin.Patch("/settings/booking", object{"request_expires_hours": wrong}).Fails(400, "svc_invalid_param")
 	}
 	o.admin.Patch("/settings/booking", object{"request_expires_hours": 2}).Is(200)
+	o.run("requests")
+	require.Equal(t, "pending", o.appointment(old).Text("status"), "the team has the hours that it was given")
+	o.Travel(time.Hour)
+	young := o.book(o.contact(0), o.at(5, "12:00"), request).Is(201).Text("id")
+	o.admin.Patch("/settings/booking", object{"request_expires_hours": 2, "slot_step": 15}).Is(200)
+	o.Travel(time.Hour)
 	o.SetApp("booking", false)
 	o.run("requests")
 	o.SetApp("booking", true)
@@ -377,7 +414,7 @@ func TestRequestsThatNobodyAnswersExpire(t *testing.T) {
 	require.Equal(t, "confirmed", o.appointment(confirmed).Text("status"))
 	require.Equal(t, proto.KindAppointmentDeclined, o.lastMail("old@example.com").GetKind())
 	o.book(o.contact(0), o.at(5, "10:00")).Is(201)
-	o.Travel(time.Hour)
+	o.Travel(30 * time.Minute)
 	o.run("requests")
 	require.Equal(t, "pending", o.appointment(young).Text("status"))
 	o.Travel(time.Hour)

@@ -85,9 +85,11 @@ func TestWhatBookingMakesOfTheNewsAboutContacts(t *testing.T) {
 		o := o.again(t, nil)
 		o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "a@example.com")).Is(201)
 		m := o.asked()[0]
+		require.Equal(t, 1, o.gauge("booking.unanswered"))
 		o.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactEnsured, Key: m.GetContactId(), Data: nil,
 			Extra: object{"origin": m.GetOrigin(), "origin_id": m.GetOriginId(), "requested_id": m.GetContactId(), "result": "none"}})
 		o.Settle()
+		require.Equal(t, 0, o.gauge("booking.unanswered"))
 		o.Travel(25 * time.Hour)
 		o.run("unanswered")
 		require.Len(t, o.asked(), 1)

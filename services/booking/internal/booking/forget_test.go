@@ -1,7 +1,9 @@
 package booking
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -58,4 +60,41 @@ func TestAClientWhoBooksAgainAfterTheErasureIsKept(t *testing.T) {
 	o.Travel(-1 << 36)
 	o.forget(nil, "ann@example.com")
 	require.Len(t, o.admin.Get("/appointments").Is(200).Items(), 1)
+}
+
+func TestWhatIsSaidOfOthersLosesAnErasedAddressAndNothingElse(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, object{"location_type": "client"})
+	bob := o.contact(0, "bob@example.com")
+	book := func(clock string, more object) string {
+		body := object{"contact": bob, "service": o.service, "starts_at": stamp(o.at(2, clock)), "location": "Kerkstraat 1"}
+		for k, v := range more {
+			body[k] = v
+		}
+		return o.admin.Post("/appointments", body).Is(201).Text("id")
+	}
+	cancelled := func(clock, reason string) string {
+		id := book(clock, object{})
+		o.admin.Post("/appointments/"+id+"/cancel", object{"reason": reason}).Is(200)
+		return id
+	}
+	others := book("15:00", object{"notes": "ask jann@example.com or o'ann@example.com, at 100 %"})
+	before := o.admin.Get("/appointments/" + others).Is(200).Body
+	told := []struct{ id, field, left string }{
+		{book("09:00", object{"notes": "also invite Ann@Example.com, not jann@example.com"}), "notes", "also invite , not jann@example.com"},
+		{book("10:00", object{"location": "at 'ann@example.com'"}), "location", "at ''"},
+		{cancelled("11:00", "see https://example.com/?to=ann%40example.com&from=jann%40example.com"), "cancel_reason", "see https://example.com/?to=&from=jann%40example.com"},
+		{book("12:00", object{"location_type": "online", "meeting_url": "https://meet.example.com/?who=ann%2540example.com"}), "meeting_url", "https://meet.example.com/?who="},
+	}
+	o.Travel(2 * time.Second)
+	for range 2 { // the second time changes nothing
+		o.forget(nil, "ann@example.com")
+		for _, c := range told {
+			require.Equal(t, c.left, o.admin.Get("/appointments/"+c.id).Is(200).Text(c.field))
+			kinds := o.kinds(c.id)
+			require.Equal(t, 1, len(slices.DeleteFunc(kinds, func(k string) bool { return k != proto.KindAppointmentUpdated })))
+		}
+	}
+	require.Equal(t, before, o.admin.Get("/appointments/"+others).Is(200).Body)
+	require.Len(t, o.kinds(others), 1)
 }

@@ -191,6 +191,14 @@ func (o *office) exec(sql string, args ...any) {
 	require.NoError(o.t, err)
 }
 
+// gauge is what a gauge without a label shows now.
+func (o *office) gauge(name string) (n int) {
+	o.t.Helper()
+	i := slices.IndexFunc(o.Parts.Gauges, func(g app.Gauge) bool { return g.Name == name })
+	require.NoError(o.t, o.Kit.DB.Pool.QueryRow(o.t.Context(), o.Parts.Gauges[i].SQL).Scan(&n))
+	return n
+}
+
 // nextSecond waits until the database stamps changes later than before, and returns that stamp: stamps are whole seconds of its clock,
 // which does not travel.
 func (o *office) nextSecond() (stamp time.Time) {

@@ -116,11 +116,23 @@ func TestWhatAVisitorSendsIsChecked(t *testing.T) {
 		var values object
 		require.NoError(t, json.Unmarshal(record.GetValues(), &values))
 		require.Equal(t, "pain", values["why"])
-		var ensure proto.EnsureContact
-		require.NoError(t, protobuf.Unmarshal(o.Events(proto.ContactsCommandTopic)[0].GetData(), &ensure))
-		require.JSONEq(t, `{"size": 42}`, string(ensure.GetFields()))
-		require.Equal(t, "I agree.", ensure.GetConsents()[0].GetText())
-		require.Equal(t, "Claes", ensure.GetLastName())
+		require.Empty(t, o.Events(proto.ContactsCommandTopic), "forms asks for the contact, with the consents")
+		real := o.contact(0, "a@example.com")
+		answer := object{"origin": "submission", "origin_id": submission, "requested_id": record.GetContactId(), "contact_id": real, "result": "unchanged"}
+		o.SendSample("contacts.contact/contact.ensured", func(e *apptest.Event) {
+			e.Key, e.Version, e.Data.(object)["id"], e.Extra = real, 2, real, answer
+		})
+		o.Settle()
+		require.Equal(t, real, o.appointment(record.GetAppointmentId()).Text("contact.id"))
+		// The address that was typed is another contact's by now: only what was booked with it moves.
+		other, stays := o.contact(0), o.book(real, o.at(4, "10:00")).Is(201).Text("id")
+		answer["requested_id"], answer["contact_id"] = real, other
+		o.SendSample("contacts.contact/contact.ensured", func(e *apptest.Event) {
+			e.Key, e.Version, e.Data.(object)["id"], e.Extra = other, 2, other, answer
+		})
+		o.Settle()
+		require.Equal(t, other, o.appointment(record.GetAppointmentId()).Text("contact.id"))
+		require.Equal(t, real, o.appointment(stays).Text("contact.id"))
 
 		o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormDeleted, Key: "7", Version: 9, Data: object{"id": 7, "status": "publish", "definition": object{"elements": []object{}}}})
 		o.Settle()

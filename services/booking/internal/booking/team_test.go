@@ -99,6 +99,21 @@ func TestWhatTheTeamChanges(t *testing.T) {
 		o.admin.Patch("/staff/9999", object{"name": "X"}).Fails(404, "svc_not_found")
 		o.admin.Patch("/staff/x", object{"name": "X"}).Fails(400, "svc_invalid_param")
 	})
+	t.Run("what is set to what it was publishes nothing", func(t *testing.T) {
+		o := o.again(t, nil)
+		profile := path("/staff/%d", o.staff.UserID)
+		for _, change := range []func(){
+			func() { o.admin.Patch(profile, object{"services": []string{o.service}}).Is(200) },
+			func() { o.admin.Put(profile+"/hours", object{"hours": everyDay}).Is(200) },
+		} {
+			events := len(o.Events(proto.StaffTopic))
+			change()
+			require.Len(t, o.Events(proto.StaffTopic), events)
+		}
+		before := len(o.Events(proto.StaffTopic))
+		o.admin.Patch(profile, object{"services": []string{}}).Is(200)
+		require.Len(t, o.Events(proto.StaffTopic), before+1)
+	})
 	t.Run("the step of the settings counts", func(t *testing.T) {
 		o := o.again(t, nil)
 		o.admin.Patch("/settings/booking", object{"slot_step": 15}).Is(200)
@@ -243,6 +258,41 @@ func TestWhatTheTeamSees(t *testing.T) {
 		o.Role("editor", "all", auth.ViewContacts)
 		both := o.As("svc_admin", "editor")
 		require.Equal(t, object{"deleted": false, "access_left": true}, o.admin.Delete(path("/staff/%d", both.UserID), nil).Is(200).Map())
+	})
+	t.Run("who was removed is off the team however late settings is", func(t *testing.T) {
+		o := o.again(t, nil)
+		gone, other := o.As("staff"), o.As("staff")
+		for _, person := range []*apptest.Client{gone, other} {
+			o.admin.Put(path("/staff/%d/hours", person.UserID), object{"hours": everyDay}).Is(200)
+		}
+		o.admin.Delete(path("/staff/%d", gone.UserID), nil).Is(200)
+		o.Travel(time.Hour)
+		require.Nil(t, o.member(o.admin, gone.UserID))
+		o.admin.Put(path("/staff/%d/hours", gone.UserID), object{"hours": everyDay}).Fails(404, "svc_not_found")
+		o.admin.Patch("/services/"+o.service, object{"staff": []int64{gone.UserID}}).Fails(400, "svc_invalid_param")
+		remove := path("/staff/%d?successor=%d", other.UserID, gone.UserID)
+		require.Equal(t, "successor", o.admin.Delete(remove, nil).Fails(409, "svc_conflict").Text("data.reason"))
+
+		o.SetRoles(gone, "staff") // invited again
+		o.Eventually(func() bool { return o.member(o.admin, gone.UserID) != nil })
+		id := o.book(o.contact(0), o.at(2, "10:00"), object{"staff": o.staff.UserID}).Is(201).Text("id")
+		o.exec(`update appointment set user_id = $1`, other.UserID)
+		o.admin.Delete(remove, nil).Is(200)
+		o.admin.Post("/appointments/"+id+"/reschedule", object{"starts_at": stamp(o.at(2, "20:00")), "outside_hours": true}).Is(200)
+	})
+	t.Run("what somebody without an account has can be handed over", func(t *testing.T) {
+		o := o.again(t, nil)
+		const revoked = 900_000_001
+		id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
+		o.exec(`insert into staff (user_id) values ($1)`, revoked)
+		o.exec(`insert into skill (service_id, user_id) values ($1, $2)`, o.service, revoked)
+		o.exec(`update appointment set user_id = $1`, revoked)
+		require.Equal(t, []any{}, o.member(o.admin, revoked)["roles_you_can_give"])
+		o.admin.Delete(path("/staff/%d", revoked), nil).Fails(400, "svc_invalid_param")
+		o.admin.Delete(path("/staff/%d?successor=%d", revoked, o.staff.UserID), nil).Is(200)
+		require.EqualValues(t, o.staff.UserID, o.admin.Get("/appointments/"+id).Is(200).Field("staff.user_id"))
+		require.Equal(t, []any{float64(o.staff.UserID)}, o.admin.Get("/services/"+o.service).Is(200).Field("staff"))
+		require.Nil(t, o.member(o.admin, revoked))
 	})
 	t.Run("who sees only their own sees only their own", func(t *testing.T) {
 		o := o.again(t, nil)

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app"
+	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
 )
 
 // browser visits pages without script: it follows links and sends forms.
@@ -109,6 +112,35 @@ func (b browser) again(t *testing.T) browser {
 func TestTheBookingPageWithoutScript(t *testing.T) {
 	t.Parallel()
 	b := website(t)
+	t.Run("a question of the form may be called location", func(t *testing.T) {
+		b := b.again(t)
+		b.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "9", Version: 1, Data: object{"id": 9, "status": "publish", "definition": object{"elements": []object{
+			{"id": "email", "type": "field", "target": "contact.email", "required": true},
+			{"id": "location", "type": "field", "target": "submission.fields.location", "label": "Which of our shops?", "required": true}}}}})
+		b.Settle()
+		for day, place := range []string{"in_person", "client"} {
+			b.admin.Patch("/services/"+b.service, object{"form_id": 9, "location_type": place}).Is(200)
+			details := b.get("/team/book?service=" + b.service + "&at=" + url.QueryEscape(stamp(b.at(2+day, "10:00")))).is(200).says("Which of our shops?")
+			b.Travel(4 * time.Second)
+			form := details.form()
+			form.Set("v.email", "bea@example.com")
+			b.post("/team/book", form).is(400)
+			form.Set("v.location", "Gent")
+			if place == "client" {
+				b.post("/team/book", form).is(400).says("Your address")
+				form.Set("v..location", "Kerkstraat 1")
+			}
+			form.Set("key", place)
+			b.post("/team/book", form).is(200)
+		}
+		booked := b.admin.Get("/appointments").Is(200).Items()
+		require.Equal(t, "Kerkstraat 1", booked[1]["location"])
+		for _, e := range b.Events(proto.FormsCommandTopic) {
+			var c proto.RecordSubmission
+			require.NoError(t, protobuf.Unmarshal(e.GetData(), &c))
+			require.JSONEq(t, `{"email": "bea@example.com", "location": "Gent"}`, string(c.GetValues()))
+		}
+	})
 	t.Run("a visitor books moves and cancels without script", func(t *testing.T) {
 		b := b.again(t)
 		start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake")

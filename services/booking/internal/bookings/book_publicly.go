@@ -70,7 +70,7 @@ func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (p
 	}
 	// Until contacts has the client, the appointment is found by the address.
 	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.Client.Email))}
-	return publicly(booked), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.commands(booked)...)
+	return publicly(booked), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.command(booked))
 }
 
 // guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
@@ -181,15 +181,17 @@ func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v vis
 }
 
 // decide lists the staff members who may take the time, the first choice first. The list is empty when the time is not free.
-// The error is svc_conflict when the client has as many bookings ahead as there may be.
+// The error is svc_conflict when it is, and the client has as many bookings ahead as there may be: for a time that nobody could book, an
+// answer would say whose address is a client's.
 func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 	if f.taken {
 		return nil, nil
 	}
-	if v.maxOpen > 0 && f.ahead >= v.maxOpen {
+	order := v.InTurn(f.agenda, now)
+	if len(order) > 0 && v.maxOpen > 0 && f.ahead >= v.maxOpen {
 		return nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
 	}
-	return v.InTurn(f.agenda, now), nil
+	return order, nil
 }
 
 // booking is the appointment to write: for the contact that has the address, else for a new one.
@@ -202,13 +204,13 @@ func (v visit) booking(f facts, channel string) appointments.Booking {
 	return b
 }
 
-// commands ask contacts to make or fill in the client's contact, and forms to keep the answers to a form.
-func (v visit) commands(a appointments.Record) []db.Event {
-	all := []db.Event{clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)}
-	if v.submission != nil {
-		all = append(all, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
-			SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
-			Values: v.given.Raw, Page: v.page}})
+// command asks contacts to make or fill in the client's contact. Of the answers to a form forms asks for it, once it keeps them: as the
+// form says, and so that each consent is recorded once.
+func (v visit) command(a appointments.Record) db.Event {
+	if v.submission == nil {
+		return clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)
 	}
-	return all
+	return db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
+		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
+		Values: v.given.Raw, Page: v.page}}
 }

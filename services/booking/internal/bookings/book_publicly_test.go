@@ -57,6 +57,9 @@ func TestWhoTakesAVisitorsTimeIsDecidedFromTheFacts(t *testing.T) {
 		"everybody is free":             {func(*visit, *facts) {}, []int64{1, 2}, ""},
 		"the time was taken meanwhile":  {func(_ *visit, f *facts) { f.taken = true }, nil, ""},
 		"taken counts before the limit": {func(v *visit, f *facts) { f.taken, v.maxOpen, f.ahead = true, 1, 1 }, nil, ""},
+		"not offered counts before the limit": {func(v *visit, f *facts) {
+			v.Start, v.maxOpen, f.ahead = monday9.Add(-6*time.Hour), 1, 1
+		}, []int64{}, ""},
 		"the client has too many ahead": {func(v *visit, f *facts) { v.maxOpen, f.ahead = 2, 2 }, nil, "svc_conflict"},
 		"the client has one less":       {func(v *visit, f *facts) { v.maxOpen, f.ahead = 2, 1 }, []int64{1, 2}, ""},
 		"no limit, many ahead":          {func(_ *visit, f *facts) { f.ahead = 50 }, []int64{1, 2}, ""},

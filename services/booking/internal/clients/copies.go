@@ -85,18 +85,17 @@ func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&o); err != nil {
 		return err
 	}
-	if e.Kind == proto.KindOrganizationMerged {
-		var x proto.Merged
-		if err := e.DecodeExtra(&x); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `delete from organization where id = $1::uuid`, x.GetMergedId()); err != nil {
-			return err
-		}
-	}
-	_, err = tx.Exec(ctx, `insert into organization as o (id, version, owner_user_id) values ($1, $2, $3)
+	tag, err := tx.Exec(ctx, `insert into organization as o (id, version, owner_user_id) values ($1, $2, $3)
 		on conflict (id) do update set version = excluded.version, owner_user_id = excluded.owner_user_id where o.version < $4`,
 		id, e.Version, o.OwnerUserID, e.ReplacesBelow())
+	if err != nil || e.Kind != proto.KindOrganizationMerged || tag.RowsAffected() == 0 {
+		return err // no row: the copy is newer than the merge
+	}
+	var x proto.Merged
+	if err := e.DecodeExtra(&x); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `delete from organization where id = $1::uuid`, x.GetMergedId())
 	return err
 }
 

@@ -33,7 +33,7 @@ func (r *Room) Parts() app.Parts {
 		},
 		Jobs: []app.Job{{Name: "unanswered", Every: time.Hour, Run: r.askAgain}},
 		Gauges: []app.Gauge{{Name: "booking.unanswered", Unit: "{contact}", Doc: "clients whom contacts has not confirmed yet",
-			SQL: `select count(*) from contact where version = 0`}},
+			SQL: `select count(*) from contact where version = 0 and asked_at is distinct from 'infinity'`}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"contact": app.People, "organization": app.Nobody}, Forget: r.Forget},
 	}
 }

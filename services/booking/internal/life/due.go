@@ -88,10 +88,10 @@ func (r *Room) remind(ctx context.Context) error {
 
 // dueRequests are the requests a that have waited too long at the time $1; none if the setting is 0.
 const dueRequests = `from appointment a, settings s where a.status = 'pending' and s.request_expires_hours > 0
-	and a.timed_at <= $1::timestamptz - make_interval(hours => s.request_expires_hours)`
+	and greatest(a.timed_at, s.expires_since) <= $1::timestamptz - make_interval(hours => s.request_expires_hours)`
 
 // expireRequests declines the requests that nobody has answered within the hours that the settings give, counted from when
-// their time was last set, and mails their clients. It does nothing if the setting is 0.
+// their time or the setting was last set, and mails their clients. It does nothing if the setting is 0.
 func (r *Room) expireRequests(ctx context.Context) error {
 	return r.eachDue(ctx, r.unexpired, dueRequests, r.expireRequest)
 }

@@ -91,10 +91,14 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 	if a.Status == appointments.StatusPending {
 		key, l.calendar = key+"_request", ""
 	}
+	text := key + "_text"
+	if key == "handed_over" && a.Place.Kind == "online" && a.Place.MeetingURL == "" {
+		text = "handed_over_link_text" // it was the link of the person before
+	}
 	c := mail.Content{
 		Kind: kind, To: mail.Person{Name: typed(a.Client), Address: address.Key(a.Client.Email)}, Language: t.Language,
 		Business: r.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.Client),
-		Paragraphs: []string{t.T(key+"_text", "staff", a.Staff.Name)}, Rows: r.rows(t, a),
+		Paragraphs: []string{t.T(text, "staff", a.Staff.Name)}, Rows: r.rows(t, a),
 		Footer: []string{t.T("why", "business", site.Business.Name)},
 	}
 	manage := mail.Link{Text: t.T("see")}

@@ -63,6 +63,6 @@ func (r *Room) Rules(set *op.Set) {
 		Use: "Use it to see notice, horizon, reminders and whether clients may change appointments themselves."}, getSettings)
 	op.Add(set, op.Op{ID: "update-booking-settings", Versioned: true, Route: "PATCH /settings/booking", Perm: auth.ManageCRM, App: r.Service, Record: "settings", Idempotent: true,
 		Doc:   "Change the given settings of online booking.",
-		Use:   "What is left out stays. It counts for the next booking, not for those made. Answers with all settings.",
+		Use:   "What is left out stays. It counts at once, for what is booked too: reminders, moves, cancelling. With request_expires_hours, requests that wait that long from then on are declined. Answers with all settings.",
 		Fails: op.Fails{"svc_not_found": "There is no such form."}}, r.updateSettings)
 }

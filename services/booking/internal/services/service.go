@@ -199,7 +199,11 @@ func (r *Room) createService(ctx context.Context, tx *db.Tx, in newService) (Boo
 // checkService checks what a service names beside itself: staff and form.
 func (r *Room) checkService(ctx context.Context, tx *db.Tx, in serviceFields) error {
 	for _, user := range in.Staff {
-		if !r.Identity.OnTeam(user) {
+		present, err := staff.Present(ctx, tx, r.Identity, user)
+		if err != nil {
+			return err
+		}
+		if !present {
 			return fault.Invalid("staff", fault.NewProblem("not_on_team", fmt.Sprintf("names the user %d, who is not on the team", user), "user_id", user))
 		}
 	}
@@ -316,17 +320,17 @@ func (s BookableService) Terms() Terms {
 }
 
 // Replace makes a person do these services and no other active ones.
-func Replace(ctx context.Context, tx *db.Tx, user int64, before, after []uuid.UUID) error {
+func Replace(ctx context.Context, tx *db.Tx, user int64, before, after []uuid.UUID) (changed bool, err error) {
 	byBytes := func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }
 	all := slices.Concat(before, after)
 	slices.SortFunc(all, byBytes)
 	if err := staff.Ensure(ctx, tx, user); err != nil {
-		return err
+		return false, err
 	}
 	for _, id := range slices.Compact(all) {
 		s, err := lockService(ctx, tx, id)
 		if err != nil {
-			return err
+			return false, err
 		}
 		does, shall := slices.Contains(s.Staff, user), slices.Contains(after, id)
 		switch {
@@ -338,14 +342,15 @@ func Replace(ctx context.Context, tx *db.Tx, user int64, before, after []uuid.UU
 		default:
 			s.Staff = slices.DeleteFunc(s.Staff, func(u int64) bool { return u == user })
 		}
+		changed = true
 		if err := staff.SetSkills(ctx, tx, id, s.Staff); err != nil {
-			return err
+			return false, err
 		}
 		if _, err := saveService(ctx, tx, s, proto.KindServiceUpdated); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // Drop makes a person do no service at all, archived ones included.
@@ -354,5 +359,6 @@ func Drop(ctx context.Context, tx *db.Tx, user int64) error {
 	if err != nil {
 		return err
 	}
-	return Replace(ctx, tx, user, ids, nil)
+	_, err = Replace(ctx, tx, user, ids, nil)
+	return err
 }

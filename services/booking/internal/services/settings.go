@@ -82,7 +82,7 @@ type changedSettings struct {
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero" doc:"Visitors can move and cancel their appointments by the link of a mail."`
 	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50" doc:"How many open bookings one address can have."`
 	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"The form of services that name none; null for none."`
-	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them."`
+	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them; the hours of those that wait begin when it is set."`
 }
 
 func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings) (Settings, error) {
@@ -121,12 +121,13 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
 		reminder_hours = @reminder_hours, terms_text = @terms_text, default_confirmation = @default_confirmation,
 		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id,
+		expires_since = case when request_expires_hours <> @request_expires_hours then @now else expires_since end,
 		request_expires_hours = @request_expires_hours, version = version + 1
 		returning version`, pgx.NamedArgs{
 		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
 		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "terms_text": v.TermsText,
 		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
-		"request_expires_hours": v.RequestExpiresHours,
+		"request_expires_hours": v.RequestExpiresHours, "now": tx.Now,
 	}).Scan(&v.Version)
 	if err != nil {
 		return v, err

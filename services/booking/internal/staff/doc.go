@@ -1,4 +1,4 @@
 // Package staff keeps the staff members: the name that clients see, meeting link, weekly hours, and who does which service.
 //
-// Reads: service.
+// Reads: appointment, service.
 package staff

@@ -3,6 +3,8 @@ package staff
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -49,6 +51,9 @@ func (r *Room) putHours(ctx context.Context, tx *db.Tx, in newHours) (Hours, err
 	}
 	was := p.Hours
 	p.Week, p.Hours = week, week.Strings()
+	if maps.EqualFunc(was, p.Hours, slices.Equal) {
+		return p.Hours, nil
+	}
 	if _, err := tx.Exec(ctx, `update staff set hours = $2 where user_id = $1`, p.UserID, week); err != nil {
 		return nil, err
 	}

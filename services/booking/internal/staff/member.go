@@ -3,6 +3,7 @@ package staff
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -25,25 +26,47 @@ type Profile struct {
 	Hours      Hours       `json:"hours"`
 	Services   []uuid.UUID `json:"services"`
 
-	Chosen    string     `json:"-"` // name
-	Week      slots.Week `json:"-"`
-	removedAt *time.Time
-	version   int64
+	Chosen string     `json:"-"` // name
+	Week   slots.Week `json:"-"`
+	removal
+	version int64
 }
 
-// forgetAfter is how long a removal counts although settings still lists the role: it consumes staff.removed, and
-// publishes the change of its user, within that.
-const forgetAfter = 10 * time.Second
+// removal says when a person was removed from the team, and by which version of their identity.
+type removal struct {
+	at      *time.Time
+	version *int64 // nil if a version of the service removed them that kept none
+}
+
+// Present reports whether a person is on the team: by an identity that is newer than their removal, because settings may still list the
+// role.
+func Present(ctx context.Context, tx *db.Tx, team *auth.Identity, user int64) (bool, error) {
+	var of removal
+	err := tx.QueryRow(ctx, `select removed_at, removed_version from staff where user_id = $1`, user).Scan(&of.at, &of.version)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return false, err
+	}
+	return of.present(team, user), nil
+}
+
+func (of removal) present(team *auth.Identity, user int64) bool {
+	return team.OnTeam(user) && (of.version == nil || identityVersion(team, user) > *of.version)
+}
+
+func identityVersion(team *auth.Identity, user int64) int64 {
+	m, _ := team.Table.Get(auth.UserKey(strconv.FormatInt(user, 10)))
+	return m.GetVersion()
+}
 
 func (r *Room) profiles(ctx context.Context, tx *db.Tx, where string, args ...any) ([]Profile, error) {
 	rows, err := tx.Query(ctx, `select user_id, name, meeting_url, hours, array(select service_id from skill join service s on s.id = service_id
-		where skill.user_id = staff.user_id and not s.archived order by s.sort_order, lower(s.name), s.id), removed_at, version from staff `+where, args...)
+		where skill.user_id = staff.user_id and not s.archived order by s.sort_order, lower(s.name), s.id), removed_at, removed_version, version from staff `+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Profile, err error) {
 		var hours []byte
-		if err := row.Scan(&p.UserID, &p.Chosen, &p.MeetingURL, &hours, &p.Services, &p.removedAt, &p.version); err != nil {
+		if err := row.Scan(&p.UserID, &p.Chosen, &p.MeetingURL, &hours, &p.Services, &p.at, &p.removal.version, &p.version); err != nil {
 			return p, err
 		}
 		p.Name = r.name(p.UserID, p.Chosen)
@@ -54,17 +77,23 @@ func (r *Room) profiles(ctx context.Context, tx *db.Tx, where string, args ...an
 }
 
 // Team lists the people who are or were staff members and may be seen by the caller, by user id: those
-// with a permission, and those with a staff row who still have an account.
+// with a permission, and those with a staff row who have an account or, without one, something that has to be handed over.
 func (r *Room) Team(ctx context.Context, tx *db.Tx) ([]Profile, error) {
 	known, err := r.profiles(ctx, tx, `where $1::bigint = 0 or user_id = $1`, tx.Who.OwnUser())
+	if err != nil {
+		return nil, err
+	}
+	// Their invitation was taken back, for instance.
+	left, err := db.Column[int64](ctx, tx, `select user_id from staff s where removed_at is null and ($1::bigint = 0 or user_id = $1)
+		and (exists (select from skill where user_id = s.user_id)
+			or exists (select from appointment where user_id = s.user_id and status in ('pending', 'confirmed', 'pending_payment') and ends_at > $2))`, tx.Who.OwnUser(), tx.Now)
 	if err != nil {
 		return nil, err
 	}
 	var out []Profile
 	for _, p := range known {
 		_, exists := r.Identity.User(p.UserID)
-		gone := p.removedAt != nil && (!r.Identity.OnTeam(p.UserID) || tx.Now.Before(p.removedAt.Add(forgetAfter)))
-		if exists && !gone {
+		if (exists || slices.Contains(left, p.UserID)) && (p.at == nil || p.present(r.Identity, p.UserID)) {
 			out = append(out, p)
 		}
 	}
@@ -98,7 +127,7 @@ func (r *Room) Lock(ctx context.Context, tx *db.Tx, user int64) (Profile, error)
 	if _, err := r.Member(ctx, tx, user); err != nil {
 		return Profile{}, err
 	}
-	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict (user_id) do update set removed_at = null`, user)
+	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict (user_id) do update set removed_at = null, removed_version = null`, user)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -130,8 +159,9 @@ func (p Profile) Save(ctx context.Context, tx *db.Tx) error {
 }
 
 // Leave marks a locked member as removed and publishes it. The name stays for the appointments of the past; the account may go.
-func (p Profile) Leave(ctx context.Context, tx *db.Tx, successor int64) error {
-	_, err := tx.Exec(ctx, `update staff set name = $2, meeting_url = '', hours = '{}', removed_at = $3 where user_id = $1`, p.UserID, p.Name, tx.Now)
+func (p Profile) Leave(ctx context.Context, tx *db.Tx, team *auth.Identity, successor int64) error {
+	_, err := tx.Exec(ctx, `update staff set name = $2, meeting_url = '', hours = '{}', removed_at = $3, removed_version = $4 where user_id = $1`,
+		p.UserID, p.Name, tx.Now, identityVersion(team, p.UserID))
 	if err != nil {
 		return err
 	}
@@ -186,9 +216,10 @@ func Queue(b *pgx.Batch, byUser map[int64]Row, where string, args ...any) {
 	})
 }
 
-// Ensure makes a row for a user who has none.
+// Ensure makes the row of somebody who is present.
 func Ensure(ctx context.Context, tx *db.Tx, user int64) error {
-	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict do nothing`, user)
+	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict (user_id) do update
+		set removed_at = null, removed_version = null where staff.removed_at is not null`, user)
 	return err
 }
 
@@ -217,7 +248,7 @@ func (r *Room) name(id int64, chosen string) string {
 // SetSkills replaces who does a service whose row is locked.
 func SetSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
 	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
-		set removed_at = null where staff.removed_at is not null`, staff); err != nil {
+		set removed_at = null, removed_version = null where staff.removed_at is not null`, staff); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `delete from skill where service_id = $1 and not user_id = any($2)`, id, staff); err != nil {

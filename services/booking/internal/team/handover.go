@@ -43,11 +43,18 @@ func (r *Room) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (sta
 		return staffRemoval{}, fault.Conflict("last_administrator", "This is the last site administrator.")
 	case in.Successor == in.User:
 		return staffRemoval{}, fault.Conflict("successor", "The successor must be somebody else.")
-	case in.Successor != 0 && !r.Identity.OnTeam(in.Successor):
-		return staffRemoval{}, fault.Conflict("successor", "The successor must be on the team.")
 	}
 	if err := times.LockCatalog(ctx, tx); err != nil {
 		return staffRemoval{}, err
+	}
+	if in.Successor != 0 {
+		present, err := staff.Present(ctx, tx, r.Identity, in.Successor)
+		if err != nil {
+			return staffRemoval{}, err
+		}
+		if !present {
+			return staffRemoval{}, fault.Conflict("successor", "The successor must be on the team.")
+		}
 	}
 	appointments, err := appointments.Coming(ctx, tx, in.User)
 	if err != nil {
@@ -78,7 +85,7 @@ func (r *Room) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (sta
 	rest := slices.DeleteFunc(slices.Clone(u.GetRoles()), func(role string) bool { return slices.Contains(teamRoles, role) })
 	out := staffRemoval{Deleted: len(rest) == 0}
 	out.AccessLeft = auth.Sum(r.Identity.RolesNamed(rest)...).Can(auth.ViewContacts)
-	return out, p.Leave(ctx, tx, in.Successor)
+	return out, p.Leave(ctx, tx, r.Identity, in.Successor)
 }
 
 // handOver gives the coming appointments of one person to another, whose time must be free.
@@ -102,6 +109,9 @@ func (r *Room) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
 		return err
 	}
 	if err := appointments.Overlapped(ctx, tx, ids, to); err != nil {
+		return err
+	}
+	if err := appointments.Unlinked(ctx, tx, ids, to); err != nil {
 		return err
 	}
 	settings, err := services.ReadSettings(ctx, tx)

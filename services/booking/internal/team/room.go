@@ -35,6 +35,7 @@ func (r *Room) Members(set *op.Set) {
 			"svc_conflict self":               "Nobody removes themselves.",
 			"svc_conflict last_administrator": "The person is the last site administrator.",
 			"svc_conflict successor":          "The successor is not on the team, or is the person who goes.",
+			"svc_conflict no_meeting_link":    "One of the appointments is online, and neither it nor the successor has a meeting link.",
 			"svc_conflict overlap":            "One of the appointments falls on one of the successor's.",
 			"svc_forbidden role":              "The person holds rights that the caller does not hold."}}, r.removeStaff)
 }

@@ -40,7 +40,7 @@ type staffMember struct {
 var teamRoles = []string{auth.SiteAdmin, "svc_admin", "staff"}
 
 func (r *Room) shown(tx *db.Tx, p staff.Profile) staffMember {
-	u, _ := r.Identity.User(p.UserID)
+	u, known := r.Identity.User(p.UserID)
 	m := staffMember{UserID: p.UserID, Name: p.Name, MeetingURL: p.MeetingURL, Sees: "all", Invited: u.GetInvited(),
 		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Access: []string{}, RolesYouCanGive: []string{}}
 	if r.Apps.On(r.Service) {
@@ -69,7 +69,7 @@ func (r *Room) shown(tx *db.Tx, p staff.Profile) staffMember {
 	if staff.IsManager(tx) && tx.Who.UserID != p.UserID && giver.MayChange(r.Identity.RolesNamed(u.GetRoles())...) == nil {
 		m.CanRemove = !r.lastAdministrator(p.UserID)
 		for _, role := range r.Identity.RolesNamed(teamRoles) {
-			if giver.MayGive(role) == nil {
+			if known && giver.MayGive(role) == nil {
 				m.RolesYouCanGive = append(m.RolesYouCanGive, role.Name)
 			}
 		}
@@ -133,11 +133,12 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	if err := staff.MayChange(tx, in.User); err != nil {
 		return staffMember{}, err
 	}
+	otherServices := false
 	if in.Services != nil {
 		if !staff.IsManager(tx) {
 			return staffMember{}, fault.Forbidden(auth.ManageCRM)
 		}
-		if err := services.Replace(ctx, tx, in.User, before.Services, in.Services); err != nil {
+		if otherServices, err = services.Replace(ctx, tx, in.User, before.Services, in.Services); err != nil {
 			return staffMember{}, err
 		}
 	}
@@ -154,7 +155,7 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 		p.MeetingURL = link
 		changed = append(changed, "meeting_url")
 	}
-	if in.Services != nil {
+	if otherServices {
 		changed = append(changed, "services")
 	}
 	if len(changed) == 0 {

@@ -234,6 +234,9 @@ func (r *Room) awaitEmbedded(ctx context.Context, request uuid.UUID) (out embedd
 	}
 }
 
+// keepAnswers is how long the answers of settings are kept, in case whoever asked still waits.
+const keepAnswers = time.Hour
+
 func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	id, err := strconv.ParseInt(e.Key, 10, 64)
 	if err != nil {
@@ -265,10 +268,10 @@ func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.DecodeExtra(&x); err != nil || x.GetRequestId() == "" {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `delete from embedding where at < now() - interval '1 hour'`); err != nil {
+	if _, err := tx.Exec(ctx, `delete from embedding where at < $1`, tx.Now.Add(-keepAnswers)); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, at) values ($1::uuid, $2, $3, $4, $5, now())
-		on conflict do nothing`, x.GetRequestId(), id, p.Status, p.EditURL, x.GetCreated())
+	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, at) values ($1::uuid, $2, $3, $4, $5, $6)
+		on conflict do nothing`, x.GetRequestId(), id, p.Status, p.EditURL, x.GetCreated(), tx.Now)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/services"
@@ -112,6 +114,14 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 	require.EqualValues(t, 2, made.Field("page_id"))
 	require.Equal(t, true, made.Field("created"))
 	<-stop
+	o.Travel(2 * time.Hour)
+	o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
+		e.Key, e.Version, e.Extra = "2", 6, object{"request_id": db.NewID().String()}
+	})
+	o.Settle()
+	var kept int
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from embedding`).Scan(&kept))
+	require.Equal(t, 1, kept, "nobody waits for the answers of before")
 	o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service}).Fails(400, "svc_invalid_param")
 	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 1, "new_page_title": "x"}).Fails(400, "svc_invalid_param")
 	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 77}).Fails(404, "svc_not_found")

@@ -3,9 +3,10 @@ package submission
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
@@ -30,20 +31,21 @@ func askSome(ctx context.Context, tx *db.Tx) (n int, err error) {
 	rows, err := tx.Query(ctx, `update submission set asked_at = $1 where id in (
 			select id from submission where status = 'received' and result = 'pending' and held is not null and coalesce(asked_at, created_at) < $2
 			order by coalesce(asked_at, created_at) limit $3 for update skip locked)
-		returning id, held`, tx.Now, tx.Now.Add(-askAfter), askSlice)
+		returning held`, tx.Now, tx.Now.Add(-askAfter), askSlice)
 	if err != nil {
 		return 0, fmt.Errorf("find unanswered submissions: %w", err)
 	}
-	commands := map[uuid.UUID]*proto.EnsureContact{}
-	var id uuid.UUID
+	var commands []*proto.EnsureContact
 	var held []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &held}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&held}, func() error {
 		c := &proto.EnsureContact{}
-		commands[id] = c
+		commands = append(commands, c)
 		return protobuf.Unmarshal(held, c)
 	}); err != nil {
 		return 0, fmt.Errorf("read unanswered submissions: %w", err)
 	}
+	// Ids of submissions sort by time: who sent first is asked about first.
+	slices.SortFunc(commands, func(a, b *proto.EnsureContact) int { return strings.Compare(a.GetOriginId(), b.GetOriginId()) })
 	for _, c := range commands {
 		tx.Who = db.Actor{Channel: db.ChannelForm, Label: nameOf(c.GetFirstName(), c.GetLastName(), c.GetEmail(), c.GetPhone())}
 		if err := tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: commandKey(c), Data: c}); err != nil {

@@ -189,11 +189,11 @@ func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err := e.Decode(&o); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into organization as o (id, version, name) values ($1, $2, $3)
+	tag, err := tx.Exec(ctx, `insert into organization as o (id, version, name) values ($1, $2, $3)
 		on conflict (id) do update set version = excluded.version, name = excluded.name where o.version < $4`,
 		id, e.Version, o.Name, e.ReplacesBelow())
-	if err != nil || e.Kind != proto.KindOrganizationMerged {
-		return err
+	if err != nil || e.Kind != proto.KindOrganizationMerged || tag.RowsAffected() == 0 {
+		return err // no row: the copy is newer, and so is what contacts say of their organization
 	}
 	merged, err := mergedID(e)
 	if err != nil {

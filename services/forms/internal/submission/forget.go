@@ -1,8 +1,11 @@
 package submission
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,7 +59,13 @@ type mentioning struct {
 	Page    string     `db:"page"`
 	Email   string     `db:"email"`
 	Held    []byte     `db:"held"`
+	People  [][]byte   `db:"people"`
 }
+
+const selectMentioning = `select id, contact_id, status, result, values, answers, page, email, held, people from submission `
+
+// readAs is the reading of addresses by which people is made. It counts up whenever libs/address finds others in a text than before.
+const readAs = 1
 
 // sentBy reports whether the person sent it: it has their address, or names them and says nothing of another sender.
 func (m mentioning) sentBy(p *erasure.Person) bool {
@@ -76,9 +85,8 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 	if err != nil {
 		return nil, err
 	}
-	// Rows that the job has not read yet are few, and looked at one by one.
-	rows, err := tx.Query(ctx, `select id, contact_id, status, result, values, answers, page, email, held from submission
-		where (people && $1 or people is null) and created_at < $2 order by id for update`, p.Called(), p.At)
+	// Rows that the job has not read yet are looked at one by one.
+	rows, err := tx.Query(ctx, selectMentioning+`where (people && $1 or read_as < $3) and created_at < $2 order by id for update`, p.Called(), p.At, readAs)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +125,8 @@ func (m mentioning) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) er
 		return err
 	}
 	if _, err := tx.Exec(ctx, `update submission set values = @values, answers = @answers, page = @page, email = @email, held = @held, people = @people,
-		version = version + 1 where id = @id`, pgx.NamedArgs{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held,
-		"people": tx.PeopleNamed(values, []byte(page))}); err != nil {
+		read_as = @read_as, version = version + 1 where id = @id`, pgx.NamedArgs{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held,
+		"people": tx.PeopleNamed(values, []byte(page)), "read_as": readAs}); err != nil {
 		return err
 	}
 	if m.Status == statusSpam || m.Result == resultPending {
@@ -163,15 +171,22 @@ func (r *Room) forgetLate(ctx context.Context, tx *db.Tx, e bus.Event, c *proto.
 // peopleSlice is how many submissions one transaction of readPeople reads.
 const peopleSlice = 500
 
-// readPeople fills the hashes of addresses into submissions from before these were kept, and publishes again what has no
-// contact: contacts names it in the personal-data export.
+// readPeople makes the hashes of addresses anew for submissions that were read otherwise or not at all. It logs how many are left,
+// and publishes again what has no contact and other hashes: contacts names it in the personal-data export.
 func (r *Room) readPeople(ctx context.Context) error {
+	var left int
+	if err := r.DB.Pool.QueryRow(ctx, `select count(*) from submission where read_as < $1`, readAs).Scan(&left); err != nil {
+		return err
+	}
+	if left > 0 {
+		slog.InfoContext(ctx, "addresses in submissions are read anew", "left", left)
+	}
 	for ctx.Err() == nil {
 		var ids []uuid.UUID
 		err := r.DB.Do(ctx, func(tx *db.Tx) error {
 			ids = nil
-			rows, err := tx.Query(ctx, db.LimitTo(`select id, contact_id, status, result, values, answers, page, email, held from submission
-				where people is null and id <> all($1) order by id`, r.unread.Size(peopleSlice))+` for update skip locked`, r.unread.Keys())
+			rows, err := tx.Query(ctx, db.LimitTo(selectMentioning+`where read_as < $2 and id <> all($1) order by read_as, id`, r.unread.Size(peopleSlice))+
+				` for update skip locked`, r.unread.Keys(), readAs)
 			if err != nil {
 				return err
 			}
@@ -198,10 +213,12 @@ func (r *Room) readPeople(ctx context.Context) error {
 
 // readPeople stores the hashes of the addresses in m.
 func (m mentioning) readPeople(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `update submission set people = $2, version = version + 1 where id = $1`, m.ID, tx.PeopleNamed(m.Values, []byte(m.Page))); err != nil {
+	people := tx.PeopleNamed(m.Values, []byte(m.Page))
+	same := m.People != nil && slices.EqualFunc(m.People, people, bytes.Equal)
+	if _, err := tx.Exec(ctx, `update submission set people = $2, read_as = $3, version = version + case when $4 then 0 else 1 end where id = $1`, m.ID, people, readAs, same); err != nil {
 		return err
 	}
-	if m.Contact != nil || m.Status != statusReceived || m.Result != resultNone {
+	if same || m.Contact != nil || m.Status != statusReceived || m.Result != resultNone {
 		return nil
 	}
 	_, err := emit(ctx, tx, proto.KindSubmissionUpdated, m.ID, []string{})

@@ -6,6 +6,9 @@ import (
 	"frontdesk/libs/db"
 )
 
+// spamSlice is how much spam one transaction of expireSpam deletes.
+const spamSlice = 500
+
 // expireSpam deletes spam older than the days that the privacy settings allow; 0 keeps it.
 func (r *Room) expireSpam(ctx context.Context) error {
 	var privacy struct {
@@ -18,8 +21,9 @@ func (r *Room) expireSpam(ctx context.Context) error {
 	if privacy.Retention.Spam <= 0 {
 		return nil
 	}
-	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `delete from submission where status = 'spam' and created_at < $1`, tx.Now.AddDate(0, 0, -privacy.Retention.Spam))
-		return err
+	return r.DB.Slices(ctx, spamSlice, func(tx *db.Tx) (int, error) {
+		tag, err := tx.Exec(ctx, `delete from submission where id in (select id from submission where status = 'spam' and created_at < $1
+			order by id limit $2 for update skip locked)`, tx.Now.AddDate(0, 0, -privacy.Retention.Spam), spamSlice)
+		return int(tag.RowsAffected()), err
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -174,6 +175,21 @@ func TestContactsIsAskedAgainAboutASubmissionThatIsUnansweredForADay(t *testing.
 	require.Equal(t, []string{proto.KindFormSubmitted}, d.Kinds(proto.SubmissionTopic, d.only()["id"].(string)))
 	d.Travel(25 * time.Hour)
 	require.Equal(t, 2, ask())
+
+	var sent []string
+	for i := range 6 {
+		d.send(d.form, m{"email": fmt.Sprintf("grace%d@example.com", i)}).Is(200)
+		sent = append(sent, fmt.Sprintf("grace%d@example.com", i))
+	}
+	d.Travel(25 * time.Hour)
+	require.Equal(t, 2+2*6, ask())
+	repeated := d.Events(proto.ContactsCommandTopic)
+	slices.SortFunc(repeated, func(a, b *proto.Envelope) int { return strings.Compare(a.GetId(), b.GetId()) })
+	var asked []string
+	for _, e := range repeated[2+6:] {
+		asked = append(asked, e.GetActor().GetLabel())
+	}
+	require.Equal(t, sent, asked, "in the order of what was sent")
 }
 
 func TestWhatASubmissionMaySay(t *testing.T) {
@@ -396,6 +412,21 @@ func TestSpamGoesWhenItsTimeIsOver(t *testing.T) {
 	require.NoError(t, s.expireSpam(t.Context()))
 	require.EqualValues(t, 1, d.admin.Get("/submissions?status=spam").Field("total"))
 	require.EqualValues(t, 1, d.admin.Get("/submissions?status=received").Field("total"))
+
+	// More than a slice, one of which somebody has in hand.
+	d.Travel(8 * 24 * time.Hour)
+	_, err := d.Kit.DB.Pool.Exec(t.Context(), `insert into submission (id, form_id, status, result, values, answers, page, email, created_at)
+		select gen_random_uuid(), form_id, status, result, values, answers, page, email, created_at from submission, generate_series(1, $1) where status = 'spam'`, spamSlice)
+	require.NoError(t, err)
+	inHand, err := d.Kit.DB.Pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = inHand.Exec(t.Context(), `select from submission where status = 'spam' order by id desc limit 1 for update`)
+	require.NoError(t, err)
+	require.NoError(t, s.expireSpam(t.Context()))
+	require.EqualValues(t, 1, d.admin.Get("/submissions?status=spam").Field("total"))
+	require.NoError(t, inHand.Rollback(t.Context()))
+	require.NoError(t, s.expireSpam(t.Context()))
+	require.EqualValues(t, 0, d.admin.Get("/submissions?status=spam").Field("total"))
 }
 
 func TestASubmissionFollowsItsContact(t *testing.T) {
@@ -479,6 +510,12 @@ func TestASubmissionFollowsItsContact(t *testing.T) {
 		d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 2, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
 		d.Settle()
 		require.Equal(t, m{"id": other, "name": "Big"}, d.only()["organization"])
+		// contacts went back to before the merge, and the old event comes late.
+		d.contact(proto.KindContactUpdated, m{"id": d.only()["contact"].(m)["id"], "first_name": "Ann", "last_name": "", "email": "ann@example.com", "phone": "",
+			"organization": m{"id": org, "name": "Acme", "role": ""}}, nil)
+		d.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationMerged, Key: other, Version: 1, Data: m{"id": other, "name": "Big"}, Extra: m{"merged_id": org}})
+		d.Settle()
+		require.Equal(t, org, d.only()["organization"].(m)["id"])
 	})
 	t.Run("who sees own contacts sees own submissions", func(t *testing.T) {
 		d := d.again(t)

@@ -124,8 +124,8 @@ func (e entry) result() string {
 
 // insert stores an entry, unless it was stored before.
 const insert = `insert into submission (id, form_id, status, result, appointment_id, values, answers, page, email, spam_reason, error, held, created_at,
-		people, requested_id)
-	values (@id, @form, @status, @result, @appointment, @values, @answers, @page, @email, nullif(@spam, ''), nullif(@problem, ''), @held, @now, @people, @requested)
+		people, read_as, requested_id)
+	values (@id, @form, @status, @result, @appointment, @values, @answers, @page, @email, nullif(@spam, ''), nullif(@problem, ''), @held, @now, @people, @read_as, @requested)
 	on conflict (id) do nothing`
 
 func (e entry) row(tx *db.Tx) pgx.NamedArgs {
@@ -141,7 +141,7 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 	values := encoded(json.Marshal(e.values))
 	return pgx.NamedArgs{"id": e.id, "form": e.form.ID, "status": e.status(), "result": e.result(), "appointment": e.appointment,
 		"values": values, "answers": encoded(json.Marshal(lines)), "page": e.page, "email": e.email, "spam": e.spam, "problem": e.problem,
-		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "requested": e.requested()}
+		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "read_as": readAs, "requested": e.requested()}
 }
 
 // requested is the id that contacts is asked for, by which an erasure finds the submission before contacts has answered.

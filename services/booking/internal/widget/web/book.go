@@ -190,8 +190,8 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	}
 	b.Step, b.At, b.Token, b.Key = "details", at, r.PostFormValue("token"), r.PostFormValue("key")
 	values := web.Answers(b.Service.Questions, r.PostForm, "v.")
-	location, asked := values[form.TargetLocation]
-	delete(values, form.TargetLocation)
+	location, asked := values[form.Location().ID]
+	delete(values, form.Location().ID)
 	in := map[string]any{"service": b.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": b.Token,
 		"hp_url": r.PostFormValue("hp_url"), "language": p.Reader(r).Language, "page": p.PublicURL + r.URL.Path}
 	if asked {

@@ -36,7 +36,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export function Details({ a, look, service, staff, slot, token, terms, business, answers, setAnswers, instead, done }: Props) {
   const { t, f } = a
   const [asked, setAsked] = useState(service)
-  const questions = asked.questions.map((q) => (q.id === "location" ? { ...q, label: t("your_address"), help: t("your_address_help") } : q))
+  const questions = asked.questions.map((q) => (q.target === "location" ? { ...q, label: t("your_address"), help: t("your_address_help") } : q))
   const [errors, setErrors] = useState<Errors>({})
   const [refusals, setRefusals] = useState(0)
   const [trouble, setTrouble] = useState<Trouble>()
@@ -82,8 +82,9 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
 
   const send = async (): Promise<Booked> => {
     const values = toSend(questions, answers)
-    const location = values["location"]
-    delete values["location"]
+    const place = questions.find((q) => q.target === "location")?.id ?? ""
+    const location = values[place]
+    delete values[place]
     const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap.current, language: a.language, page: window.location.href.split("#")[0]?.slice(0, 2048) }
     if (staff) body["staff"] = staff
     if (location !== undefined) body["location"] = location

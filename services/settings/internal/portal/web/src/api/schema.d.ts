@@ -2772,7 +2772,7 @@ export interface paths {
         head?: never;
         /**
          * Update booking settings
-         * @description Change the given settings of online booking. What is left out stays. It counts for the next booking, not for those made. Answers with all settings.
+         * @description Change the given settings of online booking. What is left out stays. It counts at once, for what is booked too: reminders, moves, cancelling. With request_expires_hours, requests that wait that long from then on are declined. Answers with all settings.
          *
          *     Needs the permission `svc_manage_crm`.
          *
@@ -22474,7 +22474,7 @@ export interface operations {
                     reminder_hours?: number;
                     /**
                      * Format: int64
-                     * @description 0 keeps requests until somebody answers them.
+                     * @description 0 keeps requests until somebody answers them; the hours of those that wait begin when it is set.
                      */
                     request_expires_hours?: number;
                     /**
@@ -24510,6 +24510,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `last_administrator`: The person is the last site administrator.
+             *     - `svc_conflict` with reason `no_meeting_link`: One of the appointments is online, and neither it nor the successor has a meeting link.
              *     - `svc_conflict` with reason `overlap`: One of the appointments falls on one of the successor's.
              *     - `svc_conflict` with reason `self`: Nobody removes themselves.
              *     - `svc_conflict` with reason `successor`: The successor is not on the team, or is the person who goes.
