@@ -70,6 +70,9 @@ func (r *Room) findEvents(ctx context.Context, tx *db.Tx, in findEvents) (feed, 
 	}
 	var where db.Where
 	where.And("event = any(?) and tx < ?", names, horizon)
+	// Retention goes by the time, which is not quite the order of the list: what it has left in front of an event that it deleted is not
+	// listed any more.
+	where.And("tx > ?", gone)
 	if in.Since != nil {
 		where.And("occurred_at >= ?", in.Since.UTC())
 	}
