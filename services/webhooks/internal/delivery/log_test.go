@@ -51,6 +51,7 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	one := admin.Get("/webhooks/" + id + "/deliveries?per_page=1").Text("items.0.id")
 	admin.Delete("/webhooks/"+id, nil).Is(204)
 	admin.Get("/webhook-deliveries/"+one).Fails(404, "svc_not_found")
+	require.Equal(t, tidyBatch+10, s.Count(`select count(*) from delivery`), "the request does not wait for the log")
 	require.NoError(t, room.Expire(t.Context(), time.Time{}))
 	require.Zero(t, s.Count(`select count(*) from delivery`))
 	_, err = s.DB.Pool.Exec(t.Context(), `update removed set removed_at = now() - interval '1 hour'`)

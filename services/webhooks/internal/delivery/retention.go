@@ -17,15 +17,9 @@ const (
 	tidyBatch = 5000
 )
 
-// Drop makes the log of a webhook that is deleted unreachable. The retention job deletes the part of a long one that is beyond the first
-// batch.
+// Drop makes the log of a webhook that is deleted unreachable. The retention job deletes it.
 func Drop(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, webhook); err != nil {
-		return err
-	}
-	var of db.Where
-	of.And("webhook = ?", webhook)
-	_, err := deleteSome(ctx, tx, of)
+	_, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, webhook)
 	return err
 }
 
