@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/endpoint"
@@ -60,6 +61,26 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	require.Zero(t, s.Count(`select count(*) from removed`))
 	s.Job("tally")
 	require.Zero(t, s.Count(`select count(*) from tally`))
+}
+
+func TestTheLogIsNotReadForWhatIsOld(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	ctx := t.Context()
+	var aged db.Where
+	aged.And("created_at < ?", time.Now().AddDate(0, 0, -30))
+	require.NoError(t, s.DB.Do(ctx, func(tx *db.Tx) error {
+		for range 8 { // from the sixth on Postgres may take the plan for any time
+			if _, err := deleteSome(ctx, tx, aged); err != nil {
+				return err
+			}
+		}
+		var generic, custom int
+		err := tx.QueryRow(ctx, `select sum(generic_plans), sum(custom_plans) from pg_prepared_statements where statement like $1`, "%delete from delivery%").Scan(&generic, &custom)
+		require.Zero(t, generic)
+		require.GreaterOrEqual(t, custom, 8)
+		return err
+	}))
 }
 
 func TestAWaitingBacklogIsNotRead(t *testing.T) {

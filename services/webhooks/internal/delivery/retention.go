@@ -60,6 +60,10 @@ func (r *Room) deleteAll(ctx context.Context, where db.Where) error {
 
 // deleteSome deletes up to tidyBatch deliveries with their attempts and returns how many.
 func deleteSome(ctx context.Context, tx *db.Tx, where db.Where) (n int, err error) {
+	// A plan for any time or webhook takes a part of the log to be old, or of the webhook, and reads all of it in the order of ids.
+	if _, err := tx.Exec(ctx, `set local plan_cache_mode = force_custom_plan`); err != nil {
+		return 0, err
+	}
 	err = tx.QueryRow(ctx, `
 		with old as (
 			select id from delivery where `+where.String()+db.LimitTo(` order by id`, tidyBatch)+` for update
