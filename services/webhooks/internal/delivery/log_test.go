@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/endpoint"
@@ -51,6 +52,7 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	one := admin.Get("/webhooks/" + id + "/deliveries?per_page=1").Text("items.0.id")
 	admin.Delete("/webhooks/"+id, nil).Is(204)
 	admin.Get("/webhook-deliveries/"+one).Fails(404, "svc_not_found")
+	require.Equal(t, tidyBatch+10, s.Count(`select count(*) from delivery`), "the request does not wait for the log")
 	require.NoError(t, room.Expire(t.Context(), time.Time{}))
 	require.Zero(t, s.Count(`select count(*) from delivery`))
 	_, err = s.DB.Pool.Exec(t.Context(), `update removed set removed_at = now() - interval '1 hour'`)
@@ -59,6 +61,26 @@ func TestDeletingAWebhookTakesItsLogHoweverLong(t *testing.T) {
 	require.Zero(t, s.Count(`select count(*) from removed`))
 	s.Job("tally")
 	require.Zero(t, s.Count(`select count(*) from tally`))
+}
+
+func TestTheLogIsNotReadForWhatIsOld(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	ctx := t.Context()
+	var aged db.Where
+	aged.And("created_at < ?", time.Now().AddDate(0, 0, -30))
+	require.NoError(t, s.DB.Do(ctx, func(tx *db.Tx) error {
+		for range 8 { // from the sixth on Postgres may take the plan for any time
+			if _, err := deleteSome(ctx, tx, aged); err != nil {
+				return err
+			}
+		}
+		var generic, custom int
+		err := tx.QueryRow(ctx, `select sum(generic_plans), sum(custom_plans) from pg_prepared_statements where statement like $1`, "%delete from delivery%").Scan(&generic, &custom)
+		require.Zero(t, generic)
+		require.GreaterOrEqual(t, custom, 8)
+		return err
+	}))
 }
 
 func TestAWaitingBacklogIsNotRead(t *testing.T) {

@@ -17,15 +17,9 @@ const (
 	tidyBatch = 5000
 )
 
-// Drop makes the log of a webhook that is deleted unreachable. The retention job deletes the part of a long one that is beyond the first
-// batch.
+// Drop makes the log of a webhook that is deleted unreachable. The retention job deletes it.
 func Drop(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, webhook); err != nil {
-		return err
-	}
-	var of db.Where
-	of.And("webhook = ?", webhook)
-	_, err := deleteSome(ctx, tx, of)
+	_, err := tx.Exec(ctx, `insert into removed (webhook) values ($1)`, webhook)
 	return err
 }
 
@@ -66,6 +60,10 @@ func (r *Room) deleteAll(ctx context.Context, where db.Where) error {
 
 // deleteSome deletes up to tidyBatch deliveries with their attempts and returns how many.
 func deleteSome(ctx context.Context, tx *db.Tx, where db.Where) (n int, err error) {
+	// A plan for any time or webhook takes a part of the log to be old, or of the webhook, and reads all of it in the order of ids.
+	if _, err := tx.Exec(ctx, `set local plan_cache_mode = force_custom_plan`); err != nil {
+		return 0, err
+	}
 	err = tx.QueryRow(ctx, `
 		with old as (
 			select id from delivery where `+where.String()+db.LimitTo(` order by id`, tidyBatch)+` for update

@@ -23,7 +23,7 @@ type lanes struct {
 	stopping bool
 	all      map[uuid.UUID]*lane
 	hosts    map[string]int            // requests in flight, or claimed just now
-	waiting  map[string]map[*lane]bool // for room at a host
+	waiting  map[string]map[*lane]bool // for room at a host; none of these is dispatched
 }
 
 // lane is a webhook that has had something to send in this process.
@@ -162,6 +162,7 @@ func (s *lanes) start(l *lane) bool {
 		s.wait(l)
 		return false
 	}
+	s.leave(l)
 	l.dispatching = true
 	s.begin(l.id)
 	return true
@@ -173,6 +174,14 @@ func (s *lanes) wait(l *lane) {
 		s.waiting[l.host] = map[*lane]bool{}
 	}
 	s.waiting[l.host][l] = true
+}
+
+// leave ends the wait of a lane.
+func (s *lanes) leave(l *lane) {
+	delete(s.waiting[l.host], l)
+	if len(s.waiting[l.host]) == 0 {
+		delete(s.waiting, l.host)
+	}
 }
 
 // room is how many more requests a lane may make.
@@ -198,13 +207,10 @@ func (s *lanes) add(l *lane, n int) {
 		if n > 0 || free <= 0 {
 			return
 		}
-		delete(s.waiting[l.host], next)
+		s.leave(next)
 		if s.start(next) {
 			free--
 		}
-	}
-	if len(s.waiting[l.host]) == 0 {
-		delete(s.waiting, l.host)
 	}
 }
 

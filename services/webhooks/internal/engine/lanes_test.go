@@ -129,6 +129,13 @@ func (s *simulation) holds() {
 			require.GreaterOrEqual(s.T, l.inFlight, s.sent[id], "what is sent is counted")
 		}
 	}
+	for host, all := range s.lanes.waiting {
+		require.NotEmpty(s.T, all)
+		for l := range all {
+			require.Equal(s.T, host, l.host, "a lane waits for the host that it sends to")
+			require.False(s.T, l.dispatching)
+		}
+	}
 }
 
 // In whatever order claims, results and new deliveries meet: no webhook and no host has too many requests, and when nothing is under way
@@ -147,6 +154,42 @@ func TestNoWakeUpIsLostAndNobodyGetsTooManyRequests(t *testing.T) {
 			simulate(t, rapid.IntRange(1, 8).Draw(t, "webhooks"), rapid.IntRange(1, 60).Draw(t, "events"), 30, rapid.SampledFrom([]int{1, 3, 60}).Draw(t, "records"))
 		})
 	})
+}
+
+func TestALaneThatMovesToAnotherHostWaitsForTheOldOneNoMore(t *testing.T) {
+	t.Parallel()
+	var begun []uuid.UUID
+	s := newLanes(func(id uuid.UUID) { begun = append(begun, id) })
+	begin := func(n byte) uuid.UUID {
+		id := uuid.UUID{15: n}
+		s.wake(id)
+		s.resolve(id, "one")
+		return id
+	}
+	var full uuid.UUID
+	for n := range byte(hostMax / laneMax) {
+		full = begin(n)
+		require.Equal(t, laneMax, s.next(full))
+		s.claimed(full, "one", laneMax, laneMax, false)
+		require.Zero(t, s.next(full))
+	}
+	for n := range byte(20) {
+		require.Zero(t, s.next(begin(100+n)))
+	}
+	begun = nil
+	s.done(full, 1)
+	require.Len(t, begun, 1)
+	moves := uuid.UUID{15: 100}
+	if begun[0] == moves {
+		moves = uuid.UUID{15: 101}
+	}
+	s.wake(moves) // there is room until the other takes it
+	require.Equal(t, moves, begun[1])
+	require.Equal(t, 1, s.next(moves))
+	s.claimed(moves, "two", 1, 0, false)
+	for l := range s.waiting["one"] {
+		require.NotEqual(t, moves, l.id)
+	}
 }
 
 // simulate lets events happen, each of which adds deliveries at most to a webhook, about so many records of it.
@@ -194,6 +237,7 @@ func simulate(t *rapid.T, webhooks, events, deliveries, records int) {
 		}
 	}
 	require.Empty(t, s.lanes.hosts)
+	require.Empty(t, s.lanes.waiting)
 }
 
 // step does one of the steps that may happen next.

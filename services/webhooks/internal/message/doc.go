@@ -3,5 +3,5 @@
 //
 // It owns message, erased (contacts of which late events hold nothing but ids) and feed, follows the topics of contacts, organizations,
 // appointments and submissions, and describes the requests to receivers for the OpenAPI document. Upper rooms ask it for the body of a
-// test event and for what all requests have in common.
+// test event, for what all requests have in common, and for the lock of an erasure.
 package message

@@ -14,6 +14,20 @@ import (
 	"frontdesk/libs/erasure"
 )
 
+// erasing is the lock that transactions which store events share, and that an erasure has alone: so it sees what they stored, or they see
+// the erasure. It is taken before messages are locked.
+const erasing = "webhooks.erasing"
+
+// LockErasure waits for the transactions that store events, and has later ones wait until tx ends.
+func LockErasure(ctx context.Context, tx *db.Tx) error { return tx.Lock(ctx, erasing, "") }
+
+// besideErasures is for a transaction that locks messages and may store events later.
+func besideErasures(ctx context.Context, tx *db.Tx) error {
+	b := &pgx.Batch{}
+	db.QueueLockShared(b, erasing, "")
+	return tx.SendBatch(ctx, b).Close()
+}
+
 // blank is a body with nothing of its record but the id.
 func blank(payload string) (string, error) {
 	var b sent
@@ -48,6 +62,9 @@ func (r *Room) scrubContacts(ctx context.Context, tx *db.Tx, contacts []uuid.UUI
 
 // scrubRecord removes a record that has gone for good from all that is stored.
 func (r *Room) scrubRecord(ctx context.Context, tx *db.Tx, record uuid.UUID) error {
+	if err := besideErasures(ctx, tx); err != nil {
+		return err
+	}
 	rows, err := tx.Query(ctx, `select id, payload from message where record = $1 order by id for update`, record)
 	if err != nil {
 		return err
@@ -117,12 +134,18 @@ func (r *Room) rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change fun
 // follow makes the bodies about a contact that was merged those of the one that it went into, so that
 // they go when that one is erased.
 func follow(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
+	if err := besideErasures(ctx, tx); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `update message set contact = $2 where contact = $1`, loser, winner)
 	return err
 }
 
 // forget blanks the bodies about a person's records, and strikes their addresses from bodies about others.
 func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	if err := LockErasure(ctx, tx); err != nil {
+		return nil, err
+	}
 	records, err := r.scrubContacts(ctx, tx, p.IDs())
 	if err != nil {
 		return nil, err

@@ -44,7 +44,8 @@ func (feedEvent) Schema(huma.Registry) *huma.Schema {
 
 // findEvents lists the events that are kept, in the order in which they were stored: changes of one record in their order. It
 // leaves out events that a running transaction could still precede. A reader who continues with next_cursor therefore gets each event
-// exactly once, however many processes store events. A cursor behind which events were deleted for their age is svc_invalid_cursor.
+// exactly once, however many processes store events, and whatever a crash of the database loses. A cursor behind which events were
+// deleted for their age is svc_invalid_cursor.
 func (r *Room) findEvents(ctx context.Context, tx *db.Tx, in findEvents) (feed, error) {
 	if err := CheckEvents("event", in.Event); err != nil {
 		return feed{}, err
@@ -59,13 +60,19 @@ func (r *Room) findEvents(ctx context.Context, tx *db.Tx, in findEvents) (feed, 
 	if err != nil {
 		return feed{}, err
 	}
-	// The snapshot of this transaction is one, so horizon is that of the events read below.
+	// The snapshot of this transaction is one, so horizon is that of the events read below. Transactions that store events, and others
+	// below the horizon, may have been committed before they were on disk. A crash that lost them would give their numbers out again, to
+	// other events. So this transaction writes to the log, under a number that is no lower than the horizon: its commit, which comes
+	// before the answer, has the log on disk up to there.
 	var horizon, gone int64
-	if err := tx.QueryRow(ctx, `select feed_tx(pg_snapshot_xmin(pg_current_snapshot())), gone from feed`).Scan(&horizon, &gone); err != nil {
+	if err := tx.QueryRow(ctx, `select feed_tx(pg_snapshot_xmin(pg_current_snapshot())), gone from feed, pg_logical_emit_message(true, 'events', '')`).Scan(&horizon, &gone); err != nil {
 		return feed{}, err
 	}
 	var where db.Where
 	where.And("event = any(?) and tx < ?", names, horizon)
+	// Retention goes by the time, which is not quite the order of the list: what it has left in front of an event that it deleted is not
+	// listed any more.
+	where.And("tx > ?", gone)
 	if in.Since != nil {
 		where.And("occurred_at >= ?", in.Since.UTC())
 	}

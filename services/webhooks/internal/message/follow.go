@@ -25,7 +25,9 @@ func (r *Room) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	}
 	switch e.Kind {
 	case proto.KindContactErased:
-		_, err = r.scrubContacts(ctx, tx, []uuid.UUID{record})
+		if err = besideErasures(ctx, tx); err == nil {
+			_, err = r.scrubContacts(ctx, tx, []uuid.UUID{record})
+		}
 	case proto.KindContactMerged:
 		err = follow(ctx, tx, *b.mergedID, record)
 	case proto.KindContactMergedAway:
@@ -100,14 +102,16 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `
+	add := &pgx.Batch{}
+	db.QueueLockShared(add, erasing, "")
+	add.Queue(`
 		insert into message (id, event, record, contact, payload, scrubbed, people, traceparent, created_at, occurred_at)
 		select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @trace, @now, @at
 		from (select exists (select from erased where contact = @contact)
 			or exists (select from forgotten_person where called = any(@people::bytea[]) and at > @at) as gone) as e`,
 		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
 			"people": tx.PeopleNamed([]byte(text)), "at": e.At, "trace": db.Traceparent(ctx)})
-	if err == nil {
+	if err = tx.SendBatch(ctx, add).Close(); err == nil {
 		r.stored(tx, Stored{e.ID, e.Kind, b.record})
 	}
 	return err

@@ -81,10 +81,24 @@ func (r *Room) keepDays() int {
 // KeptSince is the moment before which the log and the events are deleted.
 func (r *Room) KeptSince() time.Time { return r.DB.Now().UTC().AddDate(0, 0, -r.keepDays()) }
 
+// expireBatch is how many events one transaction deletes.
+const expireBatch = 5000
+
 // Expire deletes the events of before old.
 func (r *Room) Expire(ctx context.Context, old time.Time) error {
-	if _, err := r.DB.Pool.Exec(ctx, `with old as (delete from message where created_at < $1 returning tx)
-		update feed set gone = greatest(gone, (select max(tx) from old)) where exists (select from old)`, old); err != nil {
+	err := r.DB.Slices(ctx, expireBatch, func(tx *db.Tx) (n int, err error) {
+		err = tx.QueryRow(ctx, `
+			with old as (
+				select id from message where created_at < $1`+db.LimitTo(` order by created_at`, expireBatch)+` for update skip locked
+			), deleted as (
+				delete from message m using old where m.id = old.id returning m.tx
+			), moved as (
+				update feed set gone = greatest(gone, (select max(tx) from deleted)) where exists (select from deleted)
+			)
+			select count(*) from deleted`, old).Scan(&n)
+		return n, err
+	})
+	if err != nil {
 		return fmt.Errorf("delete old messages: %w", err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/endpoint"
+	"frontdesk/services/webhooks/internal/message"
 )
 
 // examples are calls that the tests have recorded, see apptest.CheckExamples.
@@ -38,6 +39,10 @@ func (r *Room) Parts() app.Parts {
 		Personal: app.Personal{
 			Holds: map[string]app.Holds{"test_receiver": app.Nobody, "test_request": app.People},
 			Forget: func(ctx context.Context, tx *db.Tx, _ *erasure.Person) ([]uuid.UUID, error) {
+				// An event that erases a contact empties the receivers when it has this lock already.
+				if err := message.LockErasure(ctx, tx); err != nil {
+					return nil, err
+				}
 				return nil, r.empty(ctx, tx)
 			},
 		},

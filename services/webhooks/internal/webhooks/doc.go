@@ -6,7 +6,7 @@
 // Order: of one record and one webhook, a delivery is claimed only when no earlier one waits for its first attempt. A
 // delivery that waits for its retry does not hold later ones up.
 //
-// Locks: webhooks first, by id; then leases; then deliveries, by id; messages last. A test receiver is locked alone, before its requests.
+// Locks: an erasure waits for the transactions that store events before all else, see message.LockErasure. Then webhooks first, by id; then leases; then deliveries, by id; messages last. A test receiver is locked alone, before its requests.
 // Results that all succeeded lock their webhooks last instead, see storeSuccesses in engine.
 //
 // # Floors

@@ -1,0 +1,57 @@
+package message
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
+	"frontdesk/proto"
+)
+
+func TestAnErasureMeetsAnEventThatIsBeingStored(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{"the event is first": "event", "the erasure is first": "erasure"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, room := start(t)
+			ctx := t.Context()
+			event := func(tx *db.Tx) error {
+				id := uuid.NewString()
+				return room.onOrganization(ctx, tx, bus.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, ID: db.NewID(), Key: id, Version: 1,
+					At: tx.Now, Data: []byte(`{"id":"` + id + `","name":"Ann's","email":"ann@example.com"}`)})
+			}
+			erase := func(tx *db.Tx) error {
+				p := erasure.New(s.Keys.Person, s.Now().Add(time.Minute), nil, [][]byte{s.Keys.Person("ann@example.com")})
+				if _, err := room.forget(ctx, tx, p); err != nil {
+					return err
+				}
+				return tx.Forget(ctx, p)
+			}
+			begins, follows := event, erase
+			if first == "erasure" {
+				begins, follows = erase, event
+			}
+			second := make(chan error, 1)
+			require.NoError(t, s.DB.Do(ctx, func(tx *db.Tx) error {
+				if err := begins(tx); err != nil {
+					return err
+				}
+				go func() { second <- s.DB.Do(context.WithoutCancel(ctx), follows) }()
+				s.Eventually(func() bool {
+					return len(second) > 0 || s.Count(`select count(*) from pg_locks where not granted and locktype = 'advisory'
+						and database = (select oid from pg_database where datname = current_database())`) > 0
+				})
+				return nil
+			}))
+			require.NoError(t, <-second)
+			require.Equal(t, 1, s.Count(`select count(*) from message`))
+			require.Zero(t, s.Count(`select count(*) from message where payload like '%ann@%'`))
+		})
+	}
+}
