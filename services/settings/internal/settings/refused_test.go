@@ -34,7 +34,7 @@ func TestWhatASettingDoesNotTakeIsRefusedByName(t *testing.T) {
 		{"portal", "idle_hours", 2, "not_one_of"},
 		{"portal", "idle_hours", "8", "type"},
 		{"portal", "logo_id", 0, "too_low"},
-		{"portal", "host", "127.0.0.1", "host"},
+		{"portal", "host", "127.0.0.1", "private"},
 		{"portal", "host", "team.example.com/x", "host"},
 		{"portal", "host", strings.Repeat("x", 254), "too_long"},
 		{"api-access", "roles", []string{"captain"}, "unknown_role"},
