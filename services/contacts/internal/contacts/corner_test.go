@@ -12,13 +12,14 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 func TestCornersOfContacts(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("the tag of an overwriting import joins the tags that are there", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		admin.Post("/tags", object{"name": "VIP"}).Is(201)
 		for name, c := range map[string]struct {
@@ -38,13 +39,13 @@ func TestCornersOfContacts(t *testing.T) {
 				}
 				file := admin.Post("/imports", object{"file_name": "x", "csv": c.csv}).Is(201).Text("id")
 				admin.Post("/imports/"+file+"/start", object{"options": object{"duplicates": "overwrite", "tag": "vip"}}).Is(200)
-				finished(s, admin, file)
+				contactstest.Finished(s, admin, file)
 				require.Equal(t, c.tags, admin.Get("/contacts?search="+at).Is(200).Field("items.0.tags"))
 			})
 		}
 	})
 	t.Run("a merge is refused when a third contact has the address", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		winner := admin.Post("/contacts", object{"first_name": "Winner"}).Is(201).Text("id")
 		loser := admin.Post("/contacts", object{"email": "x@example.com"}).Is(201).Text("id")
@@ -56,7 +57,7 @@ func TestCornersOfContacts(t *testing.T) {
 		admin.Post("/contacts/"+third+"/merge", object{"other_id": loser}).Is(200)
 	})
 	t.Run("people change with their organization", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		o := admin.Post("/organizations", object{"name": "Acme"}).Is(201).Text("id")
 		main := admin.Post("/contacts", object{"first_name": "Main"}).Is(201).Text("id")
@@ -89,7 +90,7 @@ func TestCornersOfContacts(t *testing.T) {
 		require.Equal(t, before, published(main), "a city is not shown with people")
 	})
 	t.Run("a link to confirm ends with every unsubscribing", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, visitor := s.As("svc_admin"), s.Visitor()
 		id := admin.Post("/contacts", object{"email": "a@example.com"}).Is(201).Text("id")
 		admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
@@ -112,7 +113,7 @@ func TestCornersOfContacts(t *testing.T) {
 		visitor.Post("/marketing/confirm", object{"token": token}).Fails(410, "svc_token_expired")
 	})
 	t.Run("a tag keeps its signs wherever it comes from", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		tags := []any{`a"b`, `back\slash`, `one, two {three}`, "null", `"`, `\`, "{}"}
 		id := admin.Post("/contacts", object{"email": "a@example.com", "tags": tags}).Is(201).Text("id")
@@ -122,11 +123,11 @@ func TestCornersOfContacts(t *testing.T) {
 		require.Equal(t, tags, admin.Get("/contacts?search=b@example.com").Is(200).Field("items.0.tags"))
 		file := admin.Post("/imports", object{"file_name": "x", "csv": "email,tags\nc@example.com,\"a\"\"b,back\\slash,{}\"\n"}).Is(201).Text("id")
 		admin.Post("/imports/"+file+"/start", nil).Is(200)
-		finished(s, admin, file)
+		contactstest.Finished(s, admin, file)
 		require.Equal(t, []any{`a"b`, `back\slash`, "{}"}, admin.Get("/contacts?search=c@example.com").Is(200).Field("items.0.tags"))
 	})
 	t.Run("tags that differ in more than case and spaces are two", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		require.Equal(t, "a", admin.Post("/tags", object{"name": "A+"}).Is(201).Text("slug"))
 		minus := admin.Post("/tags", object{"name": "A-"}).Is(201)
@@ -151,7 +152,7 @@ func TestCornersOfContacts(t *testing.T) {
 		}
 	})
 	t.Run("a merge and what is filed under the ids wait for each other in one order", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		winner := admin.Post("/contacts", object{"first_name": "W"}).Is(201).Text("id")
 		loser := admin.Post("/contacts", object{"first_name": "L"}).Is(201).Text("id")

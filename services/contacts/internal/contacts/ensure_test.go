@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 func ensure(s *apptest.Service, m *proto.EnsureContact) {
@@ -49,7 +50,7 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a visitor becomes a contact", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		m := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Status: "customer", Source: "form", Tags: []string{"web"}, Create: true,
 			Consents: []*proto.Consent{{Purpose: "privacy", Text: "I agree."}}}
@@ -89,7 +90,7 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 		require.EqualValues(t, 1, admin.Get("/contacts").Is(200).Field("total"))
 	})
 	t.Run("a command that comes again is answered as before and changes nothing", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		m := &proto.EnsureContact{Email: "ann@example.com", FirstName: "Ann", Create: true, Consents: []*proto.Consent{{Purpose: "privacy", Text: "I agree."}}}
 		ensure(s, m)
@@ -118,19 +119,19 @@ func TestWhatAVisitorLeaves(t *testing.T) {
 		require.Zero(t, kept)
 	})
 	t.Run("a booking reaches the timeline once whatever comes first", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		existing := admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
 
 		// The appointment is here before the contact, and the contact turns out to be another one.
 		requested := uuid.NewString()
 		starts := s.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
-		id := appointment(s, proto.KindAppointmentBooked, 1, requested, "confirmed", starts)
+		id := contactstest.Appointment(s, proto.KindAppointmentBooked, 1, requested, "confirmed", starts)
 		s.Settle()
 		ensure(s, &proto.EnsureContact{ContactId: requested, Email: "ann@example.com", FirstName: "Ann", Create: true})
 		s.Send(apptest.Event{ID: uuid.NewString(), Topic: proto.AppointmentTopic, Kind: proto.KindAppointmentUpdated, Key: id, Version: 1, Data: object{"id": id,
 			"contact": object{"id": requested}, "status": "confirmed", "starts_at": starts, "ends_at": starts}})
-		appointment(s, proto.KindAppointmentCancelled, 2, requested, "cancelled", starts, id)
+		contactstest.Appointment(s, proto.KindAppointmentCancelled, 2, requested, "cancelled", starts, id)
 		s.Settle()
 		items := admin.Get("/contacts/" + existing + "/activities").Is(200).Items()
 		require.Len(t, items, 4)

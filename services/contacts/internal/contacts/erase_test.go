@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 	"frontdesk/services/contacts/internal/imports"
 )
 
@@ -166,11 +167,11 @@ func TestTheRowBehindOneThatWasStruckOutIsImported(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(admin.Post("/imports", object{"file_name": "x", "csv": "email\na@example.com\nzeb@quist.example\nbehind@example.com\nlast@example.com\n"}).Is(201).Body), &begun))
 	id := begun.ID.String()
 	// The import was cut off behind the person's row, and goes on after the person was erased.
-	execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
+	contactstest.Execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
 	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
 	admin.Post("/imports/"+id+"/start", nil).Is(200)
 	var done imports.Import
-	require.NoError(t, json.Unmarshal([]byte(finished(s, admin, id).Body), &done))
+	require.NoError(t, json.Unmarshal([]byte(contactstest.Finished(s, admin, id).Body), &done))
 	require.Equal(t, 2, done.Totals.Created)
 	require.EqualValues(t, 1, admin.Get("/contacts?search=behind%40example.com").Is(200).Field("total"))
 }
@@ -182,7 +183,7 @@ func TestFilesAreNotKeptForGood(t *testing.T) {
 	waiting := admin.Post("/imports", object{"file_name": "x", "csv": "email\nzeb@quist.example\n"}).Is(201).Text("id")
 	done := admin.Post("/imports", object{"file_name": "x", "csv": "email\nnobody\n"}).Is(201).Text("id")
 	admin.Post("/imports/"+done+"/start", nil).Is(200)
-	finished(s, admin, done)
+	contactstest.Finished(s, admin, done)
 	forget := func() {
 		for _, j := range s.Parts.Jobs {
 			if j.Name == "imports" {
@@ -212,7 +213,7 @@ func TestAContactThatCannotBeErasedDoesNotKeepTheTrashFull(t *testing.T) {
 		admin.Delete("/contacts/"+id, nil).Is(204)
 		ids = append(ids, id)
 	}
-	heal := refusing(t, s, "contact", "delete", ids[1])
+	heal := contactstest.Refusing(t, s, "contact", "delete", ids[1])
 	s.Travel(40 * 24 * time.Hour)
 	empty := func() (left int) {
 		for _, j := range s.Parts.Jobs {

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 func jsonText(v any) string { b, _ := json.Marshal(v); return string(b) }
@@ -41,7 +42,7 @@ func TestHowAnAddressSubscribes(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("only a confirmation subscribes", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, visitor := s.As("svc_admin"), s.Visitor()
 		id := admin.Post("/contacts", object{"first_name": "Ann", "email": "ann@example.com"}).Is(201).Text("id")
 		a := admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
@@ -82,7 +83,7 @@ func TestHowAnAddressSubscribes(t *testing.T) {
 		admin.Post("/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
 	})
 	t.Run("an address that left stays away", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"email": "Ann@example.com"}).Is(201).Text("id")
 		none := admin.Post("/contacts", object{"first_name": "None"}).Is(201).Text("id")
@@ -94,7 +95,7 @@ func TestHowAnAddressSubscribes(t *testing.T) {
 		require.Equal(t, "unsubscribed", admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("marketing"))
 	})
 	t.Run("a form asks once a day", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		yes := []*proto.Consent{{Purpose: "newsletter", Text: "Send me news.", Marketing: true}}
 		m := &proto.EnsureContact{Email: "bob@example.com", Create: true, Consents: yes}

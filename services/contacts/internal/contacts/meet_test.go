@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 // holding locks what a statement selects or writes, until let is called.
@@ -38,7 +39,7 @@ func TestAnErasureThatRuns(t *testing.T) {
 	s := apptest.Start(t, Service)
 	for name, known := range map[string]bool{"of a contact": true, "of an address that nobody has": false} {
 		t.Run(name+" meets a command of before", func(t *testing.T) {
-			afresh(t, s)
+			contactstest.Afresh(t, s)
 			admin := s.As("svc_admin")
 			if known {
 				admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201)
@@ -46,7 +47,7 @@ func TestAnErasureThatRuns(t *testing.T) {
 			// The erasure comes to a file that is done, and waits.
 			file := admin.Post("/imports", object{"file_name": "x", "csv": "email\nbob@example.com\n"}).Is(201).Text("id")
 			admin.Post("/imports/"+file+"/start", nil).Is(200)
-			finished(s, admin, file)
+			contactstest.Finished(s, admin, file)
 			let := holding(t, s, `select from import where id = $1 for update`, file)
 			_, wait := meanwhile(func() *apptest.Answer { return admin.Post("/privacy/erase", object{"email": "ann@example.com"}) })
 			waiting(s, 1, func() bool { return false })
@@ -67,7 +68,7 @@ func TestAnErasureThatRuns(t *testing.T) {
 		})
 	}
 	t.Run("meets a merge of the contact", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		loser := admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
 		winner := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
@@ -83,7 +84,7 @@ func TestAnErasureThatRuns(t *testing.T) {
 		admin.Get("/contacts/"+winner).Fails(404, "svc_not_found")
 	})
 	t.Run("takes no address from a colleague's contact", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.Role("custom", "own", "svc_view_contacts", "svc_edit_contacts", "svc_delete_contacts", "svc_manage_crm")
 		admin, own := s.As("svc_admin"), s.As("custom")
 		mine := own.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
@@ -105,7 +106,7 @@ func TestWhatIsFiledWhileItsContactGoes(t *testing.T) {
 	s := apptest.Start(t, Service)
 	for name, merge := range map[string]bool{"a merge": true, "an erasure": false} {
 		t.Run(name, func(t *testing.T) {
-			afresh(t, s)
+			contactstest.Afresh(t, s)
 			admin := s.As("svc_admin")
 			gone := admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("id")
 			winner := admin.Post("/contacts", object{"first_name": "Winner"}).Is(201).Text("id")
@@ -113,7 +114,7 @@ func TestWhatIsFiledWhileItsContactGoes(t *testing.T) {
 			ensure(s, &proto.EnsureContact{ContactId: given, Email: "ann@example.com", FirstName: "Ann", Create: true})
 			id, at := uuid.NewString(), s.Now().UTC().Truncate(time.Second)
 			let := holding(t, s, `insert into appointment (id, version, status, starts_at, ends_at) values ($1, 1, 'confirmed', $2, $2)`, id, at)
-			appointment(s, proto.KindAppointmentBooked, 1, given, "confirmed", at, id)
+			contactstest.Appointment(s, proto.KindAppointmentBooked, 1, given, "confirmed", at, id)
 			waiting(s, 1, func() bool { return false })
 			done, wait := meanwhile(func() *apptest.Answer {
 				if merge {

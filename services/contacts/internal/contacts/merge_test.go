@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/bus"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -17,7 +18,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("contacts merge", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		field := admin.Post("/fields", object{"entity": "contact", "type": "number", "label": "Size"}).Is(201).Text("key")
 		one := admin.Post("/contacts", object{"first_name": "Ann", "tags": []string{"a"}, "fields": object{field: 1}}).Is(201).Text("id")
@@ -27,7 +28,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		admin.Put("/organizations/"+o+"/contacts/"+two, object{"role": "CEO", "is_primary": true}).Is(204)
 		admin.Post("/contacts/"+two+"/notes", object{"body": "kept"}).Is(201)
 		at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
-		id := appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at)
+		id := contactstest.Appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at)
 		s.Settle()
 		admin.Post("/contacts/"+two+"/marketing/unsubscribe", nil).Is(200)
 		admin.Post("/contacts/"+one+"/merge", object{"other_id": one}).Fails(400, "svc_invalid_param")
@@ -54,7 +55,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		require.Contains(t, bodies, "Appointment booked: Haircut")
 
 		// What still arrives for the other belongs to this one.
-		appointment(s, proto.KindAppointmentCancelled, 2, two, "cancelled", at, id)
+		contactstest.Appointment(s, proto.KindAppointmentCancelled, 2, two, "cancelled", at, id)
 		s.Settle()
 		require.Equal(t, "Appointment cancelled: Haircut", admin.Get("/contacts/"+one+"/activities").Is(200).Text("items.0.subject"))
 		kinds := s.Kinds(proto.ContactTopic, one)
@@ -84,7 +85,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		}
 	})
 	t.Run("an event makes one entry at its time and state makes none", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		s.Travel(time.Hour)
@@ -110,7 +111,7 @@ func TestWhatAContactTakesAlong(t *testing.T) {
 		require.Equal(t, "cancelled", status)
 	})
 	t.Run("a new copy of a full topic has a timeline of its times", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		at := s.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Second)
@@ -157,7 +158,7 @@ func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	c := s.As("svc_admin").Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
-	booked := appointment(s, proto.KindAppointmentBooked, 1, c, "confirmed", s.Now().UTC().Truncate(time.Second))
+	booked := contactstest.Appointment(s, proto.KindAppointmentBooked, 1, c, "confirmed", s.Now().UTC().Truncate(time.Second))
 	sent := uuid.NewString()
 	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: sent, Version: 1,
 		Data: object{"id": sent, "status": "received", "form": object{"id": 1, "name": "F"}, "created_at": s.Now().UTC().Truncate(time.Second)}})
@@ -187,7 +188,7 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	admin.Put("/organizations/"+o+"/contacts/"+id, nil).Is(204)
 	file := admin.With("Idempotency-Key", "k2").Post("/imports", object{"file_name": "x.csv",
 		"csv": "email,first name,last name\nzeb@quist.example,A,B\nkeep@example.com,Keep,Me\n,Zebulon,Quist\n"}).Is(201).Text("id")
-	appointment(s, proto.KindAppointmentBooked, 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
+	contactstest.Appointment(s, proto.KindAppointmentBooked, 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
 	s.Settle()
 	data := admin.Post("/privacy/personal-data", object{"email": "ZEB@quist.example"}).Is(200)
 	require.Len(t, data.Field("contacts"), 1)
@@ -215,7 +216,7 @@ func TestNothingIsLeftOfAPersonWhoIsErased(t *testing.T) {
 	}
 
 	// What was still on its way does not bring the person back.
-	appointment(s, proto.KindAppointmentCancelled, 2, id, "cancelled", s.Now().UTC().Truncate(time.Second))
+	contactstest.Appointment(s, proto.KindAppointmentCancelled, 2, id, "cancelled", s.Now().UTC().Truncate(time.Second))
 	s.Settle()
 	require.Len(t, admin.Get("/organizations/"+o+"/activities").Is(200).Items(), 1)
 }

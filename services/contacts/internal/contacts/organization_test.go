@@ -10,13 +10,14 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 func TestWhatAnOrganizationIs(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("it changes when one of its people goes or comes back", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		contact := func(email string) string { return admin.Post("/contacts", object{"email": email}).Is(201).Text("id") }
 		one, two, three := contact("one@example.com"), contact("two@example.com"), contact("three@example.com")
@@ -56,7 +57,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.EqualValues(t, 1, admin.Get("/organizations/"+other).Is(200).Field("contacts_count"))
 	})
 	t.Run("an organization is stored in its form", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		o := admin.Post("/organizations", object{"name": " Bakkerij  Peeters BV", "vat_number": "be 0123.456.789", "phone": "02 555 12 12",
@@ -97,7 +98,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 			s.Kinds(proto.OrganizationTopic, id))
 	})
 	t.Run("people are linked with organizations", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		ann := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 		bob := own.Post("/contacts", object{"first_name": "Bob"}).Is(201).Text("id")
@@ -153,7 +154,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Nil(t, admin.Get("/contacts/"+ann).Is(200).Field("organization"))
 	})
 	t.Run("similar organizations are found", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/organizations", object{"name": "Café Noir BV", "vat_number": "BE 0123.456.789", "email": "x@noir.be"}).Is(201).Text("id")
 		two := admin.Post("/organizations", object{"name": "CAFE NOIR, nv"}).Is(201).Text("id")
@@ -176,7 +177,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.EqualValues(t, 0, admin.Get("/organizations/possible-duplicates").Is(200).Field("total"))
 	})
 	t.Run("organizations merge", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/organizations", object{"name": "One", "city": "Gent"}).Is(201).Text("id")
 		two := admin.Post("/organizations", object{"name": "Two", "city": "Aalst", "phone": "123"}).Is(201).Text("id")
@@ -203,7 +204,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Equal(t, "tombstone", kinds[len(kinds)-1])
 	})
 	t.Run("a visitor names an organization", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		m := &proto.EnsureContact{Email: "ann@example.com", Create: true, OrganizationName: "Noir bv", Organization: []byte(`{"city": "Gent", "country": "be", "website": "no website at all"}`)}
 		ensure(s, m)
@@ -218,7 +219,7 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Len(t, admin.Get("/organizations").Is(200).Items(), 1)
 	})
 	t.Run("the total of a list of organizations follows each change", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, staff := s.As("svc_admin"), s.As("staff")
 		var ids []string
 		for _, name := range []string{"Anchor", "Bakery", "Cellar", "Dairy"} {

@@ -11,13 +11,14 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 func TestOfChangesAtOnceOneWins(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("of a hundred creates of one address one wins", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		answers := make([]*apptest.Answer, 100)
 		var calls []func()
@@ -26,7 +27,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 				answers[i] = admin.Post("/contacts", object{"email": "One@example.com", "tags": []string{"a", "b"}})
 			})
 		}
-		together(t, calls...)
+		contactstest.Together(t, calls...)
 		id := ""
 		for _, a := range answers {
 			if a.Status == 201 {
@@ -45,14 +46,14 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
 	})
 	t.Run("restoring meets a new contact with the address", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for i := range 10 {
 			email := fmt.Sprintf("n%d@example.com", i)
 			id := admin.Post("/contacts", object{"email": email}).Is(201).Text("id")
 			admin.Delete("/contacts/"+id, nil).Is(204)
 			var restored, created *apptest.Answer
-			together(t, func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
+			contactstest.Together(t, func() { restored = admin.Post("/contacts/"+id+"/restore", nil) },
 				func() { created = admin.Post("/contacts", object{"email": email}) })
 			statuses := fmt.Sprint(restored.Status, " ", created.Status)
 			require.Contains(t, []string{"200 409", "409 201"}, statuses, restored.Body+created.Body)
@@ -60,7 +61,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 		}
 	})
 	t.Run("a merge meets everything else", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		const rounds = 6
 		for i := range rounds {
@@ -70,12 +71,12 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 			file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\n"}).Is(201).Text("id")
 			at := s.Now().Add(time.Hour).UTC().Truncate(time.Second)
 			var merged, updated, noted *apptest.Answer
-			together(t,
+			contactstest.Together(t,
 				func() { merged = admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) },
 				func() { updated = admin.Patch("/contacts/"+loser, object{"phone": "99999"}) },
 				func() { noted = admin.Post("/contacts/"+loser+"/notes", object{"body": "noted"}) },
 				func() { admin.Post("/imports/"+file+"/start", nil).Is(200) },
-				func() { appointment(s, proto.KindAppointmentBooked, 1, loser, "confirmed", at) },
+				func() { contactstest.Appointment(s, proto.KindAppointmentBooked, 1, loser, "confirmed", at) },
 				func() {
 					ensureAt(s, &proto.EnsureContact{ContactId: uuid.NewString(), Email: email, FirstName: "Visitor", Create: true})
 				},
@@ -83,7 +84,7 @@ func TestOfChangesAtOnceOneWins(t *testing.T) {
 			merged.Is(200)
 			require.Contains(t, []int{200, 404}, updated.Status)
 			require.Contains(t, []int{201, 404}, noted.Status)
-			finished(s, admin, file)
+			contactstest.Finished(s, admin, file)
 			s.Settle()
 			list := admin.Get("/contacts?search=loser" + fmt.Sprint(i) + "%40").Is(200)
 			require.Len(t, list.Items(), 1)
@@ -116,12 +117,12 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		file := admin.Post("/imports", object{"file_name": "x", "csv": "email,phone\n" + email + ",12345\nkeep" + fmt.Sprint(i) + "@example.com,1\n"}).Is(201).Text("id")
 		admin.Post("/imports/"+file+"/start", nil).Is(200)
 		var erased, merged *apptest.Answer
-		together(t,
+		contactstest.Together(t,
 			func() { erased = admin.Post("/privacy/erase", object{"email": email}) },
 			func() { merged = admin.Post("/contacts/"+other+"/merge", object{"other_id": id}) },
 			func() { admin.Patch("/contacts/"+id, object{"phone": "99999"}) },
 			func() {
-				appointment(s, proto.KindAppointmentBooked, 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
+				contactstest.Appointment(s, proto.KindAppointmentBooked, 1, id, "confirmed", s.Now().UTC().Truncate(time.Second))
 			},
 			func() {
 				s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: email, At: s.Now().Add(-time.Minute),
@@ -130,7 +131,7 @@ func TestAnEraseMeetsEverythingElse(t *testing.T) {
 		)
 		erased.Is(200)
 		require.Contains(t, []int{200, 404}, merged.Status, merged.Body)
-		finished(s, admin, file)
+		contactstest.Finished(s, admin, file)
 		s.Settle()
 		require.EqualValues(t, 1, erased.Field("erased"))
 		require.Empty(t, admin.Get("/contacts?search=zebulon"+fmt.Sprint(i)+"%40").Is(200).Items())

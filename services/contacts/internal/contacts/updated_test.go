@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/until"
+	"frontdesk/services/contacts/contactstest"
 )
 
 // since is the path of what changed since a record did.
@@ -20,7 +21,7 @@ func TestWhoAsksForWhatChanged(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	t.Run("a poller misses nothing that is committed late", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for _, list := range []string{"contacts", "organizations"} {
 			t.Run(list, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestWhoAsksForWhatChanged(t *testing.T) {
 		}
 	})
 	t.Run("the answer of a change has the time that lists go by", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		// The database has another clock than the service.
 		s.Travel(time.Hour)

@@ -8,13 +8,16 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
+
+type object = map[string]any
 
 func TestWhatAFieldIs(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	t.Run("fields of every type are checked and kept", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		for _, c := range []struct {
@@ -60,7 +63,7 @@ func TestWhatAFieldIs(t *testing.T) {
 		require.Len(t, admin.Get("/fields?entity=contact").Is(200).Items(), 10)
 	})
 	t.Run("fields are defined once", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/fields", object{"entity": "contact", "type": "text", "label": "Größe & Co"}).Is(201)
 		require.Equal(t, "grosse_co", one.Text("key"))
@@ -91,7 +94,7 @@ func TestWhatAFieldIs(t *testing.T) {
 		staff.Post("/fields", object{"entity": "contact", "type": "text", "label": "D"}).Fails(403, "svc_forbidden")
 	})
 	t.Run("a template gets its fields", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		send := func() {
 			s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureFields, Key: "fields", Data: &proto.EnsureFields{Fields: []*proto.EnsureFields_Field{

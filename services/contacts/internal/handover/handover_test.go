@@ -1,13 +1,33 @@
 package handover_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
+	"frontdesk/services/contacts/internal/handover"
 )
+
+type object = map[string]any
+
+// start runs the room above those by which contacts are made.
+func start(t *testing.T) *apptest.Service {
+	t.Helper()
+	return contactstest.Start(t, func(k *app.Kit, _ *op.Set) app.Room {
+		return app.Room{Name: "handover", Parts: handover.New(k).Parts()}
+	})
+}
+
+func jsonText(v any) string { b, _ := json.Marshal(v); return string(b) }
+
+// peopleSlice is how many people of an organization one transaction publishes.
+const peopleSlice = 200
 
 // leaves publishes that a person left the team, and waits until everything is handed over. With 0 there is no successor.
 func leaves(t *testing.T, s *apptest.Service, user, successor int64) {
@@ -25,7 +45,7 @@ func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	t.Run("owners hand their records over", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, leaver := s.As("svc_admin"), s.As("staff")
 		c := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
 		o := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
@@ -40,7 +60,7 @@ func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, c))
 	})
 	t.Run("history takes nothing from somebody who is back on the team", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, back, gone := s.As("svc_admin"), s.As("staff"), s.As("nobody")
 		for owner, still := range map[int64]bool{back.UserID: true, gone.UserID: false} {
 			c := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
@@ -93,7 +113,7 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	t.Run("a contact that cannot be handed over does not keep the others from it", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, leaver, other := s.As("svc_admin"), s.As("staff"), s.As("staff")
 		var ids []string
 		for range 5 {
@@ -101,7 +121,7 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 		}
 		theirs := other.Post("/contacts", object{"first_name": "B"}).Is(201).Text("id")
 		owner := func(id string) any { return admin.Get("/contacts/" + id).Is(200).Field("owner_user_id") }
-		heal := refusing(t, s, "contact", "update", ids[1])
+		heal := contactstest.Refusing(t, s, "contact", "update", ids[1])
 		for _, user := range []int64{leaver.UserID, other.UserID} {
 			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(user), Version: 2, Extra: object{"successor": admin.UserID}})
 		}
@@ -114,16 +134,16 @@ func TestOneRecordThatTheDatabaseRefuses(t *testing.T) {
 		s.Eventually(func() bool { return owner(ids[1]) == mine })
 	})
 	t.Run("a person who cannot be published does not keep an organizations others from it", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		o := admin.Post("/organizations", object{"name": "Before"}).Is(201).Text("id")
 		const people = peopleSlice + 30
-		execute(t, s.Kit.DB.Pool, `with made as (
+		contactstest.Execute(t, s.Kit.DB.Pool, `with made as (
 				insert into contact (id, first_name, created_at, updated_at) select gen_random_uuid(), 'N' || n, now(), now() from generate_series(1, $2) n returning id
 			) insert into contact_organization (contact_id, organization_id, is_primary, created_at) select id, $1, true, now() from made`, o, people)
 		var bad string
 		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select id from contact order by id offset $1`, peopleSlice+10).Scan(&bad))
-		defer refusing(t, s, "contact", "update", bad)()
+		defer contactstest.Refusing(t, s, "contact", "update", bad)()
 		admin.Patch("/organizations/"+o, object{"name": "After", "mode": "overwrite"}).Is(200)
 		s.Eventually(func() bool {
 			var published int

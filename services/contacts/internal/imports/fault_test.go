@@ -20,6 +20,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 // numbered is a file of n people without addresses, whose first names are their numbers.
@@ -63,13 +64,13 @@ func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 			when (new.first_name = 'N10') execute function hiccup()`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			afresh(t, s)
+			contactstest.Afresh(t, s)
 			admin := s.As("svc_admin")
 			// A sequence is not rolled back, so the trigger raises the error once.
-			execute(t, pool, `create sequence hiccups`)
-			execute(t, pool, `create function hiccup() returns trigger language plpgsql as $$ begin
+			contactstest.Execute(t, pool, `create sequence hiccups`)
+			contactstest.Execute(t, pool, `create function hiccup() returns trigger language plpgsql as $$ begin
 				if nextval('hiccups') = 1 then raise exception 'the error of the test' using errcode = '`+c.code+`'; end if; return new; end $$`)
-			execute(t, pool, c.trigger)
+			contactstest.Execute(t, pool, c.trigger)
 			const rows = 3500
 			id := begin(t, admin, numbered(rows), nil, nil)
 			a := ended(s, admin, id, importCompleted)
@@ -80,8 +81,8 @@ func TestAnImportLosesNoRowWhenATransactionOfItRunsAgain(t *testing.T) {
 				Scan(&contacts, &names, &raised))
 			require.True(t, raised)
 			require.Equal(t, []int{rows, rows}, []int{contacts, names})
-			execute(t, pool, `drop function hiccup cascade`)
-			execute(t, pool, `drop sequence hiccups`)
+			contactstest.Execute(t, pool, `drop function hiccup cascade`)
+			contactstest.Execute(t, pool, `drop sequence hiccups`)
 		})
 	}
 }
@@ -90,7 +91,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	t.Run("a file that cannot be taken ends as failed and the next one goes on", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		pool := s.Kit.DB.Pool
 		for _, c := range []struct {
@@ -105,7 +106,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				bad := admin.Post("/imports", object{"file_name": "x", "csv": numbered(3)}).Is(201).Text("id")
-				execute(t, pool, `update import set status = 'queued', `+c.spoil+` where id = $1`, bad)
+				contactstest.Execute(t, pool, `update import set status = 'queued', `+c.spoil+` where id = $1`, bad)
 				next := begin(t, admin, numbered(3), nil, nil)
 				require.EqualValues(t, 3, ended(s, admin, next, importCompleted).Field("totals.created"))
 				if c.reason == "" {
@@ -120,7 +121,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 		}
 	})
 	t.Run("a row that fails says why by a code and the values of its sentence", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		options := make([]string, 12)
 		for i := range options {
@@ -152,7 +153,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 		for _, r := range rows {
 			text += r.cells + "\n"
 		}
-		a := finished(s, admin, begin(t, admin, text, nil, nil))
+		a := contactstest.Finished(s, admin, begin(t, admin, text, nil, nil))
 		for i, r := range rows {
 			t.Run(r.name, func(t *testing.T) {
 				require.Equal(t, r.details, a.Field(fmt.Sprint("errors.", i, ".details")))
@@ -161,7 +162,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 		}
 	})
 	t.Run("a contact gets at most a hundred tags", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		tags := func(prefix string, n int) string {
 			list := make([]string, n)
@@ -178,7 +179,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 			"has@example.com," + tags("t", 40) + "\n" +
 			"has@example.com," + tags("t", 39) + "\n"
 		id := begin(t, admin, text, object{"options": object{"tag": "Imported"}}, nil)
-		a := finished(s, admin, id)
+		a := contactstest.Finished(s, admin, id)
 		require.Equal(t, object{"rows": 5.0, "created": 1.0, "updated": 1.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
 		for i, row := range []float64{3, 4, 5} {
 			require.Equal(t, object{"row": row, "column": "labels", "code": "svc_invalid_param", "message": "tags must have at most 100 items",
@@ -194,8 +195,8 @@ func TestARowThatCannotBeStoredIsNotedAndTheOthersAreImported(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	admin := s.As("svc_admin")
-	execute(t, s.Kit.DB.Pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
-	execute(t, s.Kit.DB.Pool, `create trigger refuse before insert on contact for each row when (new.first_name in ('N7', 'N8', 'N44')) execute function refuse()`)
+	contactstest.Execute(t, s.Kit.DB.Pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
+	contactstest.Execute(t, s.Kit.DB.Pool, `create trigger refuse before insert on contact for each row when (new.first_name in ('N7', 'N8', 'N44')) execute function refuse()`)
 	a := ended(s, admin, begin(t, admin, numbered(60), nil, nil), importCompleted)
 	require.Equal(t, object{"rows": 60.0, "created": 57.0, "updated": 0.0, "skipped": 0.0, "failed": 3.0}, a.Field("totals"))
 	for i, row := range []float64{9, 10, 46} {
@@ -208,14 +209,14 @@ func TestAnImportWhoseOutcomeCannotBeStoredIsSetAside(t *testing.T) {
 	s := start(t)
 	admin := s.As("svc_admin")
 	pool := s.Kit.DB.Pool
-	execute(t, pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
+	contactstest.Execute(t, pool, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the database refuses this row'; end $$`)
 	bad := begin(t, admin, "email\nno address\n", nil, func(id string) {
-		execute(t, pool, `create trigger refuse before insert on import_error for each row when (new.import_id = '`+id+`') execute function refuse()`)
+		contactstest.Execute(t, pool, `create trigger refuse before insert on import_error for each row when (new.import_id = '`+id+`') execute function refuse()`)
 	})
 	next := begin(t, admin, numbered(3), nil, nil)
 	ended(s, admin, next, importCompleted)
 	require.NotEqual(t, importFailed, admin.Get("/imports/"+bad).Text("status"))
-	execute(t, pool, `drop trigger refuse on import_error`)
+	contactstest.Execute(t, pool, `drop trigger refuse on import_error`)
 	require.Equal(t, "The rows that follow could not be imported.", ended(s, admin, bad, importFailed).Text("errors.0.message"))
 }
 
@@ -226,7 +227,7 @@ func TestAnImportAsksForThePermissionOfItsStarterAgain(t *testing.T) {
 	// goOn gives an import as another replica left it after the first of three rows.
 	goOn := func(t *testing.T, user int64) string {
 		id := admin.Post("/imports", object{"file_name": "x", "csv": "email,first name\ndone@example.com,\nnew@example.com,\ntheirs@example.com,Taken\n"}).Is(201).Text("id")
-		execute(t, s.Kit.DB.Pool, `update import set status = 'running', done_row = 2, created = 1, user_id = $2, actor = jsonb_build_object('user_id', $2::bigint, 'label', 'X') where id = $1`, id, user)
+		contactstest.Execute(t, s.Kit.DB.Pool, `update import set status = 'running', done_row = 2, created = 1, user_id = $2, actor = jsonb_build_object('user_id', $2::bigint, 'label', 'X') where id = $1`, id, user)
 		return id
 	}
 	s.Role("custom", "own", auth.ViewContacts, auth.ImportContacts)
@@ -293,7 +294,7 @@ func TestAKilledImportStoresEachRowOnce(t *testing.T) {
 	s := importing(t, url)
 	const rows = 9000
 	id := uuid.New()
-	execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, rows, created_at)
+	contactstest.Execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, rows, created_at)
 		values ($1, $2, jsonb_build_object('user_id', $2::bigint, 'label', 'X'), 'x', $3, 'queued', array['first name', 'last name'], array['first_name', 'last_name'],
 			'{"duplicates": "fill_empty", "tag": "", "separator": "auto"}', '[]', $4, now())`, id, importingUser, numbered(rows), rows)
 	done := func() (row int, status string) {
@@ -329,7 +330,7 @@ func TestAnImportWhoseConnectionIsCutStoresEachRowOnce(t *testing.T) {
 	t.Parallel()
 	s := importing(t, dbtest.URL(t, "contacts", os.DirFS("../contacts")))
 	const rows = 5000
-	execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, rows, created_at)
+	contactstest.Execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, rows, created_at)
 		values ($1, $2, jsonb_build_object('user_id', $2::bigint, 'label', 'X'), 'x', $3, 'queued', array['first name', 'last name'], array['first_name', 'last_name'],
 			'{"duplicates": "fill_empty", "tag": "", "separator": "auto"}', '[]', $4, now())`, uuid.New(), importingUser, numbered(rows), rows)
 	r := newImporter(s)
@@ -349,7 +350,7 @@ func TestAPanicSetsItsImportAside(t *testing.T) {
 	t.Parallel()
 	s := importing(t, dbtest.URL(t, "contacts", os.DirFS("../contacts")))
 	id := uuid.New()
-	execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, created_at)
+	contactstest.Execute(t, s.DB.Pool, `insert into import (id, user_id, actor, file_name, csv, status, headers, mapping, options, preview, created_at)
 		values ($1, 1, '{}', 'x', 'x', 'queued', '{}', '{}', '{}', '[]', now())`, id)
 	s.Identity = nil
 	r := newImporter(s)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app"
@@ -15,37 +14,12 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"frontdesk/services/contacts/internal/contact"
-	"frontdesk/services/contacts/internal/copies"
+	"frontdesk/services/contacts/contactstest"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/marketing"
-	"frontdesk/services/contacts/internal/people"
-	"frontdesk/services/contacts/internal/search"
-	"frontdesk/services/contacts/internal/tag"
 )
 
 type object = map[string]any
-
-// afresh deletes what the tests of imports make, for one more case of a test.
-func afresh(t *testing.T, s *apptest.Service) {
-	t.Helper()
-	s.Settle()
-	for _, table := range []string{"contact", "tag", "field", "activity", "import", "idempotency"} {
-		execute(t, s.Kit.DB.Pool, `delete from `+table)
-	}
-}
-
-func execute(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
-	t.Helper()
-	_, err := pool.Exec(t.Context(), sql, args...)
-	require.NoError(t, err)
-}
-
-func finished(s *apptest.Service, c *apptest.Client, id string) *apptest.Answer {
-	var a *apptest.Answer
-	s.Eventually(func() bool { a = c.Get("/imports/" + id).Is(200); return a.Text("status") == "completed" })
-	return a
-}
 
 // room is an importing room as the service makes one.
 func room(k *app.Kit) *Room { return New(k, field.New(k), marketing.New(k)) }
@@ -53,16 +27,10 @@ func room(k *app.Kit) *Room { return New(k, field.New(k), marketing.New(k)) }
 // start runs imports with what their tests look at.
 func start(t *testing.T) *apptest.Service {
 	t.Helper()
-	return apptest.StartRooms(t, "contacts", func(k *app.Kit, set *op.Set) []app.Room {
-		fields, subscriptions := field.New(k), marketing.New(k)
-		finder, team, files := search.New(k, fields), people.New(k, fields, subscriptions), New(k, fields, subscriptions)
-		fields.Fields(set)
-		tag.New(k, fields).Tags(set)
-		finder.Contacts(set)
-		team.Contacts(set)
+	return contactstest.Start(t, func(k *app.Kit, set *op.Set) app.Room {
+		files := room(k)
 		files.Imports(set)
-		return []app.Room{{Name: "field", Parts: fields.Parts()}, {Name: "contact", Parts: contact.New(k).Parts()},
-			{Name: "copies", Parts: copies.New(k).Parts()}, {Name: "search", Parts: finder.Parts()}, {Name: "imports", Parts: files.Parts()}}
+		return app.Room{Name: "imports", Parts: files.Parts()}
 	})
 }
 
@@ -70,7 +38,7 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	t.Run("a file is imported", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		admin.Post("/fields", object{"entity": "contact", "type": "date", "label": "Birthday"}).Is(201)
@@ -97,7 +65,7 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		admin.Post("/imports/"+id+"/start", nil).Is(200)
 		admin.Post("/imports/"+id+"/start", nil).Fails(409, "svc_invalid_status")
 		admin.Patch("/imports/"+id, object{"options": object{"tag": "x"}}).Fails(409, "svc_invalid_status")
-		a = finished(s, admin, id)
+		a = contactstest.Finished(s, admin, id)
 		require.Equal(t, object{"rows": 6.0, "created": 2.0, "updated": 2.0, "skipped": 0.0, "failed": 2.0}, a.Field("totals"))
 		require.NotNil(t, a.Field("finished_at"))
 		require.Equal(t, []any{
@@ -130,13 +98,13 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		require.Equal(t, "no address", rows[1][6])
 	})
 	t.Run("duplicates in a file are skipped or overwritten", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "Old", "email": "a@example.com", "phone": "1"}).Is(201).Text("id")
 		run := func(duplicates string) *apptest.Answer {
 			f := admin.Post("/imports", object{"file_name": "x", "csv": "email,name,phone\na@example.com,New,\n"}).Is(201).Text("id")
 			admin.Post("/imports/"+f+"/start", object{"options": object{"duplicates": duplicates}}).Is(200)
-			return finished(s, admin, f)
+			return contactstest.Finished(s, admin, f)
 		}
 		require.EqualValues(t, 1, run("skip").Field("totals.skipped"))
 		require.Equal(t, "Old", admin.Get("/contacts/"+id).Is(200).Text("first_name"))
@@ -147,14 +115,14 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		require.Equal(t, "1", c.Text("phone"), "an empty cell takes nothing away")
 	})
 	t.Run("an import sees what its starter sees", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.Role("custom", "own", "svc_view_contacts", "svc_import_contacts", "svc_edit_contacts")
 		admin, own := s.As("svc_admin"), s.As("custom")
 		s.Eventually(func() bool { return own.Get("/contacts").Status == 200 })
 		theirs := admin.Post("/contacts", object{"email": "theirs@example.com"}).Is(201).Text("id")
 		f := own.Post("/imports", object{"file_name": "x", "csv": "email,first name\ntheirs@example.com,Taken\nnew@example.com,New\n"}).Is(201).Text("id")
 		own.Post("/imports/"+f+"/start", nil).Is(200)
-		a := finished(s, own, f)
+		a := contactstest.Finished(s, own, f)
 		require.EqualValues(t, 1, a.Field("totals.created"))
 		require.Equal(t, "svc_duplicate", a.Text("errors.0.code"))
 		require.Equal(t, "", admin.Get("/contacts/"+theirs).Is(200).Text("first_name"))
@@ -164,7 +132,7 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		own.Get("/imports/"+mine+"/errors.csv").Fails(404, "svc_not_found")
 	})
 	t.Run("an empty, too large or too wide file is refused", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for code, csv := range map[string]string{"csv_empty": "", "too_long": strings.Repeat("x", 5<<20+1), "csv_too_wide": strings.Repeat("x,", 500) + "x"} {
 			refused := admin.Post("/imports", object{"file_name": "x", "csv": csv}).Fails(400, "svc_invalid_param")
@@ -174,10 +142,10 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		f := admin.Post("/imports", object{"file_name": "x", "csv": "shoe,sock\n1,2\n"}).Is(201).Text("id")
 		admin.Post("/imports/"+f+"/start", nil).Fails(400, "svc_invalid_param")
 		admin.Post("/imports/"+f+"/start", object{"mapping": []string{"first_name"}}).Is(200)
-		require.EqualValues(t, 1, finished(s, admin, f).Field("totals.created"))
+		require.EqualValues(t, 1, contactstest.Finished(s, admin, f).Field("totals.created"))
 	})
 	t.Run("a record holds only so much", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		values := object{}
 		for _, l := range []string{"a", "b", "c", "d", "e"} {
@@ -195,7 +163,7 @@ func TestAnImportThatMeetsAnother(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	t.Run("an import that was cut off goes on where it was", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		var text strings.Builder
 		text.WriteString("first name,email\n")
@@ -214,7 +182,7 @@ func TestAnImportThatMeetsAnother(t *testing.T) {
 				break
 			}
 		}
-		a := finished(s, admin, f)
+		a := contactstest.Finished(s, admin, f)
 		require.EqualValues(t, rows, a.Field("totals.created"))
 		require.EqualValues(t, rows, admin.Get("/contacts").Is(200).Field("total"))
 		var names int
@@ -222,7 +190,7 @@ func TestAnImportThatMeetsAnother(t *testing.T) {
 		require.Equal(t, rows, names)
 	})
 	t.Run("two imports of one file make each contact once", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		var text strings.Builder
 		text.WriteString("email\n")
@@ -243,7 +211,7 @@ func TestAnImportThatMeetsAnother(t *testing.T) {
 		}
 		created := 0.0
 		for _, f := range files {
-			created += finished(s, admin, f).Field("totals.created").(float64)
+			created += contactstest.Finished(s, admin, f).Field("totals.created").(float64)
 		}
 		require.EqualValues(t, 3000, created)
 		require.EqualValues(t, 3000, admin.Get("/contacts").Is(200).Field("total"))

@@ -7,9 +7,24 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
+	"frontdesk/services/contacts/internal/overview"
 )
+
+type object = map[string]any
+
+// start runs the room above those by which contacts are made.
+func start(t *testing.T) *apptest.Service {
+	t.Helper()
+	return contactstest.Start(t, func(k *app.Kit, set *op.Set) app.Room {
+		overview.New(k).Overview(set)
+		return app.Room{Name: "overview"}
+	})
+}
 
 func TestOverviewSumsUpWhatOneMaySee(t *testing.T) {
 	t.Parallel()
@@ -18,10 +33,10 @@ func TestOverviewSumsUpWhatOneMaySee(t *testing.T) {
 	c := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
 	mine := own.Post("/contacts", object{"first_name": "Mine"}).Is(201).Text("id")
 	soon := s.Now().Add(time.Minute).UTC().Truncate(time.Second)
-	appointment(s, proto.KindAppointmentBooked, 1, c, "confirmed", soon)
-	appointment(s, proto.KindAppointmentBooked, 1, c, "cancelled", soon)
+	contactstest.Appointment(s, proto.KindAppointmentBooked, 1, c, "confirmed", soon)
+	contactstest.Appointment(s, proto.KindAppointmentBooked, 1, c, "cancelled", soon)
 	for i := range 6 {
-		appointment(s, proto.KindAppointmentBooked, 1, c, "pending", soon.Add(time.Duration(i+2)*24*time.Hour))
+		contactstest.Appointment(s, proto.KindAppointmentBooked, 1, c, "pending", soon.Add(time.Duration(i+2)*24*time.Hour))
 	}
 	s.Send(apptest.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: uuid.NewString(), Version: 1, Data: object{"id": uuid.NewString(),
 		"form": object{"id": 3, "name": "Contact"}, "status": "received", "contact": object{"id": mine}, "created_at": s.Now().UTC().Truncate(time.Second)}})

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
 
 // batch sends rows and gives the answers to them.
@@ -22,7 +23,7 @@ func batch(c *apptest.Client, rows ...any) (items []object) {
 
 func TestEachRowOfABatchIsMadeOrRefusedByItself(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	admin := s.As("svc_admin")
 	taken := admin.Post("/contacts", object{"email": "taken@example.com"}).Is(201).Text("id")
 	rows := []any{
@@ -78,9 +79,9 @@ func TestEachRowOfABatchIsMadeOrRefusedByItself(t *testing.T) {
 
 func TestABatchOfContacts(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	t.Run("a batch has its bounds", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		rows := func(n int, name string) []any {
 			var all []any
@@ -102,7 +103,7 @@ func TestABatchOfContacts(t *testing.T) {
 		s.As("viewer").Post("/contacts/batch", object{"items": rows(1, "A")}).Fails(403, "svc_forbidden")
 	})
 	t.Run("a batch under one key is made once", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin").With("Idempotency-Key", "one batch")
 		body := object{"items": []any{object{"email": "a@example.com"}, object{"email": "wrong"}, object{"email": "a@example.com"}}}
 		answers := make([]apptest.Answer, 5)
@@ -110,7 +111,7 @@ func TestABatchOfContacts(t *testing.T) {
 		for i := range answers {
 			calls = append(calls, func() { answers[i] = *admin.Post("/contacts/batch", body) })
 		}
-		together(t, calls...)
+		contactstest.Together(t, calls...)
 		for _, a := range answers {
 			require.Equal(t, 200, a.Status, a.Body)
 			require.JSONEq(t, answers[0].Body, a.Body)
@@ -119,7 +120,7 @@ func TestABatchOfContacts(t *testing.T) {
 		admin.Post("/contacts/batch", object{"items": []any{object{"email": "b@example.com"}}}).Fails(409, "svc_idempotency_conflict")
 	})
 	t.Run("who sees only their own makes their own in a batch", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		hidden := s.As("svc_admin").Post("/contacts", object{"email": "hidden@example.com"}).Is(201).Text("id")
 		own := s.As("staff")
 		got := batch(own, object{"email": "mine@example.com"}, object{"email": "hidden@example.com"})
@@ -133,7 +134,7 @@ func TestABatchOfContacts(t *testing.T) {
 // other call is told so.
 func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	admin := s.As("svc_admin")
 	const addresses, batches = 20, 6
 	row := func(i int) any {
@@ -172,7 +173,7 @@ func TestBatchesAndSingleCallsRaceForTheSameAddresses(t *testing.T) {
 			}
 		})
 	}
-	together(t, calls...)
+	contactstest.Together(t, calls...)
 	require.Len(t, made, addresses, "%v", made)
 	for email, statuses := range made {
 		slices.Sort(statuses)

@@ -7,13 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
+
+type object = map[string]any
 
 func TestWhatAContactIs(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	t.Run("a contact is created with its values in their stored form", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		a := admin.Post("/contacts", object{"first_name": " Zoë ", "last_name": "De  Wit", "email": "Zoe@Example.COM", "phone": "0470 12 34 56",
@@ -41,7 +44,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, []any{object{"name": "New client", "slug": "new-client", "changing": nil}, object{"name": "VIP", "slug": "vip", "changing": nil}}, admin.Get("/tags").Is(200).Field("items"))
 	})
 	t.Run("a contact needs something to be called by", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		admin.Post("/contacts", object{"source": "x"}).Fails(400, "svc_invalid_param")
 		admin.Post("/contacts", object{"first_name": "  "}).Fails(400, "svc_invalid_param")
@@ -54,7 +57,7 @@ func TestWhatAContactIs(t *testing.T) {
 		admin.Patch("/contacts/"+id, object{"mode": "overwrite", "status": nil}).Fails(400, "svc_invalid_param")
 	})
 	t.Run("an address belongs to one contact", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		id := admin.Post("/contacts", object{"email": "a@example.com"}).Is(201).Text("id")
 		a := admin.Post("/contacts", object{"email": "A@EXAMPLE.com", "tags": []string{"x"}}).Fails(409, "svc_duplicate")
@@ -73,7 +76,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, other, a.Text("data.id"))
 	})
 	t.Run("the trash keeps and gives back", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"x"}}).Is(201).Text("id")
 		admin.Post("/contacts/"+id+"/restore", nil).Fails(409, "svc_invalid_status")
@@ -90,7 +93,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactDeleted, proto.KindContactRestored}, s.Kinds(proto.ContactTopic, id))
 	})
 	t.Run("a note is plain text in the timeline", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
 		n := admin.Post("/contacts/"+id+"/notes", object{"body": "called <b>twice</b>\nno answer"}).Is(201)
@@ -109,7 +112,7 @@ func TestWhatAContactIs(t *testing.T) {
 
 func TestAPatchFillsOrOverwrites(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	admin := s.As("svc_admin")
 	id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"one"}}).Is(201).Text("id")
 	a := admin.Patch("/contacts/"+id, object{"first_name": "B", "last_name": "C", "status": "customer", "tags": []string{"two"}}).Is(200)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/services/contacts/contactstest"
 )
 
 // write is a transaction beside the service, as another replica's would be.
@@ -19,9 +20,9 @@ const write = `insert into contact (id, first_name, email, email_key, created_at
 
 func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	t.Run("a search finds what a commit wrote however long it took", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		found := func(search string) any { return admin.Get("/contacts?search=" + search).Is(200).Field("total") }
 		slow, id := s.Begin(), uuid.New()
@@ -47,7 +48,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 		require.EqualValues(t, 3, admin.Get("/contacts").Is(200).Field("total"))
 	})
 	t.Run("everyone finds their own writes at once", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		var calls []func()
 		for i := range 8 {
@@ -70,7 +71,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 				}
 			})
 		}
-		together(t, calls...)
+		contactstest.Together(t, calls...)
 		require.EqualValues(t, 48, admin.Get("/contacts").Is(200).Field("total"))
 		require.EqualValues(t, 24, own.Get("/contacts?status=customer").Is(200).Field("total"))
 	})
@@ -78,7 +79,7 @@ func TestASearchIsAsNewAsTheLastCommit(t *testing.T) {
 
 // A process has one provider of metrics, so no other service starts meanwhile.
 func TestTheDirectoryIsMeasured(t *testing.T) {
-	s := start(t)
+	s := contactstest.Start(t)
 	admin := s.As("svc_admin")
 	for range 3 {
 		admin.Post("/contacts", object{"first_name": "Anna"}).Is(201)

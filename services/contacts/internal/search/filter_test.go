@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/person"
 )
@@ -31,7 +32,7 @@ type model struct {
 
 func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	admin, own := s.As("svc_admin"), s.As("staff")
 	now := s.Now().UTC().Truncate(time.Second)
 	o := admin.Post("/organizations", object{"name": "O"}).Is(201).Text("id")
@@ -55,11 +56,11 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 		}
 		if i%3 == 0 {
 			at := now.Add(time.Duration(i) * time.Hour)
-			appointment(s, proto.KindAppointmentBooked, 1, m.id, "confirmed", at)
+			contactstest.Appointment(s, proto.KindAppointmentBooked, 1, m.id, "confirmed", at)
 			m.appointments = append(m.appointments, at)
 		}
 		if i%5 == 0 {
-			appointment(s, proto.KindAppointmentCancelled, 1, m.id, "cancelled", now.Add(48*time.Hour))
+			contactstest.Appointment(s, proto.KindAppointmentCancelled, 1, m.id, "cancelled", now.Add(48*time.Hour))
 		}
 		if m.trashed = i%9 == 0; m.trashed {
 			admin.Delete("/contacts/"+m.id, nil).Is(204)

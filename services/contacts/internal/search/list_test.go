@@ -10,13 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
+
+type object = map[string]any
 
 func TestWhichContactsAreFound(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	t.Run("search finds parts of names addresses and numbers", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		s.SetSite("general", object{"country": "BE"})
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "Zoë", "last_name": "Müller", "email": "zm_1@example.com", "phone": "0470 12 34 56"}).Is(201).Text("id")
@@ -31,13 +34,13 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Len(t, admin.Get("/contacts?search=+").Is(200).Items(), 2)
 	})
 	t.Run("filters of contacts hold together", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/contacts", object{"first_name": "One", "status": "customer", "source": "fair", "tags": []string{"Été"}, "owner_user_id": admin.UserID}).Is(201).Text("id")
 		two := admin.Post("/contacts", object{"first_name": "Two", "source": "web"}).Is(201).Text("id")
 		at := s.Now().UTC().Truncate(time.Second)
-		appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at.Add(24*time.Hour))
-		appointment(s, proto.KindAppointmentCancelled, 1, one, "cancelled", at.Add(24*time.Hour))
+		contactstest.Appointment(s, proto.KindAppointmentBooked, 1, two, "confirmed", at.Add(24*time.Hour))
+		contactstest.Appointment(s, proto.KindAppointmentCancelled, 1, one, "cancelled", at.Add(24*time.Hour))
 		s.Settle()
 		stamp := func(d time.Duration) string { return url.QueryEscape(at.Add(d).Format(time.RFC3339)) }
 		// Changes have the time of the database, which is the real one.
@@ -75,7 +78,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Equal(t, []any{"fair", "web"}, admin.Get("/contacts/sources").Is(200).Field("items"))
 	})
 	t.Run("pages follow on each other with one total", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for i := range 7 {
 			admin.Post("/contacts", object{"first_name": fmt.Sprint("N", i)}).Is(201)
@@ -102,7 +105,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		admin.Get(next+"&status=lead").Fails(400, "svc_invalid_cursor")
 	})
 	t.Run("own visibility holds everywhere", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin, own := s.As("svc_admin"), s.As("staff")
 		theirs := admin.Post("/contacts", object{"first_name": "Theirs", "source": "secret"}).Is(201).Text("id")
 		mine := own.Post("/contacts", object{"first_name": "Mine"}).Is(201)

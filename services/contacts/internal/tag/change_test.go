@@ -11,7 +11,10 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
+	"frontdesk/services/contacts/contactstest"
 )
+
+type object = map[string]any
 
 // tagsSettle waits until no change of a tag is under way.
 func tagsSettle(t *testing.T, s *apptest.Service) {
@@ -35,9 +38,9 @@ func tagNamesOf(a *apptest.Answer) []string {
 
 func TestHowATagChanges(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	t.Run("a tag is renamed on every contact", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"new", "VIP"}}).Is(201).Text("id")
 		gone := admin.Post("/contacts", object{"first_name": "Gone", "tags": []string{"VIP"}}).Is(201).Text("id")
@@ -88,7 +91,7 @@ func TestHowATagChanges(t *testing.T) {
 		admin.Patch("/tags/nothing", object{"name": "x"}).Fails(404, "svc_not_found")
 	})
 	t.Run("two renames in a row and one back leave the last name", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for _, names := range [][]string{{"B", "C"}, {"D", "C"}, {"A", "C", "A"}} {
 			id := admin.Post("/contacts", object{"first_name": "N", "tags": []string{"A"}}).Is(201).Text("id")
@@ -102,7 +105,7 @@ func TestHowATagChanges(t *testing.T) {
 		require.Equal(t, []string{"A"}, tagNamesOf(admin.Get("/tags")))
 	})
 	t.Run("two tags become one", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		both := admin.Post("/contacts", object{"first_name": "Both", "tags": []string{"Client", "x", "Customer"}}).Is(201).Text("id")
 		one := admin.Post("/contacts", object{"first_name": "One", "tags": []string{"Client"}}).Is(201).Text("id")
@@ -116,7 +119,7 @@ func TestHowATagChanges(t *testing.T) {
 		admin.Post("/tags/customer/merge", object{"other_slug": "customer"}).Fails(400, "svc_invalid_param")
 	})
 	t.Run("a deleted tag is taken off every contact", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"a", "Old"}}).Is(201).Text("id")
 		// While somebody edits the contact the deletion is under way.
@@ -138,7 +141,7 @@ func TestHowATagChanges(t *testing.T) {
 		require.Equal(t, []any{"Old"}, admin.Post("/contacts", object{"first_name": "C", "tags": []string{"old"}}).Is(201).Field("tags"))
 	})
 	t.Run("a contact that is tagged while the tag changes gets its new name", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		for round := range 8 {
 			name, next := fmt.Sprint("tag ", round), fmt.Sprint("name ", round)
@@ -154,7 +157,7 @@ func TestHowATagChanges(t *testing.T) {
 				other := admin.Post("/tags", object{"name": next}).Is(201).Text("slug")
 				change = func() { admin.Post("/tags/"+other+"/merge", object{"other_slug": slug}).Is(200) }
 			}
-			together(t, append(calls, change)...)
+			contactstest.Together(t, append(calls, change)...)
 			tagsSettle(t, s)
 			require.Zero(t, count(t, s, `select count(*) from contact where tags @> array[$1]`, name))
 			require.Equal(t, 6, count(t, s, `select count(*) from contact where tags = array[$1]`, next))
@@ -162,13 +165,13 @@ func TestHowATagChanges(t *testing.T) {
 		}
 	})
 	t.Run("a contact whose tags cannot be changed does not keep the others from it", func(t *testing.T) {
-		afresh(t, s)
+		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
 		var ids []string
 		for range 5 {
 			ids = append(ids, admin.Post("/contacts", object{"first_name": "A", "tags": []string{"Old"}}).Is(201).Text("id"))
 		}
-		heal := refusing(t, s, "contact", "update", ids[1])
+		heal := contactstest.Refusing(t, s, "contact", "update", ids[1])
 		admin.Delete("/tags/old", nil).Is(204)
 		tagged := func() int { return count(t, s, `select count(*) from contact where tags <> '{}'`) }
 		s.Eventually(func() bool { return tagged() == 1 })
@@ -179,7 +182,7 @@ func TestHowATagChanges(t *testing.T) {
 
 func TestWhoSeesOnlyTheirOwnContactsChangesNoTag(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	s.As("svc_admin").Post("/tags", object{"name": "a"}).Is(201)
 	s.Role("staff", "own", "svc_view_contacts", "svc_edit_contacts", "svc_manage_crm")
 	own := s.As("staff")
@@ -190,11 +193,11 @@ func TestWhoSeesOnlyTheirOwnContactsChangesNoTag(t *testing.T) {
 
 func TestATagOfManyContactsIsRenamedOnceEachByTwoReplicasWhoseConnectionsBreak(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := contactstest.Start(t)
 	admin := s.As("svc_admin")
 	admin.Post("/tags", object{"name": "Old"}).Is(201)
 	const many = 12*50 + 1
-	execute(t, s.Kit.DB.Pool, `insert into contact (id, first_name, tags, created_at, updated_at)
+	contactstest.Execute(t, s.Kit.DB.Pool, `insert into contact (id, first_name, tags, created_at, updated_at)
 		select gen_random_uuid(), 'c' || n, '{Old}', now(), now() from generate_series(1, $1::int) n`, many)
 	ctx, stop := context.WithCancel(t.Context())
 	var replicas sync.WaitGroup
