@@ -271,7 +271,7 @@ func constantText(p *packages.Package, e ast.Expr) constant.Value {
 	return nil
 }
 
-// format is the constant format of a call of fmt.Sprintf and the like, "" if it is none.
+// format is the constant format of a call of fmt.Sprintf and the like, "" if the call has no constant one.
 func format(p *packages.Package, call *ast.CallExpr) string {
 	f, ok := object(p, call.Fun).(*types.Func)
 	if !ok || f.FullName() != "fmt.Sprintf" || len(call.Args) == 0 {

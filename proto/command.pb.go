@@ -937,7 +937,7 @@ type ForgetPerson struct {
 	Ids []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	// Erasure hashes of addresses (in their canonical spelling) and of full names.
 	Called [][]byte `protobuf:"bytes,2,rep,name=called,proto3" json:"called,omitempty"`
-	// Which shared key made the hashes; empty in commands of before, and where there are none. A service with another key would find nobody.
+	// Which shared key made the hashes; empty in commands of earlier versions, and in those without hashes. A service with another key would find nobody.
 	SharedKey     []byte `protobuf:"bytes,3,opt,name=shared_key,json=sharedKey,proto3" json:"shared_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -41,7 +41,7 @@ func TestAddressesAreFoundWhereTheyStandInATextAndOnlyWhole(t *testing.T) {
 		"?email=erika%40x.be&b=1":                        {"?email=erika@x.be", "email=erika@x.be", "erika@x.be"},
 		"o%27brien%40x.ie":                               {"o'brien@x.ie"},
 		"?a=1+erika%40x.be":                              {"?a=1+erika@x.be", "a=1+erika@x.be", "1+erika@x.be", "erika@x.be"},
-		"?to=https%3A%2F%2Fb.be%2F%3Fe%3Derika%2540x.be": {"b.be/?e=erika@x.be", "?e=erika@x.be", "e=erika@x.be", "erika@x.be"},
+		"?to=https%3A%2F%2Fb.be%2F%3Fe%3Derika%2540x.be": {"//b.be/?e=erika@x.be", "/b.be/?e=erika@x.be", "b.be/?e=erika@x.be", "?e=erika@x.be", "e=erika@x.be", "erika@x.be"},
 		"info@bücher.example":                            {"info@bücher.example"},
 		"Info@BÜCHER.example":                            {"Info@bücher.example"},
 		"...erika@x.be":                                  {"erika@x.be"},
@@ -51,22 +51,25 @@ func TestAddressesAreFoundWhereTheyStandInATextAndOnlyWhole(t *testing.T) {
 		strings.Repeat("a", 64) + "@x.be":                {strings.Repeat("a", 64) + "@x.be"},
 		"q=" + strings.Repeat("a", 63) + "@x.be":         {strings.Repeat("a", 63) + "@x.be"},
 	} {
-		if strings.HasPrefix(text, "?to=") {
-			require.Subset(t, found(text), []string{"erika@x.be"}, text)
-			continue
-		}
 		require.Equal(t, want, found(text), text)
 	}
 }
 
+// addresses are those that Parse takes, with fewer signs that may split them than find looks at.
+var addresses = rapid.Custom(func(t *rapid.T) string {
+	return rapid.StringMatching("[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}").Draw(t, "local") + "@" + rapid.StringMatching(`[a-zäö0-9-]{1,8}\.[a-z]{2,3}`).Draw(t, "domain")
+}).Filter(func(typed string) bool {
+	a, err := Parse(typed)
+	local, _, _ := strings.Cut(typed, "@")
+	return err == nil && a == typed && len(signs.FindAllString(local, -1)) < mostSplits
+})
+
+var signs = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
 // Whoever can be a contact is found, however a text around it or a link writes it.
 func TestEachAddressThatIsTakenIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		local := rapid.StringMatching("[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}").Draw(t, "local")
-		a, err := Parse(local + "@" + rapid.StringMatching(`[a-zäö0-9-]{1,8}\.[a-z]{2,3}`).Draw(t, "domain"))
-		if err != nil || len(regexp.MustCompile(`[^a-zA-Z0-9_-]`).FindAllString(local, -1)) >= mostSplits {
-			t.Skip("no address, or none that anybody has")
-		}
+		a := addresses.Draw(t, "address")
 		before := rapid.SampledFrom([]string{"", " ", "\n", "<", `"`, "(", "mailto:", ", ", "jan@y.be ", "é "}).Draw(t, "before")
 		after := rapid.SampledFrom([]string{"", " ", "\n", ">", `"`, ")", ", x", "?subject=1", ". ", "'"}).Draw(t, "after")
 		text := before + a + after

@@ -190,20 +190,19 @@ func (l *line) read(ctx context.Context) error {
 		}
 	}
 	for _, p := range of {
-		log, answers := bounds[p]
-		var err error
-		if answers {
-			var from stand
-			if from, err = l.position(ctx, p.Number, log); err == nil {
-				at[p.Number] = from
-				continue
-			}
+		from, err := stand{}, error(away{errors.New("no broker leads it")})
+		if log, answers := bounds[p]; answers {
+			from, err = l.position(ctx, p.Number, log)
 		}
-		if _, silent := errors.AsType[away](err); answers && !silent {
+		if _, silent := errors.AsType[away](err); silent {
+			missing = append(missing, p)
+			slog.WarnContext(ctx, "a partition waits for its broker", "topic", p.Topic, "partition", p.Number, "error", err)
+			continue
+		}
+		if err != nil {
 			return err
 		}
-		missing = append(missing, p)
-		slog.WarnContext(ctx, "a partition waits for its broker", "topic", p.Topic, "partition", p.Number, "error", err)
+		at[p.Number] = from
 	}
 	for p, from := range at {
 		r, err := l.Bus.reader(l.follow.Topic, p, from.next, fail)

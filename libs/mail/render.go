@@ -11,7 +11,7 @@ import (
 )
 
 // Render makes the message, under a new id. Nothing in the content can add a header, a recipient or
-// markup. The error is ErrContent with what is wrong: an address that is none, a link that leads
+// markup. The error is ErrContent with what is wrong: an invalid address, a link that leads
 // nowhere, no subject.
 func Render(c Content) (*proto.Mail, error) {
 	c = c.clean()

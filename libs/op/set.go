@@ -37,7 +37,7 @@ type Set struct {
 	// Fingerprints returns the keyed fingerprints of a request, as db.Request has them. A plain hash would let whoever reads the
 	// table try out what somebody has sent.
 	Fingerprints func(request []byte) [][]byte
-	// RateFactor multiplies every limit; 0 is none.
+	// RateFactor multiplies every limit; with 0 nothing is limited.
 	RateFactor float64
 
 	// Webhooks describes the calls that the service makes; nil if it makes no calls.

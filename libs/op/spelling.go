@@ -10,7 +10,7 @@ import (
 	"frontdesk/libs/fault"
 )
 
-// blank reports whether the value of a filter is none: in an address an empty one is, and programs write null for it.
+// blank reports whether a filter has no value: an empty text, as in an address, or null, as programs write it.
 func blank(_ string, raw json.RawMessage) bool { return string(raw) == `""` || string(raw) == "null" }
 
 // wholeNumbers writes each whole number in JSON as Go reads it into an integer: 5.0 and 5e0 are 5. Text that has none comes back as it is.

@@ -59,7 +59,7 @@ var kindOf = map[string]string{appointments.StatusConfirmed: proto.KindAppointme
 	appointments.StatusCancelled: proto.KindAppointmentCancelled, appointments.StatusCompleted: proto.KindAppointmentCompleted, appointments.StatusNoShow: proto.KindAppointmentNoShow}
 
 // Become gives a locked appointment the status to, publishes the change and mails the client. The error is
-// svc_invalid_status when its status is none of from.
+// svc_invalid_status when its status is not in from.
 func (r *Room) Become(ctx context.Context, tx *db.Tx, a appointments.Record, to, reason string, from ...string) (appointments.Record, error) {
 	if err := a.Must(from...); err != nil {
 		return a, err
