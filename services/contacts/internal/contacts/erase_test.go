@@ -3,6 +3,7 @@ package contacts
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,10 +63,17 @@ func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *t
 		preview(waits))
 	admin.Post("/imports/"+waits+"/start", object{"mapping": []string{"first_name", "last_name", "email"}}).Is(200)
 	s.Eventually(func() bool { return admin.Get("/imports/"+waits).Is(200).Text("status") == "completed" })
-	require.EqualValues(t, 3, admin.Get("/imports/"+waits).Is(200).Field("totals.created"), "Joanna Leeds, Ann Other and a namesake")
+	done := admin.Get("/imports/" + waits).Is(200)
+	require.Equal(t, object{"rows": 8.0, "created": 3.0, "updated": 1.0, "skipped": 0.0, "failed": 4.0}, done.Field("totals"), "Joanna Leeds, Ann Other and a namesake; Jan is there already")
+	require.Equal(t, object{"row": 2.0, "column": "", "code": "erased", "message": "the person in the row was erased", "details": object{"code": "erased"}}, done.Field("errors.0"))
+	require.Len(t, done.Field("errors"), 4)
+	require.Equal(t, 5, strings.Count(admin.Get("/imports/"+waits+"/errors.csv").Is(200).Body, "\n"))
 	require.Equal(t, []any{"Column 1", "Column 2", "Column 3"}, admin.Get("/imports/"+headless).Is(200).Field("headers"))
 	require.Equal(t, []any{[]any{"Bob", "Stays", "bob@example.com"}}, preview(headless))
-	require.Equal(t, 2, len(admin.Get("/imports/"+failed).Is(200).Field("errors").([]any)), "Jan and a namesake")
+	refused := admin.Get("/imports/" + failed).Is(200)
+	require.EqualValues(t, 3, refused.Field("totals.failed"))
+	require.Equal(t, []any{"erased", "svc_invalid_param", "svc_invalid_param"}, []any{refused.Field("errors.0.code"), refused.Field("errors.1.code"), refused.Field("errors.2.code")}, "Jan and a namesake stay")
+	require.Contains(t, admin.Get("/imports/"+failed+"/errors.csv").Is(200).Body, "2,,erased,the person in the row was erased\n")
 
 	var timeline string
 	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select string_agg(data::text || body, ' ') from activity where contact_id = $1`, next).Scan(&timeline))
@@ -167,13 +175,23 @@ func TestTheRowBehindOneThatWasStruckOutIsImported(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(admin.Post("/imports", object{"file_name": "x", "csv": "email\na@example.com\nzeb@quist.example\nbehind@example.com\nlast@example.com\n"}).Is(201).Body), &begun))
 	id := begun.ID.String()
 	// The import was cut off behind the person's row, and goes on after the person was erased.
-	contactstest.Execute(t, s.Kit.DB.Pool, `update import set done_row = 3 where id = $1`, id)
+	contactstest.Execute(t, s.Kit.DB.Pool, `update import set done_row = 3, updated = 2 where id = $1`, id)
 	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
 	admin.Post("/imports/"+id+"/start", nil).Is(200)
 	var done imports.Import
 	require.NoError(t, json.Unmarshal([]byte(contactstest.Finished(s, admin, id).Body), &done))
-	require.Equal(t, 2, done.Totals.Created)
+	require.Equal(t, []int{4, 2, 2, 0}, []int{done.Totals.Rows, done.Totals.Created, done.Totals.Updated, done.Totals.Failed}, "what was done before is not counted again")
 	require.EqualValues(t, 1, admin.Get("/contacts?search=behind%40example.com").Is(200).Field("total"))
+}
+
+func TestAFileThatIsSplitAnewStillCountsTheRowsOfSomebodyErased(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	id := admin.Post("/imports", object{"file_name": "x", "csv": "email;Note\nzeb@quist.example;a,b\nbehind@example.com;c,d\n"}).Is(201).Text("id")
+	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
+	admin.Post("/imports/"+id+"/start", object{"options": object{"separator": ";"}}).Is(200)
+	require.Equal(t, object{"rows": 2.0, "created": 1.0, "updated": 0.0, "skipped": 0.0, "failed": 1.0}, contactstest.Finished(s, admin, id).Field("totals"))
 }
 
 func TestFilesAreNotKeptForGood(t *testing.T) {

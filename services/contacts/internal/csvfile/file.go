@@ -206,9 +206,9 @@ func (r *Rows) countUnlessLeading() {
 	}
 }
 
-// Strike is the file as text without the rows that match, and whether there are any. An empty row stands for each, so that
+// Strike is the file as text without the rows that match, and their numbers. An empty row stands for each, so that
 // the others keep their numbers; headers that match become NamelessHeaders.
-func (f *File) Strike(match func(cells []string) bool) (text string, struck bool) {
+func (f *File) Strike(match func(cells []string) bool) (text string, struck []int) {
 	var b strings.Builder
 	b.WriteString("sep=" + string(f.Separator) + "\n")
 	rows := f.Rows()
@@ -222,7 +222,7 @@ func (f *File) Strike(match func(cells []string) bool) (text string, struck bool
 			b.WriteString(strings.Join(NamelessHeaders(len(row.cells)), string(f.Separator)))
 		}
 		b.WriteString("\n")
-		from, struck = rows.offset, true
+		from, struck = rows.offset, append(struck, row.Number)
 	}
 	b.WriteString(f.text[from:])
 	return b.String(), struck

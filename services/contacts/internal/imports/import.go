@@ -49,7 +49,7 @@ type importOptions struct {
 	Separator  string `json:"separator" doc:"auto, a comma or a semicolon."`
 }
 
-// importTotals count the rows.
+// importTotals count the rows: created, updated, skipped and failed ones are all of an import that is completed.
 type importTotals struct {
 	Rows    int `json:"rows" doc:"How many rows there are."`
 	Created int `json:"created" doc:"How many were made."`
@@ -112,7 +112,8 @@ func opened(ctx context.Context, tx *db.Tx, m Import, text string) (Import, erro
 	}
 	m.Headers, m.Preview = f.Headers, f.Preview()
 	m.Mapping = csvfile.Guess(f.Headers, fields.Columns())
-	m.Totals.Rows = 0
+	// Rows of people who were erased are gone from the file, and have failed.
+	m.Totals.Rows = m.Totals.Failed
 	for rows := f.Rows(); ; m.Totals.Rows++ {
 		if _, err := rows.Next(); err != nil {
 			return m, nil

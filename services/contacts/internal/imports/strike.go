@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/csvfile"
 )
@@ -29,11 +30,13 @@ type importText struct {
 	Headers  []string      `db:"headers"`
 	Preview  [][]string    `db:"preview"`
 	Options  importOptions `db:"options"`
+	DoneRow  int           `db:"done_row"`
 	CSV      string        `db:"csv"`
 }
 
 // Strike takes the people's rows out of files, previews and errors, and adds the ids of these imports to the
-// people: a stored answer that shows a row of theirs need not name an address.
+// people: a stored answer that shows a row of theirs need not name an address. A row that was still to be imported
+// counts as failed.
 func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	ids, err := contact.IDsOf(ctx, tx, `select id from import order by id for update`)
 	if err != nil {
@@ -41,7 +44,7 @@ func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	}
 	// One file at a time: together they may be large.
 	for _, id := range ids {
-		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, csv from import where id = $1`, id)
+		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, done_row, csv from import where id = $1`, id)
 		if err != nil {
 			return err
 		}
@@ -49,20 +52,39 @@ func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 		if err != nil {
 			return err
 		}
-		if !strikeFromText(&t, l) {
+		waiting, struck := strikeFromText(&t, l)
+		if !struck {
 			continue
 		}
 		l.AddID(id)
-		if _, err := tx.Exec(ctx, `update import set file_name = $2, headers = $3, preview = $4, csv = $5, revision = revision + 1 where id = $1`,
-			id, t.FileName, t.Headers, t.Preview, t.CSV); err != nil {
+		if _, err := tx.Exec(ctx, `update import set file_name = $2, headers = $3, preview = $4, csv = $5, failed = failed + $6, revision = revision + 1 where id = $1`,
+			id, t.FileName, t.Headers, t.Preview, t.CSV, len(waiting)); err != nil {
 			return fmt.Errorf("import %s: %w", id, err)
+		}
+		if err := noteErased(ctx, tx, slices.Repeat([]uuid.UUID{id}, len(waiting)), waiting); err != nil {
+			return fmt.Errorf("errors of import %s: %w", id, err)
 		}
 	}
 	return strikeFromImportErrors(ctx, tx, l)
 }
 
-// strikeFromText reports whether anything in t was about the people and is blank now.
-func strikeFromText(t *importText, l *contact.Leavers) (struck bool) {
+// noteErased stores of rows, each of the import at the same place, that they are not imported because their person was erased.
+// It replaces other errors of these rows.
+func noteErased(ctx context.Context, tx *db.Tx, imports []uuid.UUID, rows []int) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	e := newError(0, "", "erased", fault.NewProblem("erased", "the person in the row was erased"))
+	b := &pgx.Batch{}
+	b.Queue(`delete from import_error where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, imports, rows)
+	b.Queue(`insert into import_error (import_id, row, "column", code, message, details, cells)
+		select distinct import_id, row, $3, $4, $5, $6::jsonb, '{}'::text[] from unnest($1::uuid[], $2::int[]) as r(import_id, row)`, imports, rows, e.Column, e.Code, e.Message, e.Details)
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// strikeFromText reports whether anything in t was about the people and is blank now, and gives the numbers of the rows
+// among it that were still to be imported.
+func strikeFromText(t *importText, l *contact.Leavers) (waiting []int, struck bool) {
 	t.FileName, struck = l.StrikeFrom(t.FileName)
 	if inRow(t.Headers, l) {
 		// A file without headers: its first row is a person.
@@ -74,22 +96,24 @@ func strikeFromText(t *importText, l *contact.Leavers) (struck bool) {
 		}
 	}
 	if t.CSV == "" {
-		return struck
+		return nil, struck
 	}
 	f, err := csvfile.Reopen(t.CSV, t.Options.Separator)
 	if err != nil {
 		// The person may stand in it. Without a text the import ends as failed.
 		t.CSV = ""
-		return true
+		return nil, true
 	}
-	if rest, found := f.Strike(func(cells []string) bool { return inRow(cells, l) }); found {
+	rest, found := f.Strike(func(cells []string) bool { return inRow(cells, l) })
+	if len(found) > 0 {
 		t.CSV, struck = rest, true
 	}
-	return struck
+	// The headers are row 1.
+	return slices.DeleteFunc(found, func(row int) bool { return row <= max(t.DoneRow, 1) }), struck
 }
 
-// strikeFromImportErrors deletes the errors of the people's rows. The SQL finds more rows than these, by what an address
-// has in every spelling and by last names.
+// strikeFromImportErrors leaves of the errors of the people's rows that they were erased, and takes their names out of the columns
+// that other rows' errors are about. The SQL finds more rows than these, by what an address has in every spelling and by last names.
 func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	var words []string
 	for _, key := range l.Keys {
@@ -104,8 +128,8 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 	if err != nil {
 		return err
 	}
-	var imports []uuid.UUID
-	var numbers []int
+	var imports, named []uuid.UUID
+	var numbers, ofOthers []int
 	var e struct {
 		id     uuid.UUID
 		row    int
@@ -113,16 +137,21 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 		cells  []string
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.cells}, func() error {
-		if inRow(e.cells, l) || inRow([]string{e.column}, l) {
+		switch {
+		case inRow(e.cells, l):
 			imports, numbers = append(imports, e.id), append(numbers, e.row)
+		case inRow([]string{e.column}, l):
+			named, ofOthers = append(named, e.id), append(ofOthers, e.row)
 		}
 		return nil
-	}); err != nil || len(imports) == 0 {
+	}); err != nil {
 		return err
 	}
-	l.AddID(imports...)
-	_, err = tx.Exec(ctx, `delete from import_error where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, imports, numbers)
-	return err
+	l.AddID(slices.Concat(imports, named)...)
+	if _, err := tx.Exec(ctx, `update import_error set "column" = '' where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, named, ofOthers); err != nil {
+		return err
+	}
+	return noteErased(ctx, tx, imports, numbers)
 }
 
 // inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or no cell
