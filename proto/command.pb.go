@@ -834,9 +834,11 @@ func (x *MergedAway) GetInto() string {
 type StaffRemoved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// User id; 0 if there is no successor.
-	Successor     int64 `protobuf:"varint,1,opt,name=successor,proto3" json:"successor,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Successor int64 `protobuf:"varint,1,opt,name=successor,proto3" json:"successor,omitempty"`
+	// Version of the person's identity that was removed: a newer one with a permission is back on the team. 0 in events of earlier versions.
+	IdentityVersion int64 `protobuf:"varint,2,opt,name=identity_version,json=identityVersion,proto3" json:"identity_version,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *StaffRemoved) Reset() {
@@ -872,6 +874,13 @@ func (*StaffRemoved) Descriptor() ([]byte, []int) {
 func (x *StaffRemoved) GetSuccessor() int64 {
 	if x != nil {
 		return x.Successor
+	}
+	return 0
+}
+
+func (x *StaffRemoved) GetIdentityVersion() int64 {
+	if x != nil {
+		return x.IdentityVersion
 	}
 	return 0
 }
@@ -1202,9 +1211,10 @@ const file_command_proto_rawDesc = "" +
 	"\tmerged_id\x18\x01 \x01(\tR\bmergedId\" \n" +
 	"\n" +
 	"MergedAway\x12\x12\n" +
-	"\x04into\x18\x01 \x01(\tR\x04into\",\n" +
+	"\x04into\x18\x01 \x01(\tR\x04into\"W\n" +
 	"\fStaffRemoved\x12\x1c\n" +
-	"\tsuccessor\x18\x01 \x01(\x03R\tsuccessor\"G\n" +
+	"\tsuccessor\x18\x01 \x01(\x03R\tsuccessor\x12)\n" +
+	"\x10identity_version\x18\x02 \x01(\x03R\x0fidentityVersion\"G\n" +
 	"\fPageEmbedded\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x18\n" +

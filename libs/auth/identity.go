@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -167,6 +168,18 @@ func (i *Identity) Team() []*proto.User {
 
 // OnTeam reports whether the user exists and holds a permission.
 func (i *Identity) OnTeam(id int64) bool { return len(i.Rights(id)) > 0 }
+
+// OnTeamAfter is OnTeam by a record of the user that is newer than a version: that of their removal, which settings may not have
+// followed yet. Every record is newer than version 0.
+func (i *Identity) OnTeamAfter(removed, id int64) bool {
+	return i.OnTeam(id) && i.Version(id) > removed
+}
+
+// Version is the version of the user's record; 0 for nobody.
+func (i *Identity) Version(id int64) int64 {
+	m, _ := i.Table.Get(UserKey(strconv.FormatInt(id, 10)))
+	return m.GetVersion()
+}
 
 // Rights are the permissions that a user's roles add up to. The map must not be changed.
 func (i *Identity) Rights(id int64) map[string]bool { return i.rightsOf(id).capabilities }

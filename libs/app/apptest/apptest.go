@@ -324,9 +324,8 @@ func (s *Service) identity(key string, m *proto.Identity) {
 	s.t.Helper()
 	// An older version would not replace what the service itself has published. A newer one stays when the relay of settings, whose
 	// topic this is, finds a stranger's message behind its own and sends its own again.
-	if before, ok := s.Kit.Identity.Table.Get(key); ok {
-		m.Version = before.GetVersion() + 1
-	}
+	before, _ := s.Kit.Identity.Table.Get(key)
+	m.Version = before.GetVersion() + 1
 	s.SendMessage(proto.IdentityTopic, key, m)
 }
 

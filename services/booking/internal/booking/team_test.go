@@ -248,7 +248,7 @@ func TestWhatTheTeamSees(t *testing.T) {
 		remove(heir.UserID).Fails(404, "svc_not_found")
 		last := o.Events(proto.StaffTopic)
 		require.Equal(t, proto.KindStaffRemoved, last[len(last)-1].GetKind())
-		require.JSONEq(t, fmt.Sprintf(`{"successor": "%d"}`, heir.UserID), string(last[len(last)-1].GetExtra()))
+		require.JSONEq(t, fmt.Sprintf(`{"successor": "%d", "identity_version": "%d"}`, heir.UserID, o.Kit.Identity.Version(o.staff.UserID)), string(last[len(last)-1].GetExtra()))
 		require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentUpdated}, o.kinds(mine))
 
 		o.admin.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(409, "svc_conflict")

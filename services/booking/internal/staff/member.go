@@ -50,12 +50,11 @@ func Present(ctx context.Context, tx *db.Tx, team *auth.Identity, user int64) (b
 }
 
 func (of removal) present(team *auth.Identity, user int64) bool {
-	return team.OnTeam(user) && (of.version == nil || identityVersion(team, user) > *of.version)
-}
-
-func identityVersion(team *auth.Identity, user int64) int64 {
-	m, _ := team.Table.Get(auth.UserKey(strconv.FormatInt(user, 10)))
-	return m.GetVersion()
+	removed := int64(0)
+	if of.version != nil {
+		removed = *of.version
+	}
+	return team.OnTeamAfter(removed, user)
 }
 
 func (r *Room) profiles(ctx context.Context, tx *db.Tx, where string, args ...any) ([]Profile, error) {
@@ -160,13 +159,14 @@ func (p Profile) Save(ctx context.Context, tx *db.Tx) error {
 
 // Leave marks a locked member as removed and publishes it. The name stays for the appointments of the past; the account may go.
 func (p Profile) Leave(ctx context.Context, tx *db.Tx, team *auth.Identity, successor int64) error {
+	removed := team.Version(p.UserID)
 	_, err := tx.Exec(ctx, `update staff set name = $2, meeting_url = '', hours = '{}', removed_at = $3, removed_version = $4 where user_id = $1`,
-		p.UserID, p.Name, tx.Now, identityVersion(team, p.UserID))
+		p.UserID, p.Name, tx.Now, removed)
 	if err != nil {
 		return err
 	}
 	p.Hours, p.Services = Hours{}, []uuid.UUID{}
-	return p.Emit(ctx, tx, proto.KindStaffRemoved, &proto.StaffRemoved{Successor: successor})
+	return p.Emit(ctx, tx, proto.KindStaffRemoved, &proto.StaffRemoved{Successor: successor, IdentityVersion: removed})
 }
 
 // Emit publishes a locked profile under its next version.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -23,15 +24,12 @@ const handOverSlice = 100
 
 // startHandOver notes that somebody left the team, and who takes over; handOverNext does the rest. What still was to come to
 // the person goes to the successor as well.
-func startHandOver(ctx context.Context, tx *db.Tx, from int64, e bus.Event) error {
-	var extra proto.StaffRemoved
-	if err := e.DecodeExtra(&extra); err != nil {
-		return err
-	}
+func startHandOver(ctx context.Context, tx *db.Tx, from int64, extra *proto.StaffRemoved) error {
 	b := &pgx.Batch{}
 	b.Queue(`update hand_over set to_user = nullif($2::bigint, 0) where to_user = $1`, from, extra.GetSuccessor())
-	b.Queue(`insert into hand_over (from_user, to_user, actor, created_at) values ($1, nullif($2::bigint, 0), $3, $4)
-		on conflict (from_user) do update set to_user = excluded.to_user, actor = excluded.actor`, from, extra.GetSuccessor(), tx.Who, tx.Now)
+	b.Queue(`insert into hand_over (from_user, to_user, actor, identity_version, created_at) values ($1, nullif($2::bigint, 0), $3, $4, $5)
+		on conflict (from_user) do update set to_user = excluded.to_user, actor = excluded.actor, identity_version = excluded.identity_version`,
+		from, extra.GetSuccessor(), tx.Who, extra.GetIdentityVersion(), tx.Now)
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -52,7 +50,7 @@ func (r *Room) handOverNext(ctx context.Context) (worked bool, err error) {
 	var slice handedOver
 	err = r.DB.Do(ctx, func(tx *db.Tx) error {
 		slice = handedOver{}
-		return r.handing.next(ctx, tx, &slice)
+		return r.handing.next(ctx, tx, r.Identity, &slice)
 	})
 	switch {
 	case len(slice.contacts) > 0:
@@ -69,15 +67,15 @@ type handedOver struct {
 	from          []int64 // the person who left
 	contacts      []uuid.UUID
 	organizations []uuid.UUID
-	waits         bool // other transactions have the records that are left
+	waits         bool // other transactions have the records that are left, or the person can still come by some
 }
 
 // next does the next slice of the oldest hand-over that no other replica is at.
-func (h handing) next(ctx context.Context, tx *db.Tx, slice *handedOver) error {
-	var from int64
+func (h handing) next(ctx context.Context, tx *db.Tx, team *auth.Identity, slice *handedOver) error {
+	var from, removed int64
 	var to *int64
-	err := tx.QueryRow(ctx, `select from_user, to_user, actor from hand_over where from_user <> all($1) order by created_at, from_user limit 1
-		for update skip locked`, h.people.Keys()).Scan(&from, &to, &tx.Who)
+	err := tx.QueryRow(ctx, `select from_user, to_user, actor, identity_version from hand_over where from_user <> all($1) order by created_at, from_user limit 1
+		for update skip locked`, h.people.Keys()).Scan(&from, &to, &tx.Who, &removed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -97,9 +95,11 @@ func (h handing) next(ctx context.Context, tx *db.Tx, slice *handedOver) error {
 	if len(slice.organizations) > 0 {
 		return nil
 	}
-	// Records that another transaction has locked, or that are aside, were skipped: other hand-overs go first.
-	tag, err := tx.Exec(ctx, `delete from hand_over where from_user = $1 and not exists (select from contact where owner_user_id = $1)
-		and not exists (select from organization where owner_user_id = $1)`, from)
+	// Records that another transaction has locked, or that are aside, were skipped: other hand-overs go first. Until settings has taken
+	// the removed role, the person can make more, and imports and forms can give them more.
+	leaving := team.OnTeam(from) && !team.OnTeamAfter(removed, from)
+	tag, err := tx.Exec(ctx, `delete from hand_over where from_user = $1 and not $2 and not exists (select from contact where owner_user_id = $1)
+		and not exists (select from organization where owner_user_id = $1)`, from, leaving)
 	if slice.waits = tag.RowsAffected() == 0; err == nil && slice.waits {
 		_, err = tx.Exec(ctx, `update hand_over set created_at = $2 where from_user = $1`, from, tx.Now)
 	}
@@ -147,8 +147,12 @@ func (r *Room) onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if err != nil {
 		return fmt.Errorf("id of a person who left: %w", err)
 	}
-	if e.History && r.Identity.OnTeam(user) {
+	var extra proto.StaffRemoved
+	if err := e.DecodeExtra(&extra); err != nil {
+		return err
+	}
+	if e.History && r.Identity.OnTeamAfter(extra.GetIdentityVersion(), user) {
 		return nil
 	}
-	return startHandOver(ctx, tx, user, e)
+	return startHandOver(ctx, tx, user, &extra)
 }

@@ -59,6 +59,29 @@ func TestWhatSomebodyWhoLeavesOwned(t *testing.T) {
 		require.Nil(t, admin.Get("/contacts/"+c).Is(200).Field("owner_user_id"))
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, c))
 	})
+	t.Run("what somebody gets until settings has taken their role is handed over too", func(t *testing.T) {
+		contactstest.Afresh(t, s)
+		admin, leaver := s.As("svc_admin"), s.As("staff")
+		owner := func(id string) any { return admin.Get("/contacts/" + id).Is(200).Field("owner_user_id") }
+		left := func() (n int) {
+			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from hand_over`).Scan(&n))
+			return n
+		}
+		first := leaver.Post("/contacts", object{"first_name": "A"}).Is(201).Text("id")
+		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: jsonText(leaver.UserID), Version: 2,
+			Extra: &proto.StaffRemoved{Successor: admin.UserID, IdentityVersion: s.Kit.Identity.Version(leaver.UserID)}})
+		s.Eventually(func() bool { return owner(first) == float64(admin.UserID) })
+		late := leaver.Post("/contacts", object{"first_name": "B"}).Is(201).Text("id")
+		given := admin.Post("/organizations", object{"name": "O", "owner_user_id": leaver.UserID}).Is(201).Text("id")
+		s.Eventually(func() bool { return owner(late) == float64(admin.UserID) })
+		s.Eventually(func() bool {
+			return admin.Get("/organizations/"+given).Is(200).Field("owner_user_id") == float64(admin.UserID)
+		})
+		require.Equal(t, 1, left())
+		s.SetRoles(leaver, "staff") // the last administrator stays, or somebody is invited again
+		s.Eventually(func() bool { return left() == 0 })
+		require.EqualValues(t, leaver.UserID, owner(leaver.Post("/contacts", object{"first_name": "C"}).Is(201).Text("id")))
+	})
 	t.Run("history takes nothing from somebody who is back on the team", func(t *testing.T) {
 		contactstest.Afresh(t, s)
 		admin, back, gone := s.As("svc_admin"), s.As("staff"), s.As("nobody")

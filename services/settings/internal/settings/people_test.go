@@ -256,6 +256,7 @@ func TestWhatIsTakenAwayEndsAtOnce(t *testing.T) {
 		plain := join(t, s, c, "plain@example.com", "staff")
 		writer := join(t, s, c, "writer@example.com", "staff")
 		plainID, writerID, adminID := userID(plain), userID(writer), userID(c)
+		before := s.Kit.Identity.Version(adminID)
 		_, err := s.Kit.DB.Pool.Exec(context.Background(), `update person set roles = '{staff,author}' where id = $1`, writerID)
 		require.NoError(t, err)
 		for _, who := range []int64{plainID, writerID, adminID} {
@@ -266,6 +267,7 @@ func TestWhatIsTakenAwayEndsAtOnce(t *testing.T) {
 		require.Equal(t, "author", signIn(t, s, "writer@example.com", "a long password").Get("/me").Is(200).Text("role"))
 		s.Visitor().Post("/auth/login", map[string]any{"login": "plain@example.com", "password": "a long password"}).Fails(401, "svc_unauthorized")
 		require.Equal(t, "site_admin", c.Get("/me").Is(200).Text("role"), "the last administrator stays")
+		s.Eventually(func() bool { return s.Kit.Identity.OnTeamAfter(before, adminID) }) // and the other services know it
 	})
 	t.Run("assistants reach abilities alone", func(t *testing.T) {
 		agent := withKey(t, s, c, "admin", true)

@@ -173,9 +173,12 @@ func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.History && p.UpdatedAt.After(e.At) {
 		return nil
 	}
-	// Booking's copy of the roles may be old: a site keeps its last administrator all the same.
+	// Booking's copy of the roles may be old: a site keeps its last administrator all the same. The new version says that they are back.
 	if err := roles.KeepsAdministrator(ctx, tx, p, nil); err != nil {
-		return row.UnlessRefused(err)
+		if row.UnlessRefused(err) == nil {
+			_, err = people.SetRoles(ctx, tx, p, p.Roles)
+		}
+		return err
 	}
 	rest := slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return slices.Contains(roles.OfTeam, r) })
 	if len(rest) == 0 {
