@@ -19,6 +19,10 @@ import (
 	"frontdesk/libs/address"
 )
 
+// Reading is how addresses are found in texts. It counts up whenever libs/address finds others in a text than before, and rows with hashes
+// of an earlier reading are then read again.
+const Reading = 1
+
 // Hasher gives the keyed hash of an address or a name. Letter case makes no difference.
 type Hasher func(called string) []byte
 

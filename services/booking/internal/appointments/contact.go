@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
@@ -178,6 +179,17 @@ func (r *Room) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
 		}
 	}
 	return nil
+}
+
+// reread publishes the appointments of clients whom contacts does not have yet under the hashes of their addresses. Booking itself finds
+// a client by the address.
+func (r *Room) reread() app.Reread {
+	return app.Reread{
+		Rows: `select id, array[(select email from contact where id = contact_id)] as texts, null::bytea[] as people from appointment
+			where read_as < $1 and id <> all($2) and contact_id in (select id from contact where version = 0 and email <> '') order by read_as, id`,
+		Store:   `update appointment set read_as = $3, version = version + 1 where id = $1 and $2::bytea[] is not null`,
+		Changed: r.publishAppointments,
+	}
 }
 
 // strike takes a person's addresses out of the record, and names the fields in which it found some.

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/change"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -54,13 +55,13 @@ func (r *Room) Insert(tx *db.Tx, who staff.Row, b Booking) (Record, error) {
 	}
 	tx.Explain = overlap
 	tx.Defer(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
-		location_type, location, meeting_url, notes, source, submission_id, language, version, timed_at, created_at, updated_at)
+		location_type, location, meeting_url, notes, source, submission_id, language, version, read_as, timed_at, created_at, updated_at)
 		values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
-		@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @now, @now, @now)`, pgx.NamedArgs{
+		@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @now, @now)`, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "service": b.Service, "terms": terms, "user": who.UserID, "contact": b.Contact, "starts_at": a.StartsAt,
 		"ends_at": a.EndsAt, "buffer_before": b.Terms.BufferBefore, "buffer_after": b.Terms.BufferAfter, "location_type": b.Place.Kind,
 		"location": b.Place.Location, "meeting_url": b.Place.MeetingURL, "notes": b.Notes, "source": b.Source, "submission": b.Submission, "language": b.Language,
-		"version": a.version, "now": tx.Now})
+		"version": a.version, "read_as": erasure.Reading, "now": tx.Now})
 	return a, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/proto"
@@ -251,6 +252,23 @@ func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
 	var provisional int
 	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 0`).Scan(&provisional))
 	require.Equal(t, 1, provisional)
+}
+
+func TestAnAppointmentThatWasReadOtherwiseIsPublishedUnderTheAddressOfItsClient(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "d'hondt@example.com")).Is(201)
+	o.run("people")
+	require.Len(t, o.Events(proto.AppointmentTopic), 1, "it was read just now")
+	o.exec(`update appointment set read_as = 0`)
+	o.run("people")
+	o.run("people")
+	sent := o.Events(proto.AppointmentTopic)
+	require.Len(t, sent, 2)
+	require.EqualValues(t, 2, sent[1].GetVersion())
+	var named proto.PeopleNamed
+	require.NoError(t, bus.Event{Extra: sent[1].GetExtra()}.DecodeExtra(&named))
+	require.Equal(t, [][]byte{o.Kit.Keys.Person("d'hondt@example.com")}, named.GetCalled())
 }
 
 func TestEverythingSentLooksAsItsSampleSays(t *testing.T) {

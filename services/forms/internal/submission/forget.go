@@ -1,17 +1,15 @@
 package submission
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
@@ -59,13 +57,9 @@ type mentioning struct {
 	Page    string     `db:"page"`
 	Email   string     `db:"email"`
 	Held    []byte     `db:"held"`
-	People  [][]byte   `db:"people"`
 }
 
-const selectMentioning = `select id, contact_id, status, result, values, answers, page, email, held, people from submission `
-
-// readAs is the reading of addresses by which people is made. It counts up whenever libs/address finds others in a text than before.
-const readAs = 1
+const selectMentioning = `select id, contact_id, status, result, values, answers, page, email, held from submission `
 
 // sentBy reports whether the person sent it: it has their address, or names them and says nothing of another sender.
 func (m mentioning) sentBy(p *erasure.Person) bool {
@@ -86,7 +80,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 		return nil, err
 	}
 	// Rows that the job has not read yet are looked at one by one.
-	rows, err := tx.Query(ctx, selectMentioning+`where (people && $1 or read_as < $3) and created_at < $2 order by id for update`, p.Called(), p.At, readAs)
+	rows, err := tx.Query(ctx, selectMentioning+`where (people && $1 or read_as < $3) and created_at < $2 order by id for update`, p.Called(), p.At, erasure.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +120,7 @@ func (m mentioning) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) er
 	}
 	if _, err := tx.Exec(ctx, `update submission set values = @values, answers = @answers, page = @page, email = @email, held = @held, people = @people,
 		read_as = @read_as, version = version + 1 where id = @id`, pgx.NamedArgs{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held,
-		"people": tx.PeopleNamed(values, []byte(page)), "read_as": readAs}); err != nil {
+		"people": tx.PeopleNamed(values, []byte(page)), "read_as": erasure.Reading}); err != nil {
 		return err
 	}
 	if m.Status == statusSpam || m.Result == resultPending {
@@ -168,59 +162,22 @@ func (r *Room) forgetLate(ctx context.Context, tx *db.Tx, e bus.Event, c *proto.
 	return err
 }
 
-// peopleSlice is how many submissions one transaction of readPeople reads.
-const peopleSlice = 500
-
-// readPeople makes the hashes of addresses anew for submissions that were read otherwise or not at all. It logs how many are left,
-// and publishes again what has no contact and other hashes: contacts names it in the personal-data export.
-func (r *Room) readPeople(ctx context.Context) error {
-	var left int
-	if err := r.DB.Pool.QueryRow(ctx, `select count(*) from submission where read_as < $1`, readAs).Scan(&left); err != nil {
-		return err
-	}
-	if left > 0 {
-		slog.InfoContext(ctx, "addresses in submissions are read anew", "left", left)
-	}
-	for ctx.Err() == nil {
-		var ids []uuid.UUID
-		err := r.DB.Do(ctx, func(tx *db.Tx) error {
-			ids = nil
-			rows, err := tx.Query(ctx, db.LimitTo(selectMentioning+`where read_as < $2 and id <> all($1) order by read_as, id`, r.unread.Size(peopleSlice))+
-				` for update skip locked`, r.unread.Keys(), readAs)
-			if err != nil {
-				return err
-			}
-			found, err := pgx.CollectRows(rows, pgx.RowToStructByName[mentioning])
-			if err != nil {
-				return err
-			}
-			for _, m := range found {
-				ids = append(ids, m.ID)
-			}
-			for _, m := range found {
-				if err := m.readPeople(ctx, tx); err != nil {
-					return fmt.Errorf("submission %s: %w", m.ID, err)
-				}
-			}
-			return nil
-		})
-		if worked, err := r.unread.Did(ctx, ids, err); err != nil || !worked {
+// reread makes the hashes of addresses anew in submissions. It publishes again what has no contact and other hashes: contacts names it in
+// the personal-data export.
+var reread = app.Reread{
+	Rows:  `select id, array[values::text, page] as texts, people from submission where read_as < $1 and id <> all($2) order by read_as, id`,
+	Store: `update submission set people = $2, read_as = $3 where id = $1`,
+	Changed: func(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+		alone, err := db.Column[uuid.UUID](ctx, tx, `with read as (update submission set version = version + 1 where id = any($1) returning id, contact_id, status, result)
+			select id from read where contact_id is null and status = $2 and result = $3 order by id`, ids, statusReceived, resultNone)
+		if err != nil {
 			return err
 		}
-	}
-	return ctx.Err()
-}
-
-// readPeople stores the hashes of the addresses in m.
-func (m mentioning) readPeople(ctx context.Context, tx *db.Tx) error {
-	people := tx.PeopleNamed(m.Values, []byte(m.Page))
-	same := m.People != nil && slices.EqualFunc(m.People, people, bytes.Equal)
-	if _, err := tx.Exec(ctx, `update submission set people = $2, read_as = $3, version = version + case when $4 then 0 else 1 end where id = $1`, m.ID, people, readAs, same); err != nil {
-		return err
-	}
-	if same || m.Contact != nil || m.Status != statusReceived || m.Result != resultNone {
+		for _, id := range alone {
+			if _, err := emit(ctx, tx, proto.KindSubmissionUpdated, id, []string{}); err != nil {
+				return fmt.Errorf("submission %s: %w", id, err)
+			}
+		}
 		return nil
-	}
-	_, err := emit(ctx, tx, proto.KindSubmissionUpdated, m.ID, []string{})
-	return err
+	},
 }

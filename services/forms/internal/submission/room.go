@@ -14,13 +14,12 @@ import (
 // Room keeps what visitors sent, and the copies of contacts and organizations that it names.
 type Room struct {
 	*app.Kit
-	forms  *form.Room
-	unread *app.Aside[uuid.UUID] // submissions that readPeople failed on
+	forms *form.Room
 }
 
 // New makes the room.
 func New(k *app.Kit, forms *form.Room) *Room {
-	return &Room{Kit: k, forms: forms, unread: app.NewAside[uuid.UUID]("people")}
+	return &Room{k, forms}
 }
 
 // Parts are what the service runs of the room.
@@ -33,7 +32,7 @@ func (r *Room) Parts() app.Parts {
 		},
 		Jobs: []app.Job{
 			{Name: "retention", Every: time.Hour, Run: r.expireSpam},
-			{Name: "people", Every: time.Hour, Run: r.readPeople},
+			reread.Job(r.DB),
 			{Name: "unanswered", Every: time.Hour, Run: r.askAgain},
 		},
 		Personal: app.Personal{

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 	"frontdesk/proto"
@@ -141,7 +142,7 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 	values := encoded(json.Marshal(e.values))
 	return pgx.NamedArgs{"id": e.id, "form": e.form.ID, "status": e.status(), "result": e.result(), "appointment": e.appointment,
 		"values": values, "answers": encoded(json.Marshal(lines)), "page": e.page, "email": e.email, "spam": e.spam, "problem": e.problem,
-		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "read_as": readAs, "requested": e.requested()}
+		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "read_as": erasure.Reading, "requested": e.requested()}
 }
 
 // requested is the id that contacts is asked for, by which an erasure finds the submission before contacts has answered.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
+	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
@@ -64,12 +65,12 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Aud
 			changes, people = nil, nil
 		}
 	}
-	_, err := tx.Exec(ctx, `insert into audit (`+columns+`, person, people)
+	_, err := tx.Exec(ctx, `insert into audit (`+columns+`, person, people, read_as)
 		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
-			@record_type, @record_id, @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[]
+			@record_type, @record_id, @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[], @read_as::smallint
 		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing`,
-		pgx.NamedArgs{"changes": textOrNull(changes), "people": people, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+		pgx.NamedArgs{"changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
 			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "outcome": a.GetOutcome(), "address": a.GetAddress(), "at": e.At.Truncate(time.Second), "visitor": visitor})
 	if err != nil {
 		return fmt.Errorf("store audit entry: %w", err)
@@ -175,15 +176,43 @@ func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, err
 	if _, err := tx.Exec(ctx, `update audit set actor_label = '', address = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
 		return nil, err
 	}
+	unread, err := unreadAbout(ctx, tx, p)
+	if err != nil {
+		return nil, fmt.Errorf("find entries that were not read yet: %w", err)
+	}
 	// The values of changes to the person's own records, and values elsewhere that name them.
 	ids := make([]string, 0, len(p.IDs()))
 	for _, id := range p.IDs() {
 		ids = append(ids, id.String())
 	}
-	_, err := tx.Exec(ctx, `update audit set changes = null, people = null where changes is not null and created_at < $3
-		and id in (select id from audit where changes is not null and record_id = any($1) union all select id from audit where changes is not null and people && $2)`,
-		ids, p.Called(), p.At)
+	_, err = tx.Exec(ctx, `update audit set changes = null, people = null where changes is not null and created_at < $3
+		and id in (select id from audit where changes is not null and record_id = any($1) union all select id from audit where changes is not null and people && $2
+			union all select unnest($4::uuid[]))`,
+		ids, p.Called(), p.At, unread)
 	return nil, err
+}
+
+// reread makes the hashes of addresses in changes anew.
+var reread = app.Reread{
+	Rows:  `select id, array[changes::text] as texts, people from audit where changes is not null and read_as < $1 and id <> all($2) order by read_as, id`,
+	Store: `update audit set people = $2, read_as = $3 where id = $1`,
+}
+
+// unreadAbout are the entries with changes that name the person and wait to be read again: their hashes may be those of other addresses.
+func unreadAbout(ctx context.Context, tx *db.Tx, p *erasure.Person) (ids []uuid.UUID, err error) {
+	rows, err := tx.Query(ctx, `select id, changes from audit where changes is not null and read_as < $1 and created_at < $2`, erasure.Reading, p.At)
+	if err != nil {
+		return nil, err
+	}
+	var id uuid.UUID
+	var changes []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &changes}, func() error {
+		if p.MentionedInJSON(changes) {
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids, err
 }
 
 // DeleteOutdated deletes up to n entries whose time of keeping is over, and returns how many.

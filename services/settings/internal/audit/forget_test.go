@@ -31,3 +31,25 @@ func TestTheNetworkAddressOfAVisitorWhoIsErasedLeavesTheLog(t *testing.T) {
 	visits("Ann Leaves", "192.0.2.3")
 	require.Equal(t, []string{"", "", "192.0.2.2"}, left(), "news from before the erasure")
 }
+
+func TestChangesThatWereReadOtherwiseAreForgottenAndReadAnew(t *testing.T) {
+	s := start(t)
+	for _, email := range []string{"d'hondt@example.com", "bob@example.com"} {
+		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "portal", Label: "An", UserId: 1},
+			Data: &proto.Audit{Action: "update-form", RecordType: "form", RecordId: "7", Outcome: "done", Changes: []byte(`{"email":{"old":"","new":"` + email + `"}}`)}})
+	}
+	s.Settle()
+	// One has no hashes, and the other those of a reading that found less.
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update audit set read_as = 0, people = case when changes::text like '%bob%' then '{}'::bytea[] end`)
+	require.NoError(t, err)
+	s.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "hondt", Data: &proto.ForgetPerson{Called: [][]byte{s.Kit.Keys.Person("d'hondt@example.com")}}})
+	s.Settle()
+	var changes string
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select string_agg(changes::text, ' ') from audit`).Scan(&changes))
+	require.Contains(t, changes, "bob@example.com")
+	require.NotContains(t, changes, "hondt")
+	require.NoError(t, reread.Job(s.Kit.DB).Run(t.Context()))
+	var people [][]byte
+	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select people from audit where changes is not null`).Scan(&people))
+	require.Equal(t, [][]byte{s.Kit.Keys.Person("bob@example.com")}, people)
+}

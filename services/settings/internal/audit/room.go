@@ -17,6 +17,7 @@ func New(k *app.Kit) *Room { return &Room{k} }
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
 		Follows:  []bus.Follow{{Topic: proto.AuditTopic, Handle: bus.On(proto.KindAudit, r.onAudit)}},
+		Jobs:     []app.Job{reread.Job(r.DB)},
 		Personal: app.Personal{Holds: map[string]app.Holds{"audit": app.People}, Forget: forget},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
 )
@@ -119,8 +120,8 @@ func (r *Room) rewrite(ctx context.Context, tx *db.Tx, rows pgx.Rows, change fun
 		return nil, err
 	}
 	changed, err := tx.Query(ctx, `update message m set scrubbed = true, payload = t.payload,
-			people = array(select called from unnest($3::uuid[], $4::bytea[]) as n(id, called) where n.id = m.id)
-		from unnest($1::uuid[], $2::text[]) as t(id, payload) where m.id = t.id returning m.record`, ids, payloads, named, people)
+			people = array(select called from unnest($3::uuid[], $4::bytea[]) as n(id, called) where n.id = m.id), read_as = $5
+		from unnest($1::uuid[], $2::text[]) as t(id, payload) where m.id = t.id returning m.record`, ids, payloads, named, people, erasure.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +142,12 @@ func follow(ctx context.Context, tx *db.Tx, loser, winner uuid.UUID) error {
 	return err
 }
 
+// reread makes the hashes of addresses in bodies anew.
+var reread = app.Reread{
+	Rows:  `select id, array[payload] as texts, people from message where read_as < $1 and id <> all($2) order by read_as, id`,
+	Store: `update message set people = $2, read_as = $3 where id = $1`,
+}
+
 // forget blanks the bodies about a person's records, and strikes their addresses from bodies about others.
 func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	if err := LockErasure(ctx, tx); err != nil {
@@ -150,7 +157,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `select id, payload from message where people && $1 or people is null order by id for update`, p.Called())
+	rows, err := tx.Query(ctx, `select id, payload from message where people && $1 or read_as < $2 order by id for update`, p.Called(), erasure.Reading)
 	if err != nil {
 		return nil, err
 	}

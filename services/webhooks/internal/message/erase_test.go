@@ -55,3 +55,27 @@ func TestAnErasureMeetsAnEventThatIsBeingStored(t *testing.T) {
 		})
 	}
 }
+
+func TestBodiesThatWereReadOtherwiseAreForgottenAndReadAnew(t *testing.T) {
+	t.Parallel()
+	s, room := start(t)
+	for _, email := range []string{"d'hondt@example.com", "bob@example.com"} {
+		require.NoError(t, s.DB.Do(t.Context(), func(tx *db.Tx) error {
+			id := uuid.NewString()
+			return room.onOrganization(t.Context(), tx, bus.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, ID: db.NewID(), Key: id, Version: 1,
+				At: tx.Now, Data: []byte(`{"id":"` + id + `","name":"A","email":"` + email + `"}`)})
+		}))
+	}
+	// They have the hashes of a reading that found less.
+	_, err := s.DB.Pool.Exec(t.Context(), `update message set read_as = 0, people = '{}'`)
+	require.NoError(t, err)
+	require.NoError(t, s.DB.Do(t.Context(), func(tx *db.Tx) error {
+		_, err := room.forget(t.Context(), tx, erasure.New(s.Keys.Person, s.Now().Add(time.Minute), nil, [][]byte{s.Keys.Person("d'hondt@example.com")}))
+		return err
+	}))
+	require.Zero(t, s.Count(`select count(*) from message where payload like '%hondt%'`))
+	require.NoError(t, reread.Job(s.DB).Run(t.Context()))
+	var people [][]byte
+	require.NoError(t, s.DB.Pool.QueryRow(t.Context(), `select people from message where payload like '%bob%' and read_as > 0`).Scan(&people))
+	require.Equal(t, [][]byte{s.Keys.Person("bob@example.com")}, people)
+}

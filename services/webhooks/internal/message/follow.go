@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/erasure"
 	"frontdesk/proto"
 )
 
@@ -105,12 +106,12 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 	add := &pgx.Batch{}
 	db.QueueLockShared(add, erasing, "")
 	add.Queue(`
-		insert into message (id, event, record, contact, payload, scrubbed, people, traceparent, created_at, occurred_at)
-		select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @trace, @now, @at
+		insert into message (id, event, record, contact, payload, scrubbed, people, read_as, traceparent, created_at, occurred_at)
+		select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @read_as, @trace, @now, @at
 		from (select exists (select from erased where contact = @contact)
 			or exists (select from forgotten_person where called = any(@people::bytea[]) and at > @at) as gone) as e`,
 		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
-			"people": tx.PeopleNamed([]byte(text)), "at": e.At, "trace": db.Traceparent(ctx)})
+			"people": tx.PeopleNamed([]byte(text)), "read_as": erasure.Reading, "at": e.At, "trace": db.Traceparent(ctx)})
 	if err = tx.SendBatch(ctx, add).Close(); err == nil {
 		r.stored(tx, Stored{e.ID, e.Kind, b.record})
 	}
@@ -119,6 +120,7 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 
 // StoreTest keeps a test event, which GET /events does not list.
 func StoreTest(ctx context.Context, tx *db.Tx, t Test) error {
-	_, err := tx.Exec(ctx, `insert into message (id, event, record, payload, created_at) values ($1, $2, $1, $3, $4)`, t.ID, t.Event, t.Payload, tx.Now)
+	_, err := tx.Exec(ctx, `insert into message (id, event, record, payload, read_as, created_at) values ($1, $2, $1, $3, $4, $5)`, t.ID, t.Event, t.Payload,
+		erasure.Reading, tx.Now)
 	return err
 }

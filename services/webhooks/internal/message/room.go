@@ -48,6 +48,7 @@ func (r *Room) Parts() app.Parts {
 			Holds:  map[string]app.Holds{"message": app.People, "erased": app.People, "feed": app.Nobody},
 			Forget: r.forget,
 		},
+		Jobs:     []app.Job{reread.Job(r.DB)},
 		Restored: r.restored,
 	}
 }
