@@ -6,7 +6,10 @@ import { chromium } from "playwright-core"
 
 const places = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
 
-/** Starts the browser: the one that BROWSER_BIN names, or the first that is installed. */
+/**
+ * Starts the browser: the one that BROWSER_BIN names, or the first that is installed. It ends with its process: a test file does not close
+ * it, because a Chromium that was asked to close may take for ever.
+ */
 export function launch() {
   const executablePath = process.env.BROWSER_BIN ?? places.find((p) => existsSync(p))
   if (!executablePath) throw new Error("There is no Chromium: install chromium-headless-shell, or name one in BROWSER_BIN.")
@@ -88,7 +91,7 @@ export async function check(page, name, runOnly = rules) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script
   // axe measures the colours of this moment, and a list that is asked for anew is pale until it is there.
   await page.waitForFunction(() => !document.querySelector(".list--old"))
-  await page.evaluate(still)
+  await still(page)
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
   const found = await page.evaluate((runOnly) => window.axe.run({ runOnly, resultTypes: ["violations"] }), runOnly)
   const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
@@ -122,13 +125,17 @@ export async function checkModes(page, name, modes = Object.keys(colours)) {
   await page.setViewportSize(wide)
 }
 
-/** Waits, in the page, until what was just changed is drawn and every transition and finite animation has ended. */
-async function still() {
-  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
-  const roots = [document]
-  for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot)
-  const moving = roots.flatMap((root) => root.getAnimations()).filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
-  await Promise.allSettled(moving.map((a) => a.finished))
+/**
+ * Waits until what was just changed is drawn and every transition and finite animation has ended. It asks each frame anew, within the page's
+ * timeout: the promise of an animation whose element went meanwhile may never settle.
+ */
+async function still(page) {
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+  await page.waitForFunction(() => {
+    const roots = [document]
+    for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot)
+    return !roots.some((root) => root.getAnimations().some((a) => a.playState === "running" && a.effect.getComputedTiming().endTime !== Infinity))
+  })
 }
 
 /** Keeps a picture of the page, if SHOTS names a folder. */

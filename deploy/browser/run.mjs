@@ -27,10 +27,12 @@ const systems = Math.min(files.length, process.env.E2E_DATA_DIR ? 1 : 2)
 const reports = mkdtempSync(join(tmpdir(), "frontdesk-browser-reports-"))
 
 const running = new Set()
+/** Sends a signal to a file's process and to those it has started. Chromium ends with the pipe to it. */
+const end = (tests, signal) => process.kill(-tests.pid, signal)
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     files.length = 0
-    for (const tests of running) tests.kill(signal)
+    for (const tests of running) end(tests, signal)
   })
 }
 
@@ -41,6 +43,9 @@ const ended = []
 const testsOf = (report) =>
   report.split("\n").filter(Boolean).map((line) => JSON.parse(line)).map((t) => (t.name.startsWith(here) ? { ...t, name: "(the file)" } : t))
 
+/** A file in which no test has ended for so long hangs. The longest test takes a tenth of it. */
+const patience = 300_000
+
 /** Runs one file against the system of a data folder, and prints its report at the end. */
 async function run(file, dir) {
   const report = join(reports, file + ".json")
@@ -48,11 +53,21 @@ async function run(file, dir) {
   const args = ["--test", "--test-force-exit", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=" + join(here, "report.mjs"), "--test-reporter-destination=" + report,
     ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
   const began = performance.now()
-  const tests = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, E2E_DATA_DIR: dir } })
+  const tests = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, E2E_DATA_DIR: dir } })
   running.add(tests)
   let said = `${file}\n`
-  for (const stream of [tests.stdout, tests.stderr]) stream.on("data", (text) => (said += text))
+  const hangs = setTimeout(() => {
+    said += `${file} hangs: no test of it has ended for ${patience / 1000} s\n`
+    end(tests, "SIGKILL")
+  }, patience)
+  for (const stream of [tests.stdout, tests.stderr]) {
+    stream.on("data", (text) => {
+      said += text
+      hangs.refresh()
+    })
+  }
   const code = await new Promise((resolve) => tests.once("close", (c) => resolve(c ?? 1)))
+  clearTimeout(hangs)
   running.delete(tests)
   process.stdout.write(said)
   ended.push({ file, seconds: (performance.now() - began) / 1000, code, tests: existsSync(report) ? testsOf(readFileSync(report, "utf8")) : [] })

@@ -1,12 +1,10 @@
 // The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
-import { after } from "node:test"
 import { check, checkModes, launch, member as signedIn } from "./browser.mjs"
 import { Client, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
 export const desk = await setUp()
 export const browser = await launch()
-after(() => browser.close())
 
 /** The address of the portal. */
 export const team = () => desk.gateway + "/team"
