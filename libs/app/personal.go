@@ -84,9 +84,12 @@ func (r *runner) forgetPerson(ctx context.Context, tx *db.Tx, e bus.Event) error
 	if m.GetSharedKey() != nil && !bytes.Equal(m.GetSharedKey(), r.kit.Keys.SharedID()) {
 		return fmt.Errorf("the person was hashed with another SVC_SHARED_KEY (%x) than this service has (%x)", m.GetSharedKey(), r.kit.Keys.SharedID())
 	}
-	// Work is timed in whole seconds: all of that second is before the erasure.
-	return r.parts.Personal.forget(ctx, tx, erasure.New(r.kit.Keys.Person, e.At.Add(time.Second), m.GetIds(), m.GetCalled()))
+	return r.parts.Personal.forget(ctx, tx, erasure.New(r.kit.Keys.Person, e.At.Add(clocksDiffer), m.GetIds(), m.GetCalled()))
 }
+
+// clocksDiffer is by how much the clock of the host that erased a person may be behind that of this one. What a service has stored within it
+// after the erasure goes too.
+const clocksDiffer = 10 * time.Second
 
 func (p Personal) forget(ctx context.Context, tx *db.Tx, person *erasure.Person) error {
 	if p.Forget != nil {

@@ -30,6 +30,10 @@ func TestTheNetworkAddressOfAVisitorWhoIsErasedLeavesTheLog(t *testing.T) {
 	s.Travel(-time.Minute)
 	visits("Ann Leaves", "192.0.2.3")
 	require.Equal(t, []string{"", "", "192.0.2.2"}, left(), "news from before the erasure")
+	visits("Carl Leaves", "192.0.2.4")
+	s.Travel(-5 * time.Second)
+	s.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "carl", Data: &proto.ForgetPerson{Called: [][]byte{s.Kit.Keys.Person("Carl Leaves")}}})
+	require.Equal(t, []string{"", "", "", "192.0.2.2"}, left(), "the clock of the host that erases is some seconds behind")
 }
 
 func TestChangesThatWereReadOtherwiseAreForgottenAndReadAnew(t *testing.T) {
