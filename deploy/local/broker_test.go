@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -37,7 +38,7 @@ func TestTheEmbeddedBrokerCompactsOnlyWhatEveryServiceHasConsumed(t *testing.T) 
 		require.NoError(t, b.Send(t.Context(), []db.Message{{Topic: topic.Name, Key: "one", Value: fmt.Append(nil, i)}}))
 	}
 	kept := func() int {
-		found, err := b.Read(t.Context(), db.Partition{Topic: topic.Name}, 0, 100)
+		found, err := b.Read(t.Context(), relay.Partition{Topic: topic.Name}, 0, 100)
 		require.NoError(t, err)
 		return len(found)
 	}

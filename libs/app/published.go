@@ -215,6 +215,9 @@ func PublishAll(ctx context.Context, tx *db.Tx, all []Published) error {
 // slice are locked until its events are in the outbox, so the event of a later change follows. It may run at any time, and
 // again after an error.
 func (r *runner) publishState(ctx context.Context, topic string) error {
+	if topic == proto.ManifestTopic {
+		return r.announce(ctx)
+	}
 	for _, p := range r.parts.Published {
 		if p.Topic != topic {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -55,19 +56,30 @@ func resyncTopics(ctx context.Context, cfg Config, s Service, out io.Writer) err
 		time.Sleep(5 * time.Millisecond)
 	}
 	y := &resync{runner: r, out: out, consumer: &bus.Consumer{Bus: r.kit.Bus, DB: r.kit.DB, Follows: r.follows()}}
+	// A contact may serve as an example: version 4 in the backup, 7 in the log, and erased since.
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
 	}{
+		// First, because a replica would send the outbox of the backup, and move the positions that are read here.
 		{"wait for the replicas to end", y.alone},
+		// Before anything is emitted, because what waits now may have been sent: 4 must not follow 7, and no mail goes out again.
 		{"settle the outbox", y.settleOutbox},
+		// Before any message is handled, because that moves what the group has committed.
 		{"find what was consumed since the backup", y.consumer.TakeAsHistory},
+		// Before anything is published, because it must find the 7 of the log and no number of the backup.
 		{"read the own topics", y.readTopics},
+		// Before anything changes a record, because copies ignore a 5: from here on it is 8. What ended for good ends here too.
 		{"raise versions", y.raiseVersions},
+		// Before history, because its handlers find what the service believes that it has still to do.
 		{"cancel what may have gone out", y.cancel},
+		// Before the state is published, because the erasure is in it: nothing below may hold the person any more.
 		{"handle history", y.catchUp},
+		// After history, because that may make records: only now is it known which ones of the log the schema has not.
 		{"end records that are gone", y.endUnknown},
+		// Last of what is sent, because copies drop what is not among it, behind the marker.
 		{"publish all records", y.publish},
+		// At the end, because keys of people are in it, and a run that failed reads the topics anew.
 		{"tidy up", y.forgetTopics},
 	} {
 		if err := step.run(ctx); err != nil {
@@ -106,7 +118,7 @@ func (y *resync) alone(ctx context.Context) error {
 }
 
 func (y *resync) settleOutbox(ctx context.Context) error {
-	mails, commands, err := y.kit.DB.SettleRestoredOutbox(ctx)
+	mails, commands, err := relay.SettleRestored(ctx, y.kit.DB)
 	if mails > 0 {
 		y.say("%d mails that waited in the outbox are dropped, because they may have been sent since the backup", mails)
 	}
@@ -315,7 +327,7 @@ func (y *resync) publish(ctx context.Context) error {
 }
 
 func (y *resync) flush(ctx context.Context) error {
-	if err := y.kit.DB.Flush(ctx, y.kit.Bus); err != nil {
+	if err := y.relay.Flush(ctx); err != nil {
 		return errors.Join(errors.New("send the outbox"), err)
 	}
 	return nil

@@ -50,7 +50,7 @@ func rotateKey(ctx context.Context, cfg Config, s Service, out io.Writer) error 
 		}
 		fmt.Fprintf(out, "%s: the records of %s are signed with the new key\n", s.Name, t.Name)
 	}
-	if err := r.kit.DB.Flush(ctx, r.kit.Bus); err != nil {
+	if err := r.relay.Flush(ctx); err != nil {
 		return errors.Join(errors.New("send the outbox"), err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 )
 
@@ -183,8 +184,8 @@ func TestAfterALogWasMadeAnewARestoreOfAnOlderBackupTakesAllOfItForHistory(t *te
 	stop = run(t, consumer().Run)
 	until.Holds(t, func() bool { return len(all()) == 8 }, 20*time.Second, 5*time.Millisecond)
 	until.Holds(t, func() bool {
-		at, err := b.Committed(t.Context(), d.Schema, []db.Partition{{Topic: log}})
-		return err == nil && at[db.Partition{Topic: log}] == 5
+		at, err := b.Committed(t.Context(), d.Schema, []relay.Partition{{Topic: log}})
+		return err == nil && at[relay.Partition{Topic: log}] == 5
 	}, 20*time.Second, 5*time.Millisecond)
 	stop()
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -83,7 +83,7 @@ func (b *Bus) bounds(ctx context.Context, topic string, partition int) (first, n
 }
 
 // ends asks for the offsets that the next messages of partitions get, in one request. It leaves out those without a leader.
-func (b *Bus) ends(ctx context.Context, partitions []db.Partition) (map[db.Partition]int64, error) {
+func (b *Bus) ends(ctx context.Context, partitions []relay.Partition) (map[relay.Partition]int64, error) {
 	ask := map[string][]kafka.OffsetRequest{}
 	for _, p := range partitions {
 		ask[p.Topic] = append(ask[p.Topic], kafka.LastOffsetOf(p.Number))
@@ -95,11 +95,11 @@ func (b *Bus) ends(ctx context.Context, partitions []db.Partition) (map[db.Parti
 	if err != nil {
 		return nil, fmt.Errorf("bus: ends of %d partitions: %w", len(partitions), err)
 	}
-	ends := make(map[db.Partition]int64, len(partitions))
+	ends := make(map[relay.Partition]int64, len(partitions))
 	for topic, offsets := range res.Topics {
 		for _, p := range offsets {
 			if p.Error == nil {
-				ends[db.Partition{Topic: topic, Number: p.Partition}] = p.LastOffset
+				ends[relay.Partition{Topic: topic, Number: p.Partition}] = p.LastOffset
 			}
 		}
 	}
@@ -135,10 +135,3 @@ func (b *Bus) reader(topic string, partition int, offset int64, failed func(erro
 
 // leave closes a reader without waiting for its fetch at the broker, whose result is dropped.
 func leave(r *kafka.Reader) { go func() { _ = r.Close() }() }
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}

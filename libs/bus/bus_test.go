@@ -20,6 +20,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/freeport"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -170,7 +171,7 @@ func TestWhatIsCommittedArrivesOnceAndInTheOrderOfItsKey(t *testing.T) {
 	name := topic(t, b, 4)
 	// Two relays and two consumers: two replicas.
 	for range 2 {
-		run(t, func(ctx context.Context) { d.Relay(ctx, b, func(err error) { t.Log(err) }) })
+		run(t, func(ctx context.Context) { (&relay.Relay{DB: d, Log: b}).Run(ctx, func(err error) { t.Log(err) }) })
 		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 		run(t, c.Run)
 	}
@@ -198,7 +199,7 @@ func TestWhatIsCommittedArrivesOnceAndInTheOrderOfItsKey(t *testing.T) {
 // deaf is a log whose answers are lost.
 type deaf struct{ *bus.Bus }
 
-func (d deaf) Append(ctx context.Context, batch []db.Message) []db.Placed {
+func (d deaf) Append(ctx context.Context, batch []db.Message) []relay.Placed {
 	placed := d.Bus.Append(ctx, batch)
 	for i := range placed {
 		placed[i].Err = context.DeadlineExceeded
@@ -213,10 +214,10 @@ func TestARelayThatDiesAfterSendingCausesNoSecondEffect(t *testing.T) {
 	run(t, c.Run)
 	emit(t, d, name, "a", "first")
 	// The brokers have it, the relay does not learn it.
-	require.Error(t, d.Flush(t.Context(), deaf{b}))
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.Error(t, (&relay.Relay{DB: d, Log: deaf{b}}).Flush(t.Context()))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	emit(t, d, name, "a", "last")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	until.Holds(t, func() bool { return len(seen(t, d)) >= 2 }, 10*time.Second, 5*time.Millisecond)
 	require.Equal(t, []string{"a/first", "a/last"}, seen(t, d))
 }
@@ -228,7 +229,7 @@ func TestConsumersThatLoseTheirConnectionsGoOnWithEachEffectOnce(t *testing.T) {
 		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 		run(t, c.Run)
 	}
-	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(error) {}) })
+	run(t, func(ctx context.Context) { (&relay.Relay{DB: d, Log: b}).Run(ctx, func(error) {}) })
 	// The writer's only connection is spared.
 	at, err := url.Parse(d.Pool.Config().ConnString())
 	require.NoError(t, err)
@@ -257,7 +258,7 @@ func TestAPositionOutsideTheTopicStartsAtWhatThereIs(t *testing.T) {
 	b, d := open(t), notes(t)
 	name := topic(t, b, 1)
 	emit(t, d, name, "a", "kept")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	_, err := d.Pool.Exec(t.Context(), `insert into position (topic, partition, next) values ($1, 0, 99)`, name)
 	require.NoError(t, err)
 	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
@@ -305,7 +306,7 @@ func TestABrokerThatGoesAndComesBackLosesNothing(t *testing.T) {
 	b, d := bus.New(freeport.At(port), bus.Login{}), notes(t)
 	defer b.Close()
 	name := topic(t, b, 1)
-	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(error) {}) })
+	run(t, func(ctx context.Context) { (&relay.Relay{DB: d, Log: b}).Run(ctx, func(error) {}) })
 	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 	run(t, c.Run)
 	emit(t, d, name, "a", "before")

@@ -23,6 +23,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -127,9 +128,9 @@ func (l *line) run(ctx context.Context) {
 			pause = readAgain
 		}
 		if errors.Is(err, errMoved) {
-			sleep(ctx, waitForGroup)
+			db.Sleep(ctx, waitForGroup)
 		} else {
-			sleep(ctx, min(pause, readAgainAtMost))
+			db.Sleep(ctx, min(pause, readAgainAtMost))
 		}
 	}
 }
@@ -149,9 +150,9 @@ type offsets map[int]int64
 var errBack = errors.New("bus: a partition has its broker again")
 
 // await returns errBack once one of the partitions has a broker again.
-func (l *line) await(ctx context.Context, missing []db.Partition) error {
+func (l *line) await(ctx context.Context, missing []relay.Partition) error {
 	for {
-		sleep(ctx, readAgainAtMost)
+		db.Sleep(ctx, readAgainAtMost)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -173,15 +174,15 @@ func (l *line) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	of := make([]db.Partition, len(l.partitions))
+	of := make([]relay.Partition, len(l.partitions))
 	for i, p := range l.partitions {
-		of[i] = db.Partition{Topic: l.follow.Topic, Number: p}
+		of[i] = relay.Partition{Topic: l.follow.Topic, Number: p}
 	}
 	bounds, err := l.Bus.Bounds(ctx, of)
 	if err != nil {
 		return err
 	}
-	at, missing := stands{}, []db.Partition{}
+	at, missing := stands{}, []relay.Partition{}
 	fetched, failed := make(chan delivery, batchSize), make(chan error, 1)
 	fail := func(err error) {
 		select {
@@ -211,7 +212,9 @@ func (l *line) read(ctx context.Context) error {
 		}
 		defer leave(r)
 		fetching.Go(func() {
-			if err := l.Bus.checker(l.follow.Topic).fetch(ctx, r, fetched); err != nil {
+			check := l.Bus.checker(l.follow.Topic)
+			check.begin(from)
+			if err := check.fetch(ctx, r, fetched); err != nil {
 				fail(err)
 			}
 		})
@@ -238,7 +241,7 @@ func (l *line) read(ctx context.Context) error {
 			batch = append(batch, m)
 		}
 		if p := time.Until(rested); p > 0 {
-			sleep(ctx, p)
+			db.Sleep(ctx, p)
 		}
 		for waiting := true; waiting && len(batch) < batchSize; {
 			select {
@@ -255,7 +258,7 @@ func (l *line) read(ctx context.Context) error {
 		default:
 		}
 		for _, m := range batch {
-			l.held.begin(db.Partition{Topic: m.Topic, Number: m.Partition}, m.Time)
+			l.held.begin(relay.Partition{Topic: m.Topic, Number: m.Partition}, m.Time)
 		}
 		if err := l.handle(ctx, since, at, batch); err != nil {
 			return err
@@ -271,6 +274,8 @@ type delivery struct {
 	kafka.Message
 	// mark is that of the message as it stands in the log.
 	mark uuid.UUID
+	// stamp is the highest up to here.
+	stamp int64
 	// refused messages are passed over.
 	refused bool
 	// sealed is why the message could not be opened.
@@ -280,8 +285,9 @@ type delivery struct {
 // deliver checks and opens a message.
 func (c *checker) deliver(ctx context.Context, m kafka.Message) delivery {
 	d := delivery{Message: m, mark: mark(m.Key, m.Value, m.Time)}
-	if _, _, err := c.check(ctx, m); err != nil {
-		d.refused = true
+	_, _, err := c.check(ctx, m)
+	d.refused, d.stamp = err != nil, c.newest[c.topic.Owner]
+	if d.refused {
 		return d
 	}
 	if c.topic.SealedTo != "" && m.Value != nil {
@@ -331,9 +337,9 @@ func (l *line) handle(ctx context.Context, since time.Time, at stands, batch []d
 		}
 		// The message did not cause an outage, so that is not counted as a retry.
 		if fault.Transient(err) {
-			sleep(ctx, 200*time.Millisecond)
+			db.Sleep(ctx, 200*time.Millisecond)
 		} else {
-			sleep(ctx, l.retries[tries])
+			db.Sleep(ctx, l.retries[tries])
 			tries++
 		}
 		if err = l.effect(ctx, since, at, to, batch); err == nil {
@@ -387,7 +393,7 @@ func behind(batch []delivery) last {
 func (to last) stands() stands {
 	at := stands{}
 	for partition, m := range to {
-		at[partition] = stand{next: m.Offset + 1, anchor: m.mark}
+		at[partition] = stand{next: m.Offset + 1, anchor: m.mark, stamp: m.stamp}
 	}
 	return at
 }
@@ -414,16 +420,16 @@ var errMoved = errors.New("bus: another replica has moved on")
 func move(ctx context.Context, tx *db.Tx, topic string, from stands, to last, more *pgx.Batch) (history offsets, err error) {
 	partitions := slices.Sorted(maps.Keys(to)) // rows are locked in one order
 	before, after := make([]int64, len(partitions)), make([]int64, len(partitions))
-	anchors, at := make([]uuid.UUID, len(partitions)), make([]time.Time, len(partitions))
+	anchors, stamps, at := make([]uuid.UUID, len(partitions)), make([]int64, len(partitions)), make([]time.Time, len(partitions))
 	for i, p := range partitions {
-		before[i], after[i], anchors[i], at[i] = from[p].next, to[p].Offset+1, to[p].mark, to[p].Time
+		before[i], after[i], anchors[i], stamps[i], at[i] = from[p].next, to[p].Offset+1, to[p].mark, to[p].stamp, to[p].Time
 	}
 	history = offsets{}
 	b := &pgx.Batch{}
-	b.Queue(`update position p set next = m.after, anchor = m.anchor, current_at = greatest(p.current_at, m.at)
-		from unnest($2::int[], $3::bigint[], $4::bigint[], $5::uuid[], $6::timestamptz[]) as m (partition, before, after, anchor, at)
+	b.Queue(`update position p set next = m.after, anchor = m.anchor, stamp = m.stamp, current_at = greatest(p.current_at, m.at)
+		from unnest($2::int[], $3::bigint[], $4::bigint[], $5::uuid[], $6::bigint[], $7::timestamptz[]) as m (partition, before, after, anchor, stamp, at)
 		where p.topic = $1 and p.partition = m.partition and p.next = m.before returning p.partition, p.history`,
-		topic, partitions, before, after, anchors, at).Query(func(rows pgx.Rows) error {
+		topic, partitions, before, after, anchors, stamps, at).Query(func(rows pgx.Rows) error {
 		var partition int
 		var until int64
 		_, err := pgx.ForEachRow(rows, []any{&partition, &until}, func() error { history[partition] = until; return nil })

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -59,7 +60,7 @@ func TestReplicasShareThePartitionsOfAllTopicsAndHandThemOver(t *testing.T) {
 	for i := range 40 {
 		emit(t, d, follows[i%3].Topic, fmt.Sprint(i), "made")
 	}
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	stops[1]()
 	share(8)
 	until.Holds(t, func() bool { return len(seen(t, d)) >= 40 }, 10*time.Second, 10*time.Millisecond)
@@ -78,12 +79,12 @@ func TestTheGroupKnowsThePositions(t *testing.T) {
 		return res.Topics[name][0].CommittedOffset
 	}
 	emit(t, d, name, "a", "first")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 	stop := run(t, c.Run)
 	until.Holds(t, func() bool { return committed() == 1 }, 10*time.Second, 10*time.Millisecond)
 	emit(t, d, name, "a", "last")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	until.Holds(t, func() bool { return len(seen(t, d)) == 2 }, 10*time.Second, time.Millisecond)
 	stop()
 	require.EqualValues(t, 2, committed(), "a stop commits what was handled")
@@ -98,7 +99,7 @@ func TestReplicasOfTwoGenerationsHaveEachEffectOnce(t *testing.T) {
 		c := &bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}
 		run(t, c.Run)
 	}
-	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(error) {}) })
+	run(t, func(ctx context.Context) { (&relay.Relay{DB: d, Log: b}).Run(ctx, func(error) {}) })
 	for i := range 100 {
 		emit(t, d, name, fmt.Sprint(i%7), fmt.Sprint(i))
 		time.Sleep(5 * time.Millisecond)
@@ -132,7 +133,7 @@ func TestAProcessTakesThePlaceOfTheKilledOneOfItsName(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, joined.Error)
 	emit(t, d, name, "a", "made")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	c := &bus.Consumer{Bus: b, DB: d, Member: "host:1", Follows: []bus.Follow{{Topic: name, Handle: note}}}
 	run(t, c.Run)
 	until.Holds(t, func() bool { return len(seen(t, d)) == 1 }, 5*time.Second, 5*time.Millisecond)
@@ -168,11 +169,11 @@ func TestAStopWaitsForTheRunningTransactionAndStartsNoOther(t *testing.T) {
 		return note(ctx, tx, e)
 	}}}}
 	emit(t, d, name, "a", "made")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	stop := run(t, c.Run)
 	until.Holds(t, func() bool { return begun.Load() == 1 }, 10*time.Second, time.Millisecond)
 	emit(t, d, name, "a", "later")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	stop()
 	require.EqualValues(t, 1, done.Load())
 	require.EqualValues(t, 1, begun.Load())
@@ -200,7 +201,7 @@ func TestAConsumerThatHasStoppedLeavesNothingRunning(t *testing.T) {
 		before := len(seen(t, d))
 		stop := run(t, c.Run)
 		emit(t, d, name, "a", "made")
-		require.NoError(t, d.Flush(t.Context(), b))
+		require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 		until.Holds(t, func() bool { return len(seen(t, d)) > before }, 10*time.Second, 5*time.Millisecond)
 		stop()
 		return runtime.NumGoroutine()

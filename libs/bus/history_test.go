@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -28,7 +29,7 @@ func TestAnEventOfStateIsHistoryAndMailsNothing(t *testing.T) {
 		e.Topic, e.Key, e.Version = name, "a", 1
 		require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error { return tx.Emit(t.Context(), e) }))
 	}
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	stop := run(t, c.Run)
 	until.Holds(t, func() bool { return len(seen(t, d)) == 3 }, 10*time.Second, 5*time.Millisecond)
 	stop()

@@ -5,17 +5,17 @@ import (
 	"sync"
 	"time"
 
+	"frontdesk/libs/relay"
+
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-
-	"frontdesk/libs/db"
 )
 
 // held are the partitions that a consumer follows now.
 type held struct {
 	mu sync.Mutex
-	at map[db.Partition]*behindness
+	at map[relay.Partition]*behindness
 }
 
 // behindness is how far a partition is handled, and since when its oldest message waits that was fetched; zero if none does.
@@ -26,15 +26,15 @@ type behindness struct {
 
 // take adds partitions of a topic at their positions. Call drop when they are followed no more.
 func (h *held) take(topic string, at offsets) (drop func()) {
-	mine := map[db.Partition]*behindness{}
+	mine := map[relay.Partition]*behindness{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.at == nil {
-		h.at = map[db.Partition]*behindness{}
+		h.at = map[relay.Partition]*behindness{}
 	}
 	for p, next := range at {
 		b := &behindness{next: next}
-		mine[db.Partition{Topic: topic, Number: p}], h.at[db.Partition{Topic: topic, Number: p}] = b, b
+		mine[relay.Partition{Topic: topic, Number: p}], h.at[relay.Partition{Topic: topic, Number: p}] = b, b
 	}
 	return func() {
 		h.mu.Lock()
@@ -48,7 +48,7 @@ func (h *held) take(topic string, at offsets) (drop func()) {
 }
 
 // begin notes that a message of a partition is being handled that was published at a time.
-func (h *held) begin(p db.Partition, published time.Time) {
+func (h *held) begin(p relay.Partition, published time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if b := h.at[p]; b != nil && (b.oldest.IsZero() || published.Before(b.oldest)) {
@@ -61,16 +61,16 @@ func (h *held) moved(topic string, at offsets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for p, next := range at {
-		if b := h.at[db.Partition{Topic: topic, Number: p}]; b != nil {
+		if b := h.at[relay.Partition{Topic: topic, Number: p}]; b != nil {
 			b.next, b.oldest = next, time.Time{}
 		}
 	}
 }
 
-func (h *held) snapshot() map[db.Partition]behindness {
+func (h *held) snapshot() map[relay.Partition]behindness {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := make(map[db.Partition]behindness, len(h.at))
+	out := make(map[relay.Partition]behindness, len(h.at))
 	for p, b := range h.at {
 		out[p] = *b
 	}
@@ -92,7 +92,7 @@ func (c *Consumer) observe() (stop func()) {
 		metric.WithDescription("partitions that this replica follows, by topic"))
 	r, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		at := c.held.snapshot()
-		var all []db.Partition
+		var all []relay.Partition
 		count := map[string]int64{}
 		for p, b := range at {
 			all = append(all, p)
@@ -120,6 +120,6 @@ func (c *Consumer) observe() (stop func()) {
 	return func() { _ = r.Unregister() }
 }
 
-func of(p db.Partition) metric.MeasurementOption {
+func of(p relay.Partition) metric.MeasurementOption {
 	return metric.WithAttributes(attribute.String("topic", p.Topic), attribute.Int("partition", p.Number))
 }

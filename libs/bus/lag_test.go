@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 )
 
 // measure returns a function for the sums of all figures by metric, of histograms the sum of what was measured.
@@ -64,7 +65,7 @@ func TestTheLagIsWhatAConsumerHasNotHandledYet(t *testing.T) {
 	for range 3 {
 		emit(t, d, name, "record", "changed")
 	}
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 
 	require.Eventually(t, func() bool {
 		f := figures()
@@ -88,7 +89,7 @@ func TestTheTimeToTheEffectCountsFromTheCommitAndNotFromTheBroker(t *testing.T) 
 	// The broker was away for an hour.
 	_, err := d.Pool.Exec(t.Context(), `update outbox set committed_at = committed_at - interval '1 hour' where sent_at is null`)
 	require.NoError(t, err)
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	require.Eventually(t, func() bool { return figures()["frontdesk.event.seconds"] > 3599 }, 20*time.Second, 20*time.Millisecond)
 }
 
@@ -128,7 +129,7 @@ func TestALogThatIsReadAgainIsCounted(t *testing.T) {
 		return run(t, (&bus.Consumer{Bus: b, DB: d, Follows: []bus.Follow{{Topic: name, Handle: note}}}).Run)
 	}
 	emit(t, d, name, "record", "changed")
-	require.NoError(t, d.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	stop := consumer()
 	require.Eventually(t, func() bool { return len(seen(t, d)) == 1 }, 20*time.Second, 20*time.Millisecond)
 	stop()

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 )
 
 const (
@@ -44,24 +45,24 @@ func (b *Bus) Send(ctx context.Context, batch []db.Message) error {
 		if try == sendTries || ctx.Err() != nil {
 			return fmt.Errorf("bus: %d of %d messages were not sent: %w", len(failed), len(batch), errs[0])
 		}
-		sleep(ctx, 100*time.Millisecond)
+		db.Sleep(ctx, 100*time.Millisecond)
 		batch = failed
 	}
 }
 
-// Append implements db.Log.
-func (b *Bus) Append(ctx context.Context, batch []db.Message) []db.Placed {
-	placed := make([]db.Placed, len(batch))
+// Append implements relay.Log.
+func (b *Bus) Append(ctx context.Context, batch []db.Message) []relay.Placed {
+	placed := make([]relay.Placed, len(batch))
 	of := b.counts(ctx, batch)
-	parts := map[db.Partition][]int{}
+	parts := map[relay.Partition][]int{}
 	for i, m := range batch {
 		t := of[m.Topic]
 		if t.err != nil {
-			placed[i] = db.Placed{Partition: -1, Err: t.err}
+			placed[i] = relay.Placed{Partition: -1, Err: t.err}
 			continue
 		}
-		placed[i] = db.Placed{Partition: db.PartitionOf(m.Key, t.partitions), Of: t.partitions}
-		p := db.Partition{Topic: m.Topic, Number: placed[i].Partition}
+		placed[i] = relay.Placed{Partition: db.PartitionOf(m.Key, t.partitions), Of: t.partitions}
+		p := relay.Partition{Topic: m.Topic, Number: placed[i].Partition}
 		parts[p] = append(parts[p], i)
 	}
 	var appending sync.WaitGroup
@@ -112,7 +113,7 @@ func (b *Bus) counts(ctx context.Context, batch []db.Message) map[string]counted
 }
 
 // appendTo appends the messages batch[at...] to a partition, in requests of limited size, until one fails.
-func (b *Bus) appendTo(ctx context.Context, p db.Partition, batch []db.Message, at []int, placed []db.Placed) {
+func (b *Bus) appendTo(ctx context.Context, p relay.Partition, batch []db.Message, at []int, placed []relay.Placed) {
 	for len(at) > 0 {
 		n, size := 0, 0
 		var records []kafka.Record
@@ -170,10 +171,10 @@ func (b *Bus) refresh() {
 	}
 }
 
-// Bounds implements db.Log.
-func (b *Bus) Bounds(ctx context.Context, of []db.Partition) (map[db.Partition]db.Bounds, error) {
+// Bounds implements relay.Log.
+func (b *Bus) Bounds(ctx context.Context, of []relay.Partition) (map[relay.Partition]relay.Bounds, error) {
 	var mu sync.Mutex
-	out, failed := map[db.Partition]db.Bounds{}, error(nil)
+	out, failed := map[relay.Partition]relay.Bounds{}, error(nil)
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, p := range of {
@@ -182,7 +183,7 @@ func (b *Bus) Bounds(ctx context.Context, of []db.Partition) (map[db.Partition]d
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
-				out[p] = db.Bounds{First: first, End: next}
+				out[p] = relay.Bounds{First: first, End: next}
 			} else {
 				failed = err
 			}
@@ -204,10 +205,10 @@ func (b *Bus) Bounds(ctx context.Context, of []db.Partition) (map[db.Partition]d
 // one message.
 const answerBytes = 256 << 10
 
-// Read implements db.Log.
-func (b *Bus) Read(ctx context.Context, p db.Partition, from int64, n int) ([]db.Stored, error) {
+// Read implements relay.Log.
+func (b *Bus) Read(ctx context.Context, p relay.Partition, from int64, n int) ([]relay.Stored, error) {
 	if at, ok := b.unreadable.Load(p.Topic); ok && time.Since(at.(time.Time)) < askAgain {
-		return nil, db.ErrUnreadable
+		return nil, relay.ErrUnreadable
 	}
 	most := int64(answerBytes)
 	if n == 1 {
@@ -223,12 +224,12 @@ func (b *Bus) Read(ctx context.Context, p db.Partition, from int64, n int) ([]db
 	if errors.Is(err, kafka.TopicAuthorizationFailed) {
 		// Brokers log each refusal, and among many of ours another one would go unseen.
 		b.unreadable.Store(p.Topic, time.Now())
-		return nil, db.ErrUnreadable
+		return nil, relay.ErrUnreadable
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bus: read %s/%d: %w", p.Topic, p.Number, err)
 	}
-	var out []db.Stored
+	var out []relay.Stored
 	for len(out) < n {
 		r, err := res.Records.ReadRecord()
 		if errors.Is(err, io.EOF) {
@@ -248,14 +249,14 @@ func (b *Bus) Read(ctx context.Context, p db.Partition, from int64, n int) ([]db
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, db.Stored{Message: db.Message{Topic: p.Topic, Key: string(key), Value: value}, Offset: r.Offset, At: r.Time,
+		out = append(out, relay.Stored{Message: db.Message{Topic: p.Topic, Key: string(key), Value: value}, Offset: r.Offset, At: r.Time,
 			Digest: header(r.Headers, digestHeader)})
 	}
 	return out, nil
 }
 
-// Committed implements db.Log.
-func (b *Bus) Committed(ctx context.Context, group string, of []db.Partition) (map[db.Partition]int64, error) {
+// Committed implements relay.Log.
+func (b *Bus) Committed(ctx context.Context, group string, of []relay.Partition) (map[relay.Partition]int64, error) {
 	req := &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{}}
 	for _, p := range of {
 		req.Topics[p.Topic] = append(req.Topics[p.Topic], p.Number)
@@ -264,7 +265,7 @@ func (b *Bus) Committed(ctx context.Context, group string, of []db.Partition) (m
 	if err == nil {
 		err = res.Error
 	}
-	out := map[db.Partition]int64{}
+	out := map[relay.Partition]int64{}
 	if errors.Is(err, kafka.GroupIdNotFound) {
 		return out, nil
 	}
@@ -274,12 +275,12 @@ func (b *Bus) Committed(ctx context.Context, group string, of []db.Partition) (m
 	for topic, partitions := range res.Topics {
 		for _, p := range partitions {
 			if p.Error == nil && p.CommittedOffset >= 0 {
-				out[db.Partition{Topic: topic, Number: p.Partition}] = p.CommittedOffset
+				out[relay.Partition{Topic: topic, Number: p.Partition}] = p.CommittedOffset
 			}
 		}
 	}
 	return out, nil
 }
 
-// Connections implements db.Log.
+// Connections implements relay.Log.
 func (b *Bus) Connections() int64 { return b.dialed.Load() }

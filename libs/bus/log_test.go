@@ -17,6 +17,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -34,7 +35,7 @@ func cluster(t *testing.T) (*kfake.Cluster, *bus.Bus) {
 }
 
 // stored are the messages on a partition, in order.
-func stored(t *testing.T, b *bus.Bus, p db.Partition) (all []db.Stored) {
+func stored(t *testing.T, b *bus.Bus, p relay.Partition) (all []relay.Stored) {
 	t.Helper()
 	for next := int64(0); ; next = all[len(all)-1].Offset + 1 {
 		found, err := b.Read(t.Context(), p, next, 1000)
@@ -47,7 +48,7 @@ func stored(t *testing.T, b *bus.Bus, p db.Partition) (all []db.Stored) {
 }
 
 // kinds are those on a partition, in order, with their keys.
-func kinds(t *testing.T, b *bus.Bus, p db.Partition) (all []string) {
+func kinds(t *testing.T, b *bus.Bus, p relay.Partition) (all []string) {
 	t.Helper()
 	for _, m := range stored(t, b, p) {
 		env, err := bus.OpenEnvelope(m.Value, nil)
@@ -63,10 +64,10 @@ func TestAPartitionWithoutALeaderDelaysNoOther(t *testing.T) {
 	d := dbtest.New(t, "contacts", nil)
 	topics := []proto.Topic{proto.TopicNamed(proto.ContactTopic), proto.TopicNamed(proto.AuditTopic)}
 	require.NoError(t, b.Ensure(t.Context(), topics))
-	stuck := db.Partition{Topic: proto.ContactTopic, Number: db.PartitionOf("k0", topics[0].Partitions)}
+	stuck := relay.Partition{Topic: proto.ContactTopic, Number: db.PartitionOf("k0", topics[0].Partitions)}
 	fault := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce, kmsg.ListOffsets}, Topic: stuck.Topic, Partitions: []int32{int32(stuck.Number)},
 		Err: kerr.NotLeaderForPartition, Count: -1})
-	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(err error) { t.Log(err) }) })
+	run(t, func(ctx context.Context) { (&relay.Relay{DB: d, Log: b}).Run(ctx, func(err error) { t.Log(err) }) })
 	for i := range 30 {
 		emit(t, d, proto.ContactTopic, fmt.Sprint("k", i%10), fmt.Sprint(i))
 		emit(t, d, proto.AuditTopic, fmt.Sprint("a", i), "audit")
@@ -74,7 +75,7 @@ func TestAPartitionWithoutALeaderDelaysNoOther(t *testing.T) {
 	began := time.Now()
 	sent := func(topic proto.Topic) (n int) {
 		for p := range topic.Partitions {
-			n += len(stored(t, b, db.Partition{Topic: topic.Name, Number: p}))
+			n += len(stored(t, b, relay.Partition{Topic: topic.Name, Number: p}))
 		}
 		return n
 	}
@@ -103,7 +104,7 @@ func TestAPartitionWithoutALeaderDelaysNoOther(t *testing.T) {
 // kafka-go keeps a page of 64 KB for each batch of an answer. Relays and consumers read a message far before the end twice a minute.
 func TestOneMessageIsReadWithoutThoseBehindIt(t *testing.T) {
 	b := open(t)
-	p := db.Partition{Topic: topic(t, b, 1)}
+	p := relay.Partition{Topic: topic(t, b, 1)}
 	for i := range 300 {
 		require.NoError(t, b.Append(t.Context(), []db.Message{{Topic: p.Topic, Key: fmt.Sprint(i), Value: []byte("v")}})[0].Err)
 	}
@@ -124,14 +125,16 @@ func TestATopicThatIsDeletedIsMadeAnewWithAllThatIsKept(t *testing.T) {
 	t.Parallel()
 	c, b := cluster(t)
 	d := dbtest.New(t, "settings", nil)
-	d.PublishState = func(ctx context.Context, topic string) error {
+	publish := func(ctx context.Context, topic string) error {
 		return d.Do(ctx, func(tx *db.Tx) error {
 			return tx.Emit(ctx, db.Event{Topic: topic, Kind: "state", Key: "apps", Version: 5, State: true, Data: map[string]int{}})
 		})
 	}
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{proto.TopicNamed(proto.AppsTopic), proto.TopicNamed(proto.AuditTopic)}))
-	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(err error) { t.Log(err) }) })
-	p := db.Partition{Topic: proto.AppsTopic}
+	run(t, func(ctx context.Context) {
+		(&relay.Relay{DB: d, Log: b, PublishState: publish}).Run(ctx, func(err error) { t.Log(err) })
+	})
+	p := relay.Partition{Topic: proto.AppsTopic}
 	for i := range 5 {
 		emit(t, d, p.Topic, "apps", fmt.Sprint(i))
 	}
@@ -193,7 +196,7 @@ func TestHowFarAGroupHasConsumedIsAsked(t *testing.T) {
 	c, b := cluster(t)
 	topic := proto.TopicNamed(proto.AuditTopic)
 	require.NoError(t, b.Ensure(t.Context(), []proto.Topic{topic}))
-	of := []db.Partition{{Topic: topic.Name, Number: 0}, {Topic: topic.Name, Number: 1}}
+	of := []relay.Partition{{Topic: topic.Name, Number: 0}, {Topic: topic.Name, Number: 1}}
 	none, err := b.Committed(t.Context(), "settings", of)
 	require.NoError(t, err)
 	require.Empty(t, none)
@@ -203,5 +206,5 @@ func TestHowFarAGroupHasConsumedIsAsked(t *testing.T) {
 	require.NoError(t, err)
 	some, err := b.Committed(t.Context(), "settings", of)
 	require.NoError(t, err)
-	require.Equal(t, map[db.Partition]int64{of[1]: 7}, some)
+	require.Equal(t, map[relay.Partition]int64{of[1]: 7}, some)
 }

@@ -19,7 +19,7 @@ import (
 
 	"frontdesk/libs/authority"
 	"frontdesk/libs/bus"
-	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -103,14 +103,14 @@ func TestAUserWritesAndReadsItsOwnTopicsOnly(t *testing.T) {
 				err = res.Error
 			}
 			require.Equal(t, writes, may(err), "%s writes %s", user, topic.Name)
-			_, err = b.Read(t.Context(), db.Partition{Topic: topic.Name}, 0, 1)
+			_, err = b.Read(t.Context(), relay.Partition{Topic: topic.Name}, 0, 1)
 			if err != nil {
-				require.ErrorIs(t, err, db.ErrUnreadable)
+				require.ErrorIs(t, err, relay.ErrUnreadable)
 			}
 			require.Equal(t, reads || writes && topic.Compacted, err == nil, "%s reads %s", user, topic.Name)
 		}
 		if user != proto.Gateway {
-			offsets, err := b.Committed(t.Context(), user, []db.Partition{{Topic: proto.ForgetTopic}})
+			offsets, err := b.Committed(t.Context(), user, []relay.Partition{{Topic: proto.ForgetTopic}})
 			require.NoError(t, err)
 			require.Empty(t, offsets)
 		}
@@ -118,7 +118,7 @@ func TestAUserWritesAndReadsItsOwnTopicsOnly(t *testing.T) {
 
 	t.Run("settings alone reads mails", func(t *testing.T) {
 		for _, user := range proto.Users() {
-			_, err := g.as(t, user).Read(t.Context(), db.Partition{Topic: proto.MailTopic}, 0, 1)
+			_, err := g.as(t, user).Read(t.Context(), relay.Partition{Topic: proto.MailTopic}, 0, 1)
 			require.Equal(t, user == "settings", err == nil, user)
 		}
 	})

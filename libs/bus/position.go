@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -23,6 +24,8 @@ type stand struct {
 	next int64
 	// anchor is the mark of the message at next-1; uuid.Nil while that is not known.
 	anchor uuid.UUID
+	// stamp is the highest in front of next, in a topic that its owner signs: a message that is not above it is written again.
+	stamp int64
 }
 
 // mark tells a message from others, and from itself sent again. A log that its owners filled anew may have the same message at the
@@ -95,7 +98,7 @@ const (
 
 // turnOf decides where reading goes on. lost says why the log cannot be the one that was read; absent, that its topic may
 // have been compacted meanwhile; copies, that the service can compare its copy with the log.
-func turnOf(at stand, log db.Bounds, lost string, absent, copies bool) turn {
+func turnOf(at stand, log relay.Bounds, lost string, absent, copies bool) turn {
 	switch {
 	case lost != "":
 		return anew
@@ -108,20 +111,20 @@ func turnOf(at stand, log db.Bounds, lost string, absent, copies bool) turn {
 }
 
 // stored is the place of a partition in the table position, and when it was current last. A partition that has none begins at first.
-func (c *Consumer) stored(ctx context.Context, p db.Partition, first int64) (at stand, currentAt time.Time, err error) {
+func (c *Consumer) stored(ctx context.Context, p relay.Partition, first int64) (at stand, currentAt time.Time, err error) {
 	err = c.DB.Do(ctx, func(tx *db.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue(`insert into position (topic, partition, next, current_at) values ($1, $2, $3, $4) on conflict do nothing`, p.Topic, p.Number, first, c.DB.Now())
-		b.Queue(`select next, coalesce(anchor, '00000000-0000-0000-0000-000000000000'), current_at from position where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&at.next, &at.anchor, &currentAt) })
+		b.Queue(`select next, coalesce(anchor, '00000000-0000-0000-0000-000000000000'), stamp, current_at from position where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&at.next, &at.anchor, &at.stamp, &currentAt) })
 		return tx.SendBatch(ctx, b).Close()
 	})
 	return at, currentAt, err
 }
 
 // position is the place from which a partition is read, as turnOf decides, stored in the table position.
-func (l *line) position(ctx context.Context, partition int, log db.Bounds) (stand, error) {
-	p, now := db.Partition{Topic: l.follow.Topic, Number: partition}, l.DB.Now()
+func (l *line) position(ctx context.Context, partition int, log relay.Bounds) (stand, error) {
+	p, now := relay.Partition{Topic: l.follow.Topic, Number: partition}, l.DB.Now()
 	at, currentAt, err := l.stored(ctx, p, log.First)
 	if err != nil {
 		return stand{}, err
@@ -148,7 +151,7 @@ func (l *line) position(ctx context.Context, partition int, log db.Bounds) (stan
 	}
 	return stand{next: log.First}, l.DB.Do(ctx, func(tx *db.Tx) error {
 		// The offset before which a backup makes messages history is one of the log that was read.
-		tag, err := tx.Exec(ctx, `update position set next = $4, anchor = null, current_at = $5, history = case when $6 then 0 else history end
+		tag, err := tx.Exec(ctx, `update position set next = $4, anchor = null, stamp = 0, current_at = $5, history = case when $6 then 0 else history end
 			where (topic, partition, next) = ($1, $2, $3)`, p.Topic, partition, at.next, log.First, now, t == anew)
 		if err == nil && tag.RowsAffected() == 0 {
 			err = errMoved
@@ -164,7 +167,7 @@ func (a away) Unwrap() error { return a.error }
 
 // lost says why a log cannot be the one that was read up to at; it is empty when it can. A message that was compacted away leaves a gap, which
 // proves nothing.
-func (b *Bus) lost(ctx context.Context, p db.Partition, at stand, log db.Bounds) (string, error) {
+func (b *Bus) lost(ctx context.Context, p relay.Partition, at stand, log relay.Bounds) (string, error) {
 	if at.next > log.End {
 		return "it ends before the position", nil
 	}
@@ -191,7 +194,7 @@ func (l *line) check(ctx context.Context, at stands) error {
 		if err != nil {
 			return err
 		}
-		lost, err := l.Bus.lost(ctx, db.Partition{Topic: l.follow.Topic, Number: partition}, p, db.Bounds{First: first, End: end})
+		lost, err := l.Bus.lost(ctx, relay.Partition{Topic: l.follow.Topic, Number: partition}, p, relay.Bounds{First: first, End: end})
 		if err != nil {
 			return err
 		}

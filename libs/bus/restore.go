@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	protobuf "google.golang.org/protobuf/proto"
 
-	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -155,9 +155,9 @@ func (c *Consumer) TakeAsHistory(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all := make([]db.Partition, partitions)
+		all := make([]relay.Partition, partitions)
 		for p := range all {
-			all[p] = db.Partition{Topic: f.Topic, Number: p}
+			all[p] = relay.Partition{Topic: f.Topic, Number: p}
 		}
 		consumed, err := c.Bus.Committed(ctx, c.DB.Schema, all)
 		if err != nil {
@@ -168,11 +168,11 @@ func (c *Consumer) TakeAsHistory(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			history, ok := consumed[db.Partition{Topic: f.Topic, Number: p}]
+			history, ok := consumed[relay.Partition{Topic: f.Topic, Number: p}]
 			if !ok || history > end {
 				history = end
 			}
-			if err := c.takeAsHistory(ctx, db.Partition{Topic: f.Topic, Number: p}, db.Bounds{First: first, End: end}, history); err != nil {
+			if err := c.takeAsHistory(ctx, relay.Partition{Topic: f.Topic, Number: p}, relay.Bounds{First: first, End: end}, history); err != nil {
 				return err
 			}
 		}
@@ -182,7 +182,7 @@ func (c *Consumer) TakeAsHistory(ctx context.Context) error {
 
 // takeAsHistory stores that messages before the offset history are history. It is an offset of the log as it is now: where the backup was
 // made of another one, that is read from its first message.
-func (c *Consumer) takeAsHistory(ctx context.Context, p db.Partition, log db.Bounds, history int64) error {
+func (c *Consumer) takeAsHistory(ctx context.Context, p relay.Partition, log relay.Bounds, history int64) error {
 	stored, _, err := c.stored(ctx, p, log.First)
 	if err != nil {
 		return err
@@ -195,8 +195,8 @@ func (c *Consumer) takeAsHistory(ctx context.Context, p db.Partition, log db.Bou
 	if lost != "" {
 		at = stand{next: log.First}
 	}
-	_, err = c.DB.Pool.Exec(ctx, `update position set next = $3, anchor = nullif($4, '00000000-0000-0000-0000-000000000000'::uuid), history = $5 where (topic, partition) = ($1, $2)`,
-		p.Topic, p.Number, at.next, at.anchor, history)
+	_, err = c.DB.Pool.Exec(ctx, `update position set next = $3, anchor = nullif($4, '00000000-0000-0000-0000-000000000000'::uuid), stamp = $6, history = $5 where (topic, partition) = ($1, $2)`,
+		p.Topic, p.Number, at.next, at.anchor, history, at.stamp)
 	return err
 }
 
@@ -228,7 +228,7 @@ func (c *Consumer) catchUp(ctx context.Context, f Follow, partition int) error {
 	if err != nil {
 		return err
 	}
-	from, err := l.position(ctx, partition, db.Bounds{First: first, End: end})
+	from, err := l.position(ctx, partition, relay.Bounds{First: first, End: end})
 	if err != nil {
 		return err
 	}
@@ -247,6 +247,7 @@ func (c *Consumer) catchUp(ctx context.Context, f Follow, partition int) error {
 		return err
 	}
 	check := c.Bus.checker(f.Topic)
+	check.begin(from)
 	err = c.Bus.scan(ctx, f.Topic, partition, from.next, history, func(m kafka.Message) error {
 		if batch = append(batch, check.deliver(ctx, m)); len(batch) < batchSize {
 			return nil

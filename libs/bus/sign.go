@@ -102,6 +102,9 @@ func (b *Bus) checker(topic string) *checker {
 	return c
 }
 
+// begin makes the checker go on behind a position: a restart forgets no stamp. Of topics that several services sign nothing is stored.
+func (c *checker) begin(at stand) { c.newest[c.topic.Owner] = at.stamp }
+
 func (c *checker) refused(ctx context.Context, n int64, reason string) {
 	refusals.Add(ctx, n, metric.WithAttributes(attribute.String("topic", c.topic.Name), attribute.String("reason", reason)))
 }

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/relay"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -273,6 +274,26 @@ func TestAConsumerHandlesOnlyWhatTheOwnerHasSigned(t *testing.T) {
 	require.Equal(t, 4, records)
 }
 
+func TestAConsumerThatStartsAgainKnowsWhatWasSignedBefore(t *testing.T) {
+	t.Parallel()
+	topic := proto.StaffTopic
+	_, b, _, _ := tableOf(t, topic)
+	b.Trust = TrustOf("booking")
+	d := dbtest.New(t, "desk", nil)
+	var h handled
+	send(t, b, topic, "a", 1, "first")
+	send(t, b, topic, "a", 0, "")
+	send(t, b, topic, "a", 2, "again")
+	runs := func(t *testing.T, want ...string) {
+		consume(t, &Consumer{Bus: b, DB: d, Follows: []Follow{{Topic: topic, Handle: h.handle}}})
+		require.Eventually(t, h.are(want...), 15*time.Second, time.Millisecond, "%v", &h.all)
+	}
+	t.Run("before", func(t *testing.T) { runs(t, "a=first", "a=", "a=again") })
+	repeat(t, b, stored(t, b, topic)[1]) // the tombstone: it has no id, and its time is that of whoever writes it
+	send(t, b, topic, "last", 1, "last")
+	t.Run("after", func(t *testing.T) { runs(t, "a=first", "a=", "a=again", "last=last") })
+}
+
 func TestCommandsAreReadableForTheirReceiverOnly(t *testing.T) {
 	t.Parallel()
 	topic := proto.MailTopic
@@ -286,7 +307,7 @@ func TestCommandsAreReadableForTheirReceiverOnly(t *testing.T) {
 	}
 	emitMail("first")
 	b.Trust = TrustOf("booking")
-	require.NoError(t, sender.Flush(t.Context(), b))
+	require.NoError(t, (&relay.Relay{DB: sender, Log: b}).Flush(t.Context()))
 	all := func() []kafka.Message {
 		var all []kafka.Message
 		for p := range proto.TopicNamed(topic).Partitions {
@@ -303,7 +324,7 @@ func TestCommandsAreReadableForTheirReceiverOnly(t *testing.T) {
 	// The sender finds it in the log, and does not send it again.
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); sender.Relay(ctx, b, func(err error) { t.Log(err) }) }()
+	go func() { defer close(done); (&relay.Relay{DB: sender, Log: b}).Run(ctx, func(err error) { t.Log(err) }) }()
 	emitMail("second")
 	require.Eventually(t, func() bool {
 		var checked bool

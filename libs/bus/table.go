@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -189,7 +190,7 @@ func (t *Table[T]) Run(ctx context.Context) {
 		if read := t.place.next > 0; read && (errors.Is(err, errLost) || errors.Is(err, kafka.UnknownTopicOrPartition)) {
 			t.begin(atMarker)
 		}
-		sleep(ctx, 200*time.Millisecond)
+		db.Sleep(ctx, 200*time.Millisecond)
 	}
 }
 
@@ -271,7 +272,7 @@ func (t *Table[T]) read(ctx context.Context) error {
 		}
 		t.apply(ctx, m)
 		p.mu.Lock()
-		p.stand = stand{m.Offset + 1, mark(m.Key, m.Value, m.Time)}
+		p.stand = stand{next: m.Offset + 1, anchor: mark(m.Key, m.Value, m.Time)}
 		p.mu.Unlock()
 		t.arrived(end)
 	}
@@ -280,7 +281,7 @@ func (t *Table[T]) read(ctx context.Context) error {
 // watchPlace verifies the place from time to time, and returns why it cannot be followed any more.
 func (t *Table[T]) watchPlace(ctx context.Context) error {
 	for {
-		sleep(ctx, t.check)
+		db.Sleep(ctx, t.check)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -302,7 +303,7 @@ func (t *Table[T]) verify(ctx context.Context) (first, end int64, err error) {
 	if first, end, err = t.bus.bounds(ctx, t.topic.Name, 0); err != nil {
 		return 0, 0, err
 	}
-	lost, err := t.bus.lost(ctx, db.Partition{Topic: t.topic.Name}, at, db.Bounds{First: first, End: end})
+	lost, err := t.bus.lost(ctx, relay.Partition{Topic: t.topic.Name}, at, relay.Bounds{First: first, End: end})
 	if err == nil && lost != "" {
 		err = errLost
 	}

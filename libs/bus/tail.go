@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 )
 
 // Tail passes what is published on the topics from now on to handle, one event at a time, until ctx ends. It is for what lasts no
@@ -26,7 +27,7 @@ func (b *Bus) Tail(ctx context.Context, topics []string, begin func(), handle fu
 			return
 		}
 		slog.WarnContext(ctx, "the ends of topics are read again", "error", err)
-		sleep(ctx, time.Second)
+		db.Sleep(ctx, time.Second)
 	}
 }
 
@@ -82,18 +83,18 @@ func (b *Bus) tail(ctx context.Context, topics []string, begin func(), handle fu
 }
 
 // partitions are all partitions of the topics.
-func (b *Bus) partitions(ctx context.Context, topics []string) ([]db.Partition, error) {
+func (b *Bus) partitions(ctx context.Context, topics []string) ([]relay.Partition, error) {
 	meta, err := b.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {
 		return nil, err
 	}
-	var all []db.Partition
+	var all []relay.Partition
 	for _, t := range meta.Topics {
 		if t.Error != nil {
 			return nil, fmt.Errorf("bus: topic %s: %w", t.Name, t.Error)
 		}
 		for _, p := range t.Partitions {
-			all = append(all, db.Partition{Topic: t.Name, Number: p.ID})
+			all = append(all, relay.Partition{Topic: t.Name, Number: p.ID})
 		}
 	}
 	return all, nil

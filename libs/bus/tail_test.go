@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -39,8 +40,8 @@ func TestEveryTailHearsWhatIsPublishedAfterItsBeginning(t *testing.T) {
 	b, d := open(t), notes(t)
 	one, two := topic(t, b, 4), topic(t, b, 1)
 	emit(t, d, one, "key", "before")
-	run(t, func(ctx context.Context) { d.Relay(ctx, b, func(err error) { t.Log(err) }) })
-	require.NoError(t, d.Flush(t.Context(), b))
+	run(t, func(ctx context.Context) { (&relay.Relay{DB: d, Log: b}).Run(ctx, func(err error) { t.Log(err) }) })
+	require.NoError(t, (&relay.Relay{DB: d, Log: b}).Flush(t.Context()))
 	replicas := []<-chan string{tail(t, b, one, two), tail(t, b, one, two)}
 	for _, heard := range replicas {
 		require.Equal(t, "begin", next(t, heard))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -82,7 +82,7 @@ func (b *Bus) create(ctx context.Context, topics []proto.Topic) error {
 	if err != nil {
 		return fmt.Errorf("bus: create topics: %w", err)
 	}
-	var made []db.Partition
+	var made []relay.Partition
 	for _, t := range topics {
 		err := created.Errors[t.Name]
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) && !forbidden(err) {
@@ -90,7 +90,7 @@ func (b *Bus) create(ctx context.Context, topics []proto.Topic) error {
 		}
 		for n := range t.Partitions {
 			if err == nil {
-				made = append(made, db.Partition{Topic: t.Name, Number: n})
+				made = append(made, relay.Partition{Topic: t.Name, Number: n})
 			}
 		}
 	}
@@ -102,7 +102,7 @@ const leadersWithin = 5 * time.Second
 
 // awaitLeaders waits until partitions that were just made take messages: brokers say that they are there a moment before. Those without
 // a leader after leadersWithin are left to whoever sends.
-func (b *Bus) awaitLeaders(ctx context.Context, made []db.Partition) error {
+func (b *Bus) awaitLeaders(ctx context.Context, made []relay.Partition) error {
 	limit := time.After(leadersWithin)
 	for {
 		// An error is that of a broker that does not lead yet.
@@ -231,7 +231,7 @@ func (b *Bus) compare(ctx context.Context, topics []proto.Topic, replicas map[st
 	return nil
 }
 
-// Restore implements db.Log: it creates those of the ensured topics that are missing, as they were.
+// Restore implements relay.Log: it creates those of the ensured topics that are missing, as they were.
 func (b *Bus) Restore(ctx context.Context) error {
 	b.mu.Lock()
 	wanted := slices.Collect(maps.Values(b.wanted))

@@ -1,5 +1,5 @@
 // Package db is the mechanism around a service's schema: transactions that know who acts and when,
-// the outbox and its relay, the inbox, migrations, keyset pages, idempotency keys and rate limits.
+// the outbox, the inbox, migrations, keyset pages, idempotency keys and rate limits.
 package db
 
 import (
@@ -31,10 +31,6 @@ type DB struct {
 	// AppOff reports whether the service's app is off; nil for a service that cannot be switched. Events carry the result.
 	AppOff func() bool
 
-	// PublishState emits all records of a topic of this service as they are. The relay calls it for a compacted topic that has
-	// lost messages which the outbox has no more.
-	PublishState func(ctx context.Context, topic string) error
-
 	woken   chan struct{} // wakes the relay
 	shares  [2]chan struct{}
 	waiting atomic.Int64 // for a connection
@@ -44,11 +40,22 @@ type DB struct {
 // Close gives the connections back.
 func (d *DB) Close() { d.Pool.Close() }
 
-// wake makes the relay look for messages now instead of at its next tick.
-func (d *DB) wake() {
+// Woken gets a value when the relay has something to look for before its next tick.
+func (d *DB) Woken() <-chan struct{} { return d.woken }
+
+// Wake makes the relay look for messages now instead of at its next tick.
+func (d *DB) Wake() {
 	select {
 	case d.woken <- struct{}{}:
 	default:
+	}
+}
+
+// Sleep returns after a time, or when ctx ends.
+func Sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

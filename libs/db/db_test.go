@@ -16,6 +16,8 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/relay"
+	"frontdesk/libs/relay/relaytest"
 	"frontdesk/proto"
 )
 
@@ -103,10 +105,10 @@ func TestAnErasedRecordLeavesNothingInTheOutboxButItsEnd(t *testing.T) {
 		tx.Tombstone(proto.ContactTopic, "a")
 		return nil
 	}))
-	var log dbtest.Log
-	require.NoError(t, d.Flush(t.Context(), &log))
+	var log relaytest.Log
+	require.NoError(t, (&relay.Relay{DB: d, Log: &log}).Flush(t.Context()))
 	var left []string
-	for _, m := range log.Messages(db.Partition{Topic: proto.ContactTopic}) {
+	for _, m := range log.Messages(relay.Partition{Topic: proto.ContactTopic}) {
 		var env proto.Envelope
 		require.NoError(t, protobuf.Unmarshal(m.Value, &env))
 		left = append(left, m.Key+" "+env.GetKind())

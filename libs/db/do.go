@@ -103,7 +103,7 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, began time.Time, w
 		return err
 	}
 	if len(tx.waiting) > 0 {
-		d.wake()
+		d.Wake()
 	}
 	for _, f := range tx.committed {
 		f()

@@ -13,6 +13,8 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/erasure"
+	"frontdesk/libs/relay"
+	"frontdesk/libs/relay/relaytest"
 	"frontdesk/proto"
 )
 
@@ -74,7 +76,7 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 		}
 		return nil
 	}))
-	require.NoError(t, d.Flush(ctx, &dbtest.Log{}))
+	require.NoError(t, (&relay.Relay{DB: d, Log: &relaytest.Log{}}).Flush(ctx))
 }
 
 func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {
@@ -89,10 +91,10 @@ func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {
 	}))
 	sent := func() (keys []string) {
 		require.NoError(t, d.Clean(ctx))
-		var log dbtest.Log
-		require.NoError(t, d.Flush(ctx, &log))
+		var log relaytest.Log
+		require.NoError(t, (&relay.Relay{DB: d, Log: &log}).Flush(ctx))
 		for _, topic := range []string{proto.AppsTopic, proto.ContactTopic} {
-			for _, m := range log.Messages(db.Partition{Topic: topic}) {
+			for _, m := range log.Messages(relay.Partition{Topic: topic}) {
 				require.Nil(t, m.Value)
 				keys = append(keys, m.Key)
 			}
@@ -119,9 +121,9 @@ func TestTheLastEventOfARecordIsSentAgainAsState(t *testing.T) {
 	require.NoError(t, d.Do(db.WithActor(ctx, db.Actor{UserID: 1, Label: "Staff"}), func(tx *db.Tx) error { return tx.End(ctx, e) }))
 	sent := func() (all []*proto.Envelope) {
 		require.NoError(t, d.Clean(ctx))
-		var log dbtest.Log
-		require.NoError(t, d.Flush(ctx, &log))
-		for _, m := range log.Messages(db.Partition{Topic: proto.ContactTopic}) {
+		var log relaytest.Log
+		require.NoError(t, (&relay.Relay{DB: d, Log: &log}).Flush(ctx))
+		for _, m := range log.Messages(relay.Partition{Topic: proto.ContactTopic}) {
 			env := &proto.Envelope{}
 			require.NoError(t, protobuf.Unmarshal(m.Value, env))
 			require.Equal(t, record, m.Key)

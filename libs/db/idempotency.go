@@ -54,15 +54,14 @@ func (tx *Tx) Claim(ctx context.Context, r Request) (*Answer, error) {
 
 // claim is Claim for a holder who keeps the key for a time after the transaction; holder is nil for none.
 func (tx *Tx) claim(ctx context.Context, r Request, holder *uuid.UUID, held time.Duration) (*Answer, error) {
-	// The lock is only tried, because the insert would wait for a first call that has not committed. The clock of the server may
-	// be set back: a claim that ends later than any can is free too.
+	// The lock is only tried, because the insert would wait for a first call that has not committed.
 	tag, err := tx.Exec(ctx, `
 		insert into idempotency (caller, op, key, request, holder, held_until)
 			select $1, $2, $3, $4, $5::uuid, clock_timestamp() + $6::interval where pg_try_advisory_xact_lock($7)
 		on conflict (caller, op, key) do update set request = excluded.request, status = null, answer = null, about = '{}', people = '{}',
 				holder = excluded.holder, held_until = excluded.held_until, created_at = now()
 			where idempotency.created_at < now() - interval '24 hours'
-				or idempotency.status is null and idempotency.held_until not between clock_timestamp() and clock_timestamp() + interval '2 minutes'`,
+				or idempotency.status is null and not held(idempotency.held_until, '1 minute')`,
 		r.Caller, r.Op, r.Key, r.print(), holder, held, LockKey("idempotency", r.Caller+"\x1f"+r.Op+"\x1f"+r.Key))
 	if err != nil {
 		return nil, fmt.Errorf("claim the key of %s: %w", r.Op, err)

@@ -27,10 +27,9 @@ var errLeaseLost = errors.New("db: the lease was lost")
 // then, at the latest when the process runs again. No connection is held while f runs.
 func (d *DB) Lease(ctx context.Context, name string, f func(context.Context) error) (held bool, err error) {
 	holder, renewed := NewID(), time.Now()
-	// The clock of the server may be set back: a lease that ends later than any can is free too.
 	tag, err := d.Pool.Exec(ctx, `insert into work_lease (name, holder, held_until) values ($1, $2, clock_timestamp() + $3)
 		on conflict (name) do update set holder = excluded.holder, held_until = clock_timestamp() + $3
-			where work_lease.held_until not between clock_timestamp() and clock_timestamp() + 2 * $3`, name, holder, leaseLasts)
+			where not held(work_lease.held_until, $3)`, name, holder, leaseLasts)
 	if err != nil {
 		return false, fmt.Errorf("claim the lease %s: %w", name, err)
 	}
@@ -51,7 +50,7 @@ func (d *DB) Lease(ctx context.Context, name string, f func(context.Context) err
 // renew renews a lease until ctx ends. It ends ctx with errLeaseLost when another replica has the lease, or may have it soon.
 func (d *DB) renew(ctx context.Context, lose context.CancelCauseFunc, name string, holder uuid.UUID, renewed time.Time) {
 	for {
-		wait(ctx, leaseRenew)
+		Sleep(ctx, leaseRenew)
 		if ctx.Err() != nil {
 			return
 		}
@@ -77,12 +76,5 @@ func (d *DB) release(ctx context.Context, name string, holder uuid.UUID) {
 	defer cancel()
 	if _, err := d.Pool.Exec(ctx, `delete from work_lease where (name, holder) = ($1, $2)`, name, holder); err != nil {
 		slog.WarnContext(ctx, "a lease ends at its time", "lease", name, "error", err)
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }

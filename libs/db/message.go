@@ -29,8 +29,8 @@ func (m Message) Digest() []byte {
 	return h.Sum(nil)[:16]
 }
 
-// keyHash is FNV-1a of a key, which Partition turns into a partition.
-func keyHash(key string) int32 {
+// KeyHash is FNV-1a of a key, which PartitionOf turns into a partition.
+func KeyHash(key string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key))
 	return int32(h.Sum32())
@@ -38,7 +38,7 @@ func keyHash(key string) int32 {
 
 // PartitionOf is the partition of a key in a topic of n partitions.
 func PartitionOf(key string, n int) int {
-	return int(max(keyHash(key)%int32(n), -(keyHash(key) % int32(n))))
+	return int(max(KeyHash(key)%int32(n), -(KeyHash(key) % int32(n))))
 }
 
 // Traceparent is the W3C trace context of ctx, empty without a trace.

@@ -81,7 +81,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 		}
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "key", "value", "hash"}, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 			m := tx.waiting[i]
-			return []any{m.Topic, m.Key, m.Value, keyHash(m.Key)}, nil
+			return []any{m.Topic, m.Key, m.Value, KeyHash(m.Key)}, nil
 		}))
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 	case n > 0:
 		rows := make([]any, 0, 4*n)
 		for _, m := range tx.waiting {
-			rows = append(rows, m.Topic, m.Key, m.Value, keyHash(m.Key))
+			rows = append(rows, m.Topic, m.Key, m.Value, KeyHash(m.Key))
 		}
 		b.Queue(insertOutbox[n], rows...)
 	case tx.relaxed:
@@ -158,11 +158,12 @@ func (tx *Tx) Tombstone(topic, key string) {
 // clock, so it does after an older backup was restored too, and also when the clock is set back. The relay waits from then on, so the
 // transaction must wait for nobody else, as one that deletes messages does not, see queueDeletions.
 func (tx *Tx) Tick(ctx context.Context) (n int64, err error) {
-	err = tx.QueryRow(ctx, `update relay set ticked = `+nextTick+` returning ticked`).Scan(&n)
+	err = tx.QueryRow(ctx, `update relay set ticked = `+NextTick+` returning ticked`).Scan(&n)
 	return n, err
 }
 
-const nextTick = `greatest(ticked + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
+// NextTick is the SQL of the next number that Tick gives, in an update of the table relay.
+const NextTick = `greatest(ticked + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
 
 // Audit records that the actor did, or was refused, an action, and the address that they called from.
 func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
@@ -184,8 +185,8 @@ func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
 	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetId(), Data: m})
 }
 
-// lockRelay comes before every statement that locks several rows of the outbox, in whatever order it meets them.
-const lockRelay = `select from relay for update`
+// LockRelay comes before every statement that locks several rows of the outbox, in whatever order it meets them.
+const LockRelay = `select from relay for update`
 
 // queueDeletions adds the deletion of messages of earlier transactions to the commit's batch, and reports whether there are any. The relay's row is
 // the last one that a transaction waits for: who holds it waits for nobody but the disk.
@@ -193,11 +194,11 @@ func (tx *Tx) queueDeletions(b *pgx.Batch) bool {
 	if len(tx.ended)+len(tx.forgotten) == 0 {
 		return false
 	}
-	b.Queue(lockRelay)
+	b.Queue(LockRelay)
 	if len(tx.ended) > 0 {
 		topics, keys, hashes := make([]string, len(tx.ended)), make([]string, len(tx.ended)), make([]int32, len(tx.ended))
 		for i, m := range tx.ended {
-			topics[i], keys[i], hashes[i] = m.Topic, m.Key, keyHash(m.Key)
+			topics[i], keys[i], hashes[i] = m.Topic, m.Key, KeyHash(m.Key)
 		}
 		// The index has hashes only, because a key's text would cost each row a wide entry when it is written and another one when it is sent.
 		b.Queue(`delete from outbox where (hash = any($3) or hash is null) and (topic, key) in (select * from unnest($1::text[], $2::text[]))`, topics, keys, hashes)
@@ -205,7 +206,7 @@ func (tx *Tx) queueDeletions(b *pgx.Batch) bool {
 	if len(tx.forgotten) > 0 {
 		seqs, hashes := make([]int64, len(tx.forgotten)), make([]int32, len(tx.forgotten))
 		for i, m := range tx.forgotten {
-			seqs[i], hashes[i] = m.id, keyHash(m.key)
+			seqs[i], hashes[i] = m.id, KeyHash(m.key)
 		}
 		b.Queue(`delete from outbox where (hash = any($2) or hash is null) and seq = any($1)`, seqs, hashes)
 	}

@@ -22,6 +22,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -182,7 +183,7 @@ func (b *bench) events(ctx context.Context) error {
 	}}}}
 	var running sync.WaitGroup
 	running.Go(func() { c.Run(ctx) })
-	running.Go(func() { d.Relay(ctx, broker, func(error) {}) })
+	running.Go(func() { (&relay.Relay{DB: d, Log: broker}).Run(ctx, func(error) {}) })
 	defer running.Wait()
 	defer cancel()
 	listener, err := pgx.Connect(ctx, b.Database)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -75,9 +76,9 @@ func (w *Webhooks) produce(ctx context.Context) (err error) {
 	if err := w.events.Migrate(ctx, nil); err != nil {
 		return err
 	}
-	relay, stop := context.WithCancel(context.WithoutCancel(ctx))
+	relaying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.Defer(stop)
-	go w.events.Relay(relay, w.Bus, func(err error) { fmt.Fprintln(os.Stderr, "relay:", err) })
+	go (&relay.Relay{DB: w.events, Log: w.Bus}).Run(relaying, func(err error) { fmt.Fprintln(os.Stderr, "relay:", err) })
 	return nil
 }
 

@@ -99,7 +99,7 @@ func (r *Room) claim(ctx context.Context) (*claimed, error) {
 		m = nil
 		c, err := row.One[claimed](ctx, tx, `update mail set leased_until = clock_timestamp() + $1::interval, leased_by = $2, attempts = attempts + 1 where id = (
 				select id from mail where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
-					and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $1::interval
+					and not held(leased_until, $1)
 				order by next_at limit 1 for update skip locked)
 			returning id, message, attempts, next_at as due_at, not_after, leased_by as lease`, lease, uuid.New(), tx.Now, r.appsOff())
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -236,7 +236,7 @@ func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping b
 func (r *Room) endSending(ctx context.Context) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Exec(ctx, `update mail set status = $1, error = $2, message = null
-			where status = 'sending' and leased_until not between clock_timestamp() and clock_timestamp() + 2 * $3::interval`,
+			where status = 'sending' and not held(leased_until, $3)`,
 			statusUnknown, mail.ErrUnknown.Error(), lease)
 		if err != nil {
 			return fmt.Errorf("end mails without an answer: %w", err)

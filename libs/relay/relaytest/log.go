@@ -1,27 +1,29 @@
-package dbtest
+// Package relaytest has a log in memory.
+package relaytest
 
 import (
 	"context"
 	"sync"
 
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 )
 
-// Log is a db.Log in memory, with as many partitions per topic as Partitions says, one when it is 0.
+// Log is a relay.Log in memory, with as many partitions per topic as Partitions says, one when it is 0.
 type Log struct {
 	Partitions int
 	// Refuse decides whether a message fails, and Before runs before a batch; both may be nil.
-	Refuse func(db.Partition, db.Message) error
+	Refuse func(relay.Partition, db.Message) error
 	Before func()
 
 	mu      sync.Mutex
-	stored  map[db.Partition][]db.Message
-	groups  map[string]map[db.Partition]int64
+	stored  map[relay.Partition][]db.Message
+	groups  map[string]map[relay.Partition]int64
 	dialled int64
 }
 
 // Messages are all messages of a partition.
-func (l *Log) Messages(p db.Partition) []db.Message {
+func (l *Log) Messages(p relay.Partition) []db.Message {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]db.Message(nil), l.stored[p]...)
@@ -29,14 +31,14 @@ func (l *Log) Messages(p db.Partition) []db.Message {
 
 // Keys are the keys of the only partition of a topic, in order.
 func (l *Log) Keys(topic string) (keys []string) {
-	for _, m := range l.Messages(db.Partition{Topic: topic}) {
+	for _, m := range l.Messages(relay.Partition{Topic: topic}) {
 		keys = append(keys, m.Key)
 	}
 	return keys
 }
 
 // Cut loses the messages of a partition from an offset on, as a broker does that did not flush, and drops connections.
-func (l *Log) Cut(p db.Partition, from int) {
+func (l *Log) Cut(p relay.Partition, from int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stored[p] = l.stored[p][:from]
@@ -44,45 +46,45 @@ func (l *Log) Cut(p db.Partition, from int) {
 }
 
 // Put adds a message that no relay sent.
-func (l *Log) Put(p db.Partition, m db.Message) {
+func (l *Log) Put(p relay.Partition, m db.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(p, m)
 }
 
 // Commit sets how far a group has consumed a partition.
-func (l *Log) Commit(group string, p db.Partition, next int64) {
+func (l *Log) Commit(group string, p relay.Partition, next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.groups == nil {
-		l.groups = map[string]map[db.Partition]int64{}
+		l.groups = map[string]map[relay.Partition]int64{}
 	}
 	if l.groups[group] == nil {
-		l.groups[group] = map[db.Partition]int64{}
+		l.groups[group] = map[relay.Partition]int64{}
 	}
 	l.groups[group][p] = next
 }
 
-func (l *Log) add(p db.Partition, m db.Message) int64 {
+func (l *Log) add(p relay.Partition, m db.Message) int64 {
 	if l.stored == nil {
-		l.stored = map[db.Partition][]db.Message{}
+		l.stored = map[relay.Partition][]db.Message{}
 	}
 	l.stored[p] = append(l.stored[p], m)
 	return int64(len(l.stored[p]) - 1)
 }
 
-// Append implements db.Log.
-func (l *Log) Append(_ context.Context, batch []db.Message) []db.Placed {
+// Append implements relay.Log.
+func (l *Log) Append(_ context.Context, batch []db.Message) []relay.Placed {
 	if l.Before != nil {
 		l.Before()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := max(1, l.Partitions)
-	placed, failed := make([]db.Placed, len(batch)), map[db.Partition]error{}
+	placed, failed := make([]relay.Placed, len(batch)), map[relay.Partition]error{}
 	for i, m := range batch {
-		p := db.Partition{Topic: m.Topic, Number: db.PartitionOf(m.Key, n)}
-		placed[i] = db.Placed{Partition: p.Number, Of: n, Err: failed[p]}
+		p := relay.Partition{Topic: m.Topic, Number: db.PartitionOf(m.Key, n)}
+		placed[i] = relay.Placed{Partition: p.Number, Of: n, Err: failed[p]}
 		if placed[i].Err == nil && l.Refuse != nil {
 			placed[i].Err = l.Refuse(p, m)
 			failed[p] = placed[i].Err
@@ -94,38 +96,38 @@ func (l *Log) Append(_ context.Context, batch []db.Message) []db.Placed {
 	return placed
 }
 
-// Restore implements db.Log.
+// Restore implements relay.Log.
 func (l *Log) Restore(context.Context) error { return nil }
 
-// Bounds implements db.Log.
-func (l *Log) Bounds(_ context.Context, of []db.Partition) (map[db.Partition]db.Bounds, error) {
+// Bounds implements relay.Log.
+func (l *Log) Bounds(_ context.Context, of []relay.Partition) (map[relay.Partition]relay.Bounds, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := map[db.Partition]db.Bounds{}
+	out := map[relay.Partition]relay.Bounds{}
 	for _, p := range of {
-		out[p] = db.Bounds{End: int64(len(l.stored[p]))}
+		out[p] = relay.Bounds{End: int64(len(l.stored[p]))}
 	}
 	return out, nil
 }
 
-// Read implements db.Log.
-func (l *Log) Read(_ context.Context, p db.Partition, from int64, n int) (out []db.Stored, err error) {
+// Read implements relay.Log.
+func (l *Log) Read(_ context.Context, p relay.Partition, from int64, n int) (out []relay.Stored, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := from; i < int64(len(l.stored[p])) && len(out) < n; i++ {
-		out = append(out, db.Stored{Message: l.stored[p][i], Offset: i})
+		out = append(out, relay.Stored{Message: l.stored[p][i], Offset: i})
 	}
 	return out, nil
 }
 
-// Committed implements db.Log.
-func (l *Log) Committed(_ context.Context, group string, _ []db.Partition) (map[db.Partition]int64, error) {
+// Committed implements relay.Log.
+func (l *Log) Committed(_ context.Context, group string, _ []relay.Partition) (map[relay.Partition]int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.groups[group], nil
 }
 
-// Connections implements db.Log.
+// Connections implements relay.Log.
 func (l *Log) Connections() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

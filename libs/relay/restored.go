@@ -1,4 +1,4 @@
-package db
+package relay
 
 import (
 	"context"
@@ -6,17 +6,18 @@ import (
 	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
 // restoredSlice is how many rows of a restored outbox one transaction settles.
 const restoredSlice = 1000
 
-// SettleRestoredOutbox settles the outbox of a schema that went back to a backup; its rows may have been sent since. Events of
+// SettleRestored settles the outbox of a schema that went back to a backup; its rows may have been sent since. Events of
 // records are deleted, because the state of all records is published, and mails, because they may have gone out. All else is
 // sent again, marked as state, under the ids that it had, so that nobody acts on it twice: commands, audit entries, erasures. It returns
 // how many mails it deleted and how many other messages wait.
-func (d *DB) SettleRestoredOutbox(ctx context.Context) (mails, waiting int, err error) {
+func SettleRestored(ctx context.Context, d *db.DB) (mails, waiting int, err error) {
 	var records []string
 	for _, t := range proto.Topics {
 		if t.Compacted {
@@ -39,8 +40,8 @@ func (d *DB) SettleRestoredOutbox(ctx context.Context) (mails, waiting int, err 
 	for last := int64(0); ; {
 		var n int
 		next := last
-		if err := d.Do(ctx, func(tx *Tx) (err error) {
-			n, next, err = tx.markOutbox(ctx, last)
+		if err := d.Do(ctx, func(tx *db.Tx) (err error) {
+			n, next, err = markOutbox(ctx, tx, last)
 			return err
 		}); err != nil || n == 0 {
 			return mails, waiting, err
@@ -50,7 +51,7 @@ func (d *DB) SettleRestoredOutbox(ctx context.Context) (mails, waiting int, err 
 }
 
 // markOutbox marks the next rows as state and lets them wait, and returns how many they are and the last one.
-func (tx *Tx) markOutbox(ctx context.Context, after int64) (n int, last int64, err error) {
+func markOutbox(ctx context.Context, tx *db.Tx, after int64) (n int, last int64, err error) {
 	rows, err := tx.Query(ctx, `select seq, value from outbox where seq > $1 order by seq limit $2`, after, restoredSlice)
 	if err != nil {
 		return 0, after, err

@@ -1,4 +1,4 @@
-package db_test
+package relay_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -41,7 +42,7 @@ func TestARestoredOutboxSendsCommandsAsStateAndNothingElse(t *testing.T) {
 		mails int
 	}{{"first run", 1}, {"second run", 0}} {
 		t.Run(run.name, func(t *testing.T) {
-			mails, waiting, err := d.SettleRestoredOutbox(ctx)
+			mails, waiting, err := relay.SettleRestored(ctx, d)
 			require.NoError(t, err)
 			require.Equal(t, []int{run.mails, 1}, []int{mails, waiting})
 			after := open()

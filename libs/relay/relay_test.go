@@ -1,4 +1,4 @@
-package db_test
+package relay_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/relay"
+	"frontdesk/libs/relay/relaytest"
 	"frontdesk/proto"
 )
 
@@ -29,13 +31,13 @@ func tell(t *testing.T, d *db.DB, topic, key, what string) {
 }
 
 // relaying runs a relay until stop.
-func relaying(t *testing.T, d *db.DB, log db.Log) (stop func()) {
+func relaying(t *testing.T, r relay.Relay) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Relay(ctx, log, func(err error) { t.Log(err) })
+		r.Run(ctx, func(err error) { t.Log(err) })
 	}()
 	stop = sync.OnceFunc(func() { cancel(); <-done })
 	t.Cleanup(stop)
@@ -53,21 +55,21 @@ func waits(t *testing.T, d *db.DB) (n int) {
 	return n
 }
 
-func partition(topic string) db.Partition { return db.Partition{Topic: topic} }
+func partition(topic string) relay.Partition { return relay.Partition{Topic: topic} }
 
 func TestAPartitionThatTakesNothingDelaysOnlyItself(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
 	var down atomic.Bool
 	down.Store(true)
-	stuck := db.Partition{Topic: proto.ContactTopic, Number: db.PartitionOf("k0", 4)}
-	log := &dbtest.Log{Partitions: 4, Refuse: func(p db.Partition, _ db.Message) error {
+	stuck := relay.Partition{Topic: proto.ContactTopic, Number: db.PartitionOf("k0", 4)}
+	log := &relaytest.Log{Partitions: 4, Refuse: func(p relay.Partition, _ db.Message) error {
 		if down.Load() && p == stuck {
 			return errors.New("no leader")
 		}
 		return nil
 	}}
-	relaying(t, d, log)
+	relaying(t, relay.Relay{DB: d, Log: log})
 	// More than a batch for the partition that is stuck.
 	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
 		for i := range 1200 {
@@ -84,9 +86,9 @@ func TestAPartitionThatTakesNothingDelaysOnlyItself(t *testing.T) {
 	soon(t, func() bool {
 		other := 0
 		for p := range 4 {
-			other += len(log.Messages(db.Partition{Topic: proto.AuditTopic, Number: p}))
+			other += len(log.Messages(relay.Partition{Topic: proto.AuditTopic, Number: p}))
 		}
-		return other == 20 && len(log.Messages(db.Partition{Topic: stuck.Topic, Number: (stuck.Number + 1) % 4})) > 0
+		return other == 20 && len(log.Messages(relay.Partition{Topic: stuck.Topic, Number: (stuck.Number + 1) % 4})) > 0
 	})
 	require.Empty(t, log.Messages(stuck))
 	down.Store(false)
@@ -112,9 +114,9 @@ func TestAFlushWaitsForWhoTakesTheClaimBeforeIt(t *testing.T) {
 	_, err = other.Exec(t.Context(), `update relay set holder = gen_random_uuid(), until = clock_timestamp() + interval '10 s'`)
 	require.NoError(t, err)
 
-	log := &dbtest.Log{}
+	log := &relaytest.Log{}
 	flushed := make(chan error, 1)
-	go func() { flushed <- d.Flush(context.WithoutCancel(t.Context()), log) }()
+	go func() { flushed <- (&relay.Relay{DB: d, Log: log}).Flush(context.WithoutCancel(t.Context())) }()
 	soon(t, func() bool { return blocked(t, d) })
 	require.NoError(t, other.Commit(t.Context()))
 	select {
@@ -132,7 +134,7 @@ func TestAFlushWaitsForWhoTakesTheClaimBeforeIt(t *testing.T) {
 func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
-	log := &dbtest.Log{}
+	log := &relaytest.Log{}
 	tell(t, d, proto.AuditTopic, "first", "waits")
 	tell(t, d, proto.AuditTopic, "second", "waits")
 	runs, flushed := 0, make(chan error, 1)
@@ -140,7 +142,7 @@ func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 		runs++
 		tx.Tombstone(proto.AuditTopic, "second")
 		if runs == 1 {
-			go func() { flushed <- d.Flush(context.WithoutCancel(t.Context()), log) }()
+			go func() { flushed <- (&relay.Relay{DB: d, Log: log}).Flush(context.WithoutCancel(t.Context())) }()
 			soon(t, func() bool { return len(flushed) > 0 || blocked(t, d) })
 		}
 		tx.Tombstone(proto.AuditTopic, "first")
@@ -148,7 +150,7 @@ func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 	}))
 	require.Equal(t, 1, runs, "a deadlock is tried again, a second later")
 	require.NoError(t, <-flushed)
-	require.NoError(t, d.Flush(t.Context(), log))
+	require.NoError(t, (&relay.Relay{DB: d, Log: log}).Flush(t.Context()))
 	sent := log.Messages(partition(proto.AuditTopic))
 	require.Len(t, sent, 4)
 	require.Empty(t, append(sent[2].Value, sent[3].Value...), "what was sent before is followed by the tombstones")
@@ -158,8 +160,8 @@ func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 func TestRecordsEndInAnyOrderWhileTheyAreSentAndPruned(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
-	log := &dbtest.Log{}
-	stop := relaying(t, d, log)
+	log := &relaytest.Log{}
+	stop := relaying(t, relay.Relay{DB: d, Log: log})
 	var tellers sync.WaitGroup
 	for range 4 {
 		tellers.Go(func() {
@@ -211,8 +213,8 @@ func blocked(t *testing.T, d *db.DB) (yes bool) {
 func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
-	log := &dbtest.Log{}
-	stop := relaying(t, d, log)
+	log := &relaytest.Log{}
+	stop := relaying(t, relay.Relay{DB: d, Log: log})
 	tell(t, d, proto.AppsTopic, "apps", "record")
 	tell(t, d, proto.AuditTopic, "a", "command")
 	soon(t, func() bool { return waits(t, d) == 0 })
@@ -223,7 +225,7 @@ func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {
 	}
 	require.Equal(t, []string{proto.AppsTopic, proto.AuditTopic}, kept())
 
-	relaying(t, d, log)()
+	relaying(t, relay.Relay{DB: d, Log: log})()
 	require.Len(t, kept(), 2, "not old yet")
 	age := func(of string) {
 		_, err := d.Pool.Exec(t.Context(), `update outbox set sent_at = now() - $1::interval where sent_at is not null`, of)
@@ -232,7 +234,7 @@ func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	age("11 minutes")
-	relaying(t, d, log)
+	relaying(t, relay.Relay{DB: d, Log: log})
 	soon(t, func() bool { return slices.Equal(kept(), []string{proto.AuditTopic}) })
 
 	age("4 days")
@@ -240,6 +242,37 @@ func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {
 	log.Commit("settings", partition(proto.AuditTopic), 2)
 	age("11 minutes")
 	soon(t, func() bool { return len(kept()) == 0 })
+}
+
+// Both were away for long. The reader is back first, and has passed the gap where the topic has dropped a command.
+func TestAnOldCommandIsSentAgainThoughItsReaderIsBehindItsPlace(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &relaytest.Log{}
+	stop := relaying(t, relay.Relay{DB: d, Log: log})
+	tell(t, d, proto.AuditTopic, "a", "command")
+	soon(t, func() bool { return waits(t, d) == 0 })
+	stop()
+	log.Commit("settings", partition(proto.AuditTopic), 100)
+	_, err := d.Pool.Exec(t.Context(), `update outbox set sent_at = now() - interval '8 days'`)
+	require.NoError(t, err)
+	relaying(t, relay.Relay{DB: d, Log: log})
+	soon(t, func() bool { return len(log.Messages(partition(proto.AuditTopic))) == 2 })
+}
+
+// A relay whose claim has ended dies before it can repair what it has put behind newer messages, and another one sends on.
+func TestAnOldMessageThatNobodyHasMarkedIsFollowedByTheNewestOfItsKey(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "settings", nil)
+	log := &relaytest.Log{}
+	relaying(t, relay.Relay{DB: d, Log: log})
+	tell(t, d, proto.AppsTopic, "apps", "old")
+	tell(t, d, proto.AppsTopic, "apps", "new")
+	soon(t, func() bool { return waits(t, d) == 0 })
+	log.Put(partition(proto.AppsTopic), log.Messages(partition(proto.AppsTopic))[0])
+	tell(t, d, proto.AppsTopic, "other", "x")
+	soon(t, func() bool { return strings.Join(log.Keys(proto.AppsTopic), " ") == "apps apps apps other apps" })
+	require.Contains(t, string(log.Messages(partition(proto.AppsTopic))[4].Value), "new")
 }
 
 func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
@@ -259,11 +292,11 @@ func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.New(t, "settings", nil)
-			d.PublishState = func(ctx context.Context, topic string) error {
+			publish := func(ctx context.Context, topic string) error {
 				return d.Do(ctx, func(tx *db.Tx) error { return tx.EmitMessage(topic, "S", &proto.Mail{}) })
 			}
-			log := &dbtest.Log{}
-			stop := relaying(t, d, log)
+			log := &relaytest.Log{}
+			stop := relaying(t, relay.Relay{DB: d, Log: log, PublishState: publish})
 			for i := range 10 {
 				tell(t, d, proto.AppsTopic, fmt.Sprint(i), "x")
 			}
@@ -275,7 +308,7 @@ func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
 			}
 			before := strings.Join(log.Keys(proto.AppsTopic), "")
 			log.Cut(partition(proto.AppsTopic), c.cut)
-			relaying(t, d, log)
+			relaying(t, relay.Relay{DB: d, Log: log, PublishState: publish})
 			want := strings.ReplaceAll(c.want, "~", proto.StateKey)
 			all := func() string { return before + " " + strings.Join(log.Keys(proto.AppsTopic)[c.cut:], "") }
 			soon(t, func() bool { return all() == want })
@@ -288,8 +321,8 @@ func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
 func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
-	log := &dbtest.Log{}
-	relaying(t, d, log)
+	log := &relaytest.Log{}
+	relaying(t, relay.Relay{DB: d, Log: log})
 	for i := range 5 {
 		tell(t, d, proto.AuditTopic, fmt.Sprint(i), "x")
 	}
@@ -302,12 +335,12 @@ func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
 
 // blind is a log of which one partition cannot be read.
 type blind struct {
-	*dbtest.Log
-	to  db.Partition
+	*relaytest.Log
+	to  relay.Partition
 	yes atomic.Bool
 }
 
-func (b *blind) Read(ctx context.Context, p db.Partition, from int64, n int) ([]db.Stored, error) {
+func (b *blind) Read(ctx context.Context, p relay.Partition, from int64, n int) ([]relay.Stored, error) {
 	if b.yes.Load() && p == b.to {
 		return nil, errors.New("no leader")
 	}
@@ -317,8 +350,8 @@ func (b *blind) Read(ctx context.Context, p db.Partition, from int64, n int) ([]
 func TestAPartitionThatCannotBeReadHidesNoLossOfAnotherOne(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "settings", nil)
-	log := &blind{Log: &dbtest.Log{}, to: partition(proto.AppsTopic)}
-	stop := relaying(t, d, log)
+	log := &blind{Log: &relaytest.Log{}, to: partition(proto.AppsTopic)}
+	stop := relaying(t, relay.Relay{DB: d, Log: log})
 	for i := range 6 {
 		tell(t, d, proto.AppsTopic, fmt.Sprint(i), "x")
 		tell(t, d, proto.SiteTopic, fmt.Sprint(i), "x")
@@ -328,7 +361,7 @@ func TestAPartitionThatCannotBeReadHidesNoLossOfAnotherOne(t *testing.T) {
 	log.Cut(partition(proto.AppsTopic), 4)
 	log.Cut(partition(proto.SiteTopic), 4)
 	log.yes.Store(true)
-	relaying(t, d, log)
+	relaying(t, relay.Relay{DB: d, Log: log})
 	all := func(topic string) string { return strings.Join(log.Keys(topic), "") }
 	soon(t, func() bool { return strings.HasPrefix(all(proto.SiteTopic), "012345") })
 	require.Equal(t, "0123", all(proto.AppsTopic))
@@ -339,16 +372,16 @@ func TestAPartitionThatCannotBeReadHidesNoLossOfAnotherOne(t *testing.T) {
 func TestARelayWhoseClaimEndedPutsNothingOldBehindTheNew(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "settings", nil)
-	log := &dbtest.Log{}
+	log := &relaytest.Log{}
 	tell(t, d, proto.AppsTopic, "apps", "old")
 	thaw := make(chan struct{})
 	// The first process freezes between its claim and its message. Another one takes over when the claim ends.
 	frozen := &freezing{Log: log, until: thaw, frozen: make(chan struct{})}
-	first := relaying(t, d, frozen)
+	first := relaying(t, relay.Relay{DB: d, Log: frozen})
 	<-frozen.frozen
 	_, err := d.Pool.Exec(t.Context(), `update relay set until = '-infinity'`)
 	require.NoError(t, err)
-	relaying(t, d, log)
+	relaying(t, relay.Relay{DB: d, Log: log})
 	soon(t, func() bool { return waits(t, d) == 0 })
 	tell(t, d, proto.AppsTopic, "apps", "new")
 	soon(t, func() bool { return len(log.Keys(proto.AppsTopic)) == 2 })
@@ -361,12 +394,12 @@ func TestARelayWhoseClaimEndedPutsNothingOldBehindTheNew(t *testing.T) {
 }
 
 type freezing struct {
-	*dbtest.Log
+	*relaytest.Log
 	until, frozen chan struct{}
 	once          sync.Once
 }
 
-func (f *freezing) Append(ctx context.Context, batch []db.Message) []db.Placed {
+func (f *freezing) Append(ctx context.Context, batch []db.Message) []relay.Placed {
 	f.once.Do(func() { close(f.frozen); <-f.until })
 	return f.Log.Append(ctx, batch)
 }
@@ -374,7 +407,7 @@ func (f *freezing) Append(ctx context.Context, batch []db.Message) []db.Placed {
 // crashing is a log in which a process dies at a random step between the commit of a change and its publication: before it
 // sends, in the middle of a batch, after the batch and before it stores that. Answers get lost, and brokers lose messages.
 type crashing struct {
-	*dbtest.Log
+	*relaytest.Log
 	rand *rand.Rand
 	left *atomic.Int64
 	die  context.CancelFunc
@@ -382,7 +415,7 @@ type crashing struct {
 
 var errDied = errors.New("the process has died")
 
-func (c *crashing) Append(ctx context.Context, batch []db.Message) []db.Placed {
+func (c *crashing) Append(ctx context.Context, batch []db.Message) []relay.Placed {
 	step := c.rand.IntN(5)
 	if c.left.Add(-1) < 0 {
 		step = 4
@@ -396,7 +429,7 @@ func (c *crashing) Append(ctx context.Context, batch []db.Message) []db.Placed {
 	}
 	placed := c.Log.Append(ctx, batch[:n])
 	for range len(batch) - n {
-		placed = append(placed, db.Placed{Partition: -1, Err: errDied})
+		placed = append(placed, relay.Placed{Partition: -1, Err: errDied})
 	}
 	if step < 4 {
 		c.die()
@@ -414,7 +447,7 @@ func TestOfAThousandCrashesBetweenCommitAndPublicationNoneLosesOrReordersAnythin
 	d := dbtest.New(t, "desk", nil)
 	seed := time.Now().UnixNano()
 	t.Log("seed", seed)
-	log := &dbtest.Log{Partitions: 3}
+	log := &relaytest.Log{Partitions: 3}
 	var left atomic.Int64
 	left.Store(1000)
 	ctx, stop := context.WithCancel(t.Context())
@@ -426,7 +459,7 @@ func TestOfAThousandCrashesBetweenCommitAndPublicationNoneLosesOrReordersAnythin
 			r := rand.New(rand.NewPCG(uint64(seed), uint64(replica)))
 			for ctx.Err() == nil {
 				alive, die := context.WithCancel(ctx)
-				d.Relay(alive, &crashing{log, r, &left, die}, func(error) {})
+				(&relay.Relay{DB: d, Log: &crashing{log, r, &left, die}}).Run(alive, func(error) {})
 				die()
 			}
 		})
@@ -442,7 +475,7 @@ func TestOfAThousandCrashesBetweenCommitAndPublicationNoneLosesOrReordersAnythin
 	first := map[string]bool{}
 	last := map[string]int{}
 	for p := range 3 {
-		for _, m := range log.Messages(db.Partition{Topic: proto.ContactTopic, Number: p}) {
+		for _, m := range log.Messages(relay.Partition{Topic: proto.ContactTopic, Number: p}) {
 			what := string(m.Value)
 			if first[what] {
 				continue

@@ -1,0 +1,61 @@
+// Package relay sends what transactions have put into the outbox to the log, in the order of each key, and repairs the log where it lies. The
+// log is Kafka; it may lose messages that it has acknowledged: a broker that did not flush loses its newest ones, a follower that lags
+// becomes the leader, a topic is deleted and made anew, a data folder is emptied. The owner of the messages notices it by its newest message
+// of each partition, whose place and digest stand in the table published.
+//
+// # The life of an event
+//
+//	step      who                  where                                  a crash in front of it leaves behind
+//	emit      the transaction      Tx.Emit: in memory                     nothing
+//	commit    the transaction      a row of outbox, beside the change     neither change nor event
+//	claim     one relay            table relay: holder, until             a row that waits; the next relay sends it
+//	append    the relay            the log                                a claim, which ends after ten seconds
+//	mark      the relay            outbox.sent_at, published              a message in the log and a row that waits: it is sent twice
+//	deliver   a consumer           bus: fetched, checked, opened          a message that the position does not count: it is fetched again
+//	move      the consumer         table position, by compare-and-set  \
+//	inbox     the consumer         table inbox: the event's id          } nothing of it: the three are one transaction
+//	handler   the service          its own tables                      /
+//	prune     the relay            the row goes                           a row that is sent and stays until the next check
+//
+// So a message may stand in the log several times, and its effect happens once. A row that was sent stays for ten minutes, and a command
+// until its readers have consumed it. One that is older than half of what its topic keeps is sent again first: the topic may have dropped it.
+//
+// # The states of a partition
+//
+//		              took no message, or could not be verified
+//		  ┌─────────┐ ───────────────────────────────────────────────▶ ┌──────┐ ◀──┐ the same,
+//		  │ sending │                                                  │ held │ ───┘ for longer
+//		  └─────────┘ ◀── took a message ── ┌──────┐ ◀── verified ──── └──────┘
+//		       │                            │ open │ ── took none ───▶    │
+//		       │                            └──────┘                      │
+//		       │ verifying finds that the log has not what it acknowledged │
+//		       └──────────────┬────────────────────────────────────────────┘
+//		                      ▼
+//		  ┌──────┐ none of the kept rows is there, and the topic has records ┌────────────┐
+//		  │ lost │ ────────────────────────────────────────────────────────▶ │ publishing │
+//		  └──────┘                                                           └────────────┘
+//		      │ the rows from the first missing one wait again                  │ the same, and behind them the state of all
+//		      ▼                                                                 ▼ records and the marker state.published
+//		   sending                                                           sending
+//
+//	  - sending, held and open are what one process believes (machine.go); a process that starts believes that all are sending, and
+//	    verifies the whole log before it sends anything.
+//	  - lost is over with the transaction that lets the rows wait again and deletes the row of published. A crash before it finds the loss once more.
+//	  - publishing stands in the table lost_topic until the state is in the outbox. A crash repeats it; copies go by version.
+//
+// A partition is verified at the start, after each new connection (a broker that lost something was away), after a hold, and every half a
+// minute. While messages went over a connection that was made meanwhile, published keeps the older message, which shows the loss, and the newest
+// marked row is verified beside it. It never moves over messages of an owned topic that nobody has marked: they may be old ones, of a relay whose claim had ended,
+// or of one that did not get its answer. They are the tail; the newest message of each of their keys is sent again, so that the newest is the last.
+//
+// # The machine and its simulation
+//
+// machine.go decides and verify.go compares; neither reads a table or a clock. claim.go, repair.go, state.go and prune.go do what was decided,
+// a statement for each step. simulation_test.go runs the same decisions through ten thousand histories of commits, steps, crashes, frozen
+// processes, lost and deleted logs, compaction and backups, with two relays, and requires each event's effect once and in the order of its record.
+// A history that fails is printed and stored in testdata/rapid, where it is run first from then on: commit it with the mend.
+//
+// It leaves out what no repair can mend: a command that stood in the log alone, because its owner went back to a backup, and that log was lost
+// too; messages that an administrator deletes, unless it is the newest of its partition; and the order of commands of which a later one was
+// handled while the log had lost an earlier one. Copies go by version, so their order holds then too.
+package relay

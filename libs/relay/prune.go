@@ -1,0 +1,69 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"frontdesk/proto"
+)
+
+// pruneSlice is how many rows one transaction deletes.
+const pruneSlice = 2000
+
+// prune deletes rows that were sent to these partitions, once they are old enough and the readers have consumed them. Rows that readers
+// leave for long wait again instead, before the topic drops the messages.
+func (r *Relay) prune(ctx context.Context, partitions []Partition) error {
+	of := map[string][]Partition{}
+	for _, p := range partitions {
+		of[p.Topic] = append(of[p.Topic], p)
+	}
+	for name, partitions := range of {
+		consumed, err := consumedBefore(ctx, r.Log, proto.TopicNamed(name).Readers, partitions)
+		if err != nil {
+			return err
+		}
+		for _, p := range partitions {
+			if err := r.prunePartition(ctx, p, consumed[p]); err != nil {
+				return fmt.Errorf("prune topic %s, partition %d: %w", p.Topic, p.Number, err)
+			}
+		}
+	}
+	return nil
+}
+
+// consumedBefore returns the offsets before which all readers have consumed everything. Without readers it is the end of time.
+func consumedBefore(ctx context.Context, log Log, readers []string, partitions []Partition) (map[Partition]int64, error) {
+	consumed := map[Partition]int64{}
+	for _, p := range partitions {
+		consumed[p] = math.MaxInt64
+	}
+	for _, reader := range readers {
+		committed, err := log.Committed(ctx, reader, partitions)
+		if err != nil {
+			return nil, fmt.Errorf("ask what %s has consumed: %w", reader, err)
+		}
+		for _, p := range partitions {
+			consumed[p] = min(consumed[p], committed[p])
+		}
+	}
+	return consumed, nil
+}
+
+// prunePartition sends old rows again before it deletes any: a topic may have dropped a message before its reader came by, and what the
+// reader has consumed since lies behind it.
+func (r *Relay) prunePartition(ctx context.Context, p Partition, consumed int64) error {
+	if consumed < math.MaxInt64 {
+		if _, err := r.DB.Pool.Exec(ctx, unsend+`topic = $1 and partition = $2 and sent_at < now() - $3::interval`, p.Topic, p.Number, sendAgain); err != nil {
+			return err
+		}
+	}
+	for ctx.Err() == nil {
+		tag, err := r.DB.Pool.Exec(ctx, `delete from outbox where ctid = any(array(select ctid from outbox where topic = $1 and partition = $2
+			and sent_at < now() - $3::interval and "offset" < $4 order by sent_at limit $5 for update skip locked))`, p.Topic, p.Number, keepSent, consumed, pruneSlice)
+		if err != nil || tag.RowsAffected() < pruneSlice {
+			return err
+		}
+	}
+	return nil
+}

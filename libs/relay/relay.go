@@ -1,0 +1,191 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/libs/db"
+)
+
+const (
+	relayBatch = 500
+	// Under load the relay sends larger batches, because a batch costs it and the broker as much as many messages. It
+	// pauses pausePerSent for each of the first messages of the last batch, and pausePerMore for each one that follows.
+	pausePerSent, firstSent = 2 * time.Millisecond, 7
+	pausePerMore, moreSent  = 200 * time.Microsecond, 150
+
+	// claimLasts is for how long a process that stands still keeps the others from relaying. A round ends before.
+	claimLasts = 10 * time.Second
+	roundLasts = 9 * time.Second
+	// appendLasts and checkLasts bound the time of the broker within a round.
+	appendLasts = 4 * time.Second
+	checkLasts  = 5 * time.Second
+	// checkEvery is how often one process checks that the log still has what it was given.
+	checkEvery = 30 * time.Second
+)
+
+// Relay sends the outbox of a service to its log.
+type Relay struct {
+	DB  *db.DB
+	Log Log
+	// PublishState emits all records of a topic of this service as they are. It is called for a compacted topic that has lost messages
+	// which the outbox has no more. nil in processes that only flush.
+	PublishState func(ctx context.Context, topic string) error
+}
+
+// Run sends the outbox until ctx ends; failed gets each error, after which it tries again. One replica sends at a time,
+// by a claim that holds no connection and ends after ten seconds. A partition that takes no messages delays only its own. A message may be
+// sent twice.
+//
+// Run also checks that the log still has the newest messages: at its start, after errors and new connections, and
+// every half a minute. If not, it sends the kept rows again, and calls PublishState where they are not enough.
+func (r *Relay) Run(ctx context.Context, failed func(error)) {
+	s := r.sender()
+	var tending sync.WaitGroup
+	defer tending.Wait()
+	var tends atomic.Bool
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	var sent time.Time
+	var pause time.Duration
+	for ctx.Err() == nil {
+		began := time.Now()
+		did, err := s.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		if len(did.verified) > 0 && tends.CompareAndSwap(false, true) {
+			tending.Go(func() {
+				defer tends.Store(false)
+				if err := errors.Join(r.publishLost(ctx), r.prune(ctx, did.verified)); err != nil && ctx.Err() == nil {
+					failed(err)
+				}
+			})
+		}
+		switch {
+		case did.more:
+		case err != nil:
+			db.Sleep(ctx, 100*time.Millisecond)
+		case did.busy:
+			// The process that is sending may not have seen the row that woke this one.
+			pause = min(max(2*pause, 5*time.Millisecond), 250*time.Millisecond)
+			db.Sleep(ctx, pause)
+		default:
+			pause = 0
+			if p := pauseBehind(did.sent); p > 0 {
+				if time.Since(sent) < p {
+					db.Sleep(ctx, p)
+				}
+				sent = time.Now()
+			} else {
+				db.Sleep(ctx, s.rest(time.Since(began)))
+			}
+			select {
+			case <-ctx.Done():
+			case <-r.DB.Woken():
+			case <-tick.C:
+			}
+		}
+	}
+}
+
+// pauseBehind is the pause behind a batch of n messages.
+func pauseBehind(n int) time.Duration {
+	return pausePerSent*time.Duration(min(n, firstSent)) + pausePerMore*time.Duration(min(max(n-firstSent, 0), moreSent))
+}
+
+// Flush sends all that waits in the outbox, before the process stops, and fails if a message cannot be sent. While another
+// process is sending, it waits.
+func (r *Relay) Flush(ctx context.Context) error {
+	s := r.sender()
+	s.unchecked = true
+	for {
+		did, err := s.round(ctx)
+		switch {
+		case err != nil:
+			return err
+		case did.busy:
+			db.Sleep(ctx, 5*time.Millisecond)
+		case !did.more:
+			return nil
+		}
+	}
+}
+
+// sender is a Relay at work: a machine that decides, and a name for the claim.
+type sender struct {
+	*Relay
+	*machine
+	holder uuid.UUID
+}
+
+func (r *Relay) sender() *sender { return &sender{r, newMachine(), uuid.New()} }
+
+// row is a row of the outbox that is being sent.
+type row struct {
+	db.Message
+	seq    int64
+	placed Placed
+}
+
+func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
+
+// done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. verified
+// are the partitions that have all that they were given.
+type done struct {
+	sent       int
+	more, busy bool
+	verified   []Partition
+}
+
+// round claims the outbox, sends a batch or verifies the log, and gives the claim back.
+func (s *sender) round(ctx context.Context) (done, error) {
+	if err := ctx.Err(); err != nil {
+		return done{}, err
+	}
+	// A stop does not break a round off: its messages would be sent a second time.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundLasts)
+	defer cancel()
+	p := s.plan(time.Now(), s.Log.Connections())
+	c, err := s.claim(ctx, s.repairs(p))
+	if err != nil || !c.mine {
+		return done{busy: c.busy}, err
+	}
+	p = s.claimed(p, c.due, time.Now())
+	if s.repairs(p) {
+		verified, err := s.repair(ctx, p)
+		return done{more: err == nil, verified: verified}, errors.Join(err, s.release(ctx, p.whole && err == nil))
+	}
+	if len(c.rows) == 0 {
+		return done{}, s.release(ctx, false)
+	}
+	before := s.Log.Connections()
+	s.send(ctx, c)
+	sent, failed := s.appended(c.rows, time.Now())
+	mine, all, err := s.mark(ctx, sent, s.through(before, s.Log.Connections()))
+	s.stored(c.rows, mine && err == nil, all)
+	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows) || s.check}, errors.Join(append(failed, err)...)
+}
+
+// send appends the rows of a claim, and notes where they stand.
+func (s *sender) send(ctx context.Context, c claim) {
+	ctx, cancel := context.WithTimeout(ctx, appendLasts)
+	defer cancel()
+	batch := make([]db.Message, len(c.rows))
+	for i, x := range c.rows {
+		batch[i] = x.Message
+		batch[i].Stamp = c.tick*stampsPerTick + int64(i)
+	}
+	for i, p := range s.Log.Append(ctx, batch) {
+		c.rows[i].placed = p
+	}
+}
+
+// stampsPerTick is more than relayBatch, so that no two messages have the same stamp. Ticks count milliseconds at least, so stamps count
+// microseconds.
+const stampsPerTick = 1000
