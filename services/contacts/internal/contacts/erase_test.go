@@ -109,6 +109,45 @@ func TestAnErasureNamesEveryIDOfThePersonAndNoAddressOfSomebodyElse(t *testing.T
 	require.ElementsMatch(t, hashes(s, "ann@example.com", "Ann Lee", "Annie"), all[0].GetCalled())
 }
 
+func TestANameThatARemainingContactHasIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	add := func(first, last, email string) string {
+		return admin.With("Idempotency-Key", email).Post("/contacts", object{"first_name": first, "last_name": last, "email": email}).Is(201).Text("id")
+	}
+	visits := func(id, email, label string) {
+		s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: email, Actor: &proto.Actor{Channel: db.ChannelForm, Label: label},
+			Data: &proto.EnsureContact{ContactId: uuid.NewString(), Email: email, Phone: "0470 12 34 56", Create: true, Origin: "submission", OriginId: uuid.NewString()}})
+		s.Settle()
+		require.Contains(t, admin.Get("/contacts/"+id+"/activities").Is(200).Body, label)
+	}
+	gone := add("Ann", "Lee", "gone@example.com")
+	visits(gone, "gone@example.com", "Zoë")
+	add("ann", "lee", "namesake@example.com")
+	add("", "zoë", "nick@example.com")
+	upload := admin.Post("/imports", object{"file_name": "x.csv", "csv": "first,last\nAnn,Lee\n"}).Is(201).Text("id")
+
+	admin.Post("/privacy/erase", object{"email": "gone@example.com"}).Is(200)
+	require.ElementsMatch(t, hashes(s, "gone@example.com"), erasures(t, s)[0].GetCalled())
+	require.Equal(t, []any{"Ann", "Lee"}, admin.Get("/imports/"+upload).Is(200).Field("preview.0"))
+	admin.Post("/privacy/erase", object{"email": "nick@example.com"}).Is(200)
+	require.ElementsMatch(t, hashes(s, "nick@example.com", "zoë"), erasures(t, s)[1].GetCalled())
+
+	// Namesakes who leave together, from the trash, remain nowhere.
+	add("Ann", "Lee", "second@example.com")
+	for _, c := range admin.Get("/contacts?search=lee").Is(200).Items() {
+		admin.Delete("/contacts/"+c["id"].(string), nil).Is(204)
+	}
+	s.Travel(40 * 24 * time.Hour)
+	for _, j := range s.Parts.Jobs {
+		if j.Name == "trash" {
+			require.NoError(t, j.Run(t.Context()))
+		}
+	}
+	require.ElementsMatch(t, hashes(s, "namesake@example.com", "second@example.com", "ann lee"), erasures(t, s)[2].GetCalled())
+}
+
 func TestAnAddressWithoutAContactIsForgottenAndExportedToo(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)

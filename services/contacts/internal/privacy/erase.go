@@ -57,14 +57,12 @@ func (r *Room) erase(ctx context.Context, tx *db.Tx, keys []string, query string
 	if err := imports.Hold(ctx, tx); err != nil {
 		return nil, err
 	}
-	l := contact.NewLeavers(r.Keys.Person, tx)
-	l.Keys = keys
-	ids, err := contact.LockToErase(ctx, tx, l, query, args...)
+	l, ids, err := contact.LockToErase(ctx, tx, r.Keys.Person, keys, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		if err := eraseContact(ctx, tx, l, id); err != nil {
+		if err := eraseContact(ctx, tx, id); err != nil {
 			return ids, fmt.Errorf("erase contact %s: %w", id, err)
 		}
 	}
@@ -73,36 +71,18 @@ func (r *Room) erase(ctx context.Context, tx *db.Tx, keys []string, query string
 
 // eraseContact removes a contact that contact.LockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
 // forget, which is called once for all.
-func eraseContact(ctx context.Context, tx *db.Tx, l *contact.Leavers, id uuid.UUID) error {
-	c, err := contact.Read(ctx, tx, id)
-	if err != nil {
-		return err
-	}
-	if err := l.Learn(ctx, tx, c); err != nil {
-		return err
-	}
-	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{timeline.Erase, copies.Erase, marketing.Erase, joining.Erase, organization.EraseLinks} {
+func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{timeline.Erase, copies.Erase, marketing.Erase, joining.Erase, organization.EraseLinks, contact.Erase} {
 		if err := erase(ctx, tx, id); err != nil {
 			return err
 		}
 	}
-	ids, err := contact.Erase(ctx, tx, id)
-	l.AddID(ids...)
-	return err
+	return nil
 }
 
 // forget removes the people from other records, files and messages here, and asks the other services to do the same
-// (ForgetPerson). An address that a remaining contact has belongs to that contact and is not forgotten.
+// (ForgetPerson).
 func (r *Room) forget(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
-	rows, err := tx.Query(ctx, `select distinct k from unnest($1::text[]) k where k <> '' and not exists (select from contact where email_key = k)`, l.Keys)
-	if err != nil {
-		return err
-	}
-	if l.Keys, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return err
-	}
-	l.AddNames(l.Keys...)
-	l.AddNames(l.Labels...)
 	if err := timeline.Strike(ctx, tx, l.Person, l.Keys, l.Labels); err != nil {
 		return fmt.Errorf("strike from timelines: %w", err)
 	}
