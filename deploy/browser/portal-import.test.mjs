@@ -17,6 +17,10 @@ test("a file is mapped, imported and found again by its tag, and the rows that f
   await check(v.page, "portal imports")
   // Latin-1, as a spreadsheet in Western Europe writes it.
   await choose(v, `people-${u}.csv`, Buffer.from(`Voornaam;Achternaam;E-mail;Shoe;Nickname\r\nZoë;Peeters;zoe-${u}@example.com;40;Zo\r\nBram;Claes;no address;41;\r\nAn;Maes;an-${u}@example.com;;Annie\r\n`, "latin1"))
+  await v.page.getByText("Voornaam;Achternaam").waitFor()
+  await v.page.getByText("Zoë;Peeters").waitFor()
+  await check(v.page, "portal import encoding")
+  await v.page.getByRole("button", { name: "The names are right" }).click()
   await v.page.getByRole("heading", { name: `people-${u}.csv`, level: 1 }).waitFor()
   await v.page.getByText("3 of 5 recognised").waitFor()
   await v.page.getByRole("cell", { name: "Zoë" }).waitFor()
@@ -56,7 +60,7 @@ for (const [language, heading, reasons] of [
   ["de", "4 Zeilen wurden nicht importiert", ["Keine der Auswahlen, etwa: lead, customer, inactive."]],
 ]) {
   test(`rows that failed say why in the language of the person, ${language}`, async () => {
-    const m = await upload(`wrong-${unique()}.csv`, `first name,email,status\nA,nowhere,\nB,,friend\n${"n".repeat(101)},,\n,,lead\n`)
+    const m = await upload(`wrong-${unique()}.csv`, `first name,email,status\nA,nowhere,\n,,friend\n${"n".repeat(101)},,\n,,lead\n`)
     await desk.admin.post(`/imports/${m.id}/start`, {})
     const failed = await until("the import", async () => (await desk.admin.get("/imports/" + m.id)).errors.length === 4 && desk.admin.get("/imports/" + m.id))
     const v = await member({ locale: language })

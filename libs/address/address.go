@@ -24,7 +24,7 @@ var (
 // plain ASCII without quotes; the domain has at least two labels and may be internationalized, in
 // which case it is kept readable. Display names, comments and address literals are refused.
 func Parse(typed string) (string, error) {
-	typed = strings.TrimFunc(typed, blank)
+	typed = strings.TrimFunc(Unmarked(typed), blank)
 	if typed == "" {
 		return "", nil
 	}
@@ -61,6 +61,30 @@ func Key(stored string) string {
 		domain = ascii
 	}
 	return strings.ToLower(local + "@" + domain)
+}
+
+// Unmarked is s without format characters (Unicode category Cf): telephones and word processors put them around addresses and numbers, and nobody
+// sees them.
+func Unmarked(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// Number is a telephone number as a keyboard writes it: unmarked, with hyphens for dashes and plain blanks.
+func Number(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Pd, r) || r == '\u2212':
+			return '-'
+		case unicode.Is(unicode.Zs, r):
+			return ' '
+		}
+		return r
+	}, Unmarked(s))
 }
 
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -43,3 +43,12 @@ func TestTheKeyOfAnAddressIsTheSameForEverySpelling(t *testing.T) {
 		require.Equal(t, Key(stored), Key(Key(stored)))
 	})
 }
+
+func TestMarksThatNobodySeesAreTakenOffAddressesAndNumbers(t *testing.T) {
+	for _, typed := range []string{"\u202ajan@example.com\u202c", "jan\u200b@example.com", " \ufeffjan@example.com"} {
+		stored, err := Parse(typed)
+		require.NoError(t, err)
+		require.Equal(t, "jan@example.com", stored)
+	}
+	require.Equal(t, "0470-12 34", Number("\u202d0470\u201112\u00a034\u202c"))
+}

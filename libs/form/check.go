@@ -56,7 +56,7 @@ func (q *Question) check(sent any) (answer any, wrong fault.Problem) {
 		}
 		s = stored
 	case KindPhone:
-		if !isPhone(s) {
+		if s = strings.TrimSpace(address.Number(s)); !isPhone(s) {
 			return nil, fault.Format("phone", "a phone number", "+32 470 12 34 56")
 		}
 	case KindURL:

@@ -45,6 +45,7 @@ func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Down
 				if d.csv != nil {
 					return errors.New("op: " + o.ID + " began to write and cannot run again")
 				}
+				d.marked = tx.Who.Channel == db.ChannelApp
 				if err := f(ctx, tx, in, d); err != nil {
 					return err
 				}
@@ -61,9 +62,12 @@ type Download struct {
 	csv   *csv.Writer
 	rows  int
 	cells []string
+	// marked is true for a person in the app: their spreadsheet takes a file without a byte order mark for another encoding.
+	marked bool
 }
 
-// Separator stands between the cells of a CSV file: a comma, also when it is empty, or a semicolon.
+// Separator stands between the cells of a CSV file: a comma, also when it is empty, or a semicolon. Callers ask for one of these; a file that
+// answers another may have its tab.
 type Separator string
 
 // Schema names the two.
@@ -71,12 +75,15 @@ func (Separator) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: []any{",", ";"}, Description: "A comma when left out."}
 }
 
-// Start names the file and sets the separator. Call it before the first row, and after everything that may make the
+// Start names the file, sets the separator and writes the byte order mark that a person in the app gets. Call it before the first row, and after everything that may make the
 // transaction run again.
 func (d *Download) Start(fileName string, separator Separator) {
+	if d.marked {
+		_, _ = io.WriteString(d.to, "\ufeff") // an error comes again with the first row
+	}
 	d.name, d.csv = fileName, csv.NewWriter(d.to)
-	if separator == ";" {
-		d.csv.Comma = ';'
+	if separator == ";" || separator == "\t" {
+		d.csv.Comma = rune(separator[0])
 	}
 }
 

@@ -19,10 +19,17 @@ type Writes struct {
 	events  []db.Event // one for each entry
 }
 
-type update struct{ old, next Contact }
+// update is a change, or a move to the trash.
+type update struct {
+	old, next Contact
+	trash     bool
+}
 
 // Update adds a change of a locked contact. Its address stays as it is.
-func (w *Writes) Update(old, next Contact) { w.updates = append(w.updates, update{old, next}) }
+func (w *Writes) Update(old, next Contact) { w.updates = append(w.updates, update{old, next, false}) }
+
+// Trash adds that a locked contact goes to the trash. Its organizations are the caller's to publish.
+func (w *Writes) Trash(c Contact) { w.updates = append(w.updates, update{c, c, true}) }
 
 // Created adds the entry, with this subject, and the event of a contact that Insert made.
 func (w *Writes) Created(c Contact, subject string) {
@@ -45,6 +52,9 @@ func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleane
 	for i, u := range w.updates {
 		contacts[i] = u.next
 		contacts[i].LastActivity = &tx.Now
+		if u.trash {
+			contacts[i].DeletedAt = &tx.Now
+		}
 	}
 	written, err := updateContacts(ctx, tx, contacts...)
 	if err != nil {
@@ -53,6 +63,11 @@ func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleane
 	for _, u := range w.updates {
 		c, diff := written[u.next.ID], Fields.Diff(u.old, u.next)
 		c.Fields = clean.Shown(c.Fields)
+		if u.trash {
+			w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Deleted, Subject: "Contact moved to the trash"})
+			w.events = append(w.events, Event(proto.KindContactDeleted, c, nil, nil))
+			continue
+		}
 		w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Updated, Subject: w.Subject, Data: diff})
 		w.events = append(w.events, Event(proto.KindContactUpdated, c, diff.Names(), nil))
 	}

@@ -356,7 +356,8 @@ func LockWithEmails(ctx context.Context, tx *db.Tx, keys []string) (map[string]C
 	if err != nil || locked.RowsAffected() == 0 {
 		return found, err
 	}
-	contacts, err := Query(ctx, tx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null`, keys)
+	contacts, err := Query(ctx, tx, `select `+Whole+From+` where c.email_key = any($1) and c.email_key <> '' and c.deleted_at is null
+		for no key update of c`, keys) // one that came in between is locked now
 	for _, c := range contacts {
 		found[address.Key(c.Email)] = c
 	}

@@ -16,14 +16,7 @@ func UntilChanges(ctx context.Context, tx *db.Tx, page *db.Cursor, since time.Ti
 	return err
 }
 
-// SearchWords asks for every word of text in column, without regard to case and accents.
-func SearchWords(w *db.Where, column, text string) {
-	if all := Words(w, column, text); all != "" {
-		w.And(all)
-	}
-}
-
-// Words is the condition of SearchWords, to be joined with others; empty for a text without words.
+// Words is the condition that column has every word of text, without regard to case and accents; empty for a text without words.
 func Words(w *db.Where, column, text string) string {
 	var all []string
 	for word := range strings.FieldsSeq(text) {

@@ -16,6 +16,8 @@
 //   - field: custom fields, and the stored form of values
 //   - timeline: what happened to a record
 //   - contact: contacts, the addresses they had, and the ids that mean them
+//   - draft: what a row of an uploaded file brings
+//   - reversal: what an undo makes of a contact
 //   - copies: appointments and submissions
 //   - organization: organizations, and their links with people
 //   - tag: tags, and how their changes reach contacts

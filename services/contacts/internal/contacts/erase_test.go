@@ -64,8 +64,8 @@ func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *t
 	admin.Post("/imports/"+waits+"/start", object{"mapping": []string{"first_name", "last_name", "email"}}).Is(200)
 	s.Eventually(func() bool { return admin.Get("/imports/"+waits).Is(200).Text("status") == "completed" })
 	done := admin.Get("/imports/" + waits).Is(200)
-	require.Equal(t, object{"rows": 8.0, "created": 3.0, "updated": 1.0, "skipped": 0.0, "failed": 4.0}, done.Field("totals"), "Joanna Leeds, Ann Other and a namesake; Jan is there already")
-	require.Equal(t, object{"row": 2.0, "column": "", "code": "erased", "message": "the person in the row was erased", "details": object{"code": "erased"}}, done.Field("errors.0"))
+	require.Equal(t, object{"rows": 8.0, "created": 3.0, "updated": 1.0, "skipped": 0.0, "failed": 4.0, "cells": 0.0}, done.Field("totals"), "Joanna Leeds, Ann Other and a namesake; Jan is there already")
+	require.Equal(t, object{"row": 2.0, "column": "", "code": "erased", "message": "the person in the row was erased", "dropped": "row", "details": object{"code": "erased"}}, done.Field("errors.0"))
 	require.Len(t, done.Field("errors"), 4)
 	require.Equal(t, 5, strings.Count(admin.Get("/imports/"+waits+"/errors.csv").Is(200).Body, "\n"))
 	require.Equal(t, []any{"Column 1", "Column 2", "Column 3"}, admin.Get("/imports/"+headless).Is(200).Field("headers"))
@@ -73,7 +73,7 @@ func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *t
 	refused := admin.Get("/imports/" + failed).Is(200)
 	require.EqualValues(t, 3, refused.Field("totals.failed"))
 	require.Equal(t, []any{"erased", "svc_invalid_param", "svc_invalid_param"}, []any{refused.Field("errors.0.code"), refused.Field("errors.1.code"), refused.Field("errors.2.code")}, "Jan and a namesake stay")
-	require.Contains(t, admin.Get("/imports/"+failed+"/errors.csv").Is(200).Body, "2,,erased,the person in the row was erased\n")
+	require.Contains(t, admin.Get("/imports/"+failed+"/errors.csv").Is(200).Body, "2,,erased,the person in the row was erased,row\n")
 
 	var timeline string
 	require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select string_agg(data::text || body, ' ') from activity where contact_id = $1`, next).Scan(&timeline))
@@ -230,7 +230,7 @@ func TestAFileThatIsSplitAnewStillCountsTheRowsOfSomebodyErased(t *testing.T) {
 	id := admin.Post("/imports", object{"file_name": "x", "csv": "email;Note\nzeb@quist.example;a,b\nbehind@example.com;c,d\n"}).Is(201).Text("id")
 	admin.Post("/privacy/erase", object{"email": "zeb@quist.example"}).Is(200)
 	admin.Post("/imports/"+id+"/start", object{"options": object{"separator": ";"}}).Is(200)
-	require.Equal(t, object{"rows": 2.0, "created": 1.0, "updated": 0.0, "skipped": 0.0, "failed": 1.0}, contactstest.Finished(s, admin, id).Field("totals"))
+	require.Equal(t, object{"rows": 2.0, "created": 1.0, "updated": 0.0, "skipped": 0.0, "failed": 1.0, "cells": 0.0}, contactstest.Finished(s, admin, id).Field("totals"))
 }
 
 func TestFilesAreNotKeptForGood(t *testing.T) {

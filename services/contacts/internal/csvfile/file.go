@@ -6,14 +6,9 @@
 package csvfile
 
 import (
-	"encoding/csv"
-	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"frontdesk/libs/csvcell"
 )
 
 const (
@@ -44,26 +39,31 @@ var (
 
 // File is an opened CSV file.
 type File struct {
-	// Headers are the names in the first row, trimmed and at most 190 characters of each; a column without
+	// Headers are the names of the columns, trimmed and at most 190 characters of each; a column without
 	// a name has the empty string.
 	Headers []string
+	// Header is the number of the row that the names stand in, 0 for a file without names.
+	Header int
 	// Separator is the one given or found.
 	Separator rune
 
-	text string
+	text      string
+	width     int  // how many columns a row has, 0 while that is not known
+	backslash bool // quotes inside quotes are written \" and not ""
 }
 
-// Open reads the first row of text. separator is "auto" (or empty), ",", ";" or a tab. A byte order mark, a
-// first line sep=; as spreadsheets write it, and line ends of any system are understood.
-func Open(text, separator string) (*File, error) {
+// Open reads the names of the columns of text. separator is "auto" (or empty), ",", ";" or a tab; header is the number of the row
+// with the names, 0 if the file has none, or HeaderGuessed. A byte order mark, a first line sep=; as spreadsheets write it, and
+// line ends of any system are understood.
+func Open(text, separator string, header int) (*File, error) {
 	if utf8.RuneCountInString(text) > maxCharacters {
 		return nil, errTooLong
 	}
-	return Reopen(text, separator)
+	return Reopen(text, separator, header)
 }
 
 // Reopen is Open for a text that Open has taken before, which Strike may have made a little longer.
-func Reopen(text, separator string) (*File, error) {
+func Reopen(text, separator string, header int) (*File, error) {
 	f := &File{text: clean(text)}
 	switch separator {
 	case "", "auto":
@@ -76,39 +76,70 @@ func Reopen(text, separator string) (*File, error) {
 	if said := f.cutSeparatorLine(); f.Separator == 0 {
 		f.Separator = said
 	}
+	if strings.Trim(f.text, ",;\t \"\n") == "" {
+		return nil, errEmpty
+	}
 	if tooWide(f.text) {
 		return nil, errTooWide
 	}
 	if f.Separator == 0 {
 		f.Separator = detect(f.text)
 	}
-	first, err := f.Rows().next()
-	if err != nil {
-		return nil, errEmpty
+	f.backslash = strings.Contains(f.text, `\"`) && f.misread(true) < f.misread(false)
+	if f.Header = header; header == HeaderGuessed {
+		f.Header = f.guessHeader()
 	}
-	f.Headers = make([]string, 0, len(first.cells))
-	for _, cell := range first.cells {
-		f.Headers = append(f.Headers, shorten(strings.TrimSpace(cell), 190))
+	return f, f.readHeaders()
+}
+
+// misread is how many rows have quotes that cannot be understood, or can only as they stand.
+func (f File) misread(backslash bool) (n int) {
+	f.backslash = backslash
+	for rest := f.text; rest != ""; {
+		r := f.record(rest, nil, 0)
+		if rest = rest[r.length:]; r.loose {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *File) readHeaders() error {
+	whole := *f
+	whole.Header = 0
+	rows, width := whole.Rows(), 0
+	for range sampleRows {
+		row, err := rows.Next()
+		if err != nil {
+			break
+		}
+		if row.Number == f.Header {
+			f.width, f.Headers = len(row.cells), make([]string, 0, len(row.cells))
+			for _, cell := range row.cells {
+				f.Headers = append(f.Headers, shorten(strings.TrimSpace(cell), 190))
+			}
+			break
+		}
+		width = max(width, len(row.cells))
+	}
+	if f.Header == 0 && width > 0 {
+		f.width, f.Headers = width, NamelessHeaders(width)
+	}
+	if f.Headers == nil {
+		return errEmpty
 	}
 	// Spreadsheets leave empty columns behind the last one with a name.
 	for n := len(f.Headers); n > 1 && f.Headers[n-1] == ""; n-- {
 		f.Headers = f.Headers[:n-1]
 	}
 	if len(f.Headers) > maxColumns {
-		return nil, errTooWide
+		return errTooWide
 	}
-	return f, nil
+	return nil
 }
 
-// Rows starts reading at the row of headers; Next skips to the rows below it.
-func (f *File) Rows() *Rows {
-	r := csv.NewReader(strings.NewReader(f.text))
-	r.Comma = f.Separator
-	r.LazyQuotes = true
-	r.FieldsPerRecord = -1
-	r.ReuseRecord = true
-	return &Rows{text: f.text, csv: r}
-}
+// Rows starts reading at the first row; Next skips to the rows below the headers.
+func (f *File) Rows() *Rows { return &Rows{file: f} }
 
 // RowsBehind starts reading behind row number n, whether that row is still there or was struck out.
 func (f *File) RowsBehind(n int) *Rows {
@@ -117,11 +148,16 @@ func (f *File) RowsBehind(n int) *Rows {
 	return rows
 }
 
+// Sample is the first rows below the headers as a guess needs them.
+func (f *File) Sample() [][]string { return f.head(sampleRows) }
+
 // Preview is the first rows below the headers, at most PreviewRows, each with a cell per column of which
 // 1000 characters are shown.
-func (f *File) Preview() [][]string {
+func (f *File) Preview() [][]string { return f.head(previewRows) }
+
+func (f *File) head(n int) [][]string {
 	out := [][]string{}
-	for rows := f.Rows(); len(out) < previewRows; {
+	for rows := f.Rows(); len(out) < n; {
 		row, err := rows.Next()
 		if err != nil {
 			break
@@ -135,91 +171,23 @@ func (f *File) Preview() [][]string {
 	return out
 }
 
-// Rows reads a file row by row.
-type Rows struct {
-	text   string
-	csv    *csv.Reader
-	start  int64 // of the row read last
-	offset int64 // behind it
-	number int
-	behind int // rows up to this number are left out
-}
-
-// Row is one row of a file.
-type Row struct {
-	// Number counts as a spreadsheet shows it: the headers are row 1, empty rows count, a cell of
-	// several lines is in one row.
-	Number int
-	// Cells as they stand in the file, valid until the next call of Next; fewer or more than there
-	// are headers in a ragged row.
-	cells []string
-}
-
-// Cell is the trimmed content of a column, counted from 0; empty when the row ends before it. The apostrophe
-// that exports put before what looks like a formula is taken off again.
-func (r Row) Cell(column int) string {
-	if column >= len(r.cells) {
-		return ""
-	}
-	return strings.TrimSpace(csvcell.Original(r.cells[column]))
-}
-
-// Next is the next row below the headers that has anything in it, or io.EOF.
-func (r *Rows) Next() (Row, error) {
-	if r.number == 0 {
-		if _, err := r.next(); err != nil {
-			return Row{}, err
-		}
-	}
-	for {
-		if row, err := r.next(); err != nil || row.Number > r.behind {
-			return row, err
-		}
-	}
-}
-
-func (r *Rows) next() (Row, error) {
-	for {
-		// The csv reader skips empty lines without a word; they are rows all the same.
-		for int(r.offset) < len(r.text) && r.text[r.offset] == '\n' {
-			r.offset++
-			r.countUnlessLeading()
-		}
-		r.start = r.offset
-		cells, err := r.csv.Read()
-		if err != nil {
-			return Row{}, io.EOF // with lazy quotes and any number of fields there is no other error
-		}
-		r.offset = r.csv.InputOffset()
-		if slices.ContainsFunc(cells, func(s string) bool { return strings.TrimSpace(s) != "" }) {
-			r.number++
-			return Row{Number: r.number, cells: cells}, nil
-		}
-		r.countUnlessLeading()
-	}
-}
-
-// Empty rows above the headers do not count: the headers are row 1 wherever they stand.
-func (r *Rows) countUnlessLeading() {
-	if r.number > 0 {
-		r.number++
-	}
-}
-
 // Strike is the file as text without the rows that match, and their numbers. An empty row stands for each, so that
 // the others keep their numbers; headers that match become NamelessHeaders.
 func (f *File) Strike(match func(cells []string) bool) (text string, struck []int) {
 	var b strings.Builder
 	b.WriteString("sep=" + string(f.Separator) + "\n")
 	rows := f.Rows()
-	from := int64(0)
+	from := 0
 	for row, err := rows.next(); err == nil; row, err = rows.next() {
 		if !match(row.cells) {
 			continue
 		}
 		b.WriteString(f.text[from:rows.start])
-		if row.Number == 1 {
+		switch row.Number {
+		case f.Header:
 			b.WriteString(strings.Join(NamelessHeaders(len(row.cells)), string(f.Separator)))
+		case 1:
+			b.WriteString(struckRow)
 		}
 		b.WriteString("\n")
 		from, struck = rows.offset, append(struck, row.Number)

@@ -27,7 +27,7 @@ func FuzzStrike(f *testing.F) {
 	f.Add("x\n\"x", "x", 1)
 	f.Add("\"a\"\"\n\",x\r\r\nb,\"c", "b", 3)
 	f.Fuzz(func(t *testing.T, text, word string, behind int) {
-		file, err := Open(text, "auto")
+		file, err := Open(text, "auto", HeaderGuessed)
 		if err != nil || word == "" {
 			return
 		}
@@ -36,7 +36,7 @@ func FuzzStrike(f *testing.F) {
 		if len(struck) == 0 {
 			return
 		}
-		left, err := Reopen(rest, "auto")
+		left, err := Reopen(rest, "auto", file.Header)
 		require.NoError(t, err)
 		require.Equal(t, file.Separator, left.Separator)
 		want := map[int][]string{}

@@ -1,16 +1,10 @@
 package csvfile
 
-import (
-	"encoding/csv"
-	"strings"
-)
+import "strings"
 
 var separators = []rune{',', ';', '\t'}
 
-const (
-	sampleRows  = 30
-	sampleBytes = 64 << 10
-)
+const sampleBytes = 64 << 10
 
 // detect finds the separator of a file: the one that splits the most columns off, in the row of headers and
 // in the same number below it, and that leaves no quotes in the middle of cells. Names of columns
@@ -24,36 +18,38 @@ func detect(text string) rune {
 	}
 	best, bestScore := ',', 0
 	for _, separator := range separators {
-		if score := fit(text, separator); score > bestScore {
-			best, bestScore = separator, score
+		for _, backslash := range []bool{false, true} {
+			f := &File{text: text, Separator: separator, backslash: backslash}
+			if score := f.fit(); score > bestScore {
+				best, bestScore = separator, score
+			}
 		}
 	}
 	return best
 }
 
-// fit says how well a separator fits a sample; 0 when it separates nothing.
-func fit(sample string, separator rune) int {
-	r := csv.NewReader(strings.NewReader(sample))
-	r.Comma = separator
-	r.LazyQuotes = true
-	r.FieldsPerRecord = -1
-	r.ReuseRecord = true
-	score, columns, known := 0, 0, 0
+// fit says how well the separator fits; 0 when it separates nothing.
+func (f *File) fit() int {
+	header := max(f.guessHeader(), 1)
+	score, columns, names := 0, 0, 0
+	rows := f.Rows()
 	for range sampleRows {
-		cells, err := r.Read()
+		row, err := rows.Next()
 		if err != nil {
 			break
 		}
-		if columns == 0 {
-			columns = len(cells)
-			for _, target := range Guess(cells, nil) {
-				if target != "" {
-					known++
-				}
-			}
+		if row.Number < header {
+			continue
 		}
-		score += min(len(cells), columns) - 1
-		for _, cell := range cells {
+		if columns == 0 {
+			columns, names = len(row.cells), known(row.cells)
+			f.width = columns
+		}
+		score += min(len(row.cells), columns) - 1
+		if row.Broken {
+			score -= 2
+		}
+		for _, cell := range row.cells {
 			if strings.Count(cell, `"`)%2 == 1 {
 				score -= 2
 			}
@@ -62,5 +58,5 @@ func fit(sample string, separator rune) int {
 	if columns < 2 || score <= 0 {
 		return 0
 	}
-	return score*10 + min(known, 9)
+	return score*10 + min(names, 9)
 }

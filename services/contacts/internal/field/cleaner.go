@@ -8,6 +8,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
+	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/record"
 )
@@ -100,13 +101,35 @@ func (c *Cleaner) Shown(values map[string]any) map[string]any {
 // Err is the refusal of all that was wrong; nil if nothing was.
 func (c *Cleaner) Err() error { return c.problems.Err() }
 
-// Value is the stored form of a text for the custom field with a key: nil if it is empty, or if the field is not there or is archived.
-func (c *Cleaner) Value(key, text string) (any, fault.Problem) {
+// Cell is the stored form of a cell for the custom field with a key, as spreadsheets of the business's country write it: nil if it is empty, or
+// if the field is not there or is archived.
+func (c *Cleaner) Cell(key, cell string) (any, fault.Problem) {
 	f, ok := c.custom[key]
 	if !ok {
 		return nil, fault.Problem{}
 	}
-	return f.value(text, c.region)
+	switch f.Type {
+	case "date":
+		if cell, ok = csvfile.Date(cell, c.region); !ok {
+			return nil, fault.Day()
+		}
+	case "number":
+		if cell, ok = csvfile.Decimal(cell, c.region); !ok {
+			return nil, fault.NewProblem("number", "must be a number without a separator between thousands")
+		}
+	case "email":
+		cell = csvfile.Address(cell)
+	case "phone":
+		if cell, ok = csvfile.PhoneNumber(cell); !ok {
+			return nil, NumberLost()
+		}
+	}
+	return f.value(cell, c.region)
+}
+
+// NumberLost is the problem of a telephone number whose last digits a spreadsheet has rounded away.
+func NumberLost() fault.Problem {
+	return fault.NewProblem("number_lost", "was shortened by a spreadsheet: its last digits are lost")
 }
 
 // Size refuses custom values that are too much for one record.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/libs/db"
+	"frontdesk/services/contacts/internal/csvfile"
 )
 
 // Exported are the custom fields that are columns of an export.
@@ -25,7 +26,7 @@ func Labels(fields []Field) []string {
 	return out
 }
 
-// AppendValues adds a cell for each custom field, the options of a choice separated by commas.
+// AppendValues adds a cell for each custom field, the options of a choice as csvfile.Join writes them.
 func AppendValues(cells []string, raw []byte, fields []Field) ([]string, error) {
 	values := map[string]any{}
 	if len(fields) > 0 && string(raw) != "{}" {
@@ -46,13 +47,17 @@ func cellText(v any) string {
 	case string:
 		return v
 	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		text := strconv.FormatFloat(v, 'f', -1, 64)
+		if whole, decimals, _ := strings.Cut(text, "."); len(decimals) == 3 && len(strings.TrimPrefix(whole, "-")) < 4 {
+			text += "0" // or 1.234 looks like a thousand where points stand between thousands
+		}
+		return text
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {
 			parts[i] = cellText(x)
 		}
-		return strings.Join(parts, ", ")
+		return csvfile.Join(parts)
 	}
 	return fmt.Sprint(v)
 }

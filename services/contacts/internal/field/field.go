@@ -110,7 +110,7 @@ func insertField(ctx context.Context, tx *db.Tx, f Field) (Field, error) {
 	err := tx.QueryRow(ctx, `
 		insert into field (id, entity, key, label, type, options, group_id, source, show_in_list, created_at, sort_order)
 		values (@id, @entity, @key, @label, @type, @options, @group, @source, @show_in_list, @created_at,
-			(select coalesce(max(sort_order), 0) + 1 from field where entity = @entity))
+			(select least(coalesce(max(sort_order), 0)::bigint + 1, 2147483647) from field where entity = @entity))
 		returning sort_order`,
 		pgx.NamedArgs{"id": f.ID, "entity": f.Entity, "key": f.Key, "label": f.Label, "type": f.Type, "options": f.Options, "group": f.Group,
 			"source": f.Source, "show_in_list": f.ShowInList, "created_at": f.CreatedAt}).Scan(&f.SortOrder)

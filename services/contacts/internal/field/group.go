@@ -52,7 +52,7 @@ func (r *Room) createGroup(ctx context.Context, tx *db.Tx, in newGroup) (group, 
 	}
 	err := tx.QueryRow(ctx, `
 		insert into field_group (id, entity, label, created_at, sort_order)
-		values ($1, $2, $3, $4, (select coalesce(max(sort_order), 0) + 1 from field_group where entity = $2)) returning sort_order`,
+		values ($1, $2, $3, $4, (select least(coalesce(max(sort_order), 0)::bigint + 1, 2147483647) from field_group where entity = $2)) returning sort_order`,
 		g.ID, g.Entity, g.Label, tx.Now).Scan(&g.SortOrder)
 	return g, err
 }

@@ -156,7 +156,12 @@ func (f Field) choices(v any) (any, fault.Problem) {
 		if o, problem := f.option(v); problem.IsZero() {
 			return []any{o}, problem
 		}
-		for part := range strings.SplitSeq(v, ",") {
+		// Options may hold what separates them elsewhere.
+		parts := csvfile.CommaList(v)
+		if slices.ContainsFunc(parts, func(part string) bool { _, problem := f.option(part); return !problem.IsZero() }) {
+			parts = csvfile.List(v)
+		}
+		for _, part := range parts {
 			given = append(given, part)
 		}
 	default:
@@ -209,8 +214,8 @@ func numberValue(v any) (any, fault.Problem) {
 }
 
 var truths = map[string]bool{
-	"true": true, "1": true, "yes": true, "on": true, "x": true, "ja": true, "oui": true, "y": true, "j": true, "o": true,
-	"false": false, "0": false, "no": false, "off": false, "nee": false, "non": false, "nein": false, "n": false,
+	"true": true, "1": true, "yes": true, "on": true, "x": true, "ja": true, "oui": true, "y": true, "j": true, "o": true, "waar": true, "vrai": true, "wahr": true, "juist": true, "aan": true, "ein": true, "✓": true, "✔": true,
+	"false": false, "0": false, "no": false, "off": false, "nee": false, "non": false, "nein": false, "n": false, "onwaar": false, "faux": false, "falsch": false, "onjuist": false, "uit": false, "aus": false, "✗": false,
 }
 
 func checkboxValue(v any) (any, fault.Problem) {

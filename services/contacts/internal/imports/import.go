@@ -18,35 +18,39 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/csvfile"
+	"frontdesk/services/contacts/internal/draft"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/person"
 )
 
 // ListedImport is a file of contacts and how far it came.
 type ListedImport struct {
-	ID         uuid.UUID     `json:"id" doc:"The id of the record."`
-	FileName   string        `json:"file_name" doc:"The name of the file."`
-	Status     string        `json:"status" enum:"uploaded,queued,running,completed,failed" doc:"How far it is."`
-	Headers    []string      `json:"headers" doc:"The names of the columns, as the file has them."`
-	Mapping    []string      `json:"mapping" doc:"The target of each column; an empty string skips it."`
-	Options    importOptions `json:"options"`
-	Totals     importTotals  `json:"totals"`
-	CreatedAt  time.Time     `json:"created_at" doc:"When it was made."`
-	FinishedAt *time.Time    `json:"finished_at" doc:"When it ended; null while it has not."`
+	ID         uuid.UUID             `json:"id" doc:"The id of the record."`
+	FileName   string                `json:"file_name" doc:"The name of the file."`
+	Status     string                `json:"status" enum:"uploaded,queued,running,checked,completed,failed,undoing,undone" doc:"How far it is."`
+	Headers    []string              `json:"headers" doc:"The names of the columns, as the file has them."`
+	Mapping    []string              `json:"mapping" doc:"The target of each column; an empty string skips it."`
+	Options    importOptions         `json:"options"`
+	Totals     importTotals          `json:"totals"`
+	Undo       opt.Value[importUndo] `json:"undo" doc:"What an undo has done so far; null without one."`
+	CreatedAt  time.Time             `json:"created_at" doc:"When it was made."`
+	FinishedAt *time.Time            `json:"finished_at" doc:"When it ended; null while it has not."`
 }
 
 // Import is a ListedImport with rows of its file.
 type Import struct {
 	ListedImport
-	Preview [][]string    `json:"preview" doc:"The first five rows."`
-	Errors  []importError `json:"errors" doc:"The first hundred; errors.csv has all."`
+	Preview [][]string          `json:"preview" doc:"The first five rows."`
+	Errors  []draft.ImportError `json:"errors" doc:"The first hundred; errors.csv has more."`
 }
 
 // importOptions say how rows become contacts.
 type importOptions struct {
 	Duplicates string `json:"duplicates" enum:"fill_empty,skip,overwrite" doc:"What happens to a contact with the same email address."`
 	Tag        string `json:"tag" maxLength:"100" doc:"Added to every imported contact."`
-	Separator  string `json:"separator" doc:"auto, a comma or a semicolon."`
+	Separator  string `json:"separator" doc:"auto, a comma, a semicolon or a tab."`
+	Header     int    `json:"header" doc:"The number of the row with the names of the columns, counted from 1; 0 for a file without them."`
+	DryRun     bool   `json:"dry_run" doc:"The rows are tried and counted, and nothing is changed."`
 }
 
 // importTotals count the rows: created, updated, skipped and failed ones are all of an import that is completed.
@@ -56,6 +60,7 @@ type importTotals struct {
 	Updated int `json:"updated" doc:"How many were changed."`
 	Skipped int `json:"skipped" doc:"How many were left out."`
 	Failed  int `json:"failed" doc:"How many were refused."`
+	Cells   int `json:"cells" doc:"How many cells of imported rows could not be read and were left out."`
 }
 
 // Statuses of an import.
@@ -63,32 +68,39 @@ const (
 	importUploaded  = "uploaded"
 	importQueued    = "queued"
 	importRunning   = "running"
+	importChecked   = "checked"
 	importCompleted = "completed"
 	importFailed    = "failed"
+	importUndoing   = "undoing"
+	importUndone    = "undone"
 )
 
 // newImport is an upload.
 type newImport struct {
 	FileName string `json:"file_name" required:"true" maxLength:"190" doc:"The name of the file, for people."`
-	CSV      string `json:"csv" required:"true" maxLength:"5242880" doc:"The file, its first row the names of the columns."`
+	CSV      string `json:"csv" required:"true" maxLength:"5242880" doc:"The file as text: CSV, of which the row with the names of the columns is found among the first ten, or vCards."`
 }
 
 // createImport stores a file, guesses what its columns are and shows the first rows. Nothing is imported yet.
 func (r *Room) createImport(ctx context.Context, tx *db.Tx, in newImport) (Import, error) {
 	m := Import{ListedImport{ID: db.NewID(), FileName: strings.TrimSpace(in.FileName), Status: importUploaded, CreatedAt: tx.Now,
-		Options: importOptions{Duplicates: contact.ModeFill, Separator: "auto"}}, nil, []importError{}}
+		Options: importOptions{Duplicates: contact.ModeFill, Separator: "auto", Header: csvfile.HeaderGuessed}}, nil, []draft.ImportError{}}
 	if p := form.Name(m.FileName, 190); !p.IsZero() {
 		return m, fault.Invalid("file_name", p)
 	}
-	m, err := opened(ctx, tx, m, in.CSV)
+	in.CSV = csvfile.FromCards(in.CSV)
+	m, f, err := opened(m, in.CSV)
 	if err != nil {
+		return m, fault.Invalid("csv", unreadable(err, err.Error()))
+	}
+	if m.Mapping, err = guessed(ctx, tx, f); err != nil {
 		return m, err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into import (id, user_id, actor, file_name, csv, headers, mapping, options, preview, rows, created_at)
-		values (@id, @user, @actor, @file_name, @csv, @headers, @mapping, @options, @preview, @rows, @now)`,
+		insert into import (id, user_id, actor, file_name, csv, headers, mapping, options, header, separator, done_row, preview, rows, created_at)
+		values (@id, @user, @actor, @file_name, @csv, @headers, @mapping, @options, @header, @separator, @header, @preview, @rows, @now)`,
 		pgx.NamedArgs{"id": m.ID, "user": tx.Who.UserID, "actor": importActor{tx.Who.UserID, tx.Who.Label}, "file_name": m.FileName,
-			"csv": strings.ReplaceAll(in.CSV, "\x00", ""), "headers": m.Headers, "mapping": m.Mapping, "options": m.Options, "preview": m.Preview,
+			"csv": strings.ReplaceAll(in.CSV, "\x00", ""), "headers": m.Headers, "mapping": m.Mapping, "options": m.Options, "header": m.Options.Header, "separator": string(f.Separator), "preview": m.Preview,
 			"rows": m.Totals.Rows, "now": tx.Now})
 	return m, err
 }
@@ -99,48 +111,55 @@ type importActor struct {
 	Label  string `json:"label"`
 }
 
-// opened is m with what its file shows: headers, a guessed mapping, preview, number of rows. A file that cannot be read is
-// 400 naming csv.
-func opened(ctx context.Context, tx *db.Tx, m Import, text string) (Import, error) {
-	f, err := csvfile.Open(text, m.Options.Separator)
+// opened is m with what its file shows: headers, preview, number of rows, and the file. It fails with csvfile.Unreadable only.
+func opened(m Import, text string) (Import, *csvfile.File, error) {
+	f, err := csvfile.Open(text, m.Options.Separator, m.Options.Header)
 	if err != nil {
-		return m, fault.Invalid("csv", unreadable(err, err.Error()))
+		return m, nil, err
 	}
-	fields, err := field.Writable(ctx, tx, "contact")
-	if err != nil {
-		return m, err
-	}
-	m.Headers, m.Preview = f.Headers, f.Preview()
-	m.Mapping = csvfile.Guess(f.Headers, fields.Columns())
+	m.Headers, m.Preview, m.Options.Header = f.Headers, f.Preview(), f.Header
 	// Rows of people who were erased are gone from the file, and have failed.
 	m.Totals.Rows = m.Totals.Failed
 	for rows := f.Rows(); ; m.Totals.Rows++ {
 		if _, err := rows.Next(); err != nil {
-			return m, nil
+			return m, f, nil
 		}
 	}
 }
 
+// guessed is the mapping that a file suggests.
+func guessed(ctx context.Context, tx *db.Tx, f *csvfile.File) ([]string, error) {
+	fields, err := field.Writable(ctx, tx, "contact")
+	return f.Guess(fields.Columns()), err
+}
+
 const (
-	listedColumns = `id, file_name, status, headers, mapping, options, rows, created, updated, skipped, failed, created_at, finished_at`
+	listedColumns = `id, file_name, status, headers, mapping, options, header, rows, created, updated, skipped, failed, cells, removed, restored, kept, created_at, finished_at`
 	importColumns = listedColumns + `, preview`
 )
 
 // importRow is an import as importColumns give it. Those of listedColumns leave Preview empty.
 type importRow struct {
-	ID                                      uuid.UUID
-	FileName, Status                        string
-	Headers, Mapping                        []string
-	Options                                 importOptions
-	Preview                                 [][]string
-	Rows, Created, Updated, Skipped, Failed int
-	CreatedAt                               time.Time
-	FinishedAt                              *time.Time
+	ID                                       uuid.UUID
+	FileName, Status                         string
+	Headers, Mapping                         []string
+	Options                                  importOptions
+	Preview                                  [][]string
+	Header, Rows                             int
+	Created, Updated, Skipped, Failed, Cells int
+	Removed, Restored, Kept                  int
+	CreatedAt                                time.Time
+	FinishedAt                               *time.Time
 }
 
 func (r importRow) listed() ListedImport {
-	return ListedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, importTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed},
-		r.CreatedAt, r.FinishedAt}
+	r.Options.Header = r.Header
+	var undo opt.Value[importUndo]
+	if r.Status == importUndoing || r.Status == importUndone {
+		undo = opt.Of(importUndo{r.Removed, r.Restored, r.Kept})
+	}
+	return ListedImport{r.ID, r.FileName, r.Status, r.Headers, r.Mapping, r.Options, importTotals{r.Rows, r.Created, r.Updated, r.Skipped, r.Failed, r.Cells},
+		undo, r.CreatedAt, r.FinishedAt}
 }
 
 // readImport reads an import. Who sees only their own contacts sees only their own imports; 404 svc_not_found otherwise.
@@ -177,11 +196,11 @@ func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Impor
 	if err != nil {
 		return Import{}, err
 	}
-	m := Import{r.listed(), r.Preview, []importError{}}
-	if rows, err = tx.Query(ctx, `select row, "column", code, message, details from import_error where import_id = $1 order by row limit 100`, r.ID); err != nil {
+	m := Import{r.listed(), r.Preview, []draft.ImportError{}}
+	if rows, err = tx.Query(ctx, `select row, "column", code, message, dropped, details from import_error where import_id = $1 order by row, n limit 100`, r.ID); err != nil {
 		return m, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[importError])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[draft.ImportError])
 	m.Errors = append(m.Errors, found...)
 	return m, err
 }
@@ -218,7 +237,7 @@ func (r *Room) getImport(ctx context.Context, tx *db.Tx, in op.ByID) (Import, er
 // importChange corrects the mapping or the options of an import before it starts.
 type importChange struct {
 	ID      uuid.UUID                `json:"id"`
-	Mapping opt.Value[[]string]      `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column."`
+	Mapping opt.Value[[]string]      `json:"mapping,omitzero" maxItems:"500" doc:"first_name, last_name, email, phone, organization, owner, status, source, tags, fields.<key> or an empty string for each column. Of several columns with one target, all tags count, else the first that is filled in the row."`
 	Options opt.Value[importChoices] `json:"options,omitzero" doc:"What the import does."`
 }
 
@@ -226,7 +245,9 @@ type importChange struct {
 type importChoices struct {
 	Duplicates opt.Value[string] `json:"duplicates,omitzero" enum:"fill_empty,skip,overwrite" doc:"What happens with a row whose address a contact has."`
 	Tag        opt.Value[string] `json:"tag,omitzero" nullable:"true" maxLength:"100" doc:"null or an empty text for none."`
-	Separator  opt.Value[string] `json:"separator,omitzero" doc:"The character between the columns."`
+	Separator  opt.Value[string] `json:"separator,omitzero" doc:"The character between the columns: a comma, a semicolon, a tab, or auto."`
+	DryRun     opt.Value[bool]   `json:"dry_run,omitzero" doc:"Try the rows and count what would become of them, without a change. The status is checked then, and the import can be started."`
+	Header     opt.Value[int]    `json:"header,omitzero" minimum:"0" maximum:"50" doc:"The number of the row with the names of the columns, counted from 1; 0 for a file without them."`
 }
 
 // duplicatesSkip leaves a contact that has the address of a row as it is; the other choices are modeFill and modeOverwrite.
@@ -237,8 +258,10 @@ func (c importChoices) apply(o importOptions) (importOptions, error) {
 	c.Duplicates.Apply(&o.Duplicates)
 	c.Separator.Apply(&o.Separator)
 	c.Tag.Apply(&o.Tag)
+	c.Header.Apply(&o.Header)
+	c.DryRun.Apply(&o.DryRun)
 	o.Tag = person.Name(o.Tag)
-	if separators := []string{"auto", ",", ";"}; !slices.Contains(separators, o.Separator) {
+	if separators := []string{"auto", ",", ";", "\t"}; !slices.Contains(separators, o.Separator) {
 		return o, fault.Invalid("options.separator", fault.NotOneOf(separators...))
 	}
 	return o, nil
@@ -259,19 +282,23 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 	if err != nil {
 		return m, err
 	}
-	if m.Status != importUploaded {
+	switch m.Status {
+	case importUploaded:
+	case importChecked:
+		if err := forgetCheck(ctx, tx, &m); err != nil {
+			return m, err
+		}
+	default:
 		return m, fault.InvalidStatus(m.Status, "The import has started already.")
 	}
-	before := m.Options.Separator
+	m.Options.DryRun = false // each start says it anew
+	before := m.Options
 	if m.Options, err = in.Options.V.apply(m.Options); err != nil {
 		return m, err
 	}
-	if m.Options.Separator != before {
-		var text string
-		if err := tx.QueryRow(ctx, `select csv from import where id = $1`, m.ID).Scan(&text); err != nil {
-			return m, err
-		}
-		if m, err = opened(ctx, tx, m, text); err != nil {
+	var separator *string
+	if m.Options.Separator != before.Separator || m.Options.Header != before.Header {
+		if separator, err = split(ctx, tx, &m); err != nil {
 			return m, err
 		}
 	}
@@ -290,35 +317,72 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 	}
 	m.Status = status
 	// It runs in the name of who starts it.
-	_, err = tx.Exec(ctx, `update import set status = @status, mapping = @mapping, options = @options, headers = @headers, preview = @preview, rows = @rows,
-		user_id = @user, actor = @actor where id = @id`,
-		pgx.NamedArgs{"id": m.ID, "status": m.Status, "mapping": m.Mapping, "options": m.Options, "headers": m.Headers, "preview": m.Preview,
-			"rows": m.Totals.Rows, "user": tx.Who.UserID, "actor": importActor{tx.Who.UserID, tx.Who.Label}})
+	_, err = tx.Exec(ctx, `update import set status = @status, mapping = @mapping, options = @options, headers = @headers, header = @header, done_row = @header,
+		separator = coalesce(@separator, separator), preview = @preview, rows = @rows,
+		user_id = case when @starts then @user else user_id end, actor = case when @starts then @actor else actor end where id = @id`,
+		pgx.NamedArgs{"id": m.ID, "status": m.Status, "mapping": m.Mapping, "options": m.Options, "headers": m.Headers, "header": m.Options.Header,
+			"separator": separator, "preview": m.Preview, "rows": m.Totals.Rows, "starts": status == importQueued, "user": tx.Who.UserID,
+			"actor": importActor{tx.Who.UserID, tx.Who.Label}})
 	return m, err
 }
 
-// importErrors downloads the rows that failed, with the reason before their cells.
+// forgetCheck forgets what a dry run counted. Rows of people who were erased stay failed.
+func forgetCheck(ctx context.Context, tx *db.Tx, m *Import) error {
+	if _, err := tx.Exec(ctx, `delete from import_error where import_id = $1 and code <> 'erased'`, m.ID); err != nil {
+		return err
+	}
+	m.Errors = slices.DeleteFunc(m.Errors, func(e draft.ImportError) bool { return e.Code != "erased" })
+	m.Totals = importTotals{Rows: m.Totals.Rows}
+	return tx.QueryRow(ctx, `update import set created = 0, updated = 0, skipped = 0, cells = 0,
+		failed = (select count(*) from import_error where import_id = id) where id = $1 returning failed`, m.ID).Scan(&m.Totals.Failed)
+}
+
+// split reads the file of an import anew by its options, and gives the separator. The mapping is guessed anew if the columns are others now.
+func split(ctx context.Context, tx *db.Tx, m *Import) (separator *string, err error) {
+	var text string
+	if err := tx.QueryRow(ctx, `select csv from import where id = $1`, m.ID).Scan(&text); err != nil {
+		return nil, err
+	}
+	before := m.Headers
+	next, f, err := opened(*m, text)
+	if err != nil {
+		return nil, fault.Invalid("options.header", unreadable(err, err.Error()))
+	}
+	if *m = next; !slices.Equal(before, m.Headers) {
+		if m.Mapping, err = guessed(ctx, tx, f); err != nil {
+			return nil, err
+		}
+	}
+	found := string(f.Separator)
+	return &found, nil
+}
+
+// importErrors downloads the rows that failed and those of which a cell was left out, with the reason before their cells.
 func (r *Room) importErrors(ctx context.Context, tx *db.Tx, in op.ByID, d *op.Download) error {
 	m, err := readImport(ctx, tx, in.ID)
 	if err != nil {
 		return err
 	}
-	d.Start("import-errors.csv", op.Separator(m.Options.Separator))
-	if err := d.Row(append([]string{"row", "column", "code", "message"}, m.Headers...)); err != nil {
+	var separator string
+	if err := tx.QueryRow(ctx, `select separator from import where id = $1`, m.ID).Scan(&separator); err != nil {
 		return err
 	}
-	rows, err := d.Query(ctx, tx, `select row, "column", code, message, cells from import_error where import_id = $1 order by row`, in.ID)
+	d.Start("import-errors.csv", op.Separator(separator))
+	if err := d.Row(append([]string{"row", "column", "code", "message", "dropped"}, m.Headers...)); err != nil {
+		return err
+	}
+	rows, err := d.Query(ctx, tx, `select row, "column", code, message, dropped, cells from import_error where import_id = $1 order by row, n`, in.ID)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var e importError
+		var e draft.ImportError
 		var cells []string
-		if err := rows.Scan(&e.Row, &e.Column, &e.Code, &e.Message, &cells); err != nil {
+		if err := rows.Scan(&e.Row, &e.Column, &e.Code, &e.Message, &e.Dropped, &cells); err != nil {
 			return err
 		}
-		if err := d.Row(append([]string{strconv.Itoa(e.Row), e.Column, e.Code, e.Message}, cells...)); err != nil {
+		if err := d.Row(append([]string{strconv.Itoa(e.Row), e.Column, e.Code, e.Message, e.Dropped}, cells...)); err != nil {
 			return err
 		}
 	}
@@ -331,45 +395,27 @@ const (
 	importLasts = 90 * 24 * time.Hour
 )
 
-// dropImports fails uploads that nobody started for uploadLasts, and deletes imports that ended importLasts ago.
+// dropImports fails uploads that nobody started for uploadLasts, forgets what undoing needs after undoLasts, and deletes imports that ended
+// importLasts ago.
 func (r *Room) dropImports(ctx context.Context) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `
 			with old as (
-				update import set status = @failed, csv = '', preview = '[]', finished_at = @now where status = @uploaded and created_at < @before returning id
+				update import set status = @failed, csv = '', preview = '[]', finished_at = @now where status in (@uploaded, @checked) and created_at < @before returning id
 			)
 			insert into import_error (import_id, row, "column", code, message, details, cells)
 			select id, 0, '', 'svc_invalid_status', 'Nobody started the import within seven days.', '{"code": "not_started"}', '{}' from old`,
-			pgx.NamedArgs{"failed": importFailed, "uploaded": importUploaded, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
+			pgx.NamedArgs{"failed": importFailed, "uploaded": importUploaded, "checked": importChecked, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed') and created_at < $1`, tx.Now.Add(-importLasts))
+		if _, err := tx.Exec(ctx, `delete from import_contact c using import i where i.id = c.import_id and i.status in ('completed', 'failed') and i.finished_at < $1`,
+			tx.Now.Add(-undoLasts)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed', 'undone') and created_at < $1`, tx.Now.Add(-importLasts))
 		return err
 	})
 }
-
-// importError is a row that was not imported, or why the import has failed. The headers are row 1, and row 0 is the whole file.
-// Code that works on an import returns it as an error to end the import.
-type importError struct {
-	Row     int    `json:"row" doc:"The number of the row; the headers are row 1, and 0 stands for the whole file."`
-	Column  string `json:"column" doc:"The column that it is about; empty for none."`
-	Code    string `json:"code" doc:"The code of the error."`
-	Message string `json:"message" doc:"A sentence for people."`
-	// Details are the code and the facts of a fault.Problem. Errors from before they were kept have none.
-	Details map[string]any `json:"details" doc:"What is wrong, as in data.details of a refusal: a code, and the values that the sentence names. Empty for older errors."`
-}
-
-// newError makes the error of a row. The text of p is its message.
-func newError(row int, column, code string, p fault.Problem) importError {
-	e := importError{row, column, code, p.Text, p.Details()}
-	if allowed, ok := e.Details["allowed"].([]string); ok {
-		// A file may have many rows with such an error, and each stores the list.
-		e.Details["allowed"] = allowed[:min(len(allowed), 10)]
-	}
-	return e
-}
-
-func (e importError) Error() string { return e.Code + ": " + e.Message }
 
 // unreadable is the problem of a file that csvfile could not open, in the words of text.
 func unreadable(err error, text string) fault.Problem {

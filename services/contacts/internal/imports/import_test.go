@@ -66,13 +66,13 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		admin.Post("/imports/"+id+"/start", nil).Fails(409, "svc_invalid_status")
 		admin.Patch("/imports/"+id, object{"options": object{"tag": "x"}}).Fails(409, "svc_invalid_status")
 		a = contactstest.Finished(s, admin, id)
-		require.Equal(t, object{"rows": 6.0, "created": 2.0, "updated": 2.0, "skipped": 0.0, "failed": 2.0}, a.Field("totals"))
+		require.Equal(t, object{"rows": 6.0, "created": 3.0, "updated": 2.0, "skipped": 0.0, "failed": 1.0, "cells": 1.0}, a.Field("totals"))
 		require.NotNil(t, a.Field("finished_at"))
 		require.Equal(t, []any{
 			object{"row": 4.0, "column": "E-mail", "code": "svc_invalid_param", "message": "email must be an email address such as name@example.com",
-				"details": object{"code": "email", "example": "name@example.com"}},
+				"dropped": "row", "details": object{"code": "email", "example": "name@example.com"}},
 			object{"row": 6.0, "column": "Birthday", "code": "svc_invalid_param", "message": "fields.birthday must be a date such as 2026-12-31",
-				"details": object{"code": "date", "example": "2026-12-31"}},
+				"dropped": "cell", "details": object{"code": "date", "example": "2026-12-31"}},
 		}, a.Field("errors"))
 
 		ann := admin.Get("/contacts?search=ann%40example.com").Is(200)
@@ -88,14 +88,17 @@ func TestWhatAnImportMakesOfAFile(t *testing.T) {
 		require.Equal(t, "import", entry["channel"])
 		require.EqualValues(t, admin.UserID, entry["user_id"])
 		require.Equal(t, []string{proto.KindContactCreated, proto.KindContactUpdated}, s.Kinds(proto.ContactTopic, ann.Text("items.0.id")))
-		require.EqualValues(t, 3, admin.Get("/contacts").Is(200).Field("total"))
+		require.EqualValues(t, 4, admin.Get("/contacts").Is(200).Field("total"))
 
 		down := admin.Get("/imports/" + id + "/errors.csv").Is(200)
-		rows, err := csv.NewReader(strings.NewReader(down.Body)).ReadAll()
+		written := csv.NewReader(strings.NewReader(down.Body))
+		written.Comma = ';'
+		rows, err := written.ReadAll()
 		require.NoError(t, err)
 		require.Len(t, rows, 3)
-		require.Equal(t, []string{"row", "column", "code", "message", "Voornaam"}, rows[0][:5])
-		require.Equal(t, "no address", rows[1][6])
+		require.Equal(t, []string{"row", "column", "code", "message", "dropped", "Voornaam"}, rows[0][:6])
+		require.Equal(t, "no address", rows[1][7])
+		require.Equal(t, "cell", rows[2][4])
 	})
 	t.Run("duplicates in a file are skipped or overwritten", func(t *testing.T) {
 		contactstest.Afresh(t, s)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/op"
@@ -27,9 +29,10 @@ func New(k *app.Kit, fields *field.Room, subscriptions *marketing.Room) *Room {
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Jobs:     []app.Job{{Name: "imports", Every: time.Hour, Run: r.dropImports}},
-		Workers:  []app.Worker{{Name: "imports", Pause: 300 * time.Millisecond, Slice: newImporter(r).batch}},
-		Personal: app.Personal{Holds: map[string]app.Holds{"import": app.People, "import_error": app.People}},
+		Jobs: []app.Job{{Name: "imports", Every: time.Hour, Run: r.dropImports}},
+		Workers: []app.Worker{{Name: "imports", Pause: 300 * time.Millisecond, Slice: newImporter(r).batch},
+			{Name: "undone imports", Pause: 300 * time.Millisecond, Slice: (&undoer{r, app.NewAside[uuid.UUID]("undone imports")}).slice}},
+		Personal: app.Personal{Holds: map[string]app.Holds{"import": app.People, "import_error": app.People, "import_contact": app.People}},
 		Gauges: []app.Gauge{
 			{Name: "import.files", Unit: "{import}", Doc: "imports that wait or run, by status", Label: "status",
 				SQL: `select s, (select count(*) from import where status = s and status in ('queued', 'running')) from unnest(array['queued', 'running']) s`},
@@ -56,11 +59,17 @@ func (r *Room) Imports(set *op.Set) {
 		Use: "Use it after start-import until status is completed or failed. totals counts created, updated, skipped and failed rows; errors names the first hundred."}, r.getImport)
 	op.Add(set, op.Op{ID: "start-import", Route: "POST /imports/{id}/start", Perm: auth.ImportContacts, Record: "import",
 		Doc:   "Start an import, with a corrected mapping and options if needed. It runs in the background.",
-		Use:   "Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and there is no undo: give tag a name by which you find them. Answers with the import.",
+		Use:   "Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and undo-import undoes them for thirty days. options.dry_run counts what would happen and changes nothing: status becomes checked then, and the import can be started. Answers with the import.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.startImport)
 	op.Add(set, op.Op{ID: "update-import", Ability: "start-import", Route: "PATCH /imports/{id}", Perm: auth.ImportContacts, Record: "import",
-		Doc:   "Save the mapping and the options of an import that has not started.",
+		Doc:   "Save the mapping and the options of an import that has not started. What a dry run counted is forgotten.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.updateImport)
 	op.AddDownload(set, op.Op{ID: "download-import-errors", Ability: "get-import", Route: "GET /imports/{id}/errors.csv", Perm: auth.ImportContacts,
-		Record: "import", Doc: "Download the rows that were not imported, with the reason."}, r.importErrors)
+		Record: "import", Doc: "Download the rows that were not imported and those without a cell, with the reason: the first 10,000."}, r.importErrors)
+	op.Add(set, op.Op{ID: "undo-import", Route: "POST /imports/{id}/undo", Perm: auth.ImportContacts, Destructive: true, Record: "import",
+		Doc:   "Undo an import within thirty days. It runs in the background.",
+		Use:   "Contacts that it made go to the trash, unless something happened to them since; values that it changed return where they are still its own, and its tags go. Ask the person you work for first. Use get-import until status is undone; undo counts, kept.csv has what was left and why.",
+		Fails: op.Fails{"svc_invalid_status": "The import is not completed.", "svc_conflict too_late": "It ended more than thirty days ago."}}, r.undoImport)
+	op.AddDownload(set, op.Op{ID: "download-import-kept", Ability: "get-import", Route: "GET /imports/{id}/kept.csv", Perm: auth.ImportContacts,
+		Record: "import", Doc: "Download the contacts that an undo left as they are, whole or in part, with the reason."}, r.keptContacts)
 }

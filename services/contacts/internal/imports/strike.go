@@ -14,6 +14,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/csvfile"
+	"frontdesk/services/contacts/internal/draft"
 )
 
 // Hold keeps all imports that are not done where they are until the transaction ends.
@@ -30,6 +31,7 @@ type importText struct {
 	Headers  []string      `db:"headers"`
 	Preview  [][]string    `db:"preview"`
 	Options  importOptions `db:"options"`
+	Header   int           `db:"header"`
 	DoneRow  int           `db:"done_row"`
 	CSV      string        `db:"csv"`
 }
@@ -44,7 +46,7 @@ func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	}
 	// One file at a time: together they may be large.
 	for _, id := range ids {
-		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, done_row, csv from import where id = $1`, id)
+		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, header, done_row, csv from import where id = $1`, id)
 		if err != nil {
 			return err
 		}
@@ -65,6 +67,9 @@ func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 			return fmt.Errorf("errors of import %s: %w", id, err)
 		}
 	}
+	if _, err := tx.Exec(ctx, `delete from import_contact where contact_id = any($1)`, l.IDs()); err != nil {
+		return err
+	}
 	return strikeFromImportErrors(ctx, tx, l)
 }
 
@@ -74,7 +79,7 @@ func noteErased(ctx context.Context, tx *db.Tx, imports []uuid.UUID, rows []int)
 	if len(rows) == 0 {
 		return nil
 	}
-	e := newError(0, "", "erased", fault.NewProblem("erased", "the person in the row was erased"))
+	e := draft.NewError(0, "", "erased", fault.NewProblem("erased", "the person in the row was erased"))
 	b := &pgx.Batch{}
 	b.Queue(`delete from import_error where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, imports, rows)
 	b.Queue(`insert into import_error (import_id, row, "column", code, message, details, cells)
@@ -98,7 +103,7 @@ func strikeFromText(t *importText, l *contact.Leavers) (waiting []int, struck bo
 	if t.CSV == "" {
 		return nil, struck
 	}
-	f, err := csvfile.Reopen(t.CSV, t.Options.Separator)
+	f, err := csvfile.Reopen(t.CSV, t.Options.Separator, t.Header)
 	if err != nil {
 		// The person may stand in it. Without a text the import ends as failed.
 		t.CSV = ""
@@ -108,11 +113,10 @@ func strikeFromText(t *importText, l *contact.Leavers) (waiting []int, struck bo
 	if len(found) > 0 {
 		t.CSV, struck = rest, true
 	}
-	// The headers are row 1.
-	return slices.DeleteFunc(found, func(row int) bool { return row <= max(t.DoneRow, 1) }), struck
+	return slices.DeleteFunc(found, func(row int) bool { return row <= max(t.DoneRow, t.Header) }), struck
 }
 
-// strikeFromImportErrors leaves of the errors of the people's rows that they were erased, and takes their names out of the columns
+// strikeFromImportErrors leaves of the errors of the people's rows that they were erased, nothing where a cell was left out of an imported row, and takes their names out of the columns
 // that other rows' errors are about. The SQL finds more rows than these, by what an address has in every spelling and by last names.
 func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	var words []string
@@ -123,21 +127,24 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 	for _, n := range l.Names {
 		words = append(words, strings.ToLower(n.Last))
 	}
-	rows, err := tx.Query(ctx, `select import_id, row, "column", cells from import_error where exists
+	rows, err := tx.Query(ctx, `select import_id, row, "column", dropped, cells from import_error where exists
 		(select from unnest($1::text[]) word where word <> '' and position(word in lower("column" || ' ' || array_to_string(cells, ' '))) > 0)`, words)
 	if err != nil {
 		return err
 	}
-	var imports, named []uuid.UUID
-	var numbers, ofOthers []int
+	var imports, imported, named []uuid.UUID
+	var numbers, ofImported, ofOthers []int
 	var e struct {
-		id     uuid.UUID
-		row    int
-		column string
-		cells  []string
+		id      uuid.UUID
+		row     int
+		column  string
+		dropped string
+		cells   []string
 	}
-	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.cells}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.dropped, &e.cells}, func() error {
 		switch {
+		case inRow(e.cells, l) && e.dropped == draft.DroppedCell:
+			imported, ofImported = append(imported, e.id), append(ofImported, e.row)
 		case inRow(e.cells, l):
 			imports, numbers = append(imports, e.id), append(numbers, e.row)
 		case inRow([]string{e.column}, l):
@@ -147,7 +154,10 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 	}); err != nil {
 		return err
 	}
-	l.AddID(slices.Concat(imports, named)...)
+	l.AddID(slices.Concat(imports, imported, named)...)
+	if _, err := tx.Exec(ctx, `delete from import_error where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, imported, ofImported); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, `update import_error set "column" = '' where (import_id, row) in (select * from unnest($1::uuid[], $2::int[]))`, named, ofOthers); err != nil {
 		return err
 	}

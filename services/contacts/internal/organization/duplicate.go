@@ -70,12 +70,14 @@ type pair struct {
 }
 
 // alike selects the pairs of organizations that share a key. One step through the key's index finds the few that several have; to join all
-// organizations with all others takes several times as long.
+// organizations with all others takes several times as long. Of those that share one, the oldest make all pairs that can be listed: fifteen make
+// more than a hundred, and each pair that was dismissed asks for one more at most.
 func alike(key, reason string) string {
-	const having = ` from organization where deleted_at is null and KEY <> '' `
-	return strings.NewReplacer("KEY", key, "REASON", reason).Replace(`select a.id as a, b.id as b, 'REASON' as reason
-		from (select KEY as shared` + having + `group by KEY having count(*) > 1) x,
-			lateral (select id` + having + `and KEY = shared offset 0) a, lateral (select id` + having + `and KEY = shared and id > a.id offset 0) b`)
+	const oldest = `(select id from organization where deleted_at is null and KEY <> '' and KEY = shared order by created_at, id
+		limit (select 15 + least(count(*), 500) from organization_distinct))`
+	return strings.NewReplacer("KEY", key, "REASON", reason).Replace(`select least(a.id, b.id) as a, greatest(a.id, b.id) as b, 'REASON' as reason
+		from (select KEY as shared from organization where deleted_at is null and KEY <> '' group by KEY having count(*) > 1) x,
+			lateral ` + oldest + ` a, lateral ` + oldest + ` b where b.id > a.id`)
 }
 
 // possibleDuplicates lists pairs of organizations that may be one, oldest first, at most 100; pairs that

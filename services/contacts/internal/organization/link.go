@@ -169,9 +169,9 @@ func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None
 	return op.None{}, logLink(ctx, tx, c.ID, o.ID, timeline.Unlinked, "Link with "+o.Name+" ended", data)
 }
 
-// PublishCounts publishes the organizations of a contact that went to the trash or came back: each has one person less or more.
-func PublishCounts(ctx context.Context, tx *db.Tx, contactID uuid.UUID) error {
-	ids, err := contact.IDsOf(ctx, tx, `select organization_id from contact_organization where contact_id = $1`, contactID)
+// PublishCounts publishes the organizations of contacts that went to the trash or came back: each has other people now.
+func PublishCounts(ctx context.Context, tx *db.Tx, contacts ...uuid.UUID) error {
+	ids, err := contact.IDsOf(ctx, tx, `select distinct organization_id from contact_organization where contact_id = any($1)`, contacts)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package organization
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -31,7 +33,14 @@ type organizationQuery struct {
 
 func (f organizationFilter) conditions(w *db.Where) {
 	if f.Search != "" {
-		contact.SearchWords(w, "o.search", f.Search)
+		all := contact.Words(w, "o.search", f.Search)
+		// A VAT number is found however its groups are parted.
+		if vat := person.VATKey(person.VAT(f.Search)); vat != "" && all != "" {
+			all = "(" + all + " or " + w.Bind("o.search like ?", "%"+strings.ToLower(vat)+"%") + ")"
+		}
+		if all != "" {
+			w.And(all)
+		}
 	}
 	if f.Owner != 0 {
 		w.And("o.owner_user_id = ?", f.Owner)

@@ -69,9 +69,35 @@ func fold(s string) string {
 	return unaccented.Replace(s)
 }
 
-func isBlank(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' || ('\u200b' <= r && r <= '\u200f') || r == '\u2060'
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// visible is s without format characters, which nobody sees: marks of direction, zero-width blanks. Joiners (U+200C, U+200D) belong to the spelling
+// of Persian and Sinhala names, and to emoji: they stay between two other characters.
+func visible(s string) string {
+	if strings.IndexFunc(s, isFormat) < 0 {
+		return s
+	}
+	shown := []rune(strings.Map(func(r rune) rune {
+		if isFormat(r) && r != '\u200c' && r != '\u200d' && !isTagOfEmoji(r) {
+			return -1
+		}
+		return r
+	}, s))
+	var b strings.Builder
+	for i, r := range shown {
+		joins := func(at int) bool { return at >= 0 && at < len(shown) && !isBlank(shown[at]) && !isFormat(shown[at]) }
+		if (r == '\u200c' || r == '\u200d') && !(joins(i-1) && joins(i+1)) {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
+
+func isFormat(r rune) bool { return unicode.Is(unicode.Cf, r) }
+
+// isTagOfEmoji reports whether r is one of the letters that make a flag of a region.
+func isTagOfEmoji(r rune) bool { return '\U000e0020' <= r && r <= '\U000e007f' }
 
 // DisplayName is how lists call a person: by name, else by address or number.
 func DisplayName(first, last, email, phone string) string {

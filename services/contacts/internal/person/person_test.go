@@ -210,3 +210,13 @@ func FuzzStoredForms(f *testing.F) {
 		}
 	})
 }
+
+func TestMarksThatNobodySeesAreTakenOffAndJoinersStay(t *testing.T) {
+	for typed, want := range map[string]string{"علی\u200cرضا": "علی\u200cرضا", "ශ\u0dca\u200dර\u0dd3": "ශ\u0dca\u200dර\u0dd3", "👨\u200d👩\u200d👧": "👨\u200d👩\u200d👧", "Jan\u200bPeeters": "JanPeeters",
+		"\u200eJan\u200f": "Jan", "\ufeffJan \u2060Peeters": "Jan Peeters", "Jan\u200d": "Jan", "\u200c Jan \u200c": "Jan", "\u202aJan\u202c": "Jan"} {
+		require.Equal(t, want, Name(typed), "%+q", typed)
+	}
+	for _, typed := range []string{"\u202a0470 12 34 56\u202c", "0470\u201112\u201334\u201356", "\u202d0470\u00a012\u202f34 56\u202c", "0470\u200b123456"} {
+		require.Equal(t, "+32470123456", Phone(typed, "BE"), "%+q", typed)
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
+
+	"frontdesk/libs/address"
 )
 
 var (
@@ -23,7 +25,7 @@ var (
 // that starts with a single 0 becomes E.164 with the calling code of country (ISO alpha-2, empty for
 // none), when it can be a number of that country by its length. Any other stays as typed, trimmed.
 func Phone(typed, country string) string {
-	typed = line(typed)
+	typed = line(address.Number(typed))
 	if rest := international.FindStringSubmatch(typed); rest != nil {
 		return "+" + rest[1]
 	}
@@ -38,7 +40,7 @@ func Phone(typed, country string) string {
 }
 
 // line is s on one line: spaces of every kind and control characters become single blanks, none of
-// them at the ends.
+// them at the ends, and characters that nobody sees are gone.
 func line(s string) string {
-	return strings.Join(strings.FieldsFunc(s, isBlank), " ")
+	return strings.Join(strings.FieldsFunc(visible(s), isBlank), " ")
 }

@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/csvfile"
 	"frontdesk/services/contacts/internal/field"
 )
 
@@ -43,19 +44,19 @@ func (r *Room) exportContacts(ctx context.Context, tx *db.Tx, in contactExport, 
 	}
 	// Cells come in the order of the header, but for those that are not text in the database.
 	rows, err := d.Query(ctx, tx, `select array[c.id::text, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source], c.owner_user_id,
-		array[array_to_string(c.tags, ', '), coalesce(po.name, ''), case when po.id is null then '' else p.role end],
+		c.tags, array[coalesce(po.name, ''), case when po.id is null then '' else p.role end],
 		c.last_activity, c.created_at, c.updated_at, c.fields`+contact.From+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
 	if err != nil {
 		return err
 	}
 	names := r.field.OwnerNames()
-	var cells, own, linked []string
+	var cells, own, tags, linked []string
 	var owner *int64
 	var active *time.Time
 	var created, updated time.Time
 	var values []byte
-	_, err = pgx.ForEachRow(rows, []any{&own, &owner, &linked, &active, &created, &updated, &values}, func() error {
-		cells = append(append(append(cells[:0], own...), names(owner)), linked...)
+	_, err = pgx.ForEachRow(rows, []any{&own, &owner, &tags, &linked, &active, &created, &updated, &values}, func() error {
+		cells = append(append(append(cells[:0], own...), names(owner), csvfile.Join(tags)), linked...)
 		cells = append(cells, field.Stamp(active), field.Stamp(&created), field.Stamp(&updated))
 		if cells, err = field.AppendValues(cells, values, fields); err != nil {
 			return err

@@ -49,7 +49,7 @@ func (f contactFilter) conditions(w *db.Where) {
 		w.And("c.marketing = ?", f.Marketing)
 	}
 	if f.Tag != "" {
-		w.And("c.tags @> array["+tag.Named+"]", f.Tag, f.Tag)
+		w.And("c.tags && "+tag.NamedAny, f.Tag, f.Tag)
 	}
 	if f.Owner != 0 {
 		w.And("c.owner_user_id = ?", f.Owner)
@@ -115,6 +115,8 @@ func phoneDigits(text string) string {
 type selection struct {
 	*directory.Directory
 	query directory.Query
+	// tags are the names of the tag that the query asks for: several while the tag is renamed or merged, which the directory cannot ask for.
+	tags []string
 	// nothing is true if the query asks for a tag that does not exist.
 	nothing bool
 }
@@ -141,13 +143,12 @@ func (r *Room) selection(ctx context.Context, tx *db.Tx, q contactQuery, copied 
 	b := &pgx.Batch{}
 	if words := strings.Fields(q.Search); len(words) > 0 || q.Tag != "" {
 		var w db.Where
-		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tag.Named, words, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
-			var tag *string
-			err := row.Scan(&l.query.Words, &tag)
-			if tag != nil {
-				l.query.Has = append(l.query.Has, directory.Label{Kind: directory.Tag, Value: *tag})
+		b.Queue(w.Bind(`select array(select fold(w) from unnest(?::text[]) w), `+tag.NamedAny, words, q.Tag, q.Tag), w.Args...).QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&l.query.Words, &l.tags)
+			if len(l.tags) == 1 {
+				l.query.Has = append(l.query.Has, directory.Label{Kind: directory.Tag, Value: l.tags[0]})
 			}
-			l.nothing = q.Tag != "" && tag == nil
+			l.nothing = q.Tag != "" && len(l.tags) == 0
 			return err
 		})
 	}

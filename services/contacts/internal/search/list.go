@@ -114,6 +114,9 @@ func (r *Room) directoryPage(ctx context.Context, tx *db.Tx, q contactQuery, pag
 	if err != nil {
 		return nil, err
 	}
+	if len(l.tags) > 1 {
+		return r.countedPage(ctx, tx, q, page)
+	}
 	wanted := page.Limit
 	var keys []directory.Key
 	if page.First {
@@ -222,7 +225,7 @@ func (r *Room) listSources(ctx context.Context, tx *db.Tx, _ op.None) (db.List[s
 			union all
 			select (select c.source from contact c where c.deleted_at is null and c.source <> '' and c.source > s.source and %[1]s
 				order by c.source limit 1) from s where s.source is not null)
-		select source from s where source is not null order by lower(source), source`
+		select source from s where source is not null order by fold(source), source`
 	rows, err := tx.Query(ctx, fmt.Sprintf(query, w.String()), w.Args...)
 	if err != nil {
 		return db.List[string]{}, err

@@ -41,8 +41,11 @@ func (t tag) StatusCode() int { return cmp.Or(t.status, http.StatusOK) }
 // RecordID names the tag in the audit log.
 func (t tag) RecordID() string { return t.Slug }
 
-// Named is an SQL expression: the name of the tag that has a given name or slug, or had the name before; null for a name that means no tag.
-const Named = `coalesce((select name from tag join tag_name using (slug) where key = tag_key(?)), (select name from tag where slug = lower(?)))`
+// NamedAny is an SQL expression: the names under which contacts have the tag that has a given name or slug, or had the name before. They are one
+// name as a rule, several while a rename or a merge has not reached every contact, and none for a name that means no tag.
+const NamedAny = `array(
+	with meant as materialized (select coalesce((select slug from tag_name where key = tag_key(?)), (select slug from tag where slug = lower(?))) as slug)
+	select name from tag join meant using (slug) union select name from tag_change join meant using (slug))`
 
 // Names makes the tags that do not exist yet and gives the names under which they are known, in the order given, each
 // once. Empty ones are left out, and tags that are being deleted. The tags keep their names until the transaction ends.
@@ -68,7 +71,7 @@ func ByName(ctx context.Context, tx *db.Tx, typed record.Names) (named func([]st
 	}
 	known := map[string]string{}
 	if len(names) > 0 {
-		if known, err = knownTags(ctx, tx, names); err != nil {
+		if known, err = Known(ctx, tx, names); err != nil {
 			return nil, err
 		}
 	}
@@ -104,8 +107,8 @@ func (t tag) given() string {
 	return t.Name
 }
 
-// knownTags gives what contacts get for names that were typed; a name that means no tag yet is missing.
-func knownTags(ctx context.Context, tx *db.Tx, typed []string) (map[string]string, error) {
+// Known gives what contacts get for names that were typed; a name that means no tag yet is missing.
+func Known(ctx context.Context, tx *db.Tx, typed []string) (map[string]string, error) {
 	// A change of a tag waits for this lock, so none passes a contact that gets the tag at the same time.
 	rows, err := tx.Query(ctx, `select typed, case when t.deleting then '' else t.name end
 		from unnest($1::text[]) typed join tag_name n on n.key = tag_key(typed) join tag t on t.slug = n.slug order by t.slug for key share of t`, typed)

@@ -94,14 +94,17 @@ func (e NewEntry) QueueOnce(tx *db.Tx, b *pgx.Batch) time.Time {
 // entries before it.
 func Copy(ctx context.Context, tx *db.Tx, entries []NewEntry, before func(i int) error) error {
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"activity"},
-		[]string{"id", "contact_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
+		[]string{"id", "contact_id", "organization_id", "type", "subject", "data", "channel", "actor_label", "user_id", "created_at"},
 		pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
 			// A panic here would be one of the driver's goroutine.
 			if err := Recovered(func() error { return before(i) }); err != nil {
 				return nil, err
 			}
 			e := entries[i]
-			return []any{db.NewID(), *e.Contact, e.Kind, e.Subject, e.Data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
+			if e.Data == nil {
+				e.Data = struct{}{}
+			}
+			return []any{db.NewID(), *e.Contact, e.Organization, e.Kind, e.Subject, e.Data, tx.Who.Channel, tx.Who.Label, userID(tx.Who), tx.Now}, nil
 		}))
 	return err
 }

@@ -128,14 +128,17 @@ func find(ctx context.Context, tx *db.Tx, in struct {
 	return db.Close(c, all, func(a auditEntry) (time.Time, uuid.UUID) { return a.CreatedAt, a.ID }), nil
 }
 
-func exportLog(ctx context.Context, tx *db.Tx, in auditFilter, d *op.Download) error {
+func exportLog(ctx context.Context, tx *db.Tx, in struct {
+	auditFilter
+	Separator op.Separator `json:"separator,omitempty"`
+}, d *op.Download) error {
 	where := in.where(tx)
 	rows, err := d.Query(ctx, tx, `select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, where.Args...)
 	if err != nil {
 		return fmt.Errorf("read audit entries: %w", err)
 	}
 	defer rows.Close()
-	d.Start("audit-log.csv", "")
+	d.Start("audit-log.csv", in.Separator)
 	if err := d.Row([]string{"id", "created_at", "action", "outcome", "channel", "actor_label", "user_id", "record_type", "record_id", "address", "changes"}); err != nil {
 		return err
 	}

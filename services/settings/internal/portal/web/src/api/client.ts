@@ -1,6 +1,7 @@
 // The one client of the REST API. Its types come from the OpenAPI document of a running system (schema.d.ts).
 import createClient, { type Middleware } from "openapi-fetch"
 import { noteAnswer, signInAgain } from "@/kit/session"
+import { language } from "@/kit/text"
 import { Fault } from "./fault"
 import { newKey } from "./key"
 import type { components, paths } from "./schema"
@@ -44,9 +45,10 @@ export async function take<A extends { data?: unknown }>(call: Promise<A>): Prom
   return (await call).data as NonNullable<A["data"]>
 }
 
-/** The address of a download, which the browser fetches with its session. */
+/** The address of a download, which the browser fetches with its session. Exports have the separator that spreadsheets in the person's language expect. */
 export function download(path: string, query: Record<string, string | string[] | undefined>): string {
   const q = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) for (const v of [value ?? []].flat()) q.append(name, v)
+  if (path.startsWith("/exports/") && language !== "en") q.set("separator", ";")
   return `/v1${path}?${q}`
 }

@@ -1921,6 +1921,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/imports/{id}/kept.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download import kept
+         * @description Download the contacts that an undo left as they are, whole or in part, with the reason.
+         *
+         *     Needs the permission `svc_import_contacts`.
+         */
+        get: operations["download-import-kept"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/imports/{id}/start": {
         parameters: {
             query?: never;
@@ -1937,6 +1959,28 @@ export interface paths {
          *     Needs the permission `svc_import_contacts`.
          */
         post: operations["start-import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/imports/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo import
+         * @description Undo an import within thirty days. It runs in the background. Contacts that it made go to the trash, unless something happened to them since; values that it changed return where they are still its own, and its tags go. Ask the person you work for first. Use get-import until status is undone; undo counts, kept.csv has what was left and why.
+         *
+         *     Needs the permission `svc_import_contacts`.
+         */
+        post: operations["undo-import"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5648,7 +5692,7 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
-            /** @description The first hundred; errors.csv has all. */
+            /** @description The first hundred; errors.csv has more. */
             errors: components["schemas"]["ImportError"][];
             /** @description The name of the file. */
             file_name: string;
@@ -5670,8 +5714,10 @@ export interface components {
              * @description How far it is.
              * @enum {string}
              */
-            status: "uploaded" | "queued" | "running" | "completed" | "failed";
+            status: "uploaded" | "queued" | "running" | "checked" | "completed" | "failed" | "undoing" | "undone";
             totals: components["schemas"]["ImportTotals"];
+            /** @description What an undo has done so far; null without one. */
+            undo: components["schemas"]["ImportUndo"] | null;
         };
         ImportChoicesInput: {
             /**
@@ -5679,7 +5725,14 @@ export interface components {
              * @enum {string}
              */
             duplicates?: "fill_empty" | "skip" | "overwrite";
-            /** @description The character between the columns. */
+            /** @description Try the rows and count what would become of them, without a change. The status is checked then, and the import can be started. */
+            dry_run?: boolean;
+            /**
+             * Format: int64
+             * @description The number of the row with the names of the columns, counted from 1; 0 for a file without them.
+             */
+            header?: number;
+            /** @description The character between the columns: a comma, a semicolon, a tab, or auto. */
             separator?: string;
             /** @description null or an empty text for none. */
             tag?: string | null;
@@ -5693,11 +5746,16 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+            /**
+             * @description What was left out: the cell alone, or the row.
+             * @enum {string}
+             */
+            dropped: "cell" | "row";
             /** @description A sentence for people. */
             message: string;
             /**
              * Format: int64
-             * @description The number of the row; the headers are row 1, and 0 stands for the whole file.
+             * @description The number of the row, counted from 1 with the headers; 0 stands for the whole file.
              */
             row: number;
         };
@@ -5706,13 +5764,25 @@ export interface components {
              * @description What happens to a contact with the same email address.
              * @enum {string}
              */
+            /** @description The rows are tried and counted, and nothing is changed. */
+            dry_run: boolean;
             duplicates: "fill_empty" | "skip" | "overwrite";
-            /** @description auto, a comma or a semicolon. */
+            /**
+             * Format: int64
+             * @description The number of the row with the names of the columns, counted from 1; 0 for a file without them.
+             */
+            header: number;
+            /** @description auto, a comma, a semicolon or a tab. */
             separator: string;
             /** @description Added to every imported contact. */
             tag: string;
         };
         ImportTotals: {
+            /**
+             * Format: int64
+             * @description How many cells of imported rows could not be read and were left out.
+             */
+            cells: number;
             /**
              * Format: int64
              * @description How many were made.
@@ -5738,6 +5808,23 @@ export interface components {
              * @description How many were changed.
              */
             updated: number;
+        };
+        ImportUndo: {
+            /**
+             * Format: int64
+             * @description How many were left as they are, whole or in part; kept.csv says why.
+             */
+            kept: number;
+            /**
+             * Format: int64
+             * @description How many contacts that the import had made went to the trash.
+             */
+            removed: number;
+            /**
+             * Format: int64
+             * @description How many contacts have all values of before again.
+             */
+            restored: number;
         };
         Invitation: {
             /** @description The address that the invitation was sent to. */
@@ -5947,8 +6034,10 @@ export interface components {
              * @description How far it is.
              * @enum {string}
              */
-            status: "uploaded" | "queued" | "running" | "completed" | "failed";
+            status: "uploaded" | "queued" | "running" | "checked" | "completed" | "failed" | "undoing" | "undone";
             totals: components["schemas"]["ImportTotals"];
+            /** @description What an undo has done so far; null without one. */
+            undo: components["schemas"]["ImportUndo"] | null;
         };
         Look: {
             /** @description The name of a font to load. */
@@ -18303,6 +18392,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    "download-import-kept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 01a20479-73c3-7dfb-b26e-cabe3104ed88
+                 */
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example row,column,code,message,Voornaam,Achternaam,E-mail,GSM,Status,Labels,Birthday,Shoe
+                     *     4,E-mail,svc_invalid_param,email must be an email address such as name@example.com,Bad,,no address,,,,,
+                     *     6,Birthday,svc_invalid_param,fields.birthday must be a date such as 2026-12-31,Bad,,,,,,yesterday,
+                     */
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     "start-import": {
         parameters: {
             query?: never;
@@ -18338,6 +18466,104 @@ export interface operations {
                 };
             };
         };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-22T18:16:08Z",
+                     *       "errors": [],
+                     *       "file_name": "failed.csv",
+                     *       "finished_at": null,
+                     *       "headers": [
+                     *         "first",
+                     *         "email",
+                     *         "status"
+                     *       ],
+                     *       "id": "01a20478-ffc9-7935-b370-335c857a5e82",
+                     *       "mapping": [
+                     *         "first_name",
+                     *         "email",
+                     *         "status"
+                     *       ],
+                     *       "options": {
+                     *         "duplicates": "fill_empty",
+                     *         "separator": "auto",
+                     *         "tag": ""
+                     *       },
+                     *       "preview": [
+                     *         [
+                     *           "Ann",
+                     *           "x@bücher.example",
+                     *           "unheard of"
+                     *         ],
+                     *         [
+                     *           "Jan",
+                     *           "janx@bücher.example",
+                     *           "unheard of"
+                     *         ]
+                     *       ],
+                     *       "status": "queued",
+                     *       "totals": {
+                     *         "created": 0,
+                     *         "failed": 0,
+                     *         "rows": 2,
+                     *         "skipped": 0,
+                     *         "updated": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            /**
+             * @description - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
+             *     - `svc_invalid_status`: The import has started already.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "undo-import": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 01a20478-ffc9-7935-b370-335c857a5e82
+                 */
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Done. */
             200: {

@@ -7,5 +7,5 @@ export type ImportRecord = Schema<"Import">
 export const importKey = (id: string) => ["imports", "one", id]
 /** Where the texts begin that say why a file or a row was not imported: why of kit/problem takes it. */
 export const importWhy = "contacts.import_why."
-export const running = (m: Pick<Listed, "status"> | undefined) => m?.status === "queued" || m?.status === "running"
-export const targets = ["first_name", "last_name", "email", "phone", "status", "source", "tags"] as const
+export const running = (m: Pick<Listed, "status"> | undefined) => m?.status === "queued" || m?.status === "running" || m?.status === "undoing"
+export const targets = ["first_name", "last_name", "email", "phone", "organization", "owner", "status", "source", "tags"] as const

@@ -1,12 +1,14 @@
 import "./import.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { ArrowLeft, CircleAlert, Download, Users } from "lucide-react"
-import { useEffect, useState } from "react"
+import { ArrowLeft, CircleAlert, Download, Undo2, Users } from "lucide-react"
+import { Suspense, useEffect, useRef, useState } from "react"
 import { api, download, take } from "@/api/client"
 import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
 import { momentText } from "@/kit/dates"
+import { confirm } from "@/kit/dialog"
 import { Form, SelectField, TextField, useForm, useProblem, useUnsavedGuard } from "@/kit/form"
+import { late } from "@/kit/late"
 import { Panel } from "@/kit/panel"
 import { why } from "@/kit/problem"
 import { Head } from "@/kit/shell"
@@ -27,7 +29,7 @@ export function Import() {
     queryFn: () => take(api.GET("/imports/{id}", { params: { path: { id } } })),
     refetchInterval: (q) => running(q.state.data) && 1000,
   })
-  const ended = query.data && !running(query.data) && query.data.status !== "uploaded"
+  const ended = query.data && !running(query.data) && !prepares(query.data)
   useEffect(() => {
     if (ended) for (const noun of ["contacts", "organizations", "tags", "overview"]) void queries.invalidateQueries({ queryKey: [noun] })
     if (ended) void queries.invalidateQueries({ queryKey: ["imports", "list"] })
@@ -38,10 +40,15 @@ export function Import() {
   return (
     <>
       <Head title={m.file_name} back={<Link to="/import" className="icon-button" aria-label={t("contacts.import_title")}><ArrowLeft aria-hidden /></Link>} count={<ImportStatus m={m} />} />
-      <div className="content">{m.status === "uploaded" ? <Prepare key={m.headers.join("\n")} m={m} /> : running(m) ? <Progress m={m} /> : <Outcome m={m} />}</div>
+      <div className="content">{prepares(m) ? <Prepare key={m.headers.join("\n")} m={m} /> : running(m) ? <Progress m={m} /> : <Outcome m={m} />}</div>
     </>
   )
 }
+
+const Repair = late(() => import("./import-repair").then((m) => ({ default: m.Repair })))
+
+/** An import that can be started: after an upload, and after a dry run. */
+const prepares = (m: ImportRecord) => m.status === "uploaded" || m.status === "checked"
 
 const duplicates = ["fill_empty", "skip", "overwrite"] as const
 
@@ -53,14 +60,15 @@ function Prepare({ m }: { m: ImportRecord }) {
   const [mapping, setMapping] = useState(m.mapping)
   const [mode, setMode] = useState(m.options.duplicates)
   const [tag, setTag] = useState(m.options.tag)
+  const dry = useRef(false)
   const form = useForm(async (_, key) => {
-    const after = await take(api.POST("/imports/{id}/start", { params: { path: { id: m.id }, header: { "Idempotency-Key": key } }, body: { mapping, options: { duplicates: mode, tag } } }))
+    const after = await take(api.POST("/imports/{id}/start", { params: { path: { id: m.id }, header: { "Idempotency-Key": key } }, body: { mapping, options: { duplicates: mode, tag, dry_run: dry.current } } }))
     queries.setQueryData(importKey(m.id), after)
   })
   useUnsavedGuard(form.dirty && !form.busy)
-  const separate = async (separator: string) => {
+  const split = async (options: { separator: string } | { header: number }) => {
     try {
-      queries.setQueryData(importKey(m.id), await take(api.PATCH("/imports/{id}", { params: { path: { id: m.id } }, body: { options: { separator } } })))
+      queries.setQueryData(importKey(m.id), await take(api.PATCH("/imports/{id}", { params: { path: { id: m.id } }, body: { options } })))
     } catch (e) {
       toastFault(e)
     }
@@ -72,6 +80,7 @@ function Prepare({ m }: { m: ImportRecord }) {
   const guessed = m.mapping.filter(Boolean).length
   return (
     <Form form={form} className="stack">
+      {m.status === "checked" && <Checked m={m} />}
       <Panel title={t("contacts.columns")} beside={<span className="soft small">{t("contacts.guessed", { n: guessed, total: m.headers.length })}</span>}>
         <p className="panel-body soft">{t("contacts.columns_text")}</p>
         <ul className="import-columns">
@@ -81,7 +90,7 @@ function Prepare({ m }: { m: ImportRecord }) {
               <span className="import-arrow" aria-hidden>→</span>
               <select className="input" name={`mapping[${i}]`} aria-label={t("contacts.column_goes", { name: header || t("contacts.column_n", { n: i + 1 }) })} value={mapping[i]} onChange={(e) => set(i, e.target.value)}>
                 <option value="">{t("contacts.column_skip")}</option>
-                {names.map((n) => <option key={n.value} value={n.value} disabled={mapping[i] !== n.value && mapping.includes(n.value)}>{n.label}</option>)}
+                {names.map((n) => <option key={n.value} value={n.value}>{n.label}</option>)}
               </select>
             </li>
           ))}
@@ -101,7 +110,8 @@ function Prepare({ m }: { m: ImportRecord }) {
           <div className="panel-body stack">
             <TextField name="options.tag" label={t("contacts.import_tag")} help={t("contacts.import_tag_help")} value={tag} maxLength={100} list="import-tags" onChange={(e) => setTag(e.target.value)} />
             <datalist id="import-tags">{tags.map((x) => <option key={x.slug} value={x.name} />)}</datalist>
-            <SelectField name="options.separator" label={t("contacts.separator")} help={t("contacts.separator_help")} value={m.options.separator} onChange={(e) => void separate(e.target.value)} options={(["auto", ",", ";"] as const).map((value) => ({ value, label: t(`contacts.separator.${value === "," ? "comma" : value === ";" ? "semicolon" : "auto"}`) }))} />
+            <SelectField name="options.header" label={t("contacts.header_row")} help={t("contacts.header_row_help")} value={String(m.options.header)} onChange={(e) => void split({ header: Number(e.target.value) })} options={Array.from({ length: Math.max(10, m.options.header) + 1 }, (_, n) => ({ value: String(n), label: n === 0 ? t("contacts.header_row_none") : t("contacts.header_row_n", { n }) }))} />
+            <SelectField name="options.separator" label={t("contacts.separator")} help={t("contacts.separator_help")} value={m.options.separator} onChange={(e) => void split({ separator: e.target.value })} options={(["auto", ",", ";"] as const).map((value) => ({ value, label: t(`contacts.separator.${value === "," ? "comma" : value === ";" ? "semicolon" : "auto"}`) }))} />
           </div>
         </Panel>
       </div>
@@ -116,8 +126,11 @@ function Prepare({ m }: { m: ImportRecord }) {
         )}
       </Panel>
       <div className="import-start">
-        <span className="soft">{t("contacts.no_undo")}</span>
-        <Button kind="main" type="submit" busy={form.busy}>{t("contacts.import_rows", { n: m.totals.rows })}</Button>
+        <span className="soft">{t("contacts.undo_text")}</span>
+        <div className="row">
+          <Button type="submit" disabled={form.busy} onClick={() => void (dry.current = true)}>{t("contacts.try_import")}</Button>
+          <Button kind="main" type="submit" busy={form.busy} onClick={() => void (dry.current = false)}>{t("contacts.import_rows", { n: m.totals.rows })}</Button>
+        </div>
       </div>
     </Form>
   )
@@ -155,34 +168,76 @@ const Figures = ({ m }: { m: ImportRecord }) => (
 /** Why a row failed, or the whole import. Older errors have nothing but the API's words. */
 const reason = (e: ImportRecord["errors"][number]) => why({ ...e.details, code: String(e.details.code ?? ""), message: e.message }, importWhy)
 
+/** What a dry run counted. */
+const Checked = ({ m }: { m: ImportRecord }) => (
+  <div className="stack" role="status">
+    <Panel title={t("contacts.import_checked")}>
+      <div className="panel-body stack"><Figures m={m} /></div>
+    </Panel>
+    <Errors m={m} />
+  </div>
+)
+
 /** The result, with the rows that failed. */
 function Outcome({ m }: { m: ImportRecord }) {
   const whole = m.errors.find((e) => e.row === 0)
-  const rows = m.errors.filter((e) => e.row > 0)
   return (
     <div className="stack">
       {m.status === "failed" && <div className="notice notice--bad" role="alert"><CircleAlert aria-hidden /><div><p><b>{t("contacts.import_stopped")}</b></p>{whole && <p>{reason(whole)}</p>}</div></div>}
+      {m.undo && <Undone m={m} undo={m.undo} />}
       <Panel title={t(m.status === "failed" ? "contacts.import_until" : "contacts.import_done")} beside={m.finished_at && <span className="soft">{momentText(m.finished_at)}</span>}>
         <div className="panel-body stack">
           <Figures m={m} />
           <div className="row import-see">
-            {m.options.tag && doneOf(m) > m.totals.failed && <ButtonLink to="/contacts" search={{ tag: m.options.tag }} icon={<Users aria-hidden />}>{t("contacts.import_see", { tag: m.options.tag })}</ButtonLink>}
+            {m.options.tag && !m.undo && doneOf(m) > m.totals.failed && <ButtonLink to="/contacts" search={{ tag: m.options.tag }} icon={<Users aria-hidden />}>{t("contacts.import_see", { tag: m.options.tag })}</ButtonLink>}
             {!m.options.tag && m.totals.created > 0 && <ButtonLink to="/contacts" icon={<Users aria-hidden />}>{t("nav.contacts")}</ButtonLink>}
+            {m.status === "completed" && m.totals.created + m.totals.updated > 0 && <UndoButton m={m} />}
           </div>
         </div>
       </Panel>
-      {rows.length > 0 && (
-        <Panel title={t("contacts.import_errors", { n: m.totals.failed })} beside={<ButtonAnchor small icon={<Download aria-hidden />} href={download(`/imports/${m.id}/errors.csv`, {})} download>{t("contacts.errors_csv")}</ButtonAnchor>}>
-          <p className="panel-body soft">{t("contacts.errors_text")}</p>
-          <div className="table-frame" tabIndex={0} role="region" aria-label={t("contacts.import_errors", { n: m.totals.failed })}>
-            <table className="table table--small">
-              <thead><tr><th scope="col">{t("contacts.row")}</th><th scope="col">{t("contacts.column")}</th><th scope="col">{t("contacts.why")}</th></tr></thead>
-              <tbody>{rows.map((e, i) => <tr key={i}><td className="num">{e.row}</td><td>{e.column}</td><td className="why">{reason(e)}</td></tr>)}</tbody>
-            </table>
-          </div>
-          {m.totals.failed > rows.length && <p className="panel-none soft">{t("contacts.errors_first", { n: rows.length })}</p>}
-        </Panel>
-      )}
+      <Errors m={m} />
+      {m.status === "completed" && m.errors.some((e) => e.dropped === "row" && e.code !== "erased") && <Suspense><Repair m={m} /></Suspense>}
     </div>
   )
 }
+
+function UndoButton({ m }: { m: ImportRecord }) {
+  const queries = useQueryClient()
+  const undo = async () => {
+    if (!(await confirm({ title: t("contacts.undo_import_ask", { name: m.file_name }), text: t("contacts.undo_import_text"), action: t("contacts.undo_import"), bad: true }))) return
+    try {
+      queries.setQueryData(importKey(m.id), await take(api.POST("/imports/{id}/undo", { params: { path: { id: m.id } } })))
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+  return <Button icon={<Undo2 aria-hidden />} onClick={() => void undo()}>{t("contacts.undo_import")}</Button>
+}
+
+const Undone = ({ m, undo }: { m: ImportRecord; undo: NonNullable<ImportRecord["undo"]> }) => (
+  <Panel title={t("contacts.import_undone")} beside={undo.kept > 0 && <ButtonAnchor small icon={<Download aria-hidden />} href={download(`/imports/${m.id}/kept.csv`, {})} download>{t("contacts.kept_csv")}</ButtonAnchor>}>
+    <dl className="panel-body import-figures">
+      {(["removed", "restored", "kept"] as const).map((name) => <div key={name} className="import-figure"><dt className="soft">{t(`contacts.undo_${name}`)}</dt><dd className="import-number num">{number(undo[name])}</dd></div>)}
+    </dl>
+  </Panel>
+)
+
+/** The rows and cells that were not imported, and why. */
+function Errors({ m }: { m: ImportRecord }) {
+  const rows = m.errors.filter((e) => e.row > 0)
+  if (rows.length === 0) return null
+  const title = m.totals.failed > 0 ? t("contacts.import_errors", { n: m.totals.failed }) : t("contacts.import_cells", { n: m.totals.cells })
+  return (
+    <Panel title={title} beside={<ButtonAnchor small icon={<Download aria-hidden />} href={download(`/imports/${m.id}/errors.csv`, {})} download>{t("contacts.errors_csv")}</ButtonAnchor>}>
+      <p className="panel-body soft">{t("contacts.errors_text")}{m.totals.failed > 0 && m.totals.cells > 0 && ` ${t("contacts.import_cells", { n: m.totals.cells })}.`}</p>
+      <div className="table-frame" tabIndex={0} role="region" aria-label={title}>
+        <table className="table table--small">
+          <thead><tr><th scope="col">{t("contacts.row")}</th><th scope="col">{t("contacts.column")}</th><th scope="col">{t("contacts.why")}</th></tr></thead>
+          <tbody>{rows.map((e, i) => <tr key={i}><td className="num">{e.row}</td><td>{e.column}</td><td className="why">{reason(e)}{e.dropped === "cell" && <span className="soft"> {t("contacts.cell_only")}</span>}</td></tr>)}</tbody>
+        </table>
+      </div>
+      {m.totals.failed + m.totals.cells > rows.length && <p className="panel-none soft">{t("contacts.errors_first", { n: rows.length })}</p>}
+    </Panel>
+  )
+}
+

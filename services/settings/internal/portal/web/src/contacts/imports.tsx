@@ -5,26 +5,17 @@ import { ArrowLeft, CircleAlert, FileUp } from "lucide-react"
 import { useMemo, useRef, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
+import { Button } from "@/kit/button"
 import { agoText, momentText } from "@/kit/dates"
+import { SelectField } from "@/kit/form"
 import { List, useList, type Column } from "@/kit/list"
 import { saying, why } from "@/kit/problem"
 import { Head } from "@/kit/shell"
 import { number, t } from "@/kit/text"
 import { importKey, importWhy, type Listed } from "./import-data"
+import { decode, encodings, guessEncoding, type Encoding } from "./import-file"
 
 const most = 5 << 20
-
-/** The text of a file: UTF-8, UTF-16 with its mark, or what spreadsheets in Western Europe write. */
-async function textOf(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes)
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes)
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder("windows-1252").decode(bytes)
-  }
-}
 
 /** Uploads a file, and lists what was imported before: an import that runs is found again here. */
 export function Imports() {
@@ -49,10 +40,17 @@ export function Imports() {
   )
 }
 
-const looks = { uploaded: "warn", queued: "accent", running: "accent", completed: "good", failed: "bad" }
+const looks = { uploaded: "warn", queued: "accent", running: "accent", checked: "warn", completed: "good", failed: "bad", undoing: "accent", undone: "warn" }
 export const ImportStatus = ({ m }: { m: Pick<Schema<"Import">, "status" | "totals"> }) => (
   <span className={`mark mark--${m.status === "completed" && m.totals.failed > 0 ? "warn" : looks[m.status]}`}>{t(`contacts.import_status.${m.status}`)}</span>
 )
+
+/** A file whose encoding is a guess: the person sees its first lines before it goes. */
+interface Doubtful {
+  name: string
+  bytes: Uint8Array
+  encoding: Encoding
+}
 
 function Upload() {
   const queries = useQueryClient()
@@ -61,16 +59,18 @@ function Upload() {
   const [over, setOver] = useState(false)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState("")
-  const upload = async (file: File | undefined) => {
-    if (!file || busy) return
+  const [doubt, setDoubt] = useState<Doubtful>()
+  const send = async (name: string, csv: string) => {
+    const made = await take(api.POST("/imports", { body: { file_name: name.slice(0, 190), csv } }))
+    queries.setQueryData(importKey(made.id), made)
+    void queries.invalidateQueries({ queryKey: ["imports", "list"] })
+    void navigate({ to: "/import/$id", params: { id: made.id } })
+  }
+  const attempt = async (work: () => Promise<void>) => {
     setProblem("")
-    if (file.size > most) return setProblem(t("contacts.file_large", { name: file.name }))
     setBusy(true)
     try {
-      const made = await take(api.POST("/imports", { body: { file_name: file.name.slice(0, 190), csv: await textOf(file) } }))
-      queries.setQueryData(importKey(made.id), made)
-      void queries.invalidateQueries({ queryKey: ["imports", "list"] })
-      void navigate({ to: "/import/$id", params: { id: made.id } })
+      await work()
     } catch (e) {
       const f = asFault(e)
       const p = f.details.csv ?? f.details.file_name
@@ -80,17 +80,39 @@ function Upload() {
       if (input.current) input.current.value = ""
     }
   }
+  const choose = (file: File | undefined) => {
+    if (!file || busy) return
+    setDoubt(undefined)
+    if (file.size > most) return setProblem(t("contacts.file_large", { name: file.name }))
+    void attempt(async () => {
+      if (/\.xlsx$/i.test(file.name)) {
+        const { sheetText } = await import("./import-sheet")
+        const text = await sheetText(file).catch(() => undefined)
+        return text === undefined ? setProblem(t("contacts.sheet_unreadable")) : send(file.name, text)
+      }
+      const bytes = new Uint8Array(await file.arrayBuffer())
+      const { encoding, sure } = guessEncoding(bytes)
+      if (sure) return send(file.name, decode(bytes, encoding))
+      setDoubt({ name: file.name, bytes, encoding })
+    })
+  }
   return (
-    <div className={over ? "drop drop--over" : "drop"} onDragOver={(e) => (e.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={(e) => (e.preventDefault(), setOver(false), void upload(e.dataTransfer.files[0]))}>
+    <div className={over ? "drop drop--over" : "drop"} onDragOver={(e) => (e.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={(e) => (e.preventDefault(), setOver(false), choose(e.dataTransfer.files[0]))}>
       <span className="blank-icon"><FileUp aria-hidden /></span>
       <p className="blank-title">{t("contacts.drop")}</p>
       <p className="soft" id="drop-help">{t("contacts.drop_text")}</p>
       <label className={busy ? "button button--main button--busy" : "button button--main"}>
         <span>{t(busy ? "contacts.reading" : "contacts.choose_file")}</span>
-        <input ref={input} type="file" className="sr" accept=".csv,.txt,text/csv,text/plain" disabled={busy} aria-describedby="drop-help" aria-invalid={problem ? true : undefined} onChange={(e) => void upload(e.target.files?.[0])} />
+        <input ref={input} type="file" className="sr" accept=".csv,.txt,.xlsx,.vcf,text/csv,text/plain,text/vcard" disabled={busy} aria-describedby="drop-help" aria-invalid={problem ? true : undefined} onChange={(e) => choose(e.target.files?.[0])} />
       </label>
       <p className="problem" role="alert">{problem && <><CircleAlert aria-hidden />{problem}</>}</p>
+      {doubt && (
+        <div className="import-doubt stack">
+          <SelectField name="encoding" label={t("contacts.encoding")} help={t("contacts.encoding_help")} value={doubt.encoding} onChange={(e) => setDoubt({ ...doubt, encoding: e.target.value as Encoding })} options={encodings.map((value) => ({ value, label: t(`contacts.encoding.${value}`) }))} />
+          <pre className="import-lines" tabIndex={0} role="region" aria-label={t("contacts.first_rows")}>{decode(doubt.bytes.subarray(0, 2000), doubt.encoding).split(/\r\n|\r|\n/).slice(0, 6).join("\n")}</pre>
+          <Button kind="main" busy={busy} onClick={() => void attempt(() => send(doubt.name, decode(doubt.bytes, doubt.encoding)))}>{t("contacts.encoding_right")}</Button>
+        </div>
+      )}
     </div>
   )
 }
-
