@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,17 +83,18 @@ func (r *Room) embed(ctx context.Context, tx *db.Tx, in widget) (embed, error) {
 	}
 	out.Block = `<script type="module" src="` + html.EscapeString(r.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" +
 		`<svc-booking` + in.attributes() + `>` + inside + `</svc-booking>`
-	rows, err := tx.Query(ctx, `select id, title, slug, url, content from page where status = 'publish' and content like '%svc-booking%' order by lower(title), id`)
+	rows, err := tx.Query(ctx, `select id, title, slug, url, shows from page where status = 'publish' and shows <> '[]' order by lower(title), id`)
 	if err != nil {
 		return out, err
 	}
 	var p pageRef
-	var slug, content string
-	_, err = pgx.ForEachRow(rows, []any{&p.ID, &p.Title, &slug, &p.URL, &content}, func() error {
+	var slug string
+	var shows []shown
+	_, err = pgx.ForEachRow(rows, []any{&p.ID, &p.Title, &slug, &p.URL, &shows}, func() error {
 		if p.URL == "" {
 			p.URL = r.Config.PublicURL + "/" + slug
 		}
-		if in.shownIn(content) {
+		if in.in(shows) {
 			out.UsedOn = append(out.UsedOn, p)
 		}
 		return nil
@@ -102,29 +102,18 @@ func (r *Room) embed(ctx context.Context, tx *db.Tx, in widget) (embed, error) {
 	return out, err
 }
 
-var (
-	widgets   = regexp.MustCompile(`(?i)[\[<]svc-booking\b([^\]>]*)[\]>]`)
-	attribute = regexp.MustCompile(`(?i)\b(service|staff)\s*=\s*["'“”]?([0-9a-f-]+)`)
-)
+// shown is a widget that a page shows: of one app, for all services and people or for some.
+type shown struct {
+	App     string    `json:"app"`
+	Service uuid.UUID `json:"service,omitzero"`
+	Staff   int64     `json:"staff,omitempty"`
+}
 
-// shownIn reports whether a page lets visitors book what w stands for: with a widget of just that, or with one
-// that offers more.
-func (w widget) shownIn(content string) bool {
-	for _, m := range widgets.FindAllStringSubmatch(content, -1) {
-		matches := true
-		for _, a := range attribute.FindAllStringSubmatch(m[1], -1) {
-			switch strings.ToLower(a[1]) {
-			case "service":
-				matches = matches && (w.Service == uuid.Nil || strings.EqualFold(a[2], w.Service.String()))
-			case "staff":
-				matches = matches && (w.Staff == 0 || a[2] == fmt.Sprint(w.Staff))
-			}
-		}
-		if matches {
-			return true
-		}
-	}
-	return false
+// in reports whether a page lets visitors book what w stands for: with a widget of just that, or with one that offers more.
+func (w widget) in(page []shown) bool {
+	return slices.ContainsFunc(page, func(s shown) bool {
+		return s.App == "booking" && (w.Service == uuid.Nil || s.Service == uuid.Nil || s.Service == w.Service) && (w.Staff == 0 || s.Staff == 0 || s.Staff == w.Staff)
+	})
 }
 
 // bookingPage is the address of the booking page while that is on.
@@ -247,20 +236,23 @@ func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	var p struct {
-		Title   string `json:"title"`
-		Slug    string `json:"slug"`
-		Status  string `json:"status"`
-		Content string `json:"content"`
-		URL     string `json:"url"`
-		EditURL string `json:"edit_url"`
+		Title   string  `json:"title"`
+		Slug    string  `json:"slug"`
+		Status  string  `json:"status"`
+		Content string  `json:"content"`
+		URL     string  `json:"url"`
+		EditURL string  `json:"edit_url"`
+		Shows   []shown `json:"shows"`
 	}
 	if err := e.Decode(&p); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into page as p (id, version, title, slug, status, content, url) values ($1, $2, $3, $4, $5, $6, $7)
+	_, err = tx.Exec(ctx, `insert into page as p (id, version, title, slug, status, content, url, shows)
+		values (@id, @version, @title, @slug, @status, @content, @url, coalesce(@shows, '[]'::jsonb))
 		on conflict (id) do update set version = excluded.version, title = excluded.title, slug = excluded.slug, status = excluded.status,
-			content = excluded.content, url = excluded.url where p.version < $8`,
-		id, e.Version, p.Title, p.Slug, p.Status, p.Content, p.URL, e.ReplacesBelow())
+			content = excluded.content, url = excluded.url, shows = excluded.shows where p.version < @below`,
+		pgx.NamedArgs{"id": id, "version": e.Version, "title": p.Title, "slug": p.Slug, "status": p.Status, "content": p.Content, "url": p.URL,
+			"shows": p.Shows, "below": e.ReplacesBelow()})
 	if err != nil || e.Extra == nil {
 		return err
 	}

@@ -45,18 +45,20 @@ func open(t *testing.T) office {
 func TestTheWidgetIsShownWhereAPageSaysSo(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	page := func(id int, status, content string) {
+	page := func(id int, status string, shows ...object) {
 		o.SendSample("settings.page/page.created", func(e *apptest.Event) {
 			e.Key = fmt.Sprint(id)
 			data := e.Data.(object)
-			data["id"], data["status"], data["content"], data["url"] = id, status, content, fmt.Sprintf("http://localhost:8080/page-%d", id)
+			data["id"], data["status"], data["shows"], data["url"] = id, status, shows, fmt.Sprintf("http://localhost:8080/page-%d", id)
 		})
 	}
-	page(1, "publish", "Book here: [svc-booking]")
-	page(2, "publish", `[svc-booking service="`+o.service+`"]`)
-	page(3, "draft", "[svc-booking]")
-	page(4, "publish", `[svc-form id="3"]`)
-	page(5, "publish", `[svc-booking service="`+uuid.NewString()+`"]`)
+	page(1, "publish", object{"app": "booking"})
+	page(2, "publish", object{"app": "forms", "form": 3}, object{"app": "booking", "service": o.service})
+	page(3, "draft", object{"app": "booking"})
+	page(4, "publish", object{"app": "forms", "form": 3})
+	page(5, "publish", object{"app": "booking", "service": uuid.NewString()})
+	page(6, "publish", object{"app": "booking", "staff": o.staff.UserID + 1})
+	page(7, "publish")
 	o.Settle()
 	used := func(query string) []any {
 		var ids []any
@@ -67,8 +69,9 @@ func TestTheWidgetIsShownWhereAPageSaysSo(t *testing.T) {
 		slices.SortFunc(ids, func(a, b any) int { return int(a.(float64) - b.(float64)) })
 		return ids
 	}
-	require.Equal(t, []any{1.0, 2.0}, used("?service="+o.service))
-	require.Equal(t, []any{1.0, 2.0, 5.0}, used(""))
+	require.Equal(t, []any{1.0, 2.0, 6.0}, used("?service="+o.service))
+	require.Equal(t, []any{1.0, 2.0, 5.0, 6.0}, used(""))
+	require.Equal(t, []any{1.0, 2.0}, used(fmt.Sprintf("?service=%s&staff=%d", o.service, o.staff.UserID)))
 	e := o.staff.Get(fmt.Sprintf("/booking-widget/embed?service=%s&staff=%d", o.service, o.staff.UserID)).Is(200)
 	require.Equal(t, fmt.Sprintf(`[svc-booking service="%s" staff="%d"]`, o.service, o.staff.UserID), e.Text("shortcode"))
 	require.Contains(t, e.Text("block"), fmt.Sprintf(`<svc-booking service="%s" staff="%d">`, o.service, o.staff.UserID))

@@ -2,6 +2,7 @@ package form
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,11 +18,11 @@ import (
 )
 
 // addPage publishes a page as settings would.
-func (d *desk) addPage(kind string, id int64, status, content string) {
+func (d *desk) addPage(kind string, id int64, status string, shows ...m) {
 	d.t.Helper()
 	d.page++
 	d.Send(apptest.Event{Topic: proto.PageTopic, Kind: kind, Key: fmt.Sprint(id), Version: d.page, Data: m{"id": id, "title": "Page", "slug": "page",
-		"status": status, "content": content, "url": fmt.Sprintf("http://localhost:8080/page-%d", id), "edit_url": "http://localhost:8080/team/pages/1"}})
+		"status": status, "content": "", "shows": shows, "url": fmt.Sprintf("http://localhost:8080/page-%d", id), "edit_url": "http://localhost:8080/team/pages/1"}})
 }
 
 func TestWhatAFormIs(t *testing.T) {
@@ -181,17 +182,20 @@ func TestAFormStandsOnPages(t *testing.T) {
 	d := open(t)
 	t.Run("a form names the published pages that show it", func(t *testing.T) {
 		d := d.again(t)
-		d.addPage(proto.KindPageCreated, 2, "publish", `Write to us: [svc-form id="`+d.form+`"] and [svc-form id="77"]`)
-		d.addPage(proto.KindPageCreated, 1, "publish", `[svc-form id=`+d.form+`] [svc-form id='`+d.form+`']`)
-		d.addPage(proto.KindPageCreated, 3, "draft", `[svc-form id="`+d.form+`"]`)
-		d.addPage(proto.KindPageCreated, 4, "publish", `[svc-booking]`)
+		id, err := strconv.ParseInt(d.form, 10, 64)
+		require.NoError(t, err)
+		shows := m{"app": "forms", "form": id}
+		d.addPage(proto.KindPageCreated, 2, "publish", shows, m{"app": "forms", "form": 77})
+		d.addPage(proto.KindPageCreated, 1, "publish", shows, shows)
+		d.addPage(proto.KindPageCreated, 3, "draft", shows)
+		d.addPage(proto.KindPageCreated, 4, "publish", m{"app": "booking"})
 		used := func() any { return d.admin.Get("/forms/" + d.form).Is(200).Field("used_on") }
 		page := func(id int) m {
 			return m{"id": float64(id), "title": "Page", "url": fmt.Sprintf("http://localhost:8080/page-%d", id)}
 		}
 		until.Holds(t, func() bool { p, _ := used().([]any); return len(p) == 2 }, waiting, tick)
 		require.Equal(t, []any{page(1), page(2)}, used())
-		d.addPage(proto.KindPageDeleted, 2, "publish", `[svc-form id="`+d.form+`"]`)
+		d.addPage(proto.KindPageDeleted, 2, "publish", shows)
 		until.Holds(t, func() bool { p, _ := used().([]any); return len(p) == 1 }, waiting, tick)
 		require.Equal(t, []any{page(1)}, d.admin.Get("/forms").Is(200).Items()[0]["used_on"])
 	})
@@ -204,7 +208,7 @@ func TestAFormStandsOnPages(t *testing.T) {
 	})
 	t.Run("a form is added to a page by settings", func(t *testing.T) {
 		d := d.again(t)
-		d.addPage(proto.KindPageCreated, 7, "publish", "Hello")
+		d.addPage(proto.KindPageCreated, 7, "publish")
 		// Settings, as far as this goes: it answers each command with the page.
 		answer := func(created bool, id int64) {
 			answered := map[string]bool{}

@@ -46,7 +46,7 @@ func (r *Room) Forms(set *op.Set) {
 		Use: "Use it to try a change without touching the form that visitors see. Answers with the copy."}, r.duplicate)
 	op.Add(set, op.Op{ID: "get-embed", Route: "GET /forms/{id}/embed", Perm: auth.ViewContacts, App: AppID,
 		Doc: "Get what shows the form on a page of this site, or on any other site.",
-		Use: "Answers with a shortcode for pages of this site, a snippet for others, and the pages that show it now."}, r.embed)
+		Use: "Answers with a shortcode for pages of this site and a snippet for others. get-form names the pages that show it now."}, r.embed)
 	op.AddOutside(set, op.Op{ID: "embed-in-page", Route: "POST /forms/{id}/embed-in-page", Perm: auth.ManageForms, App: AppID, Also: 201, Record: "form",
 		Doc: "Add the form to a page of this site, or to a new draft.",
 		Use: "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit."}, r.embedInPage)

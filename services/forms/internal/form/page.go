@@ -1,9 +1,7 @@
 package form
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"sync"
 
 	"frontdesk/libs/bus"
@@ -33,15 +31,14 @@ type pageTable struct {
 	waiting map[string]chan page // by request
 }
 
-var shortcode = regexp.MustCompile(`\[svc-form\s+id=["']?([0-9]{1,18})["']?\s*\]`)
-
 func newPageTable(b *bus.Bus) *pageTable {
 	t := &pageTable{waiting: map[string]chan page{}}
 	t.Table = bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, int64, error) {
 		var p struct {
-			ID                          int64
-			Title, URL, Status, Content string
-			EditURL                     string `json:"edit_url"`
+			ID                 int64
+			Title, URL, Status string
+			EditURL            string `json:"edit_url"`
+			Shows              []struct{ Form int64 }
 		}
 		env, err := bus.OpenEnvelope(value, &p)
 		if err != nil {
@@ -50,9 +47,9 @@ func newPageTable(b *bus.Bus) *pageTable {
 		out := page{ID: p.ID, Title: p.Title, URL: p.URL, EditURL: p.EditURL, Status: p.Status, Gone: env.GetKind() == proto.KindPageDeleted,
 			Embedded: &proto.PageEmbedded{}}
 		out.Published = p.Status == statusPublish && !out.Gone
-		for _, m := range shortcode.FindAllStringSubmatch(p.Content, -1) {
-			if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && !slices.Contains(out.Forms, id) {
-				out.Forms = append(out.Forms, id)
+		for _, w := range p.Shows {
+			if w.Form != 0 && !slices.Contains(out.Forms, w.Form) {
+				out.Forms = append(out.Forms, w.Form)
 			}
 		}
 		return out, env.GetVersion(), bus.Event{Kind: env.GetKind(), Extra: env.GetExtra()}.DecodeExtra(out.Embedded)

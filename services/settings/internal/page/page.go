@@ -83,11 +83,19 @@ func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (stored, error
 // publish publishes what happened to a page. changed names the fields that differ; answers is nil unless the change was
 // asked for by another service.
 func (r *Room) publish(ctx context.Context, tx *db.Tx, kind string, p stored, changed []string, answers *proto.PageEmbedded) error {
-	e := db.Event{Topic: proto.PageTopic, Kind: kind, Key: row.Key(p.ID), Version: p.Version, Changed: changed, Data: r.shown(p)}
+	e := r.event(kind, p)
+	e.Changed = changed
 	if answers != nil {
 		e.Extra = answers
 	}
 	return tx.Emit(ctx, e)
+}
+
+func (r *Room) event(kind string, p stored) db.Event {
+	return db.Event{Topic: proto.PageTopic, Kind: kind, Key: row.Key(p.ID), Version: p.Version, Data: struct {
+		page
+		Shows []shows `json:"shows"`
+	}{r.shown(p), showsOf(p.Content)}}
 }
 
 func (r *Room) list(ctx context.Context, tx *db.Tx, in struct {
@@ -168,7 +176,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, p stored, slug opt.Value[stri
 			return p, err
 		}
 	}
-	return one(ctx, tx, `insert into page (title, slug, status, content, created_at, updated_at) values ($1, $2, $3, $4, $5, $5) returning `+columns,
+	return one(ctx, tx, `insert into page (title, slug, status, content, shown_version, created_at, updated_at) values ($1, $2, $3, $4, 1, $5, $5) returning `+columns,
 		p.Title, p.Slug, p.Status, p.Content, tx.Now)
 }
 
@@ -218,7 +226,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 
 // save stores a locked page that was changed, and publishes it.
 func (r *Room) save(ctx context.Context, tx *db.Tx, p stored, changed []string, answers *proto.PageEmbedded) (stored, error) {
-	p, err := one(ctx, tx, `update page set title = $2, slug = $3, status = $4, content = $5, version = version + 1, updated_at = $6
+	p, err := one(ctx, tx, `update page set title = $2, slug = $3, status = $4, content = $5, version = version + 1, shown_version = version + 1, updated_at = $6
 		where id = $1 returning `+columns, p.ID, p.Title, p.Slug, p.Status, p.Content, tx.Now)
 	if err != nil {
 		return p, err
@@ -328,14 +336,14 @@ func (r *Room) publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {
 }
 
 // Published finds what visitors see at an address of the site; 404 when no page is published there.
-func (r *Room) Published(ctx context.Context, slug string) (title, content string, err error) {
+func (r *Room) Published(ctx context.Context, slug string) (title string, blocks []Block, err error) {
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		p, err := one(ctx, tx, `select `+columns+` from page where slug = $1 and status = $2`, slug, statusPublish)
 		if err != nil {
 			return fmt.Errorf("page at /%s: %w", slug, err)
 		}
-		title, content = p.Title, p.Content
+		title, blocks = p.Title, blocksOf(p.Content)
 		return nil
 	})
-	return title, content, err
+	return title, blocks, err
 }

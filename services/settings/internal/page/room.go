@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"time"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
@@ -19,6 +20,7 @@ func New(k *app.Kit) *Room { return &Room{k} }
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
 		Follows:   []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindEmbedInPage, r.onEmbed)}},
+		Jobs:      []app.Job{{Name: "page_shows", Every: time.Minute, Run: r.tellShows}},
 		Personal:  app.Personal{Holds: map[string]app.Holds{"page": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[int64]{Topic: proto.PageTopic, Table: "page", Emit: r.publishAll})},
 	}

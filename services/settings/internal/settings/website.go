@@ -34,7 +34,7 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 		Site: site,
 		Now:  k.DB.Now,
 		Page: func(ctx context.Context, slug string) (p pages.SitePage, err error) {
-			p.Title, p.Content, err = r.pages.Published(ctx, slug)
+			p.Title, p.Blocks, err = r.pages.Published(ctx, slug)
 			return p, err
 		},
 		Document: func() ([]byte, error) { return r.apps.Description() },

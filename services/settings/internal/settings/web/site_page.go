@@ -5,31 +5,32 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
+	"frontdesk/services/settings/internal/page"
 )
 
 // SitePage is a published page of the site.
-type SitePage struct{ Title, Content string }
+type SitePage struct {
+	Title  string
+	Blocks []page.Block
+}
 
 // PageSource finds the published page at an address; 404 for an address without a published page.
 type PageSource func(ctx context.Context, slug string) (SitePage, error)
 
-// block is a paragraph, or the widget of a shortcode.
+// block is a block of a page as it is shown now.
 type block struct {
-	Text string
-	// Form is the id of a form; Service and Staff narrow a booking down, "" for all.
-	Form, Service, Staff string
+	page.Block
 	// On is true while the widget's app is on. Address is the booking page, for visitors without script.
 	On      bool
 	Address string
 }
 
 func (p *pages) show(w http.ResponseWriter, r *http.Request) {
-	page, err := p.options.Page(r.Context(), r.PathValue("slug"))
+	shown, err := p.options.Page(r.Context(), r.PathValue("slug"))
 	if err != nil {
 		if f := fault.From(err); f.Status != http.StatusNotFound {
 			slog.ErrorContext(r.Context(), "page cannot be shown", "slug", r.PathValue("slug"), "error", err)
@@ -40,10 +41,11 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 		p.NotFound(w, r)
 		return
 	}
-	blocks := blocksOf(page.Content)
+	blocks := make([]block, len(shown.Blocks))
 	booking := p.bookingPage()
 	for i := range blocks {
 		b := &blocks[i]
+		b.Block = shown.Blocks[i]
 		switch {
 		case b.Text != "":
 		case b.Form != "":
@@ -51,14 +53,14 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 		default:
 			b.On = p.On("booking")
 			if booking != "" {
-				b.Address = booking + narrowed(b)
+				b.Address = booking + narrowed(b.Block)
 			}
 		}
 	}
 	business := p.Business()
 	how := strings.Join(filled(business.Phone, business.Email), ", ")
-	p.Render(w, r, http.StatusOK, "site", web.Page{Title: page.Title, Scripts: []string{"svc.js"}, Canonical: p.PublicURL + r.URL.EscapedPath(),
-		Framed: true, Alternate: languages(r), Data: map[string]any{"Title": page.Title, "Blocks": blocks, "How": how}})
+	p.Render(w, r, http.StatusOK, "site", web.Page{Title: shown.Title, Scripts: []string{"svc.js"}, Canonical: p.PublicURL + r.URL.EscapedPath(),
+		Framed: true, Alternate: languages(r), Data: map[string]any{"Title": shown.Title, "Blocks": blocks, "How": how}})
 }
 
 // bookingPage is the address of the stand-alone booking page, "" while it is off.
@@ -74,7 +76,7 @@ func (p *pages) bookingPage() string {
 }
 
 // narrowed is the query of a booking for a service or a person.
-func narrowed(b *block) string {
+func narrowed(b page.Block) string {
 	q := url.Values{}
 	if b.Service != "" {
 		q.Set("service", b.Service)
@@ -94,41 +96,5 @@ func filled(texts ...string) (out []string) {
 			out = append(out, t)
 		}
 	}
-	return out
-}
-
-var (
-	shortcode  = regexp.MustCompile(`\[svc-(form|booking)((?:\s+[a-z]+=["']?[A-Za-z0-9-]{1,40}["']?)*)\s*\]`)
-	attribute  = regexp.MustCompile(`([a-z]+)=["']?([A-Za-z0-9-]+)["']?`)
-	paragraphs = regexp.MustCompile(`\n[ \t]*\n\s*`)
-)
-
-// blocksOf cuts a page's content at its shortcodes and empty lines. A shortcode for a form without an id stays text.
-func blocksOf(content string) (out []block) {
-	content = strings.ReplaceAll(content, "\r\n", "\n")
-	text := func(s string) {
-		for _, one := range paragraphs.Split(strings.TrimSpace(s), -1) {
-			if one = strings.TrimSpace(one); one != "" {
-				out = append(out, block{Text: one})
-			}
-		}
-	}
-	rest := 0
-	for _, m := range shortcode.FindAllStringSubmatchIndex(content, -1) {
-		values := map[string]string{}
-		for _, a := range attribute.FindAllStringSubmatch(content[m[4]:m[5]], -1) {
-			values[a[1]] = a[2]
-		}
-		b := block{Service: values["service"], Staff: values["staff"]}
-		if content[m[2]:m[3]] == "form" {
-			if b = (block{Form: values["id"]}); b.Form == "" {
-				continue
-			}
-		}
-		text(content[rest:m[0]])
-		out = append(out, b)
-		rest = m[1]
-	}
-	text(content[rest:])
 	return out
 }
