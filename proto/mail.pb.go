@@ -45,7 +45,12 @@ type Mail struct {
 	// It is never sent while this app is off; empty for a mail of no app.
 	App string `protobuf:"bytes,13,opt,name=app,proto3" json:"app,omitempty"`
 	// It is never sent later; zero for no end. Unix seconds.
-	NotAfter      int64 `protobuf:"varint,14,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
+	NotAfter int64 `protobuf:"varint,14,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
+	// What it is about, such as "appointment/<uuid>"; empty for nothing that lasts. Mails about one thing go out in the order in which they
+	// were asked for.
+	About string `protobuf:"bytes,15,opt,name=about,proto3" json:"about,omitempty"`
+	// What earlier mails about the same say is no longer true: those that still wait are dropped. Without it only those of the same kind are.
+	Replaces      bool `protobuf:"varint,16,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,12 +183,26 @@ func (x *Mail) GetNotAfter() int64 {
 	return 0
 }
 
+func (x *Mail) GetAbout() string {
+	if x != nil {
+		return x.About
+	}
+	return ""
+}
+
+func (x *Mail) GetReplaces() bool {
+	if x != nil {
+		return x.Replaces
+	}
+	return false
+}
+
 var File_mail_proto protoreflect.FileDescriptor
 
 const file_mail_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"mail.proto\x12\ffrontdesk.v1\"\xec\x02\n" +
+	"mail.proto\x12\ffrontdesk.v1\"\x9e\x03\n" +
 	"\x04Mail\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x17\n" +
@@ -200,7 +219,9 @@ const file_mail_proto_rawDesc = "" +
 	"\n" +
 	"not_before\x18\f \x01(\x03R\tnotBefore\x12\x10\n" +
 	"\x03app\x18\r \x01(\tR\x03app\x12\x1b\n" +
-	"\tnot_after\x18\x0e \x01(\x03R\bnotAfterB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\tnot_after\x18\x0e \x01(\x03R\bnotAfter\x12\x14\n" +
+	"\x05about\x18\x0f \x01(\tR\x05about\x12\x1a\n" +
+	"\breplaces\x18\x10 \x01(\bR\breplacesB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_mail_proto_rawDescOnce sync.Once

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -176,13 +177,13 @@ func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
 	return tx.Emit(ctx, Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: NewID().String(), Data: a})
 }
 
-// Mail hands a message to the sender; it goes out once, after the commit. It returns nil without effect while tx.History is
+// Mail hands a message to the sender; it goes out once, after the commit, and after those about the same. It returns nil without effect while tx.History is
 // set: a mail about history would come again, or too late.
 func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
 	if tx.History {
 		return nil
 	}
-	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetId(), Data: m})
+	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: cmp.Or(m.GetAbout(), m.GetId()), Data: m})
 }
 
 // LockRelay comes before every statement that locks several rows of the outbox, in whatever order it meets them.

@@ -77,10 +77,14 @@ func (r *Room) Notify(ctx context.Context, tx *db.Tx, a appointments.Record, kin
 	if err != nil {
 		return fmt.Errorf("mail %s: %w", kind, err)
 	}
-	if l.reminder {
-		// It waits while the app is off or the mail server is down, and is of no use behind the start.
-		m.App, m.NotAfter = r.Service, a.StartsAt.Unix()
+	if l.reminder || kind == HandedOver {
+		// Nobody asked for it, and its link leads nowhere while the app is off.
+		m.App = r.Service
 	}
+	if l.reminder {
+		m.NotAfter = a.StartsAt.Unix()
+	}
+	m.About, m.Replaces = "appointment/"+a.ID.String(), !l.reminder
 	return tx.Mail(ctx, m)
 }
 

@@ -73,15 +73,29 @@ func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail
 	}
 	person := r.Keys.Person(address.Key(m.GetTo()))
 	people := append(tx.PeopleNamed([]byte(m.GetSubject()), []byte(m.GetText())), person)
-	_, err = tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, error, next_at, not_after, app, created_at, person, user_id)
+	tag, err := tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, error, next_at, not_after, app, created_at, person, user_id, about, turn)
 		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @error, @next::timestamptz, @not_after::timestamptz, @app, @at::timestamptz,
-			@person::bytea, nullif(@user_id::bigint, 0)
+			@person::bytea, nullif(@user_id::bigint, 0), nullif(@about, ''), case when @about <> '' then nextval('mail_turn') end
 		where not exists (select from forgotten_person where called = any(@people) and at > @at)
 		on conflict (id) do nothing`,
 		pgx.NamedArgs{"id": mailID, "message": message, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": status, "error": problem,
-			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": people, "user_id": e.Actor.UserID})
+			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": people, "user_id": e.Actor.UserID, "about": m.GetAbout()})
 	if err != nil {
 		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
+	}
+	if tag.RowsAffected() == 0 || m.GetAbout() == "" {
+		return nil
+	}
+	return dropReplaced(ctx, tx, mailID, m)
+}
+
+// dropReplaced ends the waiting mails about the same that are not true any more since m. One that the server has already stays, and m
+// waits for it.
+func dropReplaced(ctx context.Context, tx *db.Tx, id uuid.UUID, m *proto.Mail) error {
+	_, err := tx.Exec(ctx, `update mail set status = 'failed', message = null, leased_by = null, error = 'A newer mail about the same took its place.'
+		where about = $1 and turn < (select turn from mail where id = $2) and status in ('queued', 'retrying') and (kind = $3 or $4)`, m.GetAbout(), id, m.GetKind(), m.GetReplaces())
+	if err != nil {
+		return fmt.Errorf("drop the mails that %s replaces: %w", id, err)
 	}
 	return nil
 }

@@ -91,15 +91,17 @@ type claimed struct {
 	Lease    uuid.UUID
 }
 
-// claim leases the mail that is due longest to the caller; nil when none is due. Mails of an app that is off are not due. The
+// claim leases the mail that is due longest to the caller; nil when none is due. Mails of an app that is off are not due, and a mail about
+// something is due only behind those about it that came before. The
 // clock of the database may be set back: a lease that ends later than any can has ended.
 func (r *Room) claim(ctx context.Context) (*claimed, error) {
 	var m *claimed
 	err := r.DB.Do(ctx, func(tx *db.Tx) error {
 		m = nil
 		c, err := row.One[claimed](ctx, tx, `update mail set leased_until = clock_timestamp() + $1::interval, leased_by = $2, attempts = attempts + 1 where id = (
-				select id from mail where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
+				select id from mail m where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
 					and not held(leased_until, $1)
+					and not exists (select from mail e where e.about = m.about and e.turn < m.turn and e.status in ('queued', 'retrying', 'sending'))
 				order by next_at limit 1 for update skip locked)
 			returning id, message, attempts, next_at as due_at, not_after, leased_by as lease`, lease, uuid.New(), tx.Now, r.appsOff())
 		if errors.Is(err, pgx.ErrNoRows) {
