@@ -26,6 +26,8 @@ type Gauge struct {
 	Label string
 	// SQL returns a number, or a text and a number in each row. It must be cheap: it runs every few seconds.
 	SQL string
+	// On reports whether there is something to count now; nil for always. The figure is 0 while there is not.
+	On func() bool
 }
 
 // Outcomes counts things by how they ended, as a metric with the label outcome.
@@ -88,6 +90,10 @@ func (s *scrape) read(ctx context.Context) ([]figure, error) {
 	var figures []figure
 	b := &pgx.Batch{}
 	for i, g := range s.gauges {
+		if g.On != nil && !g.On() {
+			figures = append(figures, figure{gauge: i})
+			continue
+		}
 		b.Queue(g.SQL).Query(func(rows pgx.Rows) error {
 			f := figure{gauge: i}
 			into := []any{&f.value}

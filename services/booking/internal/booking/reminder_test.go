@@ -40,6 +40,27 @@ func TestNoReminderGoesOutWhileTheAppIsOff(t *testing.T) {
 	require.Empty(t, o.lastMail("past@example.com").GetApp(), "other mails go out in any case")
 }
 
+func TestNoReminderIsOverdueAndNobodyIsToldOfAHandOverWhileTheAppIsOff(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	o.book(o.contact(0, "c@example.com"), o.at(2, "10:00")).Is(201)
+	heir := o.As("staff")
+	o.SetApp(appID, false)
+	o.Travel(o.at(1, "12:00").Sub(o.Now()))
+	for _, g := range o.Parts.Gauges {
+		if g.Name == "booking.reminders_overdue" {
+			require.False(t, g.On())
+			o.SetApp(appID, true)
+			require.True(t, g.On())
+			o.SetApp(appID, false)
+		}
+	}
+	o.admin.Delete(path("/staff/%d?successor=%d", o.staff.UserID, heir.UserID), nil).Is(200)
+	m := o.lastMail("c@example.com")
+	require.Equal(t, mails.HandedOver, m.GetKind())
+	require.Equal(t, appID, m.GetApp(), "it waits: its link leads nowhere")
+}
+
 func TestAClockThatIsSetRepeatsNoReminderAndNoRefusal(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil)

@@ -17,14 +17,14 @@ import (
 )
 
 // eachDue runs do for every appointment that is due, the earliest first, each in a transaction of its own, and stops while
-// the app is off. from is the part of a query that selects the due appointments a at the time $1. do must end that the
+// the app is off. from is the part of a query that selects the appointments a that are due at a time, given in SQL. do must end that the
 // appointment is due. The condition is checked again under the appointment's lock, so a change of this moment counts and a
 // second replica finds nothing to do. An appointment that do fails on goes aside.
-func (r *Room) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from string, do func(ctx context.Context, tx *db.Tx, a appointments.Record) error) error {
+func (r *Room) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from func(at string) string, do func(ctx context.Context, tx *db.Tx, a appointments.Record) error) error {
 	for ctx.Err() == nil && r.Apps.On(r.Service) {
 		var due []uuid.UUID
 		err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			due, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+from+` and a.id <> all($2) order by a.starts_at, a.id limit 100`, tx.Now, aside.Keys())
+			due, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+from("$1::timestamptz")+` and a.id <> all($2) order by a.starts_at, a.id limit 100`, tx.Now, aside.Keys())
 			return err
 		})
 		if err != nil || len(due) == 0 {
@@ -39,7 +39,7 @@ func (r *Room) eachDue(ctx context.Context, aside *app.Aside[uuid.UUID], from st
 	return ctx.Err()
 }
 
-func (r *Room) ifDue(ctx context.Context, from string, id uuid.UUID, do func(ctx context.Context, tx *db.Tx, a appointments.Record) error) error {
+func (r *Room) ifDue(ctx context.Context, from func(at string) string, id uuid.UUID, do func(ctx context.Context, tx *db.Tx, a appointments.Record) error) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
 		if !r.Apps.On(r.Service) {
 			return nil
@@ -52,7 +52,7 @@ func (r *Room) ifDue(ctx context.Context, from string, id uuid.UUID, do func(ctx
 			return err
 		}
 		var still bool
-		if err := tx.QueryRow(ctx, `select exists (select `+from+` and a.id = $2)`, tx.Now, id).Scan(&still); err != nil || !still {
+		if err := tx.QueryRow(ctx, `select exists (select `+from("$1::timestamptz")+` and a.id = $2)`, tx.Now, id).Scan(&still); err != nil || !still {
 			return err
 		}
 		return do(ctx, tx, a)
@@ -65,10 +65,12 @@ func missed(err error) bool {
 	return errors.Is(err, pgx.ErrNoRows) || ok && f.Status == 404
 }
 
-// dueReminders are the appointments a whose reminder is due at the time $1.
-const dueReminders = `from appointment a, settings s where a.status = 'confirmed' and a.reminded_at is null and s.reminder_enabled and a.starts_at > $1
-	and a.starts_at <= $1::timestamptz + make_interval(hours => s.reminder_hours)
-	and a.timed_at < a.starts_at - make_interval(hours => s.reminder_hours)`
+// dueReminders are the appointments a whose reminder is due at a time.
+func dueReminders(at string) string {
+	return `from appointment a, settings s where a.status = 'confirmed' and a.reminded_at is null and s.reminder_enabled and a.starts_at > ` + at + `
+		and a.starts_at <= ` + at + ` + make_interval(hours => s.reminder_hours)
+		and a.timed_at < a.starts_at - make_interval(hours => s.reminder_hours)`
+}
 
 // remind mails the reminders that are due, once for each appointment that is still confirmed. An appointment that was booked
 // or moved when its reminder would have been due already gets none.
@@ -86,9 +88,11 @@ func (r *Room) remind(ctx context.Context) error {
 		})
 }
 
-// dueRequests are the requests a that have waited too long at the time $1; none if the setting is 0.
-const dueRequests = `from appointment a, settings s where a.status = 'pending' and s.request_expires_hours > 0
-	and greatest(a.timed_at, s.expires_since) <= $1::timestamptz - make_interval(hours => s.request_expires_hours)`
+// dueRequests are the requests a that have waited too long at a time; none if the setting is 0.
+func dueRequests(at string) string {
+	return `from appointment a, settings s where a.status = 'pending' and s.request_expires_hours > 0
+		and greatest(a.timed_at, s.expires_since) <= ` + at + ` - make_interval(hours => s.request_expires_hours)`
+}
 
 // expireRequests declines the requests that nobody has answered within the hours that the settings give, counted from when
 // their time or the setting was last set, and mails their clients. It does nothing if the setting is 0.
@@ -110,13 +114,13 @@ func (r *Room) restored(ctx context.Context) (did []string, err error) {
 	var reminders, requests []uuid.UUID
 	err = r.DB.Do(ctx, func(tx *db.Tx) error {
 		tx.History = true
-		if reminders, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueReminders, tx.Now); err != nil {
+		if reminders, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueReminders("$1::timestamptz"), tx.Now); err != nil {
 			return fmt.Errorf("find the reminders that are due: %w", err)
 		}
 		if err := appointments.Reminded(ctx, tx, reminders...); err != nil {
 			return fmt.Errorf("mark the reminders that are due: %w", err)
 		}
-		if requests, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueRequests+` order by a.id`, tx.Now); err != nil {
+		if requests, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueRequests("$1::timestamptz")+` order by a.id`, tx.Now); err != nil {
 			return fmt.Errorf("find the requests that are due: %w", err)
 		}
 		for _, id := range requests {

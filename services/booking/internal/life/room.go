@@ -1,7 +1,6 @@
 package life
 
 import (
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,7 +35,7 @@ func (r *Room) Parts() app.Parts {
 			{Name: "requests", Every: time.Minute, Run: r.expireRequests},
 		},
 		Gauges: []app.Gauge{{Name: "booking.reminders_overdue", Unit: "{reminder}", Doc: "reminders that should have gone out two minutes ago",
-			SQL: strings.ReplaceAll(`select count(*) `+dueReminders, "$1", "(now() - interval '2 minutes')")}},
+			SQL: `select count(*) ` + dueReminders("(now() - interval '2 minutes')"), On: func() bool { return r.Apps.On(r.Service) }}},
 		Restored: r.restored,
 	}
 }
