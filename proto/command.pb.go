@@ -309,8 +309,10 @@ type RecordSubmission struct {
 	ContactId     string                 `protobuf:"bytes,3,opt,name=contact_id,json=contactId,proto3" json:"contact_id,omitempty"`
 	AppointmentId string                 `protobuf:"bytes,4,opt,name=appointment_id,json=appointmentId,proto3" json:"appointment_id,omitempty"`
 	// Answers by element id or target, as a JSON object.
-	Values        []byte `protobuf:"bytes,5,opt,name=values,proto3" json:"values,omitempty"`
-	Page          string `protobuf:"bytes,6,opt,name=page,proto3" json:"page,omitempty"`
+	Values []byte `protobuf:"bytes,5,opt,name=values,proto3" json:"values,omitempty"`
+	Page   string `protobuf:"bytes,6,opt,name=page,proto3" json:"page,omitempty"`
+	// The client as booking read the answers, with the appointment as origin: sent on if the form refuses them by now.
+	Client        *EnsureContact `protobuf:"bytes,7,opt,name=client,proto3" json:"client,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -385,6 +387,13 @@ func (x *RecordSubmission) GetPage() string {
 		return x.Page
 	}
 	return ""
+}
+
+func (x *RecordSubmission) GetClient() *EnsureContact {
+	if x != nil {
+		return x.Client
+	}
+	return nil
 }
 
 // Audit is one entry of the audit log. Topic svc.audit.
@@ -1171,7 +1180,7 @@ const file_command_proto_rawDesc = "" +
 	"\x05label\x18\x03 \x01(\tR\x05label\x12\x12\n" +
 	"\x04type\x18\x04 \x01(\tR\x04type\x12\x18\n" +
 	"\aoptions\x18\x05 \x03(\tR\aoptions\x12\x16\n" +
-	"\x06source\x18\x06 \x01(\tR\x06source\"\xc2\x01\n" +
+	"\x06source\x18\x06 \x01(\tR\x06source\"\xf7\x01\n" +
 	"\x10RecordSubmission\x12#\n" +
 	"\rsubmission_id\x18\x01 \x01(\tR\fsubmissionId\x12\x17\n" +
 	"\aform_id\x18\x02 \x01(\x03R\x06formId\x12\x1d\n" +
@@ -1179,7 +1188,8 @@ const file_command_proto_rawDesc = "" +
 	"contact_id\x18\x03 \x01(\tR\tcontactId\x12%\n" +
 	"\x0eappointment_id\x18\x04 \x01(\tR\rappointmentId\x12\x16\n" +
 	"\x06values\x18\x05 \x01(\fR\x06values\x12\x12\n" +
-	"\x04page\x18\x06 \x01(\tR\x04page\"\xab\x01\n" +
+	"\x04page\x18\x06 \x01(\tR\x04page\x123\n" +
+	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\xab\x01\n" +
 	"\x05Audit\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x1f\n" +
 	"\vrecord_type\x18\x02 \x01(\tR\n" +
@@ -1261,11 +1271,12 @@ var file_command_proto_goTypes = []any{
 var file_command_proto_depIdxs = []int32{
 	1,  // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
 	15, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
-	2,  // [2:2] is the sub-list for method output_type
-	2,  // [2:2] is the sub-list for method input_type
-	2,  // [2:2] is the sub-list for extension type_name
-	2,  // [2:2] is the sub-list for extension extendee
-	0,  // [0:2] is the sub-list for field type_name
+	0,  // 2: frontdesk.v1.RecordSubmission.client:type_name -> frontdesk.v1.EnsureContact
+	3,  // [3:3] is the sub-list for method output_type
+	3,  // [3:3] is the sub-list for method input_type
+	3,  // [3:3] is the sub-list for extension type_name
+	3,  // [3:3] is the sub-list for extension extendee
+	0,  // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_command_proto_init() }

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 )
 
 // Types of elements.
@@ -67,9 +68,20 @@ func Details() []Element {
 	}
 }
 
-// Location gives the element with which the details step asks where to come to. No element of a form can have its id.
+// Location gives the element with which the details step asks where to come to, or which number to call. No element of a form can have its id.
 func Location() Element {
 	return Element{ID: ".location", Type: TypeField, Target: TargetLocation, Required: true}
+}
+
+// Called are the elements of a details step after which somebody is called: the number that they ask for is required. asked is false if
+// they ask for none, and Location has to.
+func Called(elements []Element) (required []Element, asked bool) {
+	required = slices.Clone(elements)
+	i := slices.IndexFunc(required, func(e Element) bool { return e.Type == TypeField && e.Target == TargetPhone })
+	if i >= 0 {
+		required[i].Required = true
+	}
+	return required, i >= 0
 }
 
 // NeedsEmail reports whether every submission carries the visitor's address: whether a field for contact.email is

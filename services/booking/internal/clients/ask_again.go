@@ -60,9 +60,15 @@ func askSome(ctx context.Context, tx *db.Tx) (n int, err error) {
 // Origin is the origin of the commands to contacts that bookings send.
 const Origin = "appointment"
 
-// Ensure completes the command to contacts to make or fill in the client of an appointment.
-func Ensure(c *proto.EnsureContact, contact, appointment uuid.UUID) db.Event {
+// Command completes the command to contacts to make or fill in the client of an appointment.
+func Command(c *proto.EnsureContact, contact, appointment uuid.UUID) *proto.EnsureContact {
 	c.ContactId, c.Status, c.Source, c.Create = contact.String(), "lead", db.ChannelBooking, true
 	c.Origin, c.OriginId = Origin, appointment.String()
+	return c
+}
+
+// Ensure is the event with which contacts gets Command.
+func Ensure(c *proto.EnsureContact, contact, appointment uuid.UUID) db.Event {
+	c = Command(c, contact, appointment)
 	return db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}
 }

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,16 +93,20 @@ func collectForms(rows pgx.Rows) (Forms, error) {
 	return all, err
 }
 
-// Of is the service's own form or the site's; else plain and false.
-func (f Forms) Of(s BookableService, settings Settings) (DetailsForm, bool) {
-	for _, id := range []*int64{s.FormID, settings.FormID} {
+// Of is the service's own form or the site's; else plain and false. Who is called has to give the number.
+func (f Forms) Of(s BookableService, settings Settings) (asks DetailsForm, own bool) {
+	asks = plain
+	for _, id := range []*int64{settings.FormID, s.FormID} {
 		if id != nil {
 			if found, ok := f[*id]; ok {
-				return found, true
+				asks, own = found, true
 			}
 		}
 	}
-	return plain, false
+	if s.LocationType == "phone" {
+		asks.Elements, _ = form.Called(asks.Elements)
+	}
+	return asks, own
 }
 
 // checkForm refuses a form that does not exist or does not ask for an address.
@@ -130,8 +135,11 @@ type Details struct {
 	Raw     []byte // as sent, for forms
 }
 
+// MaxDetails is how many bytes of answers forms takes as one submission.
+const MaxDetails = 128 << 10
+
 // ReadDetails checks the answers to f, named by element id or target. Everything that is wrong is named by its key in one
-// svc_invalid_param.
+// svc_invalid_param. Answers of more than MaxDetails are svc_too_large: they could not be kept.
 func ReadDetails(f DetailsForm, fields form.Fields, values map[string]any) (Details, error) {
 	a, err := form.Check(form.Ask(f.Elements, fields), values)
 	if err != nil {
@@ -139,8 +147,16 @@ func ReadDetails(f DetailsForm, fields form.Fields, values map[string]any) (Deta
 	}
 	out := Details{Client: clients.Client{FirstName: a.Contact.FirstName, LastName: a.Contact.LastName, Email: a.Contact.Email, Phone: a.Contact.Phone},
 		Answers: a}
-	out.Raw, err = json.Marshal(values)
-	return out, err
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false) // which would make one byte six
+	if err := e.Encode(values); err != nil {
+		return out, err
+	}
+	if out.Raw = raw.Bytes(); len(out.Raw) > MaxDetails {
+		return out, fault.TooLarge(MaxDetails)
+	}
+	return out, nil
 }
 
 // newFieldTable makes the copy of the custom fields, which say what the details step asks.

@@ -44,6 +44,12 @@ func (r *Room) record(ctx context.Context, tx *db.Tx, c *proto.RecordSubmission)
 	if tag.RowsAffected() == 0 {
 		return nil
 	}
+	if client := c.GetClient(); client != nil && e.command == nil {
+		// The answers name nobody that the form can read, or it refuses them: the client is the one who booked.
+		if err := tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: commandKey(client), Data: client}); err != nil {
+			return err
+		}
+	}
 	return r.followUp(ctx, tx, e)
 }
 

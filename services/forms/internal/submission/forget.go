@@ -146,7 +146,7 @@ func strikeFromCommand(held []byte, p *erasure.Person) ([]byte, error) {
 
 // forgetLate forgets the people again who were erased after a command was made and are named in it.
 func (r *Room) forgetLate(ctx context.Context, tx *db.Tx, e bus.Event, c *proto.RecordSubmission) error {
-	named := tx.PeopleNamed(c.GetValues(), []byte(c.GetPage()))
+	named := tx.PeopleNamed(c.GetValues(), []byte(c.GetPage()), []byte(c.GetClient().GetEmail()))
 	if id, err := uuid.Parse(c.GetContactId()); err == nil {
 		named = append(named, id[:])
 	}

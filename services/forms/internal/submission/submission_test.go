@@ -133,7 +133,8 @@ func TestWhatBecomesOfASubmission(t *testing.T) {
 			require.NoError(t, err)
 			for range 2 {
 				d.Send(apptest.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: id, Actor: &proto.Actor{Label: "Ann", Channel: "booking"},
-					Data: &proto.RecordSubmission{SubmissionId: id, FormId: form, ContactId: contact, AppointmentId: db.NewID().String(), Values: []byte(values), Page: "/book"}})
+					Data: &proto.RecordSubmission{SubmissionId: id, FormId: form, ContactId: contact, AppointmentId: db.NewID().String(), Values: []byte(values), Page: "/book",
+						Client: &proto.EnsureContact{ContactId: contact, Email: "ann@example.com", FirstName: "Ann", Origin: "appointment", OriginId: id, Create: true}}})
 			}
 			d.Settle()
 		}
@@ -150,6 +151,8 @@ func TestWhatBecomesOfASubmission(t *testing.T) {
 		b := d.admin.Get("/submissions/" + broken).Is(200)
 		require.Contains(t, b.Text("error"), "email")
 		require.Equal(t, "none", b.Text("result.contact"))
+		require.Len(t, d.commands(), 2, "the client is a contact at once, as booking read the answers")
+		require.Equal(t, []any{"ann@example.com", "appointment"}, []any{d.commands()[1].GetEmail(), d.commands()[1].GetOrigin()})
 		require.Contains(t, d.admin.Get("/exports/submissions.csv").Is(200).Body, "nonsense")
 	})
 }
