@@ -16,6 +16,7 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/staff"
 )
 
@@ -76,8 +77,8 @@ func (a Appointment) RecordVersion() int64 { return a.version }
 // Record is a row of the table with what it shows of others.
 type Record struct {
 	Appointment
-	address   string // of the service, when it was booked
-	StaffLink string // the fixed meeting link of the staff member
+	Terms     services.Terms // of the service, when it was booked
+	StaffLink string         // the fixed meeting link of the staff member
 	Place     Place
 	Client    clients.Client
 	Language  string // of the client's mails; empty for that of the business's country
@@ -89,23 +90,24 @@ type Record struct {
 
 // appointmentRow is what selectAppointments selects.
 type appointmentRow struct {
-	ID, ServiceID, ContactID            uuid.UUID
-	SubmissionID                        *uuid.UUID
-	Status, ServiceName, ServiceAddress string
-	UserID                              int64
-	StaffName, StaffLink                string
-	FirstName, LastName, Email, Phone   string
-	StartsAt, EndsAt                    time.Time
-	LocationType, Location, MeetingURL  string
-	Notes, Source, CancelReason         string
-	CreatedAt, UpdatedAt, TimedAt       time.Time
-	RemindedAt                          *time.Time
-	Language                            string
-	Sequence                            int
-	Version                             int64
+	ID, ServiceID, ContactID           uuid.UUID
+	SubmissionID                       *uuid.UUID
+	Status                             string
+	Terms                              services.Terms
+	UserID                             int64
+	StaffName, StaffLink               string
+	FirstName, LastName, Email, Phone  string
+	StartsAt, EndsAt                   time.Time
+	LocationType, Location, MeetingURL string
+	Notes, Source, CancelReason        string
+	CreatedAt, UpdatedAt, TimedAt      time.Time
+	RemindedAt                         *time.Time
+	Language                           string
+	Sequence                           int
+	Version                            int64
 }
 
-const selectAppointments = `select a.id, a.status, a.service_id, a.terms->>'name' as service_name, coalesce(a.terms->>'location_details', '') as service_address,
+const selectAppointments = `select a.id, a.status, a.service_id, a.terms,
 	a.user_id, s.name as staff_name, s.meeting_url as staff_link, a.contact_id,
 	coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, coalesce(c.email, '') as email, coalesce(c.phone, '') as phone,
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
@@ -130,9 +132,9 @@ func (r *Room) Query(ctx context.Context, tx *db.Tx, where string, args ...any) 
 }
 
 func (r *Room) recordOf(row appointmentRow) Record {
-	a := Record{address: row.ServiceAddress, StaffLink: row.StaffLink, Language: row.Language, TimedAt: row.TimedAt, RemindedAt: row.RemindedAt, Place: Place{row.LocationType, row.Location, row.MeetingURL},
+	a := Record{Terms: row.Terms, StaffLink: row.StaffLink, Language: row.Language, TimedAt: row.TimedAt, RemindedAt: row.RemindedAt, Place: Place{row.LocationType, row.Location, row.MeetingURL},
 		Client: clients.Client{FirstName: row.FirstName, LastName: row.LastName, Email: row.Email, Phone: row.Phone}, Sequence: row.Sequence,
-		Appointment: Appointment{version: row.Version, ID: row.ID, Status: row.Status, Service: Ref{row.ServiceID, row.ServiceName}, Staff: r.staff.Ref(row.UserID, row.StaffName),
+		Appointment: Appointment{version: row.Version, ID: row.ID, Status: row.Status, Service: Ref{row.ServiceID, row.Terms.Name}, Staff: r.staff.Ref(row.UserID, row.StaffName),
 			Contact: ContactRef{ID: row.ContactID}, StartsAt: row.StartsAt, EndsAt: row.EndsAt, Notes: row.Notes, Source: row.Source,
 			CancelReason: row.CancelReason, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}}
 	if row.SubmissionID != nil {
@@ -149,7 +151,7 @@ func (a *Record) show() {
 	switch a.Place.Kind {
 	case "in_person":
 		if a.Location == "" {
-			a.Location = a.address
+			a.Location = a.Terms.LocationDetails
 		}
 	case "phone":
 		if a.Location == "" {
@@ -179,8 +181,8 @@ func (a Record) Change(kind string, extra any, changed ...string) db.Event {
 	return db.Event{Topic: proto.AppointmentTopic, Kind: kind, Key: a.ID.String(), Version: a.version, Changed: changed, Data: a.event(), Extra: extra}
 }
 
-// find reads one appointment that the caller may see. The error is svc_not_found for any other.
-func (r *Room) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (Record, error) {
+// Find reads one appointment that the caller may see. The error is svc_not_found for any other.
+func (r *Room) Find(ctx context.Context, tx *db.Tx, id uuid.UUID) (Record, error) {
 	found, err := r.Query(ctx, tx, `where a.id = $1 and ($2::bigint = 0 or a.user_id = $2)`, id, tx.Who.OwnUser())
 	if err == nil && len(found) == 0 {
 		err = fault.NotFound("appointment")
@@ -191,12 +193,12 @@ func (r *Room) find(ctx context.Context, tx *db.Tx, id uuid.UUID) (Record, error
 	return found[0], nil
 }
 
-// Lock is find with the row locked until the transaction ends.
+// Lock is Find with the row locked until the transaction ends.
 func (r *Room) Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Record, error) {
 	if _, err := tx.Exec(ctx, `select from appointment where id = $1 for no key update`, id); err != nil {
 		return Record{}, err
 	}
-	return r.find(ctx, tx, id)
+	return r.Find(ctx, tx, id)
 }
 
 // publishAppointments publishes appointment.updated for appointments as they are now, with the hashes of their clients'
@@ -230,9 +232,14 @@ type Place struct{ Kind, Location, MeetingURL string }
 // Reachable refuses a place online that has no link: neither its own nor the fixed one of the staff member.
 func (p Place) Reachable(staffLink string) error {
 	if p.Kind == "online" && p.MeetingURL == "" && staffLink == "" {
-		return fault.Conflict("no_meeting_link", "An appointment online needs a meeting link. Give one, or set the fixed link of the staff member.")
+		return NoLink()
 	}
 	return nil
+}
+
+// NoLink refuses a place online without a link.
+func NoLink() error {
+	return fault.Conflict("no_meeting_link", "An appointment online needs a meeting link. Give one, or set the fixed link of the staff member.")
 }
 
 // Checked is the place as it is stored. It refuses a client's place without an address, and a meeting link that is no link.

@@ -16,9 +16,8 @@ import (
 // Open are the statuses of appointments that take time. The constraint appointment_overlap has the same ones.
 const Open = `('pending', 'confirmed', 'pending_payment')`
 
-// TakesTime is the condition that an appointment takes time at @now: while it is open, and to its end when it was completed
-// before that.
-const TakesTime = `(status in ` + Open + ` or status = 'completed' and ends_at > @now)`
+// TakesTime is the condition that an appointment takes time: nothing else happens in it.
+const TakesTime = `status in ('pending', 'confirmed', 'pending_payment', 'completed')`
 
 // longest is how far beyond a period an appointment can reach into it: a day of length, a day of buffer
 // and, around a change of clocks, a few hours.
@@ -26,11 +25,11 @@ const longest = 51 * time.Hour
 
 // QueueBusy reads, with a batch, the time that appointments of users take which can touch a period of local days, by user. The
 // appointment except, if any, takes no time.
-func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID, now time.Time) {
+func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID) {
 	begin, end := slots.Bounds(zone, from, to)
 	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
 		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except`,
-		pgx.NamedArgs{"users": users, "begin": begin.Add(-longest), "end": end.Add(longest), "except": except, "now": now}).Query(func(rows pgx.Rows) error {
+		pgx.NamedArgs{"users": users, "begin": begin.Add(-longest), "end": end.Add(longest), "except": except}).Query(func(rows pgx.Rows) error {
 		var id int64
 		var t slots.Busy
 		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
@@ -56,7 +55,7 @@ func Coming(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
 // the first 50 that do, by start.
 func Overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
 	return refuseThose(ctx, tx, "overlap", "One of the appointments falls on one of the successor's.", `exists (select from appointment b
-		where b.user_id = @to and `+TakesTime+` and b.period && a.period)`, pgx.NamedArgs{"to": user, "ids": ids, "now": tx.Now})
+		where b.user_id = @to and `+TakesTime+` and b.period && a.period)`, pgx.NamedArgs{"to": user, "ids": ids})
 }
 
 // Unlinked is svc_conflict with reason no_meeting_link if one of the appointments would have no meeting link with the user: it is online

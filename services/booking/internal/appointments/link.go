@@ -57,7 +57,7 @@ func (r *Room) Behind(ctx context.Context, tx *db.Tx, token, lock string) (Recor
 	if err := tx.QueryRow(ctx, `select ended from manage_token where hash = $1`, hash[:]).Scan(&ended); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return Record{}, err
 	}
-	a, err := r.find(ctx, tx, id)
+	a, err := r.Find(ctx, tx, id)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == 404 {
 		return a, fault.Expired()
 	}

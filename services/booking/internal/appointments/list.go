@@ -16,7 +16,7 @@ import (
 )
 
 func (r *Room) getAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (Appointment, error) {
-	a, err := r.find(ctx, tx, in.ID)
+	a, err := r.Find(ctx, tx, in.ID)
 	return a.Whole(), err
 }
 

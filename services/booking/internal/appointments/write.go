@@ -35,14 +35,39 @@ type Booking struct {
 	Language   string
 }
 
-// Insert writes a new appointment with the commit. The caller holds the calendar of its staff member. All appointments are
-// made here. The commit's error is svc_slot_taken if the constraint finds an overlap.
-func (r *Room) Insert(tx *db.Tx, who staff.Row, b Booking) (Record, error) {
+// Insert writes a new appointment, whose updated_at is the row's. The caller holds the calendar of its staff member. The error is
+// svc_slot_taken if the constraint finds an overlap.
+func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, b Booking) (Record, error) {
+	a, values, err := r.begun(tx, who, b)
+	if err != nil {
+		return a, err
+	}
+	return a, overlap(tx.QueryRow(ctx, insert+` returning updated_at`, values).Scan(&a.UpdatedAt))
+}
+
+// InsertLater is Insert with the commit, for answers that say nothing of updated_at: the event has the time of the process.
+func (r *Room) InsertLater(tx *db.Tx, who staff.Row, b Booking) (Record, error) {
+	a, values, err := r.begun(tx, who, b)
+	if err != nil {
+		return a, err
+	}
+	tx.Explain = overlap
+	tx.Defer(insert, values)
+	return a, nil
+}
+
+const insert = `insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
+	location_type, location, meeting_url, notes, source, submission_id, language, version, read_as, timed_at, created_at, updated_at)
+	values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
+	@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @now, @now)`
+
+// begun is a new appointment, with the values of its row. All appointments are made here.
+func (r *Room) begun(tx *db.Tx, who staff.Row, b Booking) (Record, pgx.NamedArgs, error) {
 	terms, err := json.Marshal(b.Terms)
 	if err != nil {
-		return Record{}, err
+		return Record{}, nil, err
 	}
-	a := Record{address: b.Terms.LocationDetails, StaffLink: who.MeetingURL, Language: b.Language, TimedAt: tx.Now, Place: b.Place, Client: b.Client, Appointment: Appointment{version: 1,
+	a := Record{Terms: b.Terms, StaffLink: who.MeetingURL, Language: b.Language, TimedAt: tx.Now, Place: b.Place, Client: b.Client, Appointment: Appointment{version: 1,
 		ID: db.NewID(), Status: b.Status, Service: Ref{b.Service, b.Terms.Name}, Staff: r.staff.Ref(who.UserID, who.Name),
 		Contact: ContactRef{ID: b.Contact, Name: b.Client.Label()}, StartsAt: b.Start, EndsAt: b.Start.Add(time.Duration(b.Terms.DurationMin) * time.Minute),
 		Notes: b.Notes, Source: b.Source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}
@@ -53,16 +78,11 @@ func (r *Room) Insert(tx *db.Tx, who staff.Row, b Booking) (Record, error) {
 	if b.NewClient {
 		clients.Add(tx, b.Contact, b.Client)
 	}
-	tx.Explain = overlap
-	tx.Defer(`insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
-		location_type, location, meeting_url, notes, source, submission_id, language, version, read_as, timed_at, created_at, updated_at)
-		values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
-		@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @now, @now)`, pgx.NamedArgs{
+	return a, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "service": b.Service, "terms": terms, "user": who.UserID, "contact": b.Contact, "starts_at": a.StartsAt,
 		"ends_at": a.EndsAt, "buffer_before": b.Terms.BufferBefore, "buffer_after": b.Terms.BufferAfter, "location_type": b.Place.Kind,
 		"location": b.Place.Location, "meeting_url": b.Place.MeetingURL, "notes": b.Notes, "source": b.Source, "submission": b.Submission, "language": b.Language,
-		"version": a.version, "read_as": erasure.Reading, "now": tx.Now})
-	return a, nil
+		"version": a.version, "read_as": erasure.Reading, "now": tx.Now}, nil
 }
 
 // overlap is svc_slot_taken for what only the database saw: somebody who held no calendar.
@@ -90,7 +110,7 @@ func (r *Room) Resave(ctx context.Context, tx *db.Tx, a Record) (Record, error) 
 	if err := Save(ctx, tx, &a); err != nil {
 		return a, err
 	}
-	return r.find(ctx, tx, a.ID)
+	return r.Find(ctx, tx, a.ID)
 }
 
 // Reminded marks the reminders of appointments as sent.

@@ -41,7 +41,7 @@ func TestABookingGoesByWhatAnotherReplicaHasJustChanged(t *testing.T) {
 		{`update service set min_notice_min = 100000`, `update service set min_notice_min = null`, "svc_slot_taken", "svc_slot_taken"},
 		{`update settings set max_advance_days = 1`, `update settings set max_advance_days = 60`, "svc_slot_taken", "svc_slot_taken"},
 		{`update settings set slot_step = 7`, `update settings set slot_step = 0`, "svc_slot_taken", "svc_slot_taken"},
-		{`create temp table gone as select * from skill; delete from skill`, ``, "svc_slot_taken", "svc_invalid_param"},
+		{`create temp table gone as select * from skill; delete from skill`, ``, "svc_conflict", "svc_invalid_param"},
 	} {
 		var hours string
 		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select hours from staff where user_id = $1`, o.staff.UserID).Scan(&hours))

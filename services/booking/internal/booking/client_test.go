@@ -57,7 +57,7 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		require.NotContains(t, o.Visitor().Post("/booking/manage", object{"token": link}).Is(200).Body, "+32470000000")
 		require.Equal(t, "+32470000000", o.admin.Get("/appointments?contact="+contact).Is(200).Text("items.1.location"), "the team calls the number it knows")
 	})
-	t.Run("an appointment completed while it runs keeps its time", func(t *testing.T) {
+	t.Run("an appointment that was completed keeps its time", func(t *testing.T) {
 		o := o.again(t, nil)
 		contact := o.contact(0)
 		id := o.book(contact, o.at(2, "10:00")).Is(201).Text("id")
@@ -75,7 +75,12 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		heir := o.As("staff")
 		o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, heir.UserID}}).Is(200)
 		o.Travel(50 * time.Minute)
-		o.book(contact, o.at(0, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201) // it is over, and was somebody else's visit
+		o.book(contact, o.at(0, "10:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Fails(409, "svc_slot_taken")
+		later := o.book(contact, o.at(0, "12:00"), object{"outside_hours": true, "staff": o.staff.UserID}).Is(201).Text("id")
+		over := object{"starts_at": stamp(o.at(0, "10:30")), "outside_hours": true}
+		require.EqualValues(t, heir.UserID, o.admin.Post("/appointments/"+later+"/reschedule", over).Is(200).Field("staff.user_id"), "whose time is free")
+		over["staff"] = o.staff.UserID
+		o.admin.Post("/appointments/"+later+"/reschedule", over).Fails(409, "svc_slot_taken")
 	})
 	t.Run("nobody is mailed about what is over or did not change", func(t *testing.T) {
 		o := o.again(t, nil)

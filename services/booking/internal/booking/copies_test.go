@@ -316,7 +316,9 @@ func TestWhoAsksOnWithTheNewestTimeSeesWhatWasCommittedLate(t *testing.T) {
 	o := open9to5(t, nil)
 	contact := o.contact(0)
 	late := o.book(contact, o.at(2, "10:00")).Is(201).Text("id")
-	soon := o.book(contact, o.at(2, "11:00")).Is(201).Text("id")
+	booked := o.book(contact, o.at(2, "11:00")).Is(201)
+	soon := booked.Text("id")
+	require.Equal(t, o.appointment(soon).Text("updated_at"), booked.Text("updated_at"), "the row's, not that of the process's clock")
 	seen := func(since string) (ids []any, newest string) {
 		for _, a := range o.admin.Get("/appointments?updated_since=" + since).Is(200).Items() {
 			ids, newest = append(ids, a["id"]), a["updated_at"].(string)

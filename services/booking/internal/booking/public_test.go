@@ -139,6 +139,61 @@ func TestWhatAVisitorSendsIsChecked(t *testing.T) {
 		require.Nil(t, o.Visitor().Get("/booking/services").Is(200).Field("items.0.form"))
 		o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "11:00"), "b@example.com")).Is(201)
 	})
+	t.Run("who is called gives a number", func(t *testing.T) {
+		o := o.again(t, object{"location_type": "phone"})
+		token := o.token(o.service)
+		visit := o.visit(o.service, token, o.at(2, "10:00"), "a@example.com")
+		delete(visit["values"].(object), "phone")
+		params, _ := o.Visitor().Post("/booking/book", visit).Fails(400, "svc_invalid_param").Field("data.params").(object)
+		require.Contains(t, params, "values.phone")
+		visit["values"].(object)["phone"] = "0470 11 22 33"
+		o.Visitor().Post("/booking/book", visit).Is(201)
+
+		o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "7", Version: 1, Data: object{"id": 7, "status": "publish",
+			"definition": object{"elements": []object{{"id": "email", "type": "field", "target": "contact.email", "required": true}}}}})
+		o.Settle()
+		o.admin.Patch("/settings/booking", object{"form_id": 7}).Is(200)
+		visit = o.visit(o.service, token, o.at(2, "11:00"), "")
+		visit["values"] = object{"email": "a@example.com"}
+		params, _ = o.Visitor().Post("/booking/book", visit).Fails(400, "svc_invalid_param").Field("data.params").(object)
+		require.Contains(t, params, "location")
+		visit["location"] = " 0470 44 55 66 "
+		require.Equal(t, "0470 44 55 66", o.Visitor().Post("/booking/book", visit).Is(201).Text("location"))
+	})
+	t.Run("answers that no submission can hold are refused before the booking", func(t *testing.T) {
+		o := o.again(t, nil)
+		elements := []object{{"id": "email", "type": "field", "target": "contact.email", "required": true}}
+		for i := range 12 {
+			elements = append(elements, object{"id": path("q%d", i), "type": "field", "target": path("submission.fields.q%d", i), "multiline": true})
+		}
+		o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "7", Version: 1, Data: object{"id": 7, "status": "publish", "definition": object{"elements": elements}}})
+		o.Settle()
+		o.admin.Patch("/settings/booking", object{"form_id": 7}).Is(200)
+		book := func(at, letter string, fields int) *apptest.Answer {
+			values := object{"email": "a@example.com"}
+			for i := range fields {
+				values[path("q%d", i)] = strings.Repeat(letter, 9000)
+			}
+			visit := o.visit(o.service, o.token(o.service), o.at(2, at), "")
+			visit["values"] = values
+			return o.Visitor().Post("/booking/book", visit)
+		}
+		kept := func() (n int) {
+			for _, c := range o.Events(proto.FormsCommandTopic) {
+				var record proto.RecordSubmission
+				require.NoError(t, protobuf.Unmarshal(c.GetData(), &record))
+				require.LessOrEqual(t, len(record.GetValues()), 128<<10)
+				n++
+			}
+			return n
+		}
+		book("10:00", "<", 12).Is(201)
+		book("11:00", "<", 15).Fails(400, "svc_invalid_param")
+		book("11:00", "😀", 4).Fails(413, "svc_too_large")
+		book("11:00", "\u2028", 5).Fails(413, "svc_too_large")
+		require.Equal(t, 1, kept())
+		require.Len(t, o.admin.Get("/appointments").Is(200).Items(), 1)
+	})
 	t.Run("consent is given to the words that the client saw", func(t *testing.T) {
 		o := o.again(t, nil)
 		version := int64(0)

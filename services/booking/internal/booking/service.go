@@ -49,7 +49,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	mails := mails.New(k, services)
 	life := life.New(k, appointments, mails)
 	calendar := calendar.New(k, staff, appointments)
-	times := times.New(k, staff, services)
+	times := times.New(k, staff, services, appointments)
 	bookings := bookings.New(k, clients, services, appointments, mails, life, times)
 	team := team.New(k, staff, appointments, mails)
 	widget := widget.New(k, services)

@@ -232,6 +232,40 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		form = url.Values{"token": token["token"], "do": {"cancel-now"}}
 		b.post("/manage", form).is(409).says("It is too late to change this online", "Call us before ten.")
 	})
+	t.Run("the page asks who is called for a number", func(t *testing.T) {
+		b := b.again(t)
+		b.admin.Patch("/services/"+b.service, object{"location_type": "phone"}).Is(200)
+		form := b.get(b.get("/team/book?lang=en").link("at=")).form()
+		b.Travel(4 * time.Second)
+		form.Set("v.email", "bea@example.com")
+		b.post("/team/book", form).is(400)
+		form.Set("v.phone", "0470 11 22 33")
+		b.post("/team/book", form).is(200)
+		b.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "7", Version: 1, Data: object{"id": 7, "status": "publish",
+			"definition": object{"elements": []object{{"id": "mail", "type": "field", "target": "contact.email", "required": true}}}}})
+		b.Settle()
+		b.admin.Patch("/settings/booking", object{"form_id": 7}).Is(200)
+		page := b.get(b.get("/team/book?lang=en").link("at=")).says("Your phone number", "We call you on it.", `type="tel"`)
+		form = page.form()
+		b.Travel(4 * time.Second)
+		form.Set("v.mail", "bob@example.com")
+		b.post("/team/book", form).is(400)
+		form.Set("v..location", "0470 44 55 66")
+		b.post("/team/book", form).is(200)
+	})
+	t.Run("every time that the manage page offers can be had, whatever became of the service", func(t *testing.T) {
+		b := b.again(t)
+		b.admin.Patch("/services/"+b.service, object{"duration_min": 30}).Is(200)
+		token := b.managed("bea@example.com")
+		b.admin.Patch("/services/"+b.service, object{"duration_min": 45, "bookable_online": false}).Is(200)
+		page := b.post("/manage", url.Values{"token": {token}, "do": {"move"}}).is(200)
+		offered := regexp.MustCompile(`name="at" value="([^"]+)"`).FindAllStringSubmatch(page.text, -1)
+		require.NotEmpty(t, offered)
+		for _, at := range offered {
+			b.post("/manage", url.Values{"token": {token}, "do": {"move-now"}, "at": {at[1]}}).is(200)
+			token = linkIn(t, b.lastMail("bea@example.com"))
+		}
+	})
 	t.Run("the manage page shows only what it held itself for this link", func(t *testing.T) {
 		b := b.again(t)
 		token, other := b.managed("bea@example.com"), b.managed("bob@example.com")

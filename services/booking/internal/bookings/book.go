@@ -58,7 +58,7 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	w := times.Wish{Terms: bookable.Terms(), Users: users, Start: in.StartsAt.UTC(), Offered: times.ToTeamOr(in.OutsideHours)}
+	w := times.Wish{Want: times.Want{Terms: bookable.Terms(), Users: users, Offered: times.ToTeamOr(in.OutsideHours), Linked: p.Reachable("") != nil}, Start: in.StartsAt.UTC()}
 	b := appointments.Booking{Service: bookable.ID, Terms: w.Terms, Start: w.Start, Contact: in.Contact, Client: client, Place: p, Notes: in.Notes, Source: tx.Who.Channel, Status: appointments.StatusConfirmed}
 	if in.Status != "" {
 		b.Status = in.Status
@@ -67,10 +67,7 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	if err := p.Reachable(who.MeetingURL); err != nil {
-		return appointments.Appointment{}, err
-	}
-	a, err := r.appointments.Insert(tx, who, b)
+	a, err := r.appointments.Insert(ctx, tx, who, b)
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
@@ -80,7 +77,7 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 type movedAppointment struct {
 	ID           uuid.UUID `json:"id"`
 	StartsAt     time.Time `json:"starts_at" required:"true" doc:"The new begin."`
-	Staff        int64     `json:"staff" minimum:"1" doc:"Left out: the same person."`
+	Staff        int64     `json:"staff" minimum:"1" doc:"Left out: the same person if free then, else anybody who is."`
 	OutsideHours bool      `json:"outside_hours" doc:"true also takes a time outside of working hours."`
 }
 
@@ -96,58 +93,37 @@ func (r *Room) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedApp
 	return a.Whole(), err
 }
 
-// move takes a locked appointment to another free time, and to another person when one is named (staff is not 0). It keeps
-// the length, the buffers and the status, and changes nothing when time and person are those it has. The errors are
-// svc_invalid_status, svc_slot_taken and those of candidates.
+// move takes a locked appointment to another free time, and to another person when one is named (staff is not 0) or, with nobody named, when
+// only others are free. It keeps the length, the buffers and the status, and changes nothing when time and person are those it has. The errors
+// are svc_invalid_status, and those of ToMove and Take.
 func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start time.Time, staff int64, offered times.Audience) (appointments.Record, error) {
-	if err := a.Must(appointments.StatusPending, appointments.StatusConfirmed); err != nil {
+	if err := a.Must(appointments.Manageable...); err != nil {
 		return a, err
 	}
-	if staff == 0 {
-		staff = a.Staff.UserID
-	}
-	if staff == a.Staff.UserID && start.Equal(a.StartsAt) {
+	if (staff == 0 || staff == a.Staff.UserID) && start.Equal(a.StartsAt) {
 		return a, nil
 	}
-	w := times.Wish{Start: start.UTC(), Users: []int64{staff}, Offered: offered, Moving: a.ID}
-	if err := tx.QueryRow(ctx, `select terms from appointment where id = $1`, a.ID).Scan(&w.Terms); err != nil {
-		return a, err
-	}
-	w.Terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
-	if staff != a.Staff.UserID {
-		b, err := services.Get(ctx, tx, op.ByID{ID: a.Service.ID})
-		if err != nil {
-			return a, err
-		}
-		if w.Users, err = r.times.Candidates(tx, b, staff); err != nil {
-			return a, err
-		}
-	}
-	if !r.Identity.OnTeam(staff) {
-		w.Users = nil
-	}
-	who, settings, err := r.times.Take(ctx, tx, w)
+	w, err := r.times.ToMove(ctx, tx, a, staff, offered)
 	if err != nil {
 		return a, err
 	}
-	if offered != times.ToVisitors && staff != a.Staff.UserID {
-		if err := a.Place.Reachable(who.MeetingURL); err != nil {
-			return a, err
-		}
+	who, settings, err := r.times.Take(ctx, tx, times.Wish{Want: w, Start: start.UTC()})
+	if err != nil {
+		return a, err
 	}
 	was := a
 	kind, changed := proto.KindAppointmentRescheduled, []string{}
-	if by := w.Start.Sub(a.StartsAt); by != 0 {
+	if by := start.Sub(a.StartsAt); by != 0 {
 		changed = append(changed, "starts_at", "ends_at")
 		a.TimedAt = tx.Now
 		if by.Abs() > time.Duration(settings.ReminderHours)*time.Hour {
 			a.RemindedAt = nil
 		}
 	}
-	if staff != a.Staff.UserID {
+	if who.UserID != a.Staff.UserID {
 		changed = append(changed, "staff")
 	}
-	a.StartsAt, a.EndsAt, a.Staff.UserID = w.Start, w.Start.Add(a.EndsAt.Sub(a.StartsAt)), staff
+	a.StartsAt, a.EndsAt, a.Staff.UserID = start.UTC(), start.UTC().Add(a.EndsAt.Sub(a.StartsAt)), who.UserID
 	a.Sequence++
 	if a, err = r.appointments.Resave(ctx, tx, a); err != nil {
 		return a, err

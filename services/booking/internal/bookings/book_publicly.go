@@ -1,8 +1,10 @@
 package bookings
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,7 +27,7 @@ type publicBooking struct {
 	Staff    opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"The user id of the person; anybody who is free when left out."`
 	StartsAt time.Time        `json:"starts_at" required:"true" doc:"The begin of a free time, see list-public-slots."`
 	Values   map[string]any   `json:"values" doc:"Answers of the details step by element id or target."`
-	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's."`
+	Location string           `json:"location" maxLength:"255" doc:"The client's address, for services at the client's; the number to call, for services by phone whose form asks for none."`
 	Token    string           `json:"token" maxLength:"200" doc:"The time token that came with the free times."`
 	HpURL    string           `json:"hp_url" maxLength:"2048" doc:"Stays empty: people do not see it."`
 	Language string           `json:"language" enum:"en,nl,fr,de" doc:"Language of the page, and so of the mails; that of the business's country when left out."`
@@ -59,12 +61,12 @@ func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (p
 	if err != nil {
 		return publicAppointment{}, err
 	}
-	who, err := r.times.Seat(ctx, tx, v.Wish, f.agenda, order)
+	who, err := r.times.Seat(ctx, tx, v.Wish, f.agenda, f.held, order)
 	if err != nil {
 		return publicAppointment{}, err
 	}
 	// Write.
-	booked, err := r.appointments.Insert(tx, who, v.booking(f, tx.Who.Channel))
+	booked, err := r.appointments.InsertLater(tx, who, v.booking(f, tx.Who.Channel))
 	if err != nil {
 		return publicAppointment{}, err
 	}
@@ -119,7 +121,9 @@ func (r *Room) newVisit(tx *db.Tx, c *times.Catalog, in publicBooking, seen stri
 	case "client":
 		at.Location = in.Location
 	case "phone":
-		at.Location = given.Client.Phone
+		if at.Location = cmp.Or(given.Client.Phone, strings.TrimSpace(in.Location)); at.Location == "" {
+			return visit{}, fault.Invalid("location", fault.NewProblem("required", "is required: the number to call"))
+		}
 	}
 	if at, err = at.Checked(); err != nil {
 		return visit{}, err
@@ -128,7 +132,7 @@ func (r *Room) newVisit(tx *db.Tx, c *times.Catalog, in publicBooking, seen stri
 	if err != nil {
 		return visit{}, err
 	}
-	v := visit{Wish: times.Wish{Terms: b.Terms(), Users: users, Start: in.StartsAt.UTC(), Offered: times.ToVisitors}, service: b.ID, given: given, place: at,
+	v := visit{Wish: times.Wish{Want: times.Want{Terms: b.Terms(), Users: users, Offered: times.ToVisitors}, Start: in.StartsAt.UTC()}, service: b.ID, given: given, place: at,
 		status: appointments.StatusConfirmed, maxOpen: c.Settings.MaxOpenBookings, page: in.Page, language: in.Language}
 	if b.Confirmation == "review" {
 		v.status = appointments.StatusPending
@@ -146,6 +150,7 @@ type facts struct {
 	client  clients.Client // as the contact has it
 	ahead   int            // bookings that were made online with the address and are not over, where they are limited
 	taken   bool           // the only candidate has no time, and the calendar is not held
+	held    int64          // the only candidate, whose calendar is held; 0 for nobody
 	agenda  times.Agenda
 }
 
@@ -167,15 +172,15 @@ func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v vis
 			QueryRow(func(row pgx.Row) error { return row.Scan(&f.ahead) })
 	}
 	if len(v.Users) == 1 {
-		times.QueueHold(b, v.Users[0], v.Start, tx.Now, &f.taken)
+		times.QueueHold(b, v.Users[0], v.Start, &f.taken)
 	}
-	appointments.QueueBusy(b, busy, r.Config.Zone, v.Users, day, day, v.Moving, tx.Now)
+	appointments.QueueBusy(b, busy, r.Config.Zone, v.Users, day, day, v.Moving.ID)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
 	}
 	f.agenda = c.Agenda(r.Config.Zone, v.Users, day, busy)
 	if len(v.Users) == 1 && !f.taken {
-		f.agenda.Held = v.Users[0]
+		f.held = v.Users[0]
 	}
 	return f, nil
 }
@@ -210,7 +215,9 @@ func (v visit) command(a appointments.Record) db.Event {
 	if v.submission == nil {
 		return clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)
 	}
+	c := v.given.Client
+	client := clients.Command(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone}, a.Contact.ID, a.ID)
 	return db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
 		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
-		Values: v.given.Raw, Page: v.page}}
+		Values: v.given.Raw, Page: v.page, Client: client}}
 }

@@ -39,7 +39,7 @@ func asked(t require.TestingT, start time.Time, users ...int64) (visit, facts) {
 	for _, id := range users {
 		rows[id] = staff.Row{UserID: id, Hours: nineToFive(t)}
 	}
-	v := visit{Wish: times.Wish{Terms: services.Terms{DurationMin: 60}, Users: users, Start: start, Offered: times.ToVisitors}}
+	v := visit{Wish: times.Wish{Want: times.Want{Terms: services.Terms{DurationMin: 60}, Users: users, Offered: times.ToVisitors}, Start: start}}
 	return v, facts{agenda: times.NewAgenda(time.UTC, services.Settings{}, users, rows, calendar.Exceptions{}, nil)}
 }
 

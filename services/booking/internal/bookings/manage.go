@@ -29,7 +29,7 @@ type manageCancel struct {
 }
 
 func (r *Room) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (publicAppointment, error) {
-	a, err := r.changeable(ctx, tx, in.Token)
+	a, err := r.changeable(ctx, tx, in.Token, forChange)
 	if err != nil {
 		return publicAppointment{}, err
 	}
@@ -37,17 +37,30 @@ func (r *Room) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (pu
 	return publicly(a), err
 }
 
+type manageSlots struct {
+	withToken
+	times.Days
+}
+
+func (r *Room) manageSlots(ctx context.Context, tx *db.Tx, in manageSlots) (times.Slots, error) {
+	a, err := r.changeable(ctx, tx, in.Token, "")
+	if err != nil {
+		return times.Slots{}, err
+	}
+	return r.times.ListMoves(ctx, tx, a, in.Days, times.ToVisitors)
+}
+
 type manageReschedule struct {
 	withToken
 	StartsAt time.Time `json:"starts_at" required:"true" doc:"The begin of a free time."`
-	Staff    int64     `json:"staff" minimum:"1" doc:"The user id of the person; anybody who is free when left out."`
+	Staff    int64     `json:"staff" minimum:"1" doc:"The user id of the person; when left out the same one if free then, else anybody who is."`
 }
 
 func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (publicAppointment, error) {
 	if err := slots.CheckStart(in.StartsAt); err != nil {
 		return publicAppointment{}, err
 	}
-	a, err := r.changeable(ctx, tx, in.Token)
+	a, err := r.changeable(ctx, tx, in.Token, forChange)
 	if err != nil {
 		return publicAppointment{}, err
 	}
@@ -55,9 +68,12 @@ func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageResched
 	return publicly(a), err
 }
 
-// changeable locks the appointment of a token for a change by its client, who must be allowed and in time.
-func (r *Room) changeable(ctx context.Context, tx *db.Tx, token string) (appointments.Record, error) {
-	a, err := r.appointments.Behind(ctx, tx, token, "for no key update")
+// forChange is the lock of an appointment that is about to change.
+const forChange = "for no key update"
+
+// changeable is the appointment of a token that its client may change, in time. It takes the lock, if one is given.
+func (r *Room) changeable(ctx context.Context, tx *db.Tx, token, lock string) (appointments.Record, error) {
+	a, err := r.appointments.Behind(ctx, tx, token, lock)
 	if err != nil {
 		return a, err
 	}

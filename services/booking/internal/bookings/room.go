@@ -44,15 +44,26 @@ func (r *Room) ByVisitors(set *op.Set) {
 	bookLimits := []db.Limit{{N: 5, Per: time.Minute}, {N: 30, Per: time.Hour}}
 	manageLimits := []db.Limit{{N: 10, Per: time.Minute}}
 	op.Add(set, op.Op{ID: "book-publicly", Route: "POST /booking/book", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking, Status: 201,
-		Limits: bookLimits, Record: "appointment", Doc: "Book a free time as a visitor.",
+		Limits: bookLimits, MaxBody: services.MaxDetails, Record: "appointment", Doc: "Book a free time as a visitor.",
 		Fails: op.Fails{
 			"svc_invalid_token":              failTimeToken,
 			"svc_not_found":                  "There is no such service that visitors can book, or no such person.",
 			"svc_slot_taken":                 appointments.FailSlot,
+			"svc_conflict nobody":            times.FailNobody,
 			"svc_conflict max_open_bookings": "The address has as many coming bookings as the settings allow."}}, r.bookPublicly)
 	op.Add(set, op.Op{ID: "open-managed-appointment", Route: "POST /booking/manage", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking, Reads: true,
 		Limits: manageLimits, LimitKey: "manage", Doc: "Show the appointment behind a link from a mail.",
 		Fails: op.Fails{"svc_invalid_token": failLink, "svc_token_expired": failExpired, "svc_not_found": "The appointment is gone by now."}}, r.manage)
+	op.Add(set, op.Op{ID: "list-managed-slots", Route: "POST /booking/manage/slots", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking, Reads: true,
+		Limits: times.SlotLimits, LimitKey: times.SlotLimit, Doc: "List the times to which the appointment behind a link from a mail can be moved.",
+		Fails: op.Fails{
+			"svc_invalid_token":        failLink,
+			"svc_token_expired":        failExpired,
+			"svc_not_found":            "The appointment is gone by now, or there is no such person.",
+			"svc_invalid_status":       appointments.FailStatus,
+			"svc_conflict changes_off": failChangesOff,
+			"svc_conflict too_late":    failTooLate,
+			"svc_conflict staff_left":  times.FailLeft}}, r.manageSlots)
 	op.Add(set, op.Op{ID: "cancel-managed-appointment", Route: "POST /booking/manage/cancel", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking,
 		Limits: manageLimits, LimitKey: "manage", Record: "appointment", Doc: "Cancel the appointment behind a link from a mail.",
 		Fails: op.Fails{
@@ -65,14 +76,15 @@ func (r *Room) ByVisitors(set *op.Set) {
 	op.Add(set, op.Op{ID: "reschedule-managed-appointment", Route: "POST /booking/manage/reschedule", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking,
 		Limits: manageLimits, LimitKey: "manage", Record: "appointment", Doc: "Move the appointment behind a link from a mail.",
 		Fails: op.Fails{
-			"svc_invalid_token":            failLink,
-			"svc_token_expired":            failExpired,
-			"svc_not_found":                "The appointment is gone by now, or there is no such person.",
-			"svc_invalid_status":           appointments.FailStatus,
-			"svc_conflict changes_off":     failChangesOff,
-			"svc_conflict too_late":        failTooLate,
-			"svc_slot_taken":               appointments.FailSlot,
-			"svc_conflict no_meeting_link": appointments.FailNoLink}}, r.manageReschedule)
+			"svc_invalid_token":        failLink,
+			"svc_token_expired":        failExpired,
+			"svc_not_found":            "The appointment is gone by now, or there is no such person.",
+			"svc_invalid_status":       appointments.FailStatus,
+			"svc_conflict changes_off": failChangesOff,
+			"svc_conflict too_late":    failTooLate,
+			"svc_conflict staff_left":  times.FailLeft,
+			"svc_conflict nobody":      times.FailNobody,
+			"svc_slot_taken":           appointments.FailSlot}}, r.manageReschedule)
 }
 
 // Book declares the operation by which the team books.
@@ -83,6 +95,7 @@ func (r *Room) Book(set *op.Set) {
 		Fails: op.Fails{
 			"svc_not_found":                "There is no such contact, service or person.",
 			"svc_slot_taken":               appointments.FailSlot,
+			"svc_conflict nobody":          times.FailNobody,
 			"svc_conflict no_meeting_link": appointments.FailNoLink}}, r.bookAppointment)
 }
 
@@ -90,6 +103,12 @@ func (r *Room) Book(set *op.Set) {
 func (r *Room) Move(set *op.Set) {
 	op.Add(set, op.Op{ID: "reschedule-appointment", Route: "POST /appointments/{id}/reschedule", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Outside: true, Doc: "Move an appointment to another free time or person; the client is mailed.",
-		Use:   "Take starts_at from get-available-slots. The status stays, and the client gets a new link. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.",
-		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus, "svc_slot_taken": appointments.FailSlot, "svc_conflict no_meeting_link": appointments.FailNoLink}}, r.rescheduleAppointment)
+		Use: "Take starts_at from get-available-slots, asked with this appointment. Without staff the same person keeps it if free then, else the least busy one gets it. The status stays, and the client gets a new link. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.",
+		Fails: op.Fails{
+			"svc_not_found":                "There is no such appointment or person.",
+			"svc_invalid_status":           appointments.FailStatus,
+			"svc_slot_taken":               appointments.FailSlot,
+			"svc_conflict staff_left":      times.FailLeft,
+			"svc_conflict nobody":          times.FailNobody,
+			"svc_conflict no_meeting_link": appointments.FailNoLink}}, r.rescheduleAppointment)
 }

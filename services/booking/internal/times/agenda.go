@@ -24,8 +24,6 @@ type Agenda struct {
 	People   []slots.Person
 	// Staff holds a row for each of people who has one, and may hold others.
 	Staff map[int64]staff.Row
-	// Held is the user whose calendar was locked when the agenda was read; 0 if no calendar was.
-	Held int64
 }
 
 // NewAgenda makes the agenda of users from what was read.
@@ -42,8 +40,8 @@ type reading struct {
 	users    []int64
 	from, to slots.Day
 	except   uuid.UUID
-	// hold locks the calendar of the only user before anything is read, behind the savepoint that letGo returns to.
-	hold bool
+	// hold is the user whose calendar is held before anything is read; 0 for none.
+	hold int64
 }
 
 // readAgenda reads an agenda in one batch.
@@ -52,22 +50,17 @@ func (r *Room) readAgenda(ctx context.Context, tx *db.Tx, of reading) (Agenda, e
 	var around calendar.Exceptions
 	rows, busy := map[int64]staff.Row{}, map[int64][]slots.Busy{}
 	b := &pgx.Batch{}
-	if of.hold {
-		b.Queue(holdSavepoint)
-		db.QueueLock(b, calendarLock, of.users[0])
+	if of.hold != 0 {
+		queueHold(b, of.hold)
 	}
 	services.QueueSettings(b, &settings)
 	staff.Queue(b, rows, `where user_id = any($1)`, of.users)
 	calendar.QueueExceptionsOf(b, &around, of.users, of.from, of.to)
-	appointments.QueueBusy(b, busy, r.Config.Zone, of.users, of.from, of.to, of.except, tx.Now)
+	appointments.QueueBusy(b, busy, r.Config.Zone, of.users, of.from, of.to, of.except)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return Agenda{}, fmt.Errorf("read the agenda of %d people: %w", len(of.users), err)
 	}
-	a := NewAgenda(r.Config.Zone, settings, of.users, rows, around, busy)
-	if of.hold {
-		a.Held = of.users[0]
-	}
-	return a, nil
+	return NewAgenda(r.Config.Zone, settings, of.users, rows, around, busy), nil
 }
 
 // staffOf lists the people who do a service and are on the team; under own visibility only the caller.

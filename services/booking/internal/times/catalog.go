@@ -142,7 +142,7 @@ type publicServices struct {
 
 func (r *Room) publicServices(ctx context.Context, tx *db.Tx, _ op.None) (publicServices, error) {
 	site := r.services.General()
-	c, err := r.readCatalog(ctx, tx)
+	c, err := r.shownCatalog(ctx, tx)
 	if err != nil {
 		return publicServices{}, err
 	}

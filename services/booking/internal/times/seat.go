@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/singleflight"
 
 	"frontdesk/libs/db"
@@ -19,113 +18,129 @@ import (
 	"frontdesk/services/booking/internal/staff"
 )
 
-// Wish is a time that somebody wants.
-type Wish struct {
+// Want is an appointment for which a time is looked for: on which terms, with any of some people, and for whom its times are offered.
+type Want struct {
 	Terms   services.Terms
 	Users   []int64 // any of them will do
-	Start   time.Time
 	Offered Audience
-	// Moving is the appointment that gives its own time up; uuid.Nil for a new one.
-	Moving uuid.UUID
+	Linked  bool // it is online without a link: only people who have one will do, and who has it already
+	Moving  Moving
 }
 
-// fits reports whether a person has the wanted time free.
-func (w Wish) fits(a Agenda, p slots.Person, now time.Time) bool {
-	if a.Staff[p.ID].Removed {
-		return false
-	}
-	rule := RuleOf(w.Terms, a.Settings, w.Offered)
-	if w.Offered == OutsideHours {
-		return slots.Clear(rule, p, w.Start)
-	}
-	return slots.Free(a.Business, rule, p, w.Start, now)
+// Moving is the appointment that gives its own time up; the zero value for a new one.
+type Moving struct {
+	ID    uuid.UUID
+	Staff int64 // keeps the appointment where that is possible
+}
+
+// Wish is a time that somebody wants.
+type Wish struct {
+	Want
+	Start time.Time
+}
+
+// able lists the people of the agenda who can have the appointment at some time.
+func (w Want) able(a Agenda) []slots.Person {
+	return slices.DeleteFunc(slices.Clone(a.People), func(p slots.Person) bool {
+		s := a.Staff[p.ID]
+		return s.Removed || w.Linked && p.ID != w.Moving.Staff && s.MeetingURL == ""
+	})
 }
 
 // InTurn lists the people of the agenda who have the wanted time free, the one who should take it first.
 func (w Wish) InTurn(a Agenda, now time.Time) []int64 {
-	free := slices.DeleteFunc(slices.Clone(a.People), func(p slots.Person) bool { return !w.fits(a, p, now) })
+	rule := RuleOf(w.Terms, a.Settings, w.Offered)
+	free := slices.DeleteFunc(w.able(a), func(p slots.Person) bool {
+		if w.Offered == OutsideHours {
+			return !slots.Clear(rule, p, w.Start)
+		}
+		return !slots.Free(a.Business, rule, p, w.Start, now)
+	})
 	order := make([]int64, 0, len(free))
+	next := slices.IndexFunc(free, func(p slots.Person) bool { return p.ID == w.Moving.Staff })
 	for len(free) > 0 {
-		i := slots.LeastBusy(a.Business, free, w.Start)
-		order = append(order, free[i].ID)
-		free = slices.Delete(free, i, i+1)
+		if next < 0 {
+			next = slots.LeastBusy(a.Business, free, w.Start)
+		}
+		order = append(order, free[next].ID)
+		free, next = slices.Delete(free, next, next+1), -1
 	}
 	return order
 }
 
-const (
-	calendarLock  = "booking.calendar"
-	holdSavepoint = `savepoint calendar`
-)
-
-// QueueHold holds, with a batch, the calendar of a user from then on, unless an appointment is running at start already. It sets taken
-// if one is.
-func QueueHold(b *pgx.Batch, user int64, start, now time.Time, taken *bool) {
-	b.Queue(holdSavepoint)
-	b.Queue(`select taken, case when not taken then pg_advisory_xact_lock(@lock)::text end from (select exists (select from appointment
-		where user_id = @user and `+appointments.TakesTime+` and starts_at > @start::timestamptz - interval '1 day' and starts_at <= @start and ends_at > @start) as taken offset 0) x`,
-		pgx.NamedArgs{"lock": db.LockKey(calendarLock, user), "user": user, "start": start, "now": now}).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
-}
-
-// LockCalendars holds the calendars of users until the transaction ends.
-func LockCalendars(ctx context.Context, tx *db.Tx, users ...int64) error {
-	slices.Sort(users)
-	for _, user := range users {
-		if err := tx.Lock(ctx, calendarLock, user); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// letGo gives up the calendar that was held last, so that the next in line does not wait for this transaction's answer.
-func letGo(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `rollback to savepoint calendar`)
-	return err
-}
-
 // Take gives the wanted time to whom it suits best of those who have it free, see Seat. It returns the settings that it decided by.
 func (r *Room) Take(ctx context.Context, tx *db.Tx, w Wish) (who staff.Row, settings services.Settings, err error) {
-	a, err := r.readSeat(ctx, tx, w)
+	held := only(w.Users)
+	a, err := r.readSeat(ctx, tx, w, held)
 	if err != nil {
 		return who, settings, err
 	}
-	who, err = r.Seat(ctx, tx, w, a, w.InTurn(a, tx.Now))
+	who, err = r.Seat(ctx, tx, w, a, held, w.InTurn(a, tx.Now))
 	return who, a.Settings, err
 }
 
-// readSeat reads what decides whether w can be had. The calendar of an only candidate is held from then on.
-func (r *Room) readSeat(ctx context.Context, tx *db.Tx, w Wish) (Agenda, error) {
+// only is the one of users if there are no others, else 0.
+func only(users []int64) int64 {
+	if len(users) == 1 {
+		return users[0]
+	}
+	return 0
+}
+
+// readSeat reads what decides whether w can be had. The calendar of hold, unless that is 0, is held from then on.
+func (r *Room) readSeat(ctx context.Context, tx *db.Tx, w Wish, hold int64) (Agenda, error) {
 	day := slots.DayOf(w.Start, r.Config.Zone)
-	return r.readAgenda(ctx, tx, reading{users: w.Users, from: day, to: day, except: w.Moving, hold: len(w.Users) == 1})
+	return r.readAgenda(ctx, tx, reading{users: w.Users, from: day, to: day, except: w.Moving.ID, hold: hold})
 }
 
 // Seat gives the wanted time to the first person of order who still has it free, and holds that person's calendar until
-// the transaction ends. The error is svc_slot_taken with the nearest free times.
-func (r *Room) Seat(ctx context.Context, tx *db.Tx, w Wish, a Agenda, order []int64) (staff.Row, error) {
+// the transaction ends. held is the person whose calendar was held when a was read, 0 for nobody. The error is that of nobody, or
+// svc_slot_taken with the nearest free times.
+func (r *Room) Seat(ctx context.Context, tx *db.Tx, w Wish, a Agenda, held int64, order []int64) (staff.Row, error) {
 	for _, user := range order {
-		if user == a.Held {
+		if user == held {
 			return a.Staff[user], nil
 		}
 		one := w
 		one.Users = []int64{user}
-		now, err := r.readSeat(ctx, tx, one)
+		now, err := r.readSeat(ctx, tx, one, user)
 		if err != nil {
 			return staff.Row{}, err
 		}
-		if one.fits(now, now.People[0], tx.Now) {
+		if len(one.InTurn(now, tx.Now)) > 0 {
 			return now.Staff[user], nil
 		}
 		if err := letGo(ctx, tx); err != nil {
 			return staff.Row{}, err
 		}
 	}
-	if a.Held != 0 {
+	if held != 0 {
 		if err := letGo(ctx, tx); err != nil {
 			return staff.Row{}, err
 		}
 	}
+	if len(w.able(a)) == 0 {
+		return staff.Row{}, w.nobody()
+	}
 	return staff.Row{}, r.taken(ctx, tx, w, RuleOf(w.Terms, a.Settings, w.Offered))
+}
+
+// When operations are refused, see op.Fails.
+const (
+	FailNobody = "Nobody does the service, at least nobody whose calendar the caller may change."
+	FailLeft   = "The person has left the team."
+)
+
+// nobody says why w can be had at no time: svc_conflict with the reason no_meeting_link or nobody.
+func (w Want) nobody() error {
+	if w.Linked && len(w.Users) > 0 {
+		return appointments.NoLink()
+	}
+	return fault.Conflict("nobody", "Nobody does this service whose calendar can be booked here.")
+}
+
+func staffLeft() error {
+	return fault.Conflict("staff_left", "The person has left the team. Choose somebody else.")
 }
 
 // alternative is a free time near one that was not.
@@ -199,11 +214,11 @@ func (r *Room) nearest(ctx context.Context, tx *db.Tx, w Wish, rule slots.Rule) 
 		if from > to {
 			break
 		}
-		a, err := r.readAgenda(ctx, tx, reading{users: w.Users, from: from, to: to, except: w.Moving})
+		a, err := r.readAgenda(ctx, tx, reading{users: w.Users, from: from, to: to, except: w.Moving.ID})
 		if err != nil {
 			return nil, err
 		}
-		near := slots.Nearest(a.Business, rule, a.People, w.Start, from, to, tx.Now, 5)
+		near := slots.Nearest(a.Business, rule, w.able(a), w.Start, from, to, tx.Now, 5)
 		out = out[:0]
 		for _, t := range near {
 			out = append(out, alternative{t.Start, t.Staff})

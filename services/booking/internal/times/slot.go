@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/slots"
 )
@@ -34,19 +35,40 @@ type publicSlots struct {
 	Token string `json:"token" doc:"The time token that booking needs."`
 }
 
-type findSlots struct {
-	Service uuid.UUID `json:"service" required:"true"`
-	Staff   int64     `json:"staff,omitempty" minimum:"1"`
-	From    string    `json:"from,omitempty" format:"date" doc:"First local day; today when left out."`
-	To      string    `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
+// Days are the period of which free times are asked.
+type Days struct {
+	Staff int64  `json:"staff,omitempty" minimum:"1" doc:"The user id of the person; anybody when left out."`
+	From  string `json:"from,omitempty" format:"date" doc:"First local day; today when left out."`
+	To    string `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
 }
 
-func (r *Room) teamSlots(ctx context.Context, tx *db.Tx, in findSlots) (Slots, error) {
+type findTeamSlots struct {
+	Service     uuid.UUID `json:"service,omitzero" doc:"The service that is to be booked."`
+	Appointment uuid.UUID `json:"appointment,omitzero" doc:"The appointment that is to be moved, in place of a service: times by the terms that it was booked on, its own among them."`
+	Days
+}
+
+func (r *Room) teamSlots(ctx context.Context, tx *db.Tx, in findTeamSlots) (Slots, error) {
+	if (in.Service == uuid.Nil) == (in.Appointment == uuid.Nil) {
+		return Slots{}, fault.Invalid("service", fault.NewProblem("one_of_two", "or appointment must be given, and not both", "other", "appointment"))
+	}
+	if in.Appointment != uuid.Nil {
+		a, err := r.appointments.Find(ctx, tx, in.Appointment)
+		if err != nil {
+			return Slots{}, err
+		}
+		return r.ListMoves(ctx, tx, a, in.Days, ToTeam)
+	}
 	bookable, err := services.Get(ctx, tx, op.ByID{ID: in.Service})
 	if err != nil {
 		return Slots{}, err
 	}
-	return r.findSlots(ctx, tx, in, bookable, ToTeam)
+	return r.listNew(ctx, tx, bookable, in.Days, ToTeam)
+}
+
+type findSlots struct {
+	Service uuid.UUID `json:"service" required:"true"`
+	Days
 }
 
 func (r *Room) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (publicSlots, error) {
@@ -58,7 +80,7 @@ func (r *Room) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (public
 	if !ok {
 		return publicSlots{}, fault.NotFound("service")
 	}
-	found, err := r.findSlots(ctx, tx, in, bookable, ToVisitors)
+	found, err := r.listNew(ctx, tx, bookable, in.Days, ToVisitors)
 	return publicSlots{found, r.timeToken.Make(tokenSubject(bookable.ID), c.Consents(bookable), r.DB.Now())}, err
 }
 
@@ -71,17 +93,73 @@ func tokenSubject(service uuid.UUID) string { return "booking/" + service.String
 
 var searches = app.NewOutcomes("booking.searches", "{search}", "searches for free times, by outcome: found, or none in the whole period")
 
-func (r *Room) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable services.BookableService, to Audience) (Slots, error) {
+// listNew lists the times at which a service can be booked.
+func (r *Room) listNew(ctx context.Context, tx *db.Tx, bookable services.BookableService, in Days, to Audience) (Slots, error) {
+	w := Want{Terms: bookable.Terms(), Offered: to}
+	users, err := r.Candidates(tx, bookable, in.Staff)
+	if err != nil {
+		return Slots{}, err
+	}
+	if !bookable.Archived {
+		w.Users = users
+	}
+	return r.list(ctx, tx, w, in)
+}
+
+// ListMoves lists the times to which an appointment can be moved, with the people who can have it then, whoever has it now first. The
+// errors are svc_invalid_status and those of ToMove.
+func (r *Room) ListMoves(ctx context.Context, tx *db.Tx, a appointments.Record, in Days, to Audience) (Slots, error) {
+	if err := a.Must(appointments.Manageable...); err != nil {
+		return Slots{}, err
+	}
+	w, err := r.ToMove(ctx, tx, a, in.Staff, to)
+	if err != nil {
+		return Slots{}, err
+	}
+	return r.list(ctx, tx, w, in)
+}
+
+// ToMove is the search for another time of an appointment, by the terms that it keeps. With nobody named (0) whoever has it keeps it
+// where that is possible, else it is anybody's who does the service. The errors are those of Candidates, and svc_conflict with the reason
+// staff_left if who has it is named and gone.
+func (r *Room) ToMove(ctx context.Context, tx *db.Tx, a appointments.Record, named int64, to Audience) (Want, error) {
+	w := Want{Terms: a.Terms, Users: []int64{a.Staff.UserID}, Offered: to,
+		Linked: to != ToVisitors && a.Place.Reachable("") != nil, Moving: Moving{a.ID, a.Staff.UserID}}
+	w.Terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
+	there := r.Identity.OnTeam(a.Staff.UserID)
+	if named == a.Staff.UserID {
+		if !there {
+			return w, staffLeft()
+		}
+		return w, nil
+	}
+	bookable, err := services.Get(ctx, tx, op.ByID{ID: a.Service.ID})
+	if err != nil {
+		return w, err
+	}
+	users, err := r.Candidates(tx, bookable, named)
+	if err != nil {
+		return w, err
+	}
+	if named != 0 || !there {
+		w.Users = nil
+	}
+	for _, user := range users {
+		if user != a.Staff.UserID {
+			w.Users = append(w.Users, user)
+		}
+	}
+	return w, nil
+}
+
+// list lists the times of a period at which w can be had.
+func (r *Room) list(ctx context.Context, tx *db.Tx, w Want, in Days) (Slots, error) {
 	out := Slots{Timezone: r.Config.Timezone, Items: []slot{}}
 	first, last, err := slots.Period(in.From, in.To, slots.DayOf(tx.Now, r.Config.Zone), 14)
-	if err != nil {
+	if err != nil || len(w.Users) == 0 {
 		return out, err
 	}
-	users, err := r.Candidates(tx, bookable, in.Staff)
-	if err != nil || len(users) == 0 || bookable.Archived {
-		return out, err
-	}
-	a, err := r.readAgenda(ctx, tx, reading{users: users, from: first, to: last})
+	a, err := r.readAgenda(ctx, tx, reading{users: w.Users, from: first, to: last, except: w.Moving.ID})
 	if err != nil {
 		return out, err
 	}
@@ -92,7 +170,7 @@ func (r *Room) findSlots(ctx context.Context, tx *db.Tx, in findSlots, bookable 
 		}
 		searches.Add(ctx, outcome, 1)
 	})
-	for _, t := range slots.List(a.Business, RuleOf(bookable.Terms(), a.Settings, to), a.People, first, last, tx.Now) {
+	for _, t := range slots.List(a.Business, RuleOf(w.Terms, a.Settings, w.Offered), w.able(a), first, last, tx.Now) {
 		out.Items = append(out.Items, slot{t.Start, t.End, t.Staff})
 	}
 	return out, nil
@@ -104,13 +182,13 @@ func NotTheirs() error {
 }
 
 // Candidates are the people who may take an appointment of s: those who do it, or the one who was named
-// (0 for anyone).
+// (0 for anyone). The error is svc_not_found for who is not on the team, svc_invalid_param for who does not do it.
 func (r *Room) Candidates(tx *db.Tx, bookable services.BookableService, named int64) ([]int64, error) {
 	users := r.staffOf(tx, bookable)
 	if named == 0 {
 		return users, nil
 	}
-	if tx.Who.Own && named != tx.Who.UserID {
+	if tx.Who.Own && named != tx.Who.UserID || !r.Identity.OnTeam(named) {
 		return nil, fault.NotFound("staff member")
 	}
 	if !slices.Contains(users, named) {

@@ -138,14 +138,14 @@ func firstOf(values ...string) string {
 
 func (p *pages) when(r *http.Request, b *bookPage, asked string) (err error) {
 	b.Step = "when"
-	b.Month, err = p.month(r, p.Reader(r), b.Service.ID, b.Staff, asked)
+	b.Month, err = p.month(p.Reader(r), p.slots(r, b.Service.ID, b.Staff), asked)
 	return err
 }
 
 // details prepares the details step for a time. A time that is not free any more leads back to the choice of times.
 func (p *pages) details(r *http.Request, b *bookPage, at time.Time) error {
 	date := dayIn(at, p.Zone)
-	found, err := p.slots(r, b.Service.ID, b.Staff, date, date)
+	found, err := p.slots(r, b.Service.ID, b.Staff)(date, date)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,11 @@ func (b *bookPage) ask(t *web.Reader, posted url.Values, wrong map[string]fault.
 	questions := slices.Clone(b.Service.Questions)
 	for i := range questions {
 		if questions[i].Target == form.TargetLocation {
-			questions[i].Label, questions[i].Help = t.T("your_address"), t.T("your_address_help")
+			what := "your_address"
+			if questions[i].Kind == form.KindPhone {
+				what = "your_number"
+			}
+			questions[i].Label, questions[i].Help = t.T(what), t.T(what+"_help")
 		}
 	}
 	b.Fields = t.Fields(questions, posted, wrong)
@@ -251,7 +255,7 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *
 	}
 	if b.Token == "" {
 		day := p.desk.Now().In(p.Zone)
-		if found, err := p.slots(r, b.Service.ID, b.Staff, day, day); err == nil {
+		if found, err := p.slots(r, b.Service.ID, b.Staff)(day, day); err == nil {
 			b.Token = found.Token
 		}
 	}

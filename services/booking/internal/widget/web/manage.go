@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -168,25 +167,18 @@ func (p *pages) chooseMove(w http.ResponseWriter, r *http.Request, m managePage)
 // showMonths offers the times of the same person.
 func (p *pages) showMonths(w http.ResponseWriter, r *http.Request, status int, m managePage, asked string) {
 	t := p.Reader(r)
-	found, err := p.month(r, t, m.Appointment.Service.ID, m.Appointment.Staff.UserID, asked)
-	if gone(err) {
-		// The service or the person is not offered online any more.
+	found, err := p.month(t, p.moves(r, m), asked)
+	if f := fault.From(err); err != nil && f.Data["reason"] == "staff_left" {
 		m.Step, m.Icon, m.Tone, m.Title, m.Text, m.Reach = "message", "info", "soft", t.T("no_move"), t.T("no_move_text"), true
 		p.renderManage(w, r, http.StatusOK, m)
 		return
 	}
 	if err != nil {
-		p.failed(w, r, err)
+		p.refuseManage(w, r, m, fault.From(err))
 		return
 	}
 	m.Month = found
 	p.renderManage(w, r, status, m)
-}
-
-// gone reports whether what was asked for is not offered.
-func gone(err error) bool {
-	f, ok := errors.AsType[*fault.Fault](err)
-	return ok && (f.Status == http.StatusNotFound || f.Code == "svc_invalid_param")
 }
 
 func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
@@ -198,7 +190,7 @@ func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
 		return
 	}
 	was := m.Appointment
-	err = p.Call(r, http.MethodPost, "/booking/manage/reschedule", nil, map[string]any{"token": m.Token, "starts_at": at.UTC().Format(time.RFC3339)}, "", &m.Appointment)
+	err = p.Call(r, http.MethodPost, "/booking/manage/reschedule", nil, map[string]any{"token": m.Token, "starts_at": at.UTC().Format(time.RFC3339), "staff": m.Appointment.Staff.UserID}, "", &m.Appointment)
 	if err == nil {
 		m.Step, m.Icon, m.Tone, m.Title, m.Text = "message", "calendar-clock", "good", t.T("moved"), t.T("moved_text")
 		p.renderManage(w, r, http.StatusOK, m)

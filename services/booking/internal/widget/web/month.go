@@ -35,22 +35,35 @@ type day struct {
 	IsChosen, IsToday bool
 }
 
-// slots asks for the free times from one local day to another.
-func (p *pages) slots(r *http.Request, service string, person int64, from, to time.Time) (freeTimes, error) {
-	q := url.Values{"service": {service}, "from": {from.Format(dayLayout)}, "to": {to.Format(dayLayout)}}
-	if person > 0 {
-		q.Set("staff", strconv.FormatInt(person, 10))
+// ask gives the free times from one local day to another.
+type ask func(from, to time.Time) (freeTimes, error)
+
+// slots asks for those of a service.
+func (p *pages) slots(r *http.Request, service string, person int64) ask {
+	return func(from, to time.Time) (found freeTimes, err error) {
+		q := url.Values{"service": {service}, "from": {from.Format(dayLayout)}, "to": {to.Format(dayLayout)}}
+		if person > 0 {
+			q.Set("staff", strconv.FormatInt(person, 10))
+		}
+		err = p.Call(r, http.MethodGet, "/booking/slots", q, nil, "", &found)
+		return found, err
 	}
-	var found freeTimes
-	err := p.Call(r, http.MethodGet, "/booking/slots", q, nil, "", &found)
-	return found, err
+}
+
+// moves asks for those to which the same person can move an appointment.
+func (p *pages) moves(r *http.Request, m managePage) ask {
+	return func(from, to time.Time) (found freeTimes, err error) {
+		body := map[string]any{"token": m.Token, "staff": m.Appointment.Staff.UserID, "from": from.Format(dayLayout), "to": to.Format(dayLayout)}
+		err = p.Call(r, http.MethodPost, "/booking/manage/slots", nil, body, "", &found)
+		return found, err
+	}
 }
 
 // horizon bounds how far ahead a month may be asked for.
 const horizon = 25
 
 // month reads the month that asked (YYYY-MM or a day) names, else this one, or the next one when this has no free time left.
-func (p *pages) month(r *http.Request, t *web.Reader, service string, person int64, asked string) (month, error) {
+func (p *pages) month(t *web.Reader, slots ask, asked string) (month, error) {
 	today := dayIn(p.desk.Now(), p.Zone)
 	this := today.AddDate(0, 0, 1-today.Day())
 	first, chosen := this, ""
@@ -62,20 +75,20 @@ func (p *pages) month(r *http.Request, t *web.Reader, service string, person int
 	if first.Before(this) || first.After(this.AddDate(0, horizon, 0)) {
 		first = this
 	}
-	m, err := p.readMonth(r, t, service, person, first, today, chosen)
+	m, err := p.readMonth(t, slots, first, today, chosen)
 	if err == nil && !m.Free && asked == "" && m.NextFree != nil {
-		return p.readMonth(r, t, service, person, m.NextFree.AddDate(0, 0, 1-m.NextFree.Day()), today, "")
+		return p.readMonth(t, slots, m.NextFree.AddDate(0, 0, 1-m.NextFree.Day()), today, "")
 	}
 	return m, err
 }
 
-func (p *pages) readMonth(r *http.Request, t *web.Reader, service string, person int64, first, today time.Time, chosen string) (month, error) {
+func (p *pages) readMonth(t *web.Reader, slots ask, first, today time.Time, chosen string) (month, error) {
 	last := first.AddDate(0, 1, -1)
 	from := first
 	if from.Before(today) {
 		from = today
 	}
-	found, err := p.slots(r, service, person, from, last)
+	found, err := slots(from, last)
 	if err != nil {
 		return month{}, err
 	}
@@ -119,7 +132,7 @@ func (p *pages) readMonth(r *http.Request, t *web.Reader, service string, person
 		m.Weeks = append(m.Weeks, days)
 	}
 	if !m.Free {
-		later, err := p.slots(r, service, person, last.AddDate(0, 0, 1), last.AddDate(0, 0, 60))
+		later, err := slots(last.AddDate(0, 0, 1), last.AddDate(0, 0, 60))
 		if err != nil {
 			return m, err
 		}

@@ -181,7 +181,7 @@ func (p *pages) widget(w http.ResponseWriter, r *http.Request) {
 		}
 		today := dayIn(p.desk.Now(), p.Zone)
 		// Without them the widget asks itself, and says what is wrong.
-		if found, err := p.slots(r, s.ID, person, today, today.AddDate(0, 1, -today.Day())); err == nil {
+		if found, err := p.slots(r, s.ID, person)(today, today.AddDate(0, 1, -today.Day())); err == nil {
 			data.Slots = &found
 		}
 	}

@@ -64,10 +64,19 @@ func (s *service) ask(fields form.Fields) {
 	if s.Form != nil {
 		elements = s.Form.Elements
 	}
-	if s.LocationType == "client" {
+	calls, where := s.LocationType == "phone", s.LocationType == "client"
+	if calls {
+		var asked bool
+		elements, asked = form.Called(elements)
+		where = !asked
+	}
+	if where {
 		elements = append([]form.Element{form.Location()}, elements...)
 	}
 	s.Form, s.Questions, s.Words = nil, form.Shown(form.Ask(elements, fields)), form.ConsentVersion(elements)
+	if where && calls {
+		s.Questions[0].Kind = form.KindPhone
+	}
 }
 
 // staffName is the name of a person who does the service, "" for anybody else.

@@ -36,7 +36,10 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export function Details({ a, look, service, staff, slot, token, terms, business, answers, setAnswers, instead, done }: Props) {
   const { t, f } = a
   const [asked, setAsked] = useState(service)
-  const questions = asked.questions.map((q) => (q.target === "location" ? { ...q, label: t("your_address"), help: t("your_address_help") } : q))
+  const questions = asked.questions.map((q) => {
+    if (q.target !== "location") return q
+    return q.kind === "phone" ? { ...q, label: t("your_number"), help: t("your_number_help") } : { ...q, label: t("your_address"), help: t("your_address_help") }
+  })
   const [errors, setErrors] = useState<Errors>({})
   const [refusals, setRefusals] = useState(0)
   const [trouble, setTrouble] = useState<Trouble>()

@@ -111,7 +111,7 @@ function Note({ a }: { a: Record }) {
   }
   return (
     <form className="note" onSubmit={(e) => (e.preventDefault(), void save())}>
-      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={typed ?? a.notes} maxLength={65535} onChange={(e) => setTyped(e.target.value)}
+      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={typed ?? a.notes} maxLength={2000} onChange={(e) => setTyped(e.target.value)}
         onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void save()} />
       {typed !== undefined && typed.trim() !== a.notes && <span className="row"><Button small onClick={() => setTyped(undefined)}>{t("cancel")}</Button><Button kind="main" small type="submit">{t("save")}</Button></span>}
     </form>

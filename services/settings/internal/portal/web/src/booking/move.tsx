@@ -36,7 +36,7 @@ export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; on
     setPicking(false)
   }
   const move = async (c: Chosen) => {
-    const body = { starts_at: c.starts_at, ...(c.staff !== null && c.staff !== a.staff.user_id && { staff: c.staff }), outside_hours: c.outside }
+    const body = { starts_at: c.starts_at, staff: c.staff ?? a.staff.user_id, outside_hours: c.outside }
     const words = JSON.stringify(body)
     setBusy(true)
     setFault(undefined)
@@ -71,7 +71,7 @@ export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; on
                 <select className="input" value={who} onChange={(e) => (setWho(Number(e.target.value)), setChosen(undefined))}>{people.map((m) => <option key={m.user_id} value={m.user_id}>{m.name}</option>)}</select>
               </label>
             )}
-            <Times key={who} service={a.service.id} staff={who} from={dayOf(a.starts_at) > dayOf(new Date().toISOString()) ? dayOf(a.starts_at) : undefined} value={chosen} onPick={take_} focus />
+            <Times key={who} what={{ appointment: a.id }} staff={who} from={dayOf(a.starts_at) > dayOf(new Date().toISOString()) ? dayOf(a.starts_at) : undefined} value={chosen} onPick={take_} focus />
           </>
         )}
         {taken && (

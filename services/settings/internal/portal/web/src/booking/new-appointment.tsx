@@ -144,7 +144,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
                 ))}
               </div>
             )}
-            <Times key={`${service.id} ${who}`} service={service.id} staff={who} from={search.at?.slice(0, 10)} value={chosen} onPick={pick} focus={who === null || people.length === 1 || String(who) === search.staff} />
+            <Times key={`${service.id} ${who}`} what={{ service: service.id }} staff={who} from={search.at?.slice(0, 10)} value={chosen} onPick={pick} focus={who === null || people.length === 1 || String(who) === search.staff} />
           </Step>
         )}
       </div>
@@ -161,13 +161,13 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
           {(needsAddress || needsLink) && (
             <label className="field">
               <span className="label">{t(needsAddress ? "booking.client_address" : "booking.meeting_url")}</span>
-              <input ref={placeField} className="input" type={needsAddress ? "text" : "url"} value={address} maxLength={500} aria-invalid={placeProblem ? true : undefined} onChange={(e) => setAddress(e.target.value)} />
+              <input ref={placeField} className="input" type={needsAddress ? "text" : "url"} value={address} maxLength={needsAddress ? 255 : 2048} aria-invalid={placeProblem ? true : undefined} onChange={(e) => setAddress(e.target.value)} />
               {placeProblem && <span className="problem"><CircleAlert aria-hidden />{why(placeProblem)}</span>}
             </label>
           )}
           <label className="field">
             <span className="label row between">{t("booking.note")}<span className="internal"><EyeOff aria-hidden />{t("booking.internal")}</span></span>
-            <textarea className="input" rows={2} value={note} maxLength={65535} onChange={(e) => setNote(e.target.value)} />
+            <textarea className="input" rows={2} value={note} maxLength={2000} onChange={(e) => setNote(e.target.value)} />
           </label>
           <label className="check"><input type="checkbox" checked={status === "pending"} onChange={(e) => setStatus(e.target.checked ? "pending" : "confirmed")} /><span>{t("booking.as_request")}</span></label>
           {chosen?.outside && !taken && <p className="notice notice--warn"><TriangleAlert aria-hidden /><span>{t("booking.outside_text")}</span></p>}

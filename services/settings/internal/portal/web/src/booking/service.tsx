@@ -77,7 +77,7 @@ function Edit({ s }: { s?: Record }) {
             <Panel title={t("booking.what")}>
               <div className="panel-body fields">
                 <TextField name="name" label={t("booking.name")} defaultValue={s?.name} maxLength={190} wide autoFocus={!s} required />
-                <TextArea name="description" label={t("booking.description")} help={t("booking.description_help")} defaultValue={s?.description} rows={3} maxLength={5000} />
+                <TextArea name="description" label={t("booking.description")} help={t("booking.description_help")} defaultValue={s?.description} rows={3} maxLength={2000} />
                 <TextField name="duration_min" label={t("booking.duration")} help={t("booking.minutes")} type="number" min={5} max={1440} step={5} inputMode="numeric" defaultValue={s?.duration_min ?? 60} />
                 <TextField name="price" label={t("booking.price", { currency: start.currency })} help={t("booking.price_help")} inputMode="decimal" defaultValue={s?.price ?? ""} maxLength={20} />
               </div>
@@ -85,7 +85,7 @@ function Edit({ s }: { s?: Record }) {
             <Panel title={t("booking.where_who")}>
               <div className="panel-body fields">
                 <SelectField name="location_type" label={t("booking.place")} value={kind} onChange={(e) => setKind(e.target.value as PlaceKind)} options={placeKinds.map((value) => ({ value, label: t(`booking.place.${value}`) }))} />
-                <TextField name="location_details" label={t("booking.location")} help={t(`booking.place_help.${kind}`)} defaultValue={s?.location_details} maxLength={500} />
+                <TextField name="location_details" label={t("booking.location")} help={t(`booking.place_help.${kind}`)} defaultValue={s?.location_details} maxLength={255} />
                 <fieldset className="field field--wide">
                   <legend className="label">{t("booking.who_does")}</legend>
                   <div className="checks">{team.map((m) => <label key={m.user_id} className="check"><input type="checkbox" name="staff" value={m.user_id} defaultChecked={s ? s.staff.includes(m.user_id) : team.length === 1} /><span>{m.name}</span></label>)}</div>

@@ -1,4 +1,4 @@
-// Free times of a service: a strip of seven days, the times of one of them, and a time outside all that.
+// Free times of a service, or of an appointment that is to be moved: a strip of seven days, the times of one of them, and a time outside all that.
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { ChevronLeft, ChevronRight, TriangleAlert } from "lucide-react"
 import { useEffect, useRef, useState, type KeyboardEvent } from "react"
@@ -14,10 +14,13 @@ import { dayWords, momentOf, wallOf } from "./wall"
 /** A time that somebody chose. staff is null for whoever is free; outside is a time that the free times do not list. */
 export type Chosen = { starts_at: string; staff: number | null; outside: boolean }
 
-const slotsQuery = (service: string, staff: number | null, from: string, to: string) =>
+/** What times are for: a new appointment, or one that is moved and keeps what it was booked on. */
+export type For = { service: string } | { appointment: string }
+
+const slotsQuery = (what: For, staff: number | null, from: string, to: string) =>
   queryOptions({
-    queryKey: ["slots", service, staff, from, to],
-    queryFn: async ({ signal }) => (await take(api.GET("/slots", { params: { query: { service, from, to, ...(staff !== null && { staff }) } }, signal }))).items,
+    queryKey: ["slots", what, staff, from, to],
+    queryFn: async ({ signal }) => (await take(api.GET("/slots", { params: { query: { ...what, from, to, ...(staff !== null && { staff }) } }, signal }))).items,
     staleTime: 10_000,
   })
 
@@ -26,8 +29,8 @@ const weekday = once(() => new Intl.DateTimeFormat(locale, { weekday: "short", t
 const dayNumber = once(() => new Intl.DateTimeFormat(locale, { day: "numeric", timeZone: "UTC" }))
 const month = once(() => new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }))
 
-export function Times({ service, staff, from = today(), value, onPick, focus }: {
-  service: string
+export function Times({ what, staff, from = today(), value, onPick, focus }: {
+  what: For
   staff: number | null
   /** The day that is shown first. */
   from?: string
@@ -42,9 +45,9 @@ export function Times({ service, staff, from = today(), value, onPick, focus }: 
   const [other, setOther] = useState(false)
   const list = useRef<HTMLDivElement>(null)
   const focused = useRef(!focus)
-  const week = useQuery({ ...slotsQuery(service, staff, first, addDays(first, 6)), placeholderData: keepPreviousData })
+  const week = useQuery({ ...slotsQuery(what, staff, first, addDays(first, 6)), placeholderData: keepPreviousData })
   const empty = week.isSuccess && !week.isPlaceholderData && week.data.length === 0
-  const next = useQuery({ ...slotsQuery(service, staff, addDays(first, 7), addDays(first, 67)), enabled: empty })
+  const next = useQuery({ ...slotsQuery(what, staff, addDays(first, 7), addDays(first, 67)), enabled: empty })
   const nextDay = next.data?.[0] && dayOf(next.data[0].starts_at)
   useEffect(() => {
     // Nobody wants to look for the first free day.
