@@ -96,7 +96,7 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uui
 // handTo makes a locked appointment that of another contact.
 func (r *Room) handTo(ctx context.Context, tx *db.Tx, a Record, contact uuid.UUID) error {
 	a.Contact.ID = contact
-	a, err := r.Resave(ctx, tx, a)
+	a, err := r.Save(ctx, tx, a)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (r *Room) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
 	}
 	for _, a := range found {
 		changed := a.strike(p)
-		if a, err = r.Resave(ctx, tx, a); err != nil {
+		if a, err = r.Save(ctx, tx, a); err != nil {
 			return err
 		}
 		if err := tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, changed...)); err != nil {

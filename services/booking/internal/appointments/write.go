@@ -93,22 +93,17 @@ func overlap(err error) error {
 	return err
 }
 
-// Save writes a locked appointment under its next version. The error is svc_slot_taken when it overlaps another one.
-func Save(ctx context.Context, tx *db.Tx, a *Record) error {
-	a.version++
-	err := tx.QueryRow(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
+// Save writes a locked appointment under its next version, and gives it as it is then: with the staff member and the client that it has
+// now. The error is svc_slot_taken when it overlaps another one.
+func (r *Room) Save(ctx context.Context, tx *db.Tx, a Record) (Record, error) {
+	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
 		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
-		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = null where id = @id returning updated_at`, pgx.NamedArgs{
+		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = null where id = @id`, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"timed_at": a.TimedAt, "reminded_at": a.RemindedAt, "location_type": a.Place.Kind, "location": a.Place.Location,
-		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "version": a.version}).Scan(&a.UpdatedAt)
-	return overlap(err)
-}
-
-// Resave is Save, and the appointment as it is then: with the staff member and the client that it has now.
-func (r *Room) Resave(ctx context.Context, tx *db.Tx, a Record) (Record, error) {
-	if err := Save(ctx, tx, &a); err != nil {
-		return a, err
+		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "version": a.version + 1})
+	if err != nil {
+		return a, overlap(err)
 	}
 	return r.Find(ctx, tx, a.ID)
 }
@@ -127,7 +122,7 @@ func (r *Room) GiveTo(ctx context.Context, tx *db.Tx, id uuid.UUID, user int64) 
 	}
 	a.Staff.UserID = user
 	a.Sequence++
-	if a, err = r.Resave(ctx, tx, a); err != nil {
+	if a, err = r.Save(ctx, tx, a); err != nil {
 		return a, err
 	}
 	return a, tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, "staff"))

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/slots"
@@ -111,32 +112,25 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start
 	if err != nil {
 		return a, err
 	}
-	was := a
-	kind, changed := proto.KindAppointmentRescheduled, []string{}
+	return r.life.Commit(ctx, tx, rescheduled(a, start.UTC(), who.UserID, settings, tx.Now), settings)
+}
+
+// rescheduled is the appointment at another time, with another person, or both. A reminder comes again only if the time moves by more than
+// its hours; a mail of its own says that only the person is another.
+func rescheduled(a appointments.Record, start time.Time, staff int64, s services.Settings, now time.Time) life.Change {
+	c := life.Change{Was: a, Now: a, Kind: proto.KindAppointmentRescheduled, Mail: mails.HandedOver, Fields: []string{}, Extra: map[string]any{"from": movedFrom{a.StartsAt, a.EndsAt, a.Staff}}}
 	if by := start.Sub(a.StartsAt); by != 0 {
-		changed = append(changed, "starts_at", "ends_at")
-		a.TimedAt = tx.Now
-		if by.Abs() > time.Duration(settings.ReminderHours)*time.Hour {
-			a.RemindedAt = nil
+		c.Mail, c.Fields = proto.KindAppointmentRescheduled, append(c.Fields, "starts_at", "ends_at")
+		c.Now.StartsAt, c.Now.EndsAt, c.Now.TimedAt = start, a.EndsAt.Add(by), now
+		if by.Abs() > time.Duration(s.ReminderHours)*time.Hour {
+			c.Now.RemindedAt = nil
 		}
 	}
-	if who.UserID != a.Staff.UserID {
-		changed = append(changed, "staff")
+	if staff != a.Staff.UserID {
+		c.Now.Staff.UserID = staff
+		c.Fields = append(c.Fields, "staff")
 	}
-	a.StartsAt, a.EndsAt, a.Staff.UserID = start.UTC(), start.UTC().Add(a.EndsAt.Sub(a.StartsAt)), who.UserID
-	a.Sequence++
-	if a, err = r.appointments.Resave(ctx, tx, a); err != nil {
-		return a, err
-	}
-	tx.Changed(appointments.Audited(was, a))
-	from := movedFrom{was.StartsAt, was.EndsAt, was.Staff}
-	if err := tx.EmitAll(ctx, []db.Event{a.Change(kind, map[string]any{"from": from}, changed...)}); err != nil {
-		return a, err
-	}
-	if a.StartsAt.Equal(was.StartsAt) {
-		kind = mails.HandedOver
-	}
-	return a, r.mails.Notify(ctx, tx, a, kind, settings)
+	return c
 }
 
 type movedFrom struct {

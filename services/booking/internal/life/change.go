@@ -64,25 +64,46 @@ func (r *Room) Become(ctx context.Context, tx *db.Tx, a appointments.Record, to,
 	if err := a.Must(from...); err != nil {
 		return a, err
 	}
-	if a.Status == appointments.StatusPending && to == appointments.StatusConfirmed {
-		// The time is certain only now: a reminder that would have been due is not sent.
-		a.TimedAt = tx.Now
-	}
-	was := a
-	a.Status = to
-	if reason = strings.TrimSpace(reason); reason != "" {
-		a.CancelReason = reason
-	}
-	a.Sequence++
-	if err := appointments.Save(ctx, tx, &a); err != nil {
-		return a, err
-	}
-	tx.Changed(appointments.Audited(was, a))
 	settings, err := services.ReadSettings(ctx, tx)
 	if err != nil {
 		return a, err
 	}
-	return a, r.mails.Publish(ctx, tx, a, settings, a.Change(kindOf[to], nil, "status"))
+	next := a
+	next.Status = to
+	if a.Status == appointments.StatusPending && to == appointments.StatusConfirmed {
+		// The time is certain only now: a reminder that would have been due is not sent.
+		next.TimedAt = tx.Now
+	}
+	if reason = strings.TrimSpace(reason); reason != "" {
+		next.CancelReason = reason
+	}
+	return r.Commit(ctx, tx, Change{a, next, kindOf[to], kindOf[to], nil, []string{"status"}}, settings)
+}
+
+// Change is what becomes of an appointment.
+type Change struct {
+	Was, Now appointments.Record
+	Kind     string // of the event
+	Mail     string // that the client gets, see mails; "" for none
+	Extra    any    // of the event
+	Fields   []string
+}
+
+// Commit writes what becomes of a locked appointment, and tells audit log, listeners and client of it. The error is svc_slot_taken if it
+// overlaps another one.
+func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings services.Settings) (appointments.Record, error) {
+	if c.Mail != "" {
+		c.Now.Sequence++
+	}
+	now, err := r.appointments.Save(ctx, tx, c.Now)
+	if err != nil {
+		return c.Was, err
+	}
+	tx.Changed(appointments.Audited(c.Was, now))
+	if err := tx.EmitAll(ctx, []db.Event{now.Change(c.Kind, c.Extra, c.Fields...)}); err != nil {
+		return c.Was, err
+	}
+	return now, r.mails.Notify(ctx, tx, now, c.Mail, settings)
 }
 
 type changedNote struct {
@@ -101,13 +122,10 @@ func (r *Room) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (appoi
 	if a.Notes == in.Notes {
 		return a.Whole(), nil
 	}
-	was := a
-	a.Notes = in.Notes
-	if err := appointments.Save(ctx, tx, &a); err != nil {
-		return appointments.Appointment{}, err
-	}
-	tx.Changed(appointments.Audited(was, a))
-	return a.Whole(), tx.EmitAll(ctx, []db.Event{a.Change(proto.KindAppointmentUpdated, nil, "notes")})
+	next := a
+	next.Notes = in.Notes
+	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentUpdated, "", nil, []string{"notes"}}, services.Settings{})
+	return a.Whole(), err
 }
 
 type changedPlace struct {
@@ -141,18 +159,14 @@ func (r *Room) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (app
 	if err := p.Reachable(a.StaffLink); err != nil {
 		return appointments.Appointment{}, err
 	}
-	was := a
-	a.Place = p
-	a.Sequence++
-	if a, err = r.appointments.Resave(ctx, tx, a); err != nil {
-		return appointments.Appointment{}, err
-	}
-	tx.Changed(appointments.Audited(was, a))
 	settings, err := services.ReadSettings(ctx, tx)
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	return a.Whole(), r.mails.Publish(ctx, tx, a, settings, a.Change(proto.KindAppointmentPlaceChanged, nil, changedNames(in)...))
+	next := a
+	next.Place = p
+	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentPlaceChanged, proto.KindAppointmentPlaceChanged, nil, changedNames(in)}, settings)
+	return a.Whole(), err
 }
 
 func changedNames(in changedPlace) []string {

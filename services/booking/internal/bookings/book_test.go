@@ -1,0 +1,42 @@
+package bookings
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/services"
+)
+
+func TestWhatAMoveChanges(t *testing.T) {
+	t.Parallel()
+	reminded, now := monday9.Add(-20*time.Hour), monday9.Add(-2*time.Hour)
+	was := appointments.Record{Appointment: appointments.Appointment{StartsAt: monday9, EndsAt: monday9.Add(time.Hour)}, TimedAt: monday9.AddDate(0, 0, -7), RemindedAt: &reminded}
+	was.Staff.UserID = 1
+	for name, c := range map[string]struct {
+		by       time.Duration
+		staff    int64
+		mail     string
+		fields   []string
+		reminded *time.Time
+	}{
+		"another time":         {3 * time.Hour, 1, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at"}, &reminded},
+		"another day":          {-25 * time.Hour, 1, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at"}, nil},
+		"another person":       {0, 2, mails.HandedOver, []string{"staff"}, &reminded},
+		"both, by a long time": {25 * time.Hour, 2, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at", "staff"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := rescheduled(was, monday9.Add(c.by), c.staff, services.Settings{ReminderHours: 24}, now)
+			require.Equal(t, []any{c.mail, c.fields, c.staff}, []any{got.Mail, got.Fields, got.Now.Staff.UserID})
+			require.Equal(t, []time.Time{monday9.Add(c.by), monday9.Add(c.by + time.Hour)}, []time.Time{got.Now.StartsAt, got.Now.EndsAt})
+			require.Equal(t, c.reminded, got.Now.RemindedAt)
+			require.Equal(t, c.by != 0, got.Now.TimedAt.Equal(now))
+			require.Equal(t, was, got.Was)
+		})
+	}
+}
