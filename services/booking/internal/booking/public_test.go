@@ -145,7 +145,7 @@ func TestWhatAVisitorSendsIsChecked(t *testing.T) {
 		visit := o.visit(o.service, token, o.at(2, "10:00"), "a@example.com")
 		delete(visit["values"].(object), "phone")
 		params, _ := o.Visitor().Post("/booking/book", visit).Fails(400, "svc_invalid_param").Field("data.params").(object)
-		require.Contains(t, params, "values.phone")
+		require.Contains(t, params, "values.contact.phone")
 		visit["values"].(object)["phone"] = "0470 11 22 33"
 		o.Visitor().Post("/booking/book", visit).Is(201)
 

@@ -44,7 +44,7 @@ func (r *Room) ByVisitors(set *op.Set) {
 	bookLimits := []db.Limit{{N: 5, Per: time.Minute}, {N: 30, Per: time.Hour}}
 	manageLimits := []db.Limit{{N: 10, Per: time.Minute}}
 	op.Add(set, op.Op{ID: "book-publicly", Route: "POST /booking/book", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking, Status: 201,
-		Limits: bookLimits, MaxBody: services.MaxDetails, Record: "appointment", Doc: "Book a free time as a visitor.",
+		Limits: bookLimits, Record: "appointment", Doc: "Book a free time as a visitor.",
 		Fails: op.Fails{
 			"svc_invalid_token":              failTimeToken,
 			"svc_not_found":                  "There is no such service that visitors can book, or no such person.",

@@ -135,11 +135,11 @@ type Details struct {
 	Raw     []byte // as sent, for forms
 }
 
-// MaxDetails is how many bytes of answers forms takes as one submission.
-const MaxDetails = 128 << 10
+// maxDetails is how many bytes of answers forms takes as one submission.
+const maxDetails = 128 << 10
 
 // ReadDetails checks the answers to f, named by element id or target. Everything that is wrong is named by its key in one
-// svc_invalid_param. Answers of more than MaxDetails are svc_too_large: they could not be kept.
+// svc_invalid_param. Answers of more than maxDetails are svc_too_large: they could not be kept.
 func ReadDetails(f DetailsForm, fields form.Fields, values map[string]any) (Details, error) {
 	a, err := form.Check(form.Ask(f.Elements, fields), values)
 	if err != nil {
@@ -153,8 +153,8 @@ func ReadDetails(f DetailsForm, fields form.Fields, values map[string]any) (Deta
 	if err := e.Encode(values); err != nil {
 		return out, err
 	}
-	if out.Raw = raw.Bytes(); len(out.Raw) > MaxDetails {
-		return out, fault.TooLarge(MaxDetails)
+	if out.Raw = raw.Bytes(); len(out.Raw) > maxDetails {
+		return out, fault.TooLarge(maxDetails)
 	}
 	return out, nil
 }
