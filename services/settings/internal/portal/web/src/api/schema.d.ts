@@ -288,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Reschedule appointment
-         * @description Move an appointment to another free time or person; the client is mailed. Take starts_at from get-available-slots. The status stays, and the client gets a new link. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.
+         * @description Move an appointment to another free time or person; the client is mailed. Take starts_at from get-available-slots, asked with this appointment. Without staff the same person keeps it if free then, else the least busy one gets it. The status stays, and the client gets a new link. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.
          *
          *     Needs the permission `svc_manage_bookings`.
          *
@@ -891,6 +891,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/booking/manage/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List managed slots
+         * @description List the times to which the appointment behind a link from a mail can be moved.
+         *
+         *     Public: it needs no credential.
+         *
+         *     Part of the app `booking`.
+         *
+         *     An address may call it 60 in a minute.
+         */
+        post: operations["list-managed-slots"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/booking/services": {
         parameters: {
             query?: never;
@@ -905,6 +931,8 @@ export interface paths {
          *     Public: it needs no credential.
          *
          *     Part of the app `booking`.
+         *
+         *     An address may call it 120 in a minute.
          */
         get: operations["list-public-services"];
         put?: never;
@@ -1748,7 +1776,7 @@ export interface paths {
         };
         /**
          * Get embed
-         * @description Get what shows the form on a page of this site, or on any other site. Answers with a shortcode for pages of this site, a snippet for others, and the pages that show it now.
+         * @description Get what shows the form on a page of this site, or on any other site. Answers with a shortcode for pages of this site and a snippet for others. get-form names the pages that show it now.
          *
          *     Needs the permission `svc_view_contacts`.
          *
@@ -3160,7 +3188,7 @@ export interface paths {
         };
         /**
          * Get available slots
-         * @description List the free start times of a service with the staff members free at each. Use it before book-appointment and reschedule-appointment: only these times can be booked. Needs the id of a service; without from and to it is the next 14 days. Times are UTC, timezone is the business's.
+         * @description List the free start times of a service, or of an appointment that is to be moved, with the staff members free at each. Only these times can be had. Before book-appointment give service, before reschedule-appointment give appointment: one of them. Without from and to it is the next 14 days. Times are UTC, timezone is the business's.
          *
          *     Needs the permission `svc_view_contacts`.
          *
@@ -10661,11 +10689,13 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "contact": "b3512c23-dab2-4642-8dd0-78b7cfa6331e",
-                 *       "notes": "secret note",
-                 *       "service": "01a20479-3f83-7cf4-aa6b-1207f37fa787",
-                 *       "starts_at": "2026-11-24T09:00:00Z",
-                 *       "status": "pending"
+                 *       "contact": "ac78a3df-fc79-4af1-86ce-2d42934dde39",
+                 *       "location_type": "in_person",
+                 *       "meeting_url": "https://meet.example/b",
+                 *       "outside_hours": true,
+                 *       "service": "01a216cd-3f41-761d-940f-f21dc37e1d5e",
+                 *       "staff": 102,
+                 *       "starts_at": "2026-11-28T14:00:00Z"
                  *     }
                  */
                 "application/json": {
@@ -10718,20 +10748,20 @@ export interface operations {
                      * @example {
                      *       "cancel_reason": "",
                      *       "contact": {
-                     *         "email": "Client@Example.com",
-                     *         "id": "b3512c23-dab2-4642-8dd0-78b7cfa6331e",
+                     *         "email": "cd90d151@example.com",
+                     *         "id": "ac78a3df-fc79-4af1-86ce-2d42934dde39",
                      *         "name": "An Peeters",
                      *         "phone": "+32470000000"
                      *       },
-                     *       "created_at": "2026-11-22T18:16:24Z",
-                     *       "ends_at": "2026-11-24T10:00:00Z",
-                     *       "id": "01a20479-3fe0-7452-a365-684abe4710cb",
+                     *       "created_at": "2026-11-26T08:10:01Z",
+                     *       "ends_at": "2026-11-28T14:30:00Z",
+                     *       "id": "01a216cd-437d-7173-98a6-94583ff1c5d4",
                      *       "location": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
                      *       "meeting_url": "",
-                     *       "notes": "secret note",
+                     *       "notes": "",
                      *       "service": {
-                     *         "id": "01a20479-3f83-7cf4-aa6b-1207f37fa787",
+                     *         "id": "01a216cd-3f41-761d-940f-f21dc37e1d5e",
                      *         "name": "Intake"
                      *       },
                      *       "source": "api",
@@ -10739,10 +10769,10 @@ export interface operations {
                      *         "name": "User 102",
                      *         "user_id": 102
                      *       },
-                     *       "starts_at": "2026-11-24T09:00:00Z",
-                     *       "status": "pending",
+                     *       "starts_at": "2026-11-28T14:00:00Z",
+                     *       "status": "confirmed",
                      *       "submission": null,
-                     *       "updated_at": "2026-11-22T18:16:24Z"
+                     *       "updated_at": "2026-11-26T08:10:01Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Appointment"];
@@ -10767,6 +10797,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `no_meeting_link`: The appointment is online, and neither it nor the person has a meeting link.
+             *     - `svc_conflict` with reason `nobody`: Nobody does the service, at least nobody whose calendar the caller may change.
              *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
              *     - `svc_slot_taken`: The time is not free. data.alternatives has the nearest free times.
              */
@@ -11524,7 +11555,7 @@ export interface operations {
                     outside_hours?: boolean;
                     /**
                      * Format: int64
-                     * @description Left out: the same person.
+                     * @description Left out: the same person if free then, else anybody who is.
                      */
                     staff?: number;
                     /**
@@ -11582,10 +11613,25 @@ export interface operations {
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFoundOrOff"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such appointment or person.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `no_meeting_link`: The appointment is online, and neither it nor the person has a meeting link.
+             *     - `svc_conflict` with reason `nobody`: Nobody does the service, at least nobody whose calendar the caller may change.
+             *     - `svc_conflict` with reason `staff_left`: The person has left the team.
              *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
              *     - `svc_invalid_status`: The status of the appointment does not allow it. data.current is the status.
              *     - `svc_slot_taken`: The time is not free. data.alternatives has the nearest free times.
@@ -13126,7 +13172,7 @@ export interface operations {
                      * @enum {string}
                      */
                     language?: "en" | "nl" | "fr" | "de";
-                    /** @description The client's address, for services at the client's. */
+                    /** @description The client's address, for services at the client's; the number to call, for services by phone whose form asks for none. */
                     location?: string;
                     /** @description Address of the page that the visitor books on. */
                     page?: string;
@@ -13210,6 +13256,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `max_open_bookings`: The address has as many coming bookings as the settings allow.
+             *     - `svc_conflict` with reason `nobody`: Nobody does the service, at least nobody whose calendar the caller may change.
              *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
              *     - `svc_slot_taken`: The time is not free. data.alternatives has the nearest free times.
              */
@@ -13337,7 +13384,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "reason": "ill",
-                 *       "token": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                 *       "token": "xxxxxxx_xxxxxxxxxxxxx_-xxxxxxxxxxxxxxxxxxxx"
                  *     }
                  */
                 "application/json": {
@@ -13359,18 +13406,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "ends_at": "2026-11-25T11:00:00Z",
+                     *       "ends_at": "2026-11-29T11:00:00Z",
                      *       "location": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
                      *       "service": {
-                     *         "id": "01a20478-566d-7edb-a4e2-cbec07244d02",
+                     *         "id": "01a216d8-e602-7ebd-933a-322a3b4cb76a",
                      *         "name": "Intake"
                      *       },
                      *       "staff": {
                      *         "name": "User 102",
                      *         "user_id": 102
                      *       },
-                     *       "starts_at": "2026-11-25T10:00:00Z",
+                     *       "starts_at": "2026-11-29T10:00:00Z",
                      *       "status": "cancelled"
                      *     }
                      */
@@ -13451,14 +13498,15 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "starts_at": "2026-11-25T10:00:00Z",
-                 *       "token": "xxxxxxxxx_xxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxx"
+                 *       "staff": 101,
+                 *       "starts_at": "2026-11-28T13:00:00Z",
+                 *       "token": "xxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxxxxxxxxxx"
                  *     }
                  */
                 "application/json": {
                     /**
                      * Format: int64
-                     * @description The user id of the person; anybody who is free when left out.
+                     * @description The user id of the person; when left out the same one if free then, else anybody who is.
                      */
                     staff?: number;
                     /**
@@ -13482,18 +13530,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "ends_at": "2026-11-25T11:00:00Z",
+                     *       "ends_at": "2026-11-28T13:30:00Z",
                      *       "location": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
                      *       "service": {
-                     *         "id": "01a20478-566d-7edb-a4e2-cbec07244d02",
+                     *         "id": "01a216cd-3f41-761d-940f-f21dc37e1d5e",
                      *         "name": "Intake"
                      *       },
                      *       "staff": {
-                     *         "name": "User 102",
-                     *         "user_id": 102
+                     *         "name": "User 101",
+                     *         "user_id": 101
                      *       },
-                     *       "starts_at": "2026-11-25T10:00:00Z",
+                     *       "starts_at": "2026-11-28T13:00:00Z",
                      *       "status": "confirmed"
                      *     }
                      */
@@ -13530,11 +13578,189 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `changes_off`: Clients cannot change appointments online.
-             *     - `svc_conflict` with reason `no_meeting_link`: The appointment is online, and neither it nor the person has a meeting link.
+             *     - `svc_conflict` with reason `nobody`: Nobody does the service, at least nobody whose calendar the caller may change.
+             *     - `svc_conflict` with reason `staff_left`: The person has left the team.
              *     - `svc_conflict` with reason `too_late`: It is too short before the start.
              *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
              *     - `svc_invalid_status`: The status of the appointment does not allow it. data.current is the status.
              *     - `svc_slot_taken`: The time is not free. data.alternatives has the nearest free times.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - `svc_token_expired`: The link was used, replaced or is too old. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "list-managed-slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-11-28",
+                 *       "to": "2026-11-28",
+                 *       "token": "xxx_xxx_xxxxx-xxxxxxxxxx_xxxxxxxxxxxxxxxxxx"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: date
+                     * @description First local day; today when left out.
+                     */
+                    from?: string;
+                    /**
+                     * Format: int64
+                     * @description The user id of the person; anybody when left out.
+                     */
+                    staff?: number;
+                    /**
+                     * Format: date
+                     * @description Last local day, at most 62 days later.
+                     */
+                    to?: string;
+                    /** @description The token of the link in the mail. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "ends_at": "2026-11-28T08:30:00Z",
+                     *           "staff": [
+                     *             102,
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T08:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T09:30:00Z",
+                     *           "staff": [
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T09:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T10:30:00Z",
+                     *           "staff": [
+                     *             102,
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T10:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T11:30:00Z",
+                     *           "staff": [
+                     *             102,
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T11:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T12:30:00Z",
+                     *           "staff": [
+                     *             102
+                     *           ],
+                     *           "starts_at": "2026-11-28T12:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T13:30:00Z",
+                     *           "staff": [
+                     *             102,
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T13:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T14:30:00Z",
+                     *           "staff": [
+                     *             102,
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T14:00:00Z"
+                     *         },
+                     *         {
+                     *           "ends_at": "2026-11-28T15:30:00Z",
+                     *           "staff": [
+                     *             102,
+                     *             101
+                     *           ],
+                     *           "starts_at": "2026-11-28T15:00:00Z"
+                     *         }
+                     *       ],
+                     *       "timezone": "Europe/Brussels"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Slots"];
+                };
+            };
+            /**
+             * @description - `svc_invalid_json`: The body is not a JSON object in UTF-8.
+             *     - `svc_invalid_param`: A parameter is missing, unknown or not valid. data.params has a sentence for each name, data.details a code with its facts.
+             *     - `svc_invalid_token`: The link is not one of ours.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: The appointment is gone by now, or there is no such person.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            /**
+             * @description - `svc_conflict` with reason `changes_off`: Clients cannot change appointments online.
+             *     - `svc_conflict` with reason `staff_left`: The person has left the team.
+             *     - `svc_conflict` with reason `too_late`: It is too short before the start.
+             *     - `svc_invalid_status`: The status of the appointment does not allow it. data.current is the status.
              */
             409: {
                 headers: {
@@ -13651,6 +13877,7 @@ export interface operations {
             400: components["responses"]["InvalidParam"];
             404: components["responses"]["NotFoundOrOffApp"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -13663,7 +13890,7 @@ export interface operations {
                  * @example 01a20479-6796-7bcc-ae8d-6469f5626001
                  */
                 service: components["schemas"]["Id"];
-                /** @description The user id of a person of the team: only what is theirs. */
+                /** @description The user id of the person; anybody when left out. */
                 staff?: number | string;
                 /**
                  * @description First local day; today when left out.
@@ -13787,15 +14014,9 @@ export interface operations {
     "get-calendar": {
         parameters: {
             query?: {
-                /**
-                 * @description First local day; Monday of this week when both are left out.
-                 * @example 2026-11-23
-                 */
+                /** @description First local day; Monday of this week when both are left out. */
                 from?: string;
-                /**
-                 * @description Last local day, at most 62 days later.
-                 * @example 2026-11-25
-                 */
+                /** @description Last local day, at most 62 days later. */
                 to?: string;
                 /** @description The user id of a person of the team: only what is theirs. */
                 staff?: number | string;
@@ -13819,18 +14040,18 @@ export interface operations {
                      *         {
                      *           "cancel_reason": "",
                      *           "contact": {
-                     *             "id": "5ba1d0f2-7018-4a88-8294-d993e5580abe",
+                     *             "id": "df42121a-0f41-4b5d-a75c-66eba244156f",
                      *             "name": "An Peeters"
                      *           },
-                     *           "created_at": "2026-11-22T18:17:31Z",
-                     *           "ends_at": "2026-11-23T10:00:00Z",
-                     *           "id": "01a2047a-4705-742f-af56-878a1e3ef04f",
+                     *           "created_at": "2026-11-26T15:10:00Z",
+                     *           "ends_at": "2026-11-28T10:00:00Z",
+                     *           "id": "01a216cd-894a-781e-baf3-385ddfe8ade9",
                      *           "location": "Kerkstraat 1, Gent",
                      *           "location_type": "in_person",
                      *           "meeting_url": "",
                      *           "notes": "",
                      *           "service": {
-                     *             "id": "01a2047a-436f-727a-b87c-06f7d74897a6",
+                     *             "id": "01a216cd-8926-7c34-b082-d2976fab30db",
                      *             "name": "Intake"
                      *           },
                      *           "source": "api",
@@ -13838,10 +14059,37 @@ export interface operations {
                      *             "name": "User 102",
                      *             "user_id": 102
                      *           },
-                     *           "starts_at": "2026-11-23T09:00:00Z",
+                     *           "starts_at": "2026-11-28T09:00:00Z",
                      *           "status": "confirmed",
                      *           "submission": null,
-                     *           "updated_at": "2026-11-22T18:17:32Z"
+                     *           "updated_at": "2026-11-26T07:41:38Z"
+                     *         },
+                     *         {
+                     *           "cancel_reason": "",
+                     *           "contact": {
+                     *             "id": "58e83f64-29ff-4237-b16c-d980336aa357",
+                     *             "name": "An Peeters"
+                     *           },
+                     *           "created_at": "2026-11-26T15:10:00Z",
+                     *           "ends_at": "2026-11-29T10:00:00Z",
+                     *           "id": "01a216cd-895f-78fd-bc9d-604decc50d54",
+                     *           "location": "Kerkstraat 1, Gent",
+                     *           "location_type": "in_person",
+                     *           "meeting_url": "",
+                     *           "notes": "",
+                     *           "service": {
+                     *             "id": "01a216cd-8926-7c34-b082-d2976fab30db",
+                     *             "name": "Intake"
+                     *           },
+                     *           "source": "api",
+                     *           "staff": {
+                     *             "name": "User 102",
+                     *             "user_id": 102
+                     *           },
+                     *           "starts_at": "2026-11-29T09:00:00Z",
+                     *           "status": "confirmed",
+                     *           "submission": null,
+                     *           "updated_at": "2026-11-26T07:41:38Z"
                      *         }
                      *       ],
                      *       "staff": [
@@ -13849,24 +14097,6 @@ export interface operations {
                      *           "days": [
                      *             {
                      *               "date": "2026-11-23",
-                     *               "hours": []
-                     *             },
-                     *             {
-                     *               "date": "2026-11-24",
-                     *               "hours": []
-                     *             },
-                     *             {
-                     *               "date": "2026-11-25",
-                     *               "hours": []
-                     *             }
-                     *           ],
-                     *           "name": "User 101",
-                     *           "user_id": 101
-                     *         },
-                     *         {
-                     *           "days": [
-                     *             {
-                     *               "date": "2026-11-23",
                      *               "hours": [
                      *                 [
                      *                   "09:00",
@@ -13879,16 +14109,48 @@ export interface operations {
                      *               "hours": [
                      *                 [
                      *                   "09:00",
-                     *                   "12:00"
-                     *                 ],
-                     *                 [
-                     *                   "13:00",
                      *                   "17:00"
                      *                 ]
                      *               ]
                      *             },
                      *             {
                      *               "date": "2026-11-25",
+                     *               "hours": [
+                     *                 [
+                     *                   "09:00",
+                     *                   "17:00"
+                     *                 ]
+                     *               ]
+                     *             },
+                     *             {
+                     *               "date": "2026-11-26",
+                     *               "hours": [
+                     *                 [
+                     *                   "09:00",
+                     *                   "17:00"
+                     *                 ]
+                     *               ]
+                     *             },
+                     *             {
+                     *               "date": "2026-11-27",
+                     *               "hours": [
+                     *                 [
+                     *                   "09:00",
+                     *                   "17:00"
+                     *                 ]
+                     *               ]
+                     *             },
+                     *             {
+                     *               "date": "2026-11-28",
+                     *               "hours": [
+                     *                 [
+                     *                   "09:00",
+                     *                   "17:00"
+                     *                 ]
+                     *               ]
+                     *             },
+                     *             {
+                     *               "date": "2026-11-29",
                      *               "hours": [
                      *                 [
                      *                   "09:00",
@@ -24173,13 +24435,15 @@ export interface operations {
     };
     "get-available-slots": {
         parameters: {
-            query: {
+            query?: {
                 /**
-                 * @description The id of a service.
+                 * @description The service that is to be booked.
                  * @example 01a20479-6796-7bcc-ae8d-6469f5626001
                  */
-                service: components["schemas"]["Id"];
-                /** @description The user id of a person of the team: only what is theirs. */
+                service?: components["schemas"]["Id"] | string;
+                /** @description The appointment that is to be moved, in place of a service: times by the terms that it was booked on, its own among them. */
+                appointment?: components["schemas"]["Id"] | string;
+                /** @description The user id of the person; anybody when left out. */
                 staff?: number | string;
                 /**
                  * @description First local day; today when left out.
@@ -24284,7 +24548,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             /**
              * @description - `svc_no_route`: The app is switched off.
-             *     - `svc_not_found`: There is no such service or person.
+             *     - `svc_not_found`: There is no such service, appointment or person.
              */
             404: {
                 headers: {
@@ -24296,6 +24560,19 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
+            /**
+             * @description - `svc_conflict` with reason `staff_left`: The person has left the team.
+             *     - `svc_invalid_status`: The status of the appointment does not allow it. data.current is the status.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -24764,7 +25041,7 @@ export interface operations {
             path: {
                 /**
                  * @description The user id of the person.
-                 * @example 102
+                 * @example 106
                  */
                 user: number;
             };
@@ -24774,7 +25051,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "meeting_url": "https://meet.example.com/w"
+                 *       "meeting_url": "https://meet.example.com/leaver",
+                 *       "services": [
+                 *         "01a216cd-7468-71cb-9766-e3c4760ec176"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -24849,8 +25129,8 @@ export interface operations {
                      *         ]
                      *       },
                      *       "invited": false,
-                     *       "meeting_url": "https://meet.example.com/w",
-                     *       "name": "User 102",
+                     *       "meeting_url": "https://meet.example.com/leaver",
+                     *       "name": "User 106",
                      *       "name_is_login": false,
                      *       "role": "staff",
                      *       "roles_you_can_give": [
@@ -24860,9 +25140,9 @@ export interface operations {
                      *       ],
                      *       "sees": "own",
                      *       "services": [
-                     *         "01a20478-6f5a-76a4-a33a-d5b7f0e354bc"
+                     *         "01a216cd-7468-71cb-9766-e3c4760ec176"
                      *       ],
-                     *       "user_id": 102
+                     *       "user_id": 106
                      *     }
                      */
                     "application/json": components["schemas"]["BookingStaffMember"];
@@ -25734,7 +26014,10 @@ export interface operations {
             query?: {
                 /** @description How many weeks, the present one being the last; 12 when left out. */
                 weeks?: number | string;
-                /** @description The user id of a person of the team: only what is theirs. */
+                /**
+                 * @description The user id of a person of the team: only what is theirs.
+                 * @example 9007199254740992
+                 */
                 staff?: number | string;
             };
             header?: never;
@@ -25753,14 +26036,6 @@ export interface operations {
                     /**
                      * @example {
                      *       "weeks": [
-                     *         {
-                     *           "booked": 0,
-                     *           "cancelled": 0,
-                     *           "completed": 0,
-                     *           "no_show": 0,
-                     *           "online": 0,
-                     *           "week": "2026-08-31"
-                     *         },
                      *         {
                      *           "booked": 0,
                      *           "cancelled": 0,
@@ -25848,6 +26123,14 @@ export interface operations {
                      *           "no_show": 0,
                      *           "online": 0,
                      *           "week": "2026-11-16"
+                     *         },
+                     *         {
+                     *           "booked": 0,
+                     *           "cancelled": 0,
+                     *           "completed": 0,
+                     *           "no_show": 0,
+                     *           "online": 0,
+                     *           "week": "2026-11-23"
                      *         }
                      *       ]
                      *     }
