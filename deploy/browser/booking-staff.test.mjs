@@ -8,7 +8,7 @@ before(async () => {
   desk = await setUp()
   browser = await launch()
   ;[dirk, bea] = await Promise.all([hire(desk.admin, "Dirk Claes", [["09:00", "12:00"]]), hire(desk.admin, "Bea Maes", [["18:00", "20:00"]])])
-  const service = (name, staff) => desk.admin.post("/services", { name: `${name} ${Date.now().toString(36)}`, duration_min: 60, location_type: "phone", bookable_online: true, staff })
+  const service = (name, staff) => desk.admin.post("/services", { name: `${name} ${Date.now().toString(36)}`, duration_min: 60, location_type: "in_person", bookable_online: true, staff })
   talk = await service("Good talk", [dirk, bea])
   walk = await service("Evening walk", [bea])
   await until("both people's times", async () => {
