@@ -83,7 +83,7 @@ func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail
 	if err != nil {
 		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
 	}
-	if tag.RowsAffected() == 0 || m.GetAbout() == "" {
+	if tag.RowsAffected() == 0 || m.GetAbout() == "" || status != statusQueued {
 		return nil
 	}
 	return dropReplaced(ctx, tx, mailID, m)
