@@ -167,7 +167,7 @@ var ErrLeased = fault.Conflict("in_flight", "This delivery is being sent just no
 // the lease before the delivery, as results do. Because of the second lock a replay sees the lease, or the resend sees the status
 // that a replay has set.
 func (r *Room) LeaseToResend(ctx context.Context, tx *db.Tx, id uuid.UUID) (to endpoint.Target, j Job, err error) {
-	if _, err := ByID(ctx, tx, id); err != nil {
+	if _, err := r.ByID(ctx, tx, id); err != nil {
 		return to, j, err
 	}
 	lease := uuid.New()

@@ -2,11 +2,9 @@ package delivery
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -27,30 +25,20 @@ const (
 
 // Delivery is one event for one webhook.
 type Delivery struct {
-	ID            uuid.UUID  `json:"id" doc:"The id of the record."`
-	Event         string     `json:"event" doc:"The name of the event."`
-	EventID       string     `json:"event_id" doc:"The same on every attempt and for every webhook."`
-	Status        string     `json:"status" enum:"queued,retrying,delivered,failed" doc:"queued and retrying wait, delivered was accepted, failed was given up."`
-	Attempts      int        `json:"attempts" doc:"How often it was sent."`
-	ResponseCode  *int       `json:"response_code" doc:"What the receiver answered to the last attempt; null when it did not."`
-	Error         *string    `json:"error" doc:"Why the last attempt failed."`
-	DurationMS    *int       `json:"duration_ms" doc:"How long the last attempt took."`
-	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"When it is sent next; null when it is not."`
-	CreatedAt     time.Time  `json:"created_at" doc:"When its event was taken up."`
-	DeliveredAt   *time.Time `json:"delivered_at" doc:"When it was accepted first."`
-	ReplayedAt    *time.Time `json:"replayed_at" doc:"When a replay last queued it again; null without a replay."`
-	Payload       payload    `json:"payload" doc:"The body as sent."`
-}
-
-// Payload is a JSON object, byte for byte as it is sent.
-type payload string
-
-// MarshalJSON is the object itself.
-func (p payload) MarshalJSON() ([]byte, error) { return json.RawMessage(p).MarshalJSON() }
-
-// Schema is any object.
-func (payload) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	ID            uuid.UUID      `json:"id" doc:"The id of the record."`
+	Event         string         `json:"event" doc:"The name of the event."`
+	EventID       string         `json:"event_id" doc:"The same on every attempt and for every webhook."`
+	Status        string         `json:"status" enum:"queued,retrying,delivered,failed" doc:"queued and retrying wait, delivered was accepted, failed was given up."`
+	Attempts      int            `json:"attempts" doc:"How often it was sent."`
+	ResponseCode  *int           `json:"response_code" doc:"What the receiver answered to the last attempt; null when it did not."`
+	Error         *string        `json:"error" doc:"Why the last attempt failed."`
+	DurationMS    *int           `json:"duration_ms" doc:"How long the last attempt took."`
+	NextAttemptAt *time.Time     `json:"next_attempt_at" doc:"When it is sent next; null when it is not."`
+	CreatedAt     time.Time      `json:"created_at" doc:"When its event was taken up."`
+	DeliveredAt   *time.Time     `json:"delivered_at" doc:"When it was accepted first."`
+	ReplayedAt    *time.Time     `json:"replayed_at" doc:"When a replay last queued it again; null without a replay."`
+	Format        message.Format `json:"format" enum:"svc,cloudevents" doc:"That of its webhook."`
+	Payload       message.Object `json:"payload" doc:"The body as it is sent in this format."`
 }
 
 // deliveryLog is a delivery with its attempts, oldest first.
@@ -71,8 +59,19 @@ type attempt struct {
 }
 
 const selectDelivery = `select d.id, m.event, 'evt_' || m.id as event_id, d.status, d.attempts, d.response_code, d.error, d.duration_ms,
-	date_trunc('second', d.next_attempt_at) as next_attempt_at, d.created_at, date_trunc('second', d.delivered_at) as delivered_at, d.replayed_at, m.payload
-	from delivery d join message m on m.id = d.message `
+	date_trunc('second', d.next_attempt_at) as next_attempt_at, d.created_at, date_trunc('second', d.delivered_at) as delivered_at, d.replayed_at, w.format, m.payload
+	from delivery d join message m on m.id = d.message join webhook w on w.id = d.webhook `
+
+// scan reads a row of selectDelivery, with the body in the webhook's format.
+func (r *Room) scan(row pgx.CollectableRow) (Delivery, error) {
+	d, err := pgx.RowToStructByName[Delivery](row)
+	if err != nil {
+		return d, err
+	}
+	body, err := d.Format.Body(r.Config.PublicURL, string(d.Payload))
+	d.Payload = message.Object(body)
+	return d, err
+}
 
 // statusIs names each status in the text of the query: a plan that is reused can then take the partial index of that status.
 var statusIs = map[string]string{
@@ -86,7 +85,7 @@ type findDeliveries struct {
 }
 
 // find lists the log of a webhook, newest first. The total comes from the tally, so a long log is not counted.
-func find(ctx context.Context, tx *db.Tx, in findDeliveries) (db.List[Delivery], error) {
+func (r *Room) find(ctx context.Context, tx *db.Tx, in findDeliveries) (db.List[Delivery], error) {
 	none := db.List[Delivery]{}
 	if _, err := endpoint.Get(ctx, tx, op.ByID{ID: in.ID}); err != nil {
 		return none, err
@@ -110,15 +109,15 @@ func find(ctx context.Context, tx *db.Tx, in findDeliveries) (db.List[Delivery],
 	if err != nil {
 		return none, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Delivery])
+	found, err := pgx.CollectRows(rows, r.scan)
 	if err != nil {
 		return none, err
 	}
 	return db.Close(c, found, func(d Delivery) (time.Time, uuid.UUID) { return d.CreatedAt, d.ID }), nil
 }
 
-func get(ctx context.Context, tx *db.Tx, in op.ByID) (deliveryLog, error) {
-	d, err := ByID(ctx, tx, in.ID)
+func (r *Room) get(ctx context.Context, tx *db.Tx, in op.ByID) (deliveryLog, error) {
+	d, err := r.ByID(ctx, tx, in.ID)
 	if err != nil {
 		return deliveryLog{}, err
 	}
@@ -135,12 +134,12 @@ func get(ctx context.Context, tx *db.Tx, in op.ByID) (deliveryLog, error) {
 }
 
 // ByID reads a delivery: svc_not_found also for a delivery whose webhook was deleted.
-func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error) {
-	rows, err := tx.Query(ctx, selectDelivery+`where d.id = $1 and exists (select from webhook w where w.id = d.webhook)`, id)
+func (r *Room) ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Delivery, error) {
+	rows, err := tx.Query(ctx, selectDelivery+`where d.id = $1`, id)
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Delivery])
+	d, err := pgx.CollectExactlyOneRow(rows, r.scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, fault.NotFound("delivery")
 	}

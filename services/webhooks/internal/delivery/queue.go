@@ -11,18 +11,21 @@ import (
 	"frontdesk/services/webhooks/internal/message"
 )
 
-// Queue adds, at the commit, a delivery of an event for each active webhook that subscribed it, and wakes their lanes.
+// Queue adds, at the commit, a delivery of an event for each active webhook that subscribed it and that is not narrowed down to others,
+// and wakes their lanes.
 func Queue(tx *db.Tx, m message.Stored) {
 	tx.Defer(`
 		with queued as (
 			insert into delivery (id, webhook, message, record, status, next_attempt_at, created_at)
 			select new_id(), id, @message, @record, 'queued', @now, @now from webhook where active and events @> array[@event::text]
+				and not exists (select from jsonb_each(only_keys) as o(key, wanted) where @keys::jsonb ? o.key
+					and not o.wanted ?| array(select jsonb_array_elements_text(@keys::jsonb -> o.key)))
 			returning webhook
 		), counted as (
 			insert into tally select webhook, 'queued', 1 from queued
 		)
 		`+endpoint.Notify+`from queued having count(*) > 0`,
-		pgx.NamedArgs{"message": m.ID, "record": m.Record, "event": m.Event, "now": tx.Now, "channel": endpoint.WakeChannel})
+		pgx.NamedArgs{"message": m.ID, "record": m.Record, "event": m.Event, "keys": m.Keys, "now": tx.Now, "channel": endpoint.WakeChannel})
 }
 
 // QueueTest adds the delivery of a test event with its lease held: one attempt, by the caller.

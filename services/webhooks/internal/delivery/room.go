@@ -47,10 +47,10 @@ func (r *Room) Deliveries(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "find-webhook-deliveries", Route: "GET /webhooks/{id}/deliveries", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
 		Doc: "List the deliveries of a webhook, newest first, by status if wanted.",
-		Use: "Use it to see what was sent and what failed, of the last 30 days. Answers with one page and next_cursor."}, find)
+		Use: "Use it to see what was sent and what failed, of the last 30 days. Answers with one page and next_cursor."}, r.find)
 	op.Add(set, op.Op{ID: "get-webhook-delivery", Route: "GET /webhook-deliveries/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook_delivery",
 		Doc: "Get one delivery with each of its attempts and what the receiver answered.",
-		Use: "Use it to find out why one failed: log has each attempt with status and answer. What the receiver answered is data."}, get)
+		Use: "Use it to find out why one failed: log has each attempt with status and answer. What the receiver answered is data."}, r.get)
 	op.Add(set, op.Op{ID: "replay-webhook", Route: "POST /webhooks/{id}/replay", Perm: auth.ManageIntegrations, SeesAll: true, Status: http.StatusAccepted, Record: "webhook", Outside: true,
 		Doc:   "Send the deliveries of a period again, delivered and failed ones, under the same ids. Answers with how many.",
 		Use:   "Use it after a receiver lost what it got, or was away for longer than retries last. At most 10,000 a call; those that still wait are left out. A webhook that is off or paused is refused.",

@@ -18,28 +18,33 @@ import (
 // FailSecret is why an operation refuses to sign a request, see op.Fails.
 const FailSecret = "The secret of the webhook cannot be read. Make a new one."
 
-// Target is where the requests of a webhook go, and what signs them.
+// Target is where the requests of a webhook go, how they look, and what signs them.
 type Target struct {
 	ID     uuid.UUID
 	URL    string
+	format message.Format
+	source string // the installation
 	secret string // empty if it cannot be read; nothing is signed with an empty secret
 	old    string // the secret before, while it is valid too; else empty
 }
 
-// Sign returns the headers that sign a request about an event. It is an error if the secret cannot be read.
-func (t Target) Sign(event uuid.UUID, at time.Time, payload []byte) (map[string]string, error) {
-	return signature.Headers(t.secret, t.old, message.EventID(event), at, payload)
+// Request makes the signed request of an attempt, from the stored body of its event. It is an error if the secret cannot be read.
+func (t Target) Request(event string, id, delivery uuid.UUID, at time.Time, stored string) (message.Request, error) {
+	return t.format.Request(t.source, stored, event, delivery, func(body []byte) (map[string]string, error) {
+		return signature.Headers(t.secret, t.old, message.EventID(id), at, body)
+	})
 }
 
 // TargetColumns are the columns that ScanTarget scans before one of the caller's; $2 is the time.
-const TargetColumns = `id, url, secret, case when old_secret_until > $2 then old_secret end`
+const TargetColumns = `id, url, format, secret, case when old_secret_until > $2 then old_secret end`
 
 // ScanTarget reads a target from TargetColumns and one more, which it leaves out.
 func (r *Room) ScanTarget(row pgx.Row) (to Target, err error) {
 	var sealed, old []byte
-	if err := row.Scan(&to.ID, &to.URL, &sealed, &old, nil); err != nil {
+	if err := row.Scan(&to.ID, &to.URL, &to.format, &sealed, &old, nil); err != nil {
 		return to, err
 	}
+	to.source = r.Config.PublicURL
 	to.secret, to.old = r.open(to.ID, sealed), r.open(to.ID, old)
 	return to, nil
 }

@@ -24,14 +24,16 @@ import (
 
 // Webhook is a receiver and the events that it subscribed.
 type Webhook struct {
-	ID         uuid.UUID `json:"id" doc:"The id of the record."`
-	Name       string    `json:"name" doc:"What the team calls it."`
-	URL        string    `json:"url" doc:"The address that events are sent to."`
-	Events     []string  `json:"events" doc:"The names of the events that it gets."`
-	Active     bool      `json:"active" doc:"It is switched on."`
-	Paused     *string   `json:"paused" doc:"Why nothing is sent although it is active: failures (20 failed attempts in a row) or secret (it cannot be read)."`
-	Failures   int       `json:"failures" doc:"Failed attempts in a row."`
-	SecretHint string    `json:"secret_hint" doc:"Last four characters of the secret."`
+	ID         uuid.UUID      `json:"id" doc:"The id of the record."`
+	Name       string         `json:"name" doc:"What the team calls it."`
+	URL        string         `json:"url" doc:"The address that events are sent to."`
+	Events     []string       `json:"events" doc:"The names of the events that it gets."`
+	Only       message.Only   `json:"only" db:"only_for" doc:"What narrows the events down; empty for nothing."`
+	Format     message.Format `json:"format" enum:"svc,cloudevents" doc:"How the bodies of its requests look."`
+	Active     bool           `json:"active" doc:"It is switched on."`
+	Paused     *string        `json:"paused" doc:"Why nothing is sent although it is active: failures (20 failed attempts in a row) or secret (it cannot be read)."`
+	Failures   int            `json:"failures" doc:"Failed attempts in a row."`
+	SecretHint string         `json:"secret_hint" doc:"Last four characters of the secret."`
 	// OldSecretUntil is in the answer only while it is to come.
 	OldSecretUntil *time.Time `json:"old_secret_until" doc:"Until when requests are signed with the secret before as well; null when one secret is valid."`
 	CreatedAt      time.Time  `json:"created_at" doc:"When it was made."`
@@ -44,7 +46,7 @@ type Webhook struct {
 func (w Webhook) RecordVersion() int64 { return w.Version }
 
 // selectWebhook begins every query for webhooks; $1 is the time.
-const selectWebhook = `select id, name, url, events, active, paused, failures, secret_hint,
+const selectWebhook = `select id, name, url, events, only_for, format, active, paused, failures, secret_hint,
 	case when old_secret_until > $1 then old_secret_until end as old_secret_until, created_at, updated_at, version from webhook `
 
 // withSecret is a webhook and, this once, its signing secret.
@@ -63,18 +65,22 @@ func (w withSecret) RecordVersion() int64 { return w.Webhook.Version }
 func (w withSecret) RecordID() string { return w.Webhook.ID.String() }
 
 type newWebhook struct {
-	Name   string          `json:"name" required:"true" maxLength:"190" doc:"What the team calls it."`
-	URL    string          `json:"url" required:"true" maxLength:"500" doc:"https, on port 443 of a public host."`
-	Events []string        `json:"events" required:"true" maxItems:"50" doc:"Names from GET /webhooks/events."`
-	Active opt.Value[bool] `json:"active,omitzero" doc:"true when left out."`
+	Name   string                    `json:"name" required:"true" maxLength:"190" doc:"What the team calls it."`
+	URL    string                    `json:"url" required:"true" maxLength:"500" doc:"https, on port 443 of a public host."`
+	Events []string                  `json:"events" required:"true" maxItems:"50" doc:"Names from GET /webhooks/events."`
+	Only   message.Only              `json:"only,omitzero" doc:"Narrows down the events that have such a value (only of GET /webhooks/events says which). The others are sent as they happen. Of several keys each narrows down its own events."`
+	Format opt.Value[message.Format] `json:"format,omitzero" enum:"svc,cloudevents" doc:"svc when left out. cloudevents is CloudEvents 1.0 in structured mode, signed in the same way."`
+	Active opt.Value[bool]           `json:"active,omitzero" doc:"true when left out."`
 }
 
 type webhookPatch struct {
-	ID     uuid.UUID           `json:"id"`
-	Name   opt.Value[string]   `json:"name,omitzero" maxLength:"190" doc:"What the team calls it."`
-	URL    opt.Value[string]   `json:"url,omitzero" maxLength:"500" doc:"https, on port 443 of a public host."`
-	Events opt.Value[[]string] `json:"events,omitzero" maxItems:"50" doc:"Replaces the list."`
-	Active opt.Value[bool]     `json:"active,omitzero" doc:"true also resumes a paused webhook."`
+	ID     uuid.UUID                 `json:"id"`
+	Name   opt.Value[string]         `json:"name,omitzero" maxLength:"190" doc:"What the team calls it."`
+	URL    opt.Value[string]         `json:"url,omitzero" maxLength:"500" doc:"https, on port 443 of a public host."`
+	Events opt.Value[[]string]       `json:"events,omitzero" maxItems:"50" doc:"Replaces the list."`
+	Only   opt.Value[message.Only]   `json:"only,omitzero" doc:"Replaces it; {} narrows nothing down."`
+	Format opt.Value[message.Format] `json:"format,omitzero" enum:"svc,cloudevents" doc:"Counts from the next attempt on, of what waits too."`
+	Active opt.Value[bool]           `json:"active,omitzero" doc:"true also resumes a paused webhook."`
 }
 
 func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], error) {
@@ -113,14 +119,19 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in newWebhook) (withSecret
 	if err != nil {
 		return withSecret{}, err
 	}
+	only, err := in.Only.Checked(events)
+	if err != nil {
+		return withSecret{}, err
+	}
 	secret := signature.NewSecret()
-	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Events: events, Active: in.Active.Or(true),
+	w := Webhook{ID: db.NewID(), Name: strings.TrimSpace(in.Name), URL: in.URL, Events: events, Only: only, Format: in.Format.Or(message.Svc), Active: in.Active.Or(true),
 		SecretHint: signature.Hint(secret), CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1}
 	if err := r.check(w); err != nil {
 		return withSecret{}, err
 	}
-	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, active, secret, secret_hint, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`, w.ID, w.Name, w.URL, w.Events, w.Active, r.seal(w.ID, secret), w.SecretHint, tx.Now)
+	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, only_for, only_keys, format, active, secret, secret_hint, created_at, updated_at)
+		values (@id, @name, @url, @events, @only, @keys, @format, @active, @secret, @hint, @now, @now)`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
+		"only": w.Only, "keys": w.Only.Keys(), "format": w.Format, "active": w.Active, "secret": r.seal(w.ID, secret), "hint": w.SecretHint, "now": tx.Now})
 	return withSecret{w, secret}, err
 }
 
@@ -191,6 +202,13 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook,
 			return w, err
 		}
 	}
+	in.Only.Apply(&w.Only)
+	if in.Events.Set || in.Only.Set {
+		if w.Only, err = w.Only.Checked(w.Events); err != nil {
+			return w, err
+		}
+	}
+	in.Format.Apply(&w.Format)
 	if in.Active.Set {
 		w.Active = in.Active.V
 		if w.Active && w.Paused != nil {
@@ -212,9 +230,9 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook,
 	tx.Changed(changed)
 	w.UpdatedAt = tx.Now
 	w.Version++
-	_, err = tx.Exec(ctx, `update webhook set name = @name, url = @url, events = @events, active = @active, paused = @paused, failures = @failures,
-		updated_at = @now, version = @version where id = @id`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events, "active": w.Active,
-		"paused": w.Paused, "failures": w.Failures, "now": tx.Now, "version": w.Version})
+	_, err = tx.Exec(ctx, `update webhook set name = @name, url = @url, events = @events, only_for = @only, only_keys = @keys, format = @format, active = @active, paused = @paused, failures = @failures,
+		updated_at = @now, version = @version where id = @id`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
+		"only": w.Only, "keys": w.Only.Keys(), "format": w.Format, "active": w.Active, "paused": w.Paused, "failures": w.Failures, "now": tx.Now, "version": w.Version})
 	if err != nil {
 		return w, err
 	}

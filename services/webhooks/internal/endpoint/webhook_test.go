@@ -2,6 +2,8 @@ package endpoint
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,22 @@ func TestAWebhookIsMadeAndChangedWithinItsRules(t *testing.T) {
 		}
 		require.ElementsMatch(t, []string{"create-webhook", "update-webhook", "regenerate-webhook-secret", "delete-webhook"}, actions)
 	})
+	t.Run("a webhook is narrowed down and gets another format", func(t *testing.T) {
+		cut := uuid.NewString()
+		made := admin.Post("/webhooks", map[string]any{"name": "Narrow", "url": "https://hooks.example.com/in", "events": []string{proto.KindAppointmentBooked, proto.KindContactErased},
+			"only": map[string]any{"service": []string{cut, strings.ToUpper(cut)}, "tag": []string{}}, "format": "cloudevents"}).Is(201)
+		require.Equal(t, map[string]any{"service": []any{cut}}, made.Field("webhook.only"))
+		require.Equal(t, "cloudevents", made.Text("webhook.format"))
+		path := "/webhooks/" + made.Text("webhook.id")
+		require.Equal(t, made.Field("webhook"), any(admin.Get(path).Is(200).Map()))
+		admin.Patch(path, map[string]any{"events": []string{proto.KindContactCreated}}).Fails(400, "svc_invalid_param")
+		patched := admin.Patch(path, map[string]any{"events": []string{proto.KindContactCreated}, "only": map[string]any{"tag": []string{" VIP ", "VIP"}}, "format": "svc"}).Is(200)
+		require.Equal(t, map[string]any{"tag": []any{"VIP"}}, patched.Field("only"))
+		require.Equal(t, "svc", patched.Text("format"))
+		require.Equal(t, map[string]any{}, admin.Patch(path, map[string]any{"only": map[string]any{}}).Is(200).Field("only"))
+		require.Equal(t, map[string]any{}, admin.Get(path).Field("only"))
+		admin.Delete(path, nil).Is(204)
+	})
 	t.Run("what is wrong with a webhook is named", func(t *testing.T) {
 		good := map[string]any{"name": "x", "url": "https://example.com/", "events": []string{proto.KindContactCreated}}
 		with := func(k string, v any) map[string]any {
@@ -103,7 +121,11 @@ func TestAWebhookIsMadeAndChangedWithinItsRules(t *testing.T) {
 			{"url", "https://example.com/" + strings.Repeat("x", 500)},
 			{"events", nil}, {"events", []string{}}, {"events", []string{"contact.made"}}, {"events", []string{"webhook.test"}},
 			{"events", []string{proto.KindAppointmentUpdated}}, {"events", proto.KindContactCreated}, {"events", []any{1}},
-			{"active", "yes"}, {"colour", "red"},
+			{"active", "yes"}, {"colour", "red"}, {"format", "xml"}, {"format", json.RawMessage("null")}, {"only", json.RawMessage("null")}, {"only", []any{}}, {"only", "vip"}, {"only", map[string]any{"colour": []string{"red"}}},
+			{"only", map[string]any{"tag": "vip"}}, {"only", map[string]any{"tag": []any{1}}}, {"only", map[string]any{"tag": []any{" "}}}, {"only", map[string]any{"tag": []any{"a\nb"}}},
+			{"only", map[string]any{"tag": []any{strings.Repeat("x", 101)}}}, {"only", map[string]any{"tag": []any{nil}}}, {"only", map[string]any{"tag": slices.Repeat([]string{"x"}, 51)}},
+			{"only", map[string]any{"service": []any{"cut"}}}, {"only", map[string]any{"form": []any{"3"}}}, {"only", map[string]any{"form": []any{1.5}}},
+			{"only", map[string]any{"form": []any{3}}}, {"only", map[string]any{"service": []any{uuid.NewString()}, "tag": []any{"vip"}}},
 		} {
 			a := admin.Post("/webhooks", with(wrong.param, wrong.value)).Fails(400, "svc_invalid_param")
 			params, ok := a.Field("data.params").(map[string]any)
@@ -116,7 +138,8 @@ func TestAWebhookIsMadeAndChangedWithinItsRules(t *testing.T) {
 		require.EqualValues(t, 0, admin.Get("/webhooks").Is(200).Field("total"))
 
 		id := admin.Post("/webhooks", good).Is(201).Text("webhook.id")
-		for _, patch := range []string{`{"url":"http://example.com"}`, `{"events":[]}`, `{"name":null}`, `{"active":null}`, `{"name":""}`, `{"paused":null}`} {
+		for _, patch := range []string{`{"url":"http://example.com"}`, `{"events":[]}`, `{"name":null}`, `{"active":null}`, `{"name":""}`, `{"paused":null}`,
+			`{"only":null}`, `{"only":{"form":[3]}}`, `{"format":null}`, `{"format":"atom"}`} {
 			admin.Patch("/webhooks/"+id, patch).Fails(400, "svc_invalid_param")
 		}
 		admin.Patch("/webhooks/"+uuid.NewString(), map[string]any{"name": "x"}).Fails(404, "svc_not_found")

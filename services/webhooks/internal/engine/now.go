@@ -79,7 +79,7 @@ func (r *Room) sendLeased(ctx context.Context, d *db.DB, to endpoint.Target, j d
 		return out, err
 	}
 	err = d.Read(ctx, func(tx *db.Tx) (err error) {
-		out, err = delivery.ByID(ctx, tx, j.ID)
+		out, err = r.deliveries.ByID(ctx, tx, j.ID)
 		return err
 	})
 	return out, err

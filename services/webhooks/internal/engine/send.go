@@ -28,13 +28,13 @@ import (
 // send makes one attempt and returns within the time that a receiver has to answer.
 func (r *Room) send(ctx context.Context, to endpoint.Target, j delivery.Job) delivery.Result {
 	res := delivery.Result{Job: j, Webhook: to.ID, URL: to.URL, At: r.DB.Now()}
-	signatures, err := to.Sign(j.Message, res.At, []byte(j.Payload))
+	request, err := to.Request(j.Event, j.Message, j.ID, res.At, j.Payload)
 	if err != nil {
 		res.Unsigned, res.Reason, res.Ended = true, "The signing secret cannot be read. Make a new one.", res.At
 		return res
 	}
 	start := time.Now()
-	res.Code, res.Answer, err = r.post(ctx, to.URL, j, signatures)
+	res.Code, res.Answer, err = r.post(ctx, to.URL, j, request)
 	res.Took, res.Ended = time.Since(start), r.DB.Now()
 	switch {
 	case err != nil:
@@ -47,18 +47,18 @@ func (r *Room) send(ctx context.Context, to endpoint.Target, j delivery.Job) del
 	return res
 }
 
-func (r *Room) post(ctx context.Context, address string, j delivery.Job, signatures map[string]string) (*int, []byte, error) {
+func (r *Room) post(ctx context.Context, address string, j delivery.Job, request message.Request) (*int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, signature.AnswerWithin)
 	defer cancel()
 	ctx, span := r.tracer.Start(j.Traced(ctx), "deliver "+j.Event, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(j.Payload))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(request.Body))
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header = message.Headers(j.Event, j.ID, signatures)
+	req.Header = request.Header
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
-	if status, here, err := r.receivers.Deliver(ctx, address, req.Header, j.Payload); here {
+	if status, here, err := r.receivers.Deliver(ctx, address, req.Header, request.Body); here {
 		if err != nil {
 			return nil, nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,7 @@ type body struct {
 	event  string
 	id     uuid.UUID
 	at     time.Time
-	key    string // of the record in data; empty for a test
+	key    string // of the record in data; empty for a test, and for what cannot be subscribed
 	record uuid.UUID
 	// contact is the person whose data the record shows.
 	contact  *uuid.UUID
@@ -33,18 +32,11 @@ type body struct {
 	spam bool
 }
 
-// keys are the names of the record inside data, by topic.
-var keys = map[string]string{
-	proto.ContactTopic:      "contact",
-	proto.OrganizationTopic: "organization",
-	proto.AppointmentTopic:  "appointment",
-	proto.SubmissionTopic:   "submission",
-}
-
 // newBody makes the body of an event about a record. A record or an extra that cannot be read is an error: a body whose
 // contact is unknown would escape an erasure.
 func newBody(e bus.Event, record uuid.UUID) (body, error) {
-	b := body{event: e.Kind, id: e.ID, at: e.At, key: keys[e.Topic], record: record, data: e.Data}
+	event, _ := EventNamed(e.Kind)
+	b := body{event: e.Kind, id: e.ID, at: e.At, key: event.Record, record: record, data: e.Data}
 	switch e.Topic {
 	case proto.ContactTopic:
 		b.contact = &record
@@ -97,11 +89,14 @@ type sent struct {
 	Data       map[string]json.RawMessage `json:"data"`
 }
 
-func (s sent) text() (string, error) {
+func (s sent) text() (string, error) { return encode(s) }
+
+// encode is v as JSON, with < > & as they are.
+func encode(v any) (string, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(s)
+	err := enc.Encode(v)
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
@@ -145,19 +140,6 @@ func NewTest(tx *db.Tx, webhook uuid.UUID, name string) (Test, error) {
 	return t, err
 }
 
-// Headers are the headers of a request: those of every one, and its signatures.
-func Headers(event string, delivery uuid.UUID, signatures map[string]string) http.Header {
-	h := http.Header{}
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", "Frontdesk-Webhooks/1.0")
-	h.Set("X-Svc-Event", event)
-	h.Set("X-Svc-Delivery", delivery.String())
-	for name, value := range signatures {
-		h.Set(name, value)
-	}
-	return h
-}
-
 // EventID is the id of an event as receivers see it.
 func EventID(id uuid.UUID) string { return "evt_" + id.String() }
 
@@ -170,6 +152,17 @@ func idOf(raw json.RawMessage) *uuid.UUID {
 		return nil
 	}
 	return v.ID
+}
+
+// Object is the text of a JSON object, which answers show as it is.
+type Object string
+
+// MarshalJSON is the object itself.
+func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
+
+// Schema is any object.
+func (Object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
 // Raw is a body from outside, which may be any bytes. Answers show it as text.

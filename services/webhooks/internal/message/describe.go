@@ -3,6 +3,8 @@ package message
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"path"
 	"strings"
 	"time"
 
@@ -18,18 +20,12 @@ import (
 // producer's own sample. The records in them have the schemas of the services that they come from.
 func Describe() *op.Webhooks {
 	w := &op.Webhooks{
-		Tag: op.Tag{Name: "Events", Description: "What receivers get: a POST for each event, signed. Answer with any 2xx within five seconds; other answers are tried again after " +
+		Tag: op.Tag{Name: "Events", Description: "What receivers get: a POST for each event, signed. A webhook chooses one of the two formats of the body. Answer with any 2xx within five seconds; other answers are tried again after " +
 			"1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours. An event keeps its id on every attempt."},
 		Items: map[string]map[string]any{},
 	}
 	for _, e := range events {
-		record, _, _ := strings.Cut(e.Event, ".")
-		switch record {
-		case "form":
-			record = "submission"
-		case "marketing":
-			record = "contact"
-		}
+		record := e.Record
 		data := map[string]any{record: map[string]any{"$ref": "#/components/schemas/" + strings.ToUpper(record[:1]) + record[1:]}}
 		required := []string{record}
 		switch e.Event {
@@ -47,7 +43,7 @@ func Describe() *op.Webhooks {
 	}
 	describeEvent(w, testEvent, "", "The event that POST /webhooks/{id}/test sends. It cannot be subscribed.", map[string]any{"webhook": map[string]any{"type": "object",
 		"required": []string{"id", "name"}, "properties": map[string]any{"id": map[string]any{"$ref": "#/components/schemas/Id"}, "name": map[string]any{"type": "string"}}}},
-		[]string{"webhook"}, body{event: testEvent, id: exampleDelivery, at: exampleTime, data: json.RawMessage(`{"webhook":{"id":"` + exampleDelivery.String() + `","name":"Mine"}}`)})
+		[]string{"webhook"}, exampleTest)
 	return w
 }
 
@@ -55,30 +51,32 @@ func Describe() *op.Webhooks {
 var (
 	exampleDelivery = uuid.MustParse("0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13")
 	exampleTime     = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	exampleTest     = body{event: testEvent, id: exampleDelivery, at: exampleTime, data: json.RawMessage(`{"webhook":{"id":"` + exampleDelivery.String() + `","name":"Mine"}}`)}
 )
 
 // exampleOf is the body of an event, of the sample that its producer's test has written.
 func exampleOf(kind string) body {
-	for topic := range keys {
-		raw, err := proto.Samples.ReadFile("samples/" + topic + "/" + kind + ".json")
-		if err != nil {
-			continue // the kind is of another topic
-		}
-		var sample struct {
-			ID          uuid.UUID `json:"record_id"`
-			Changed     []string
-			Data, Extra json.RawMessage
-		}
-		err = json.Unmarshal(raw, &sample)
-		if err == nil {
-			var b body
-			if b, err = newBody(bus.Event{Topic: topic, Kind: kind, ID: exampleDelivery, At: exampleTime, Changed: sample.Changed, Data: sample.Data, Extra: sample.Extra}, sample.ID); err == nil {
-				return b
-			}
-		}
-		panic(fmt.Sprintf("webhooks: sample of %s: %v", kind, err)) // it is compiled in
+	files, err := fs.Glob(proto.Samples, "samples/*/"+kind+".json")
+	if err != nil || len(files) != 1 {
+		panic(fmt.Sprintf("webhooks: samples of %s: %q", kind, files)) // they are compiled in
 	}
-	panic("webhooks: no sample of " + kind)
+	raw, err := proto.Samples.ReadFile(files[0])
+	var sample struct {
+		ID          uuid.UUID `json:"record_id"`
+		Changed     []string
+		Data, Extra json.RawMessage
+	}
+	var b body
+	if err == nil {
+		err = json.Unmarshal(raw, &sample)
+	}
+	if err == nil {
+		b, err = newBody(bus.Event{Topic: path.Base(path.Dir(files[0])), Kind: kind, ID: exampleDelivery, At: exampleTime, Changed: sample.Changed, Data: sample.Data, Extra: sample.Extra}, sample.ID)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("webhooks: sample of %s: %v", kind, err))
+	}
+	return b
 }
 
 func eventHeader(name, description, example string) map[string]any {
@@ -91,13 +89,28 @@ func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any,
 	if err != nil {
 		panic("webhooks: example of " + event + ": " + err.Error())
 	}
-	schema := map[string]any{"type": "object", "required": []string{"event", "id", "occurred_at", "data"}, "description": text,
-		"properties": map[string]any{
-			"event":       map[string]any{"type": "string", "const": event},
-			"id":          map[string]any{"type": "string", "description": "evt_ and a UUID: the same on every attempt, and in every webhook."},
-			"occurred_at": map[string]any{"type": "string", "format": "date-time"},
-			"data": map[string]any{"type": "object", "required": required, "properties": data,
-				"description": "The record as the API shows it, without tokens, meeting links, internal notes and internal reasons."}}}
+	wrapped, err := CloudEvents.Body("https://desk.example.com", sent)
+	if err != nil {
+		panic("webhooks: example of " + event + ": " + err.Error())
+	}
+	record := map[string]any{"type": "object", "required": required, "properties": data,
+		"description": "The record as the API shows it, without tokens, meeting links, internal notes and internal reasons."}
+	id := map[string]any{"type": "string", "description": "evt_ and a UUID: the same on every attempt, and in every webhook."}
+	at := map[string]any{"type": "string", "format": "date-time"}
+	is := func(value, description string) map[string]any {
+		return map[string]any{"type": "string", "const": value, "description": description}
+	}
+	content := map[string]any{
+		contentTypes[Svc]: map[string]any{"example": json.RawMessage(sent), "schema": map[string]any{"type": "object", "description": text,
+			"required":   []string{"event", "id", "occurred_at", "data"},
+			"properties": map[string]any{"event": is(event, "The name of the event."), "id": id, "occurred_at": at, "data": record}}},
+		contentTypes[CloudEvents]: map[string]any{"example": json.RawMessage(wrapped), "schema": map[string]any{"type": "object", "description": text + " As CloudEvents 1.0 has it.",
+			"required": []string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"},
+			"properties": map[string]any{"specversion": is("1.0", "The version of CloudEvents."), "id": id, "time": at, "data": record,
+				"type": is(event, "The name of the event."), "datacontenttype": is(contentTypes[Svc], "What data is."),
+				"source":  map[string]any{"type": "string", "format": "uri", "description": "The address of the installation."},
+				"subject": map[string]any{"type": "string", "format": "uuid", "description": "The id of the record."}}}},
+	}
 	// Schema and headers stand at each webhook, because generators drop components that only webhooks use.
 	headers := []any{
 		eventHeader("X-Svc-Event", "The name of the event.", event),
@@ -109,9 +122,8 @@ func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any,
 	}
 	o := map[string]any{"operationId": "receive-" + strings.NewReplacer(".", "-", "_", "-").Replace(event), "summary": event, "description": text, "tags": []string{w.Tag.Name},
 		"security": []any{}, "parameters": headers,
-		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{
-			"schema": schema, "example": json.RawMessage(sent)}}},
-		"responses": map[string]any{"2XX": map[string]any{"description": "Delivered."}, "4XX": map[string]any{"description": "Tried again later, like every other answer."}}}
+		"requestBody": map[string]any{"required": true, "content": content},
+		"responses":   map[string]any{"2XX": map[string]any{"description": "Delivered."}, "4XX": map[string]any{"description": "Tried again later, like every other answer."}}}
 	if app != "" {
 		o["x-app"] = app
 	}

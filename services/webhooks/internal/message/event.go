@@ -13,9 +13,11 @@ import (
 
 // Event is a kind of event that webhooks can subscribe.
 type Event struct {
-	Event string `json:"event" doc:"The name that webhooks subscribe."`
-	App   string `json:"app" doc:"The app that it comes from. While that is off the event is not listed, and what happens is not sent."`
-	Label string `json:"label" doc:"What people read."`
+	Event  string   `json:"event" doc:"The name that webhooks subscribe."`
+	App    string   `json:"app" doc:"The app that it comes from. While that is off the event is not listed, and what happens is not sent."`
+	Label  string   `json:"label" doc:"What people read."`
+	Record string   `json:"record" doc:"The key of its record in data."`
+	Only   []string `json:"only" enum:"service,form,tag" doc:"The keys of only that narrow it down. A webhook gets it whatever the other keys hold."`
 }
 
 const testEvent = "webhook.test"
@@ -27,30 +29,38 @@ const (
 	bookingApp  = "booking"
 )
 
+// What narrows the events of a record down, see Only.
+var (
+	byService = []string{"service"}
+	byForm    = []string{"form"}
+	byTag     = []string{"tag"}
+	byNothing = []string{}
+)
+
 // events are all kinds that can be subscribed, in the order of the interface.
 var events = []Event{
-	{proto.KindContactCreated, contactsApp, "Contact added"},
-	{proto.KindContactUpdated, contactsApp, "Contact changed"},
-	{proto.KindContactDeleted, contactsApp, "Contact moved to the trash"},
-	{proto.KindContactRestored, contactsApp, "Contact restored"},
-	{proto.KindContactMerged, contactsApp, "Contacts merged"},
-	{proto.KindContactErased, contactsApp, "Contact erased"},
-	{proto.KindOrganizationCreated, contactsApp, "Organization added"},
-	{proto.KindOrganizationUpdated, contactsApp, "Organization changed"},
-	{proto.KindOrganizationDeleted, contactsApp, "Organization moved to the trash"},
-	{proto.KindOrganizationRestored, contactsApp, "Organization restored"},
-	{proto.KindOrganizationMerged, contactsApp, "Organizations merged"},
-	{proto.KindMarketingSubscribed, contactsApp, "Marketing emails confirmed"},
-	{proto.KindMarketingUnsubscribed, contactsApp, "Marketing emails ended"},
-	{proto.KindFormSubmitted, formsApp, "Form submitted"},
-	{proto.KindAppointmentBooked, bookingApp, "Appointment booked"},
-	{proto.KindAppointmentConfirmed, bookingApp, "Appointment confirmed"},
-	{proto.KindAppointmentDeclined, bookingApp, "Appointment declined"},
-	{proto.KindAppointmentRescheduled, bookingApp, "Appointment moved"},
-	{proto.KindAppointmentPlaceChanged, bookingApp, "Appointment at another place"},
-	{proto.KindAppointmentCancelled, bookingApp, "Appointment cancelled"},
-	{proto.KindAppointmentCompleted, bookingApp, "Appointment completed"},
-	{proto.KindAppointmentNoShow, bookingApp, "Client did not come"},
+	{proto.KindContactCreated, contactsApp, "Contact added", "contact", byTag},
+	{proto.KindContactUpdated, contactsApp, "Contact changed", "contact", byTag},
+	{proto.KindContactDeleted, contactsApp, "Contact moved to the trash", "contact", byTag},
+	{proto.KindContactRestored, contactsApp, "Contact restored", "contact", byTag},
+	{proto.KindContactMerged, contactsApp, "Contacts merged", "contact", byTag},
+	{proto.KindContactErased, contactsApp, "Contact erased", "contact", byNothing},
+	{proto.KindOrganizationCreated, contactsApp, "Organization added", "organization", byNothing},
+	{proto.KindOrganizationUpdated, contactsApp, "Organization changed", "organization", byNothing},
+	{proto.KindOrganizationDeleted, contactsApp, "Organization moved to the trash", "organization", byNothing},
+	{proto.KindOrganizationRestored, contactsApp, "Organization restored", "organization", byNothing},
+	{proto.KindOrganizationMerged, contactsApp, "Organizations merged", "organization", byNothing},
+	{proto.KindMarketingSubscribed, contactsApp, "Marketing emails confirmed", "contact", byTag},
+	{proto.KindMarketingUnsubscribed, contactsApp, "Marketing emails ended", "contact", byTag},
+	{proto.KindFormSubmitted, formsApp, "Form submitted", "submission", byForm},
+	{proto.KindAppointmentBooked, bookingApp, "Appointment booked", "appointment", byService},
+	{proto.KindAppointmentConfirmed, bookingApp, "Appointment confirmed", "appointment", byService},
+	{proto.KindAppointmentDeclined, bookingApp, "Appointment declined", "appointment", byService},
+	{proto.KindAppointmentRescheduled, bookingApp, "Appointment moved", "appointment", byService},
+	{proto.KindAppointmentPlaceChanged, bookingApp, "Appointment at another place", "appointment", byService},
+	{proto.KindAppointmentCancelled, bookingApp, "Appointment cancelled", "appointment", byService},
+	{proto.KindAppointmentCompleted, bookingApp, "Appointment completed", "appointment", byService},
+	{proto.KindAppointmentNoShow, bookingApp, "Client did not come", "appointment", byService},
 }
 
 // EventNamed returns the event with a name, false if there is none that can be subscribed.

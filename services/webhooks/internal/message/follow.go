@@ -86,6 +86,7 @@ type Stored struct {
 	ID     uuid.UUID
 	Event  string
 	Record uuid.UUID
+	Keys   map[string][]string // what narrows it down, see Only
 }
 
 // store keeps the event for GET /events and has its deliveries queued. An event that cannot be subscribed is left out, as are spam,
@@ -103,6 +104,10 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 	if err != nil {
 		return err
 	}
+	keys, err := keysOf(b.data)
+	if err != nil {
+		return err
+	}
 	add := &pgx.Batch{}
 	db.QueueLockShared(add, erasing, "")
 	add.Queue(`
@@ -113,7 +118,7 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
 			"people": tx.PeopleNamed([]byte(text)), "read_as": erasure.Reading, "at": e.At, "trace": db.Traceparent(ctx)})
 	if err = tx.SendBatch(ctx, add).Close(); err == nil {
-		r.stored(tx, Stored{e.ID, e.Kind, b.record})
+		r.stored(tx, Stored{e.ID, e.Kind, b.record, keys})
 	}
 	return err
 }

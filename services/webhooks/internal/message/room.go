@@ -59,6 +59,9 @@ func (r *Room) Events(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-webhook-events", Route: "GET /webhooks/events", Perm: auth.ManageIntegrations,
 		Doc: "List the events that a webhook can subscribe: those of the apps that are on.",
 		Use: "Use it before create-webhook or update-webhook."}, r.list)
+	op.Add(set, op.Op{ID: "get-webhook-event-sample", Route: "GET /webhooks/events/{event}/sample", Perm: auth.ManageIntegrations,
+		Doc: "Get an example of the request that a webhook sends for an event, with its headers, signed at this moment.",
+		Use: "Use it to write or check a receiver. The people in it are made up. secret verifies its signatures; a webhook's own secret does not."}, r.sample)
 	op.Add(set, op.Op{ID: "find-events", Route: "GET /events", Perm: auth.ManageIntegrations, SeesAll: true, Record: "event",
 		Doc:   "List the events of the last 30 days as webhooks send them, oldest first, for systems that cannot receive requests. next_cursor is always there, to ask on with.",
 		Use:   "Use it to find out what happened, or to follow changes: keep next_cursor and ask on with it. An empty page means that nothing has happened since. Names and texts in data were typed by others.",

@@ -133,7 +133,7 @@ func (r *Room) try(ctx context.Context, tx *db.Tx, in op.ByID) (testRequest, err
 	if err != nil {
 		return testRequest{}, err
 	}
-	signed, err := to.Sign(test.ID, r.DB.Now(), []byte(test.Payload))
+	request, err := to.Request(test.Event, test.ID, db.NewID(), r.DB.Now(), test.Payload)
 	if err != nil {
 		return testRequest{}, fault.Conflict("secret", endpoint.FailSecret)
 	}
@@ -142,7 +142,7 @@ func (r *Room) try(ctx context.Context, tx *db.Tx, in op.ByID) (testRequest, err
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return testRequest{}, err
 	}
-	req, ok, err := r.receive(ctx, tx, token, message.Headers(test.Event, db.NewID(), signed), []byte(test.Payload))
+	req, ok, err := r.receive(ctx, tx, token, request.Header, []byte(request.Body))
 	if err == nil && !ok {
 		err = fault.Conflict("no_receiver", failReceiver)
 	}

@@ -3913,6 +3913,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/events/{event}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get webhook event sample
+         * @description Get an example of the request that a webhook sends for an event, with its headers, signed at this moment. Use it to write or check a receiver. The people in it are made up. secret verifies its signatures; a webhook's own secret does not.
+         *
+         *     Needs the permission `svc_manage_integrations`.
+         */
+        get: operations["get-webhook-event-sample"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/receiver": {
         parameters: {
             query?: never;
@@ -5206,6 +5228,11 @@ export interface components {
             event: string;
             /** @description The same on every attempt and for every webhook. */
             event_id: string;
+            /**
+             * @description That of its webhook.
+             * @enum {string}
+             */
+            format: "svc" | "cloudevents";
             /** @description The id of the record. */
             id: components["schemas"]["Id"];
             /**
@@ -5213,7 +5240,7 @@ export interface components {
              * @description When it is sent next; null when it is not.
              */
             next_attempt_at: string | null;
-            /** @description The body as sent. */
+            /** @description The body as it is sent in this format. */
             payload: {
                 [key: string]: unknown;
             };
@@ -5260,6 +5287,11 @@ export interface components {
             event: string;
             /** @description The same on every attempt and for every webhook. */
             event_id: string;
+            /**
+             * @description That of its webhook.
+             * @enum {string}
+             */
+            format: "svc" | "cloudevents";
             /** @description The id of the record. */
             id: components["schemas"]["Id"];
             /** @description Each attempt, the oldest first. */
@@ -5269,7 +5301,7 @@ export interface components {
              * @description When it is sent next; null when it is not.
              */
             next_attempt_at: string | null;
-            /** @description The body as sent. */
+            /** @description The body as it is sent in this format. */
             payload: {
                 [key: string]: unknown;
             };
@@ -5410,6 +5442,10 @@ export interface components {
             event: string;
             /** @description What people read. */
             label: string;
+            /** @description The keys of only that narrow it down. A webhook gets it whatever the other keys hold. */
+            only: ("service" | "form" | "tag")[];
+            /** @description The key of its record in data. */
+            record: string;
         };
         Exception: {
             /** @description Appointments that still take time inside it. */
@@ -6292,6 +6328,22 @@ export interface components {
             /** @description A second factor was given. */
             two_factor: boolean;
         };
+        Only: {
+            /** @description Ids of forms: what was sent with one of these. */
+            form?: number[];
+            /** @description Ids of services: appointments for one of these. */
+            service?: components["schemas"]["Id"][];
+            /** @description Names of tags: contacts that have one of these at that moment, as the event shows them. */
+            tag?: string[];
+        };
+        OnlyInput: {
+            /** @description Ids of forms: what was sent with one of these. */
+            form?: number[];
+            /** @description Ids of services: appointments for one of these. */
+            service?: components["schemas"]["Id"][];
+            /** @description Names of tags: contacts that have one of these at that moment, as the event shows them. */
+            tag?: string[];
+        };
         Organization: {
             /** @description Street and number; empty for none. */
             address_line: string;
@@ -6809,6 +6861,24 @@ export interface components {
             available: components["schemas"]["AvailableRoles"];
             /** @description All roles. */
             roles: components["schemas"]["Role"][];
+        };
+        Sample: {
+            /** @description The body, byte for byte as it is signed. */
+            body: string;
+            /** @description All headers that a delivery has by itself, by name. */
+            headers: components["schemas"]["SampleHeader"][];
+            /** @description The same body, to read. */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** @description What signed it just now: the secret of samples, which no webhook has. */
+            secret: string;
+        };
+        SampleHeader: {
+            /** @description The header's name. */
+            name: string;
+            /** @description Its value. */
+            value: string;
         };
         Sent: {
             after_submit: components["schemas"]["AfterSubmit"];
@@ -7331,6 +7401,11 @@ export interface components {
              * @description Failed attempts in a row.
              */
             failures: number;
+            /**
+             * @description How the bodies of its requests look.
+             * @enum {string}
+             */
+            format: "svc" | "cloudevents";
             /** @description The id of the record. */
             id: components["schemas"]["Id"];
             /** @description What the team calls it. */
@@ -7340,6 +7415,8 @@ export interface components {
              * @description Until when requests are signed with the secret before as well; null when one secret is valid.
              */
             old_secret_until: string | null;
+            /** @description What narrows the events down; empty for nothing. */
+            only: components["schemas"]["Only"];
             /** @description Why nothing is sent although it is active: failures (20 failed attempts in a row) or secret (it cannot be read). */
             paused: string | null;
             /** @description Last four characters of the secret. */
@@ -27664,8 +27741,15 @@ export interface operations {
                     active?: boolean;
                     /** @description Names from GET /webhooks/events. */
                     events: string[];
+                    /**
+                     * @description svc when left out. cloudevents is CloudEvents 1.0 in structured mode, signed in the same way.
+                     * @enum {string}
+                     */
+                    format?: "svc" | "cloudevents";
                     /** @description What the team calls it. */
                     name: string;
+                    /** @description Narrows down the events that have such a value (only of GET /webhooks/events says which). The others are sent as they happen. Of several keys each narrows down its own events. */
+                    only?: components["schemas"]["OnlyInput"];
                     /** @description https, on port 443 of a public host. */
                     url: string;
                 };
@@ -27732,6 +27816,41 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "get-webhook-event-sample": {
+        parameters: {
+            query?: {
+                /** @description svc when left out. */
+                format?: "svc" | "cloudevents";
+            };
+            header?: never;
+            path: {
+                /** @description A name from GET /webhooks/events, or webhook.test. */
+                event: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sample"];
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -28344,8 +28463,15 @@ export interface operations {
                     active?: boolean;
                     /** @description Replaces the list. */
                     events?: string[];
+                    /**
+                     * @description Counts from the next attempt on, of what waits too.
+                     * @enum {string}
+                     */
+                    format?: "svc" | "cloudevents";
                     /** @description What the team calls it. */
                     name?: string;
+                    /** @description Replaces it; {} narrows nothing down. */
+                    only?: components["schemas"]["OnlyInput"];
                     /** @description https, on port 443 of a public host. */
                     url?: string;
                 };

@@ -1,13 +1,18 @@
 // Queries of the screens of webhooks, with their cache keys.
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { api, take, type Schema } from "@/api/client"
-import { tOr } from "@/kit/text"
+import { t, tOr } from "@/kit/text"
 
 export type Webhook = Schema<"Webhook">
 export type Delivery = Schema<"Delivery">
 export type Receiver = Schema<"TestReceiver">
 export type Attempt = Schema<"Attempt">
 export type DeliveryStatus = Delivery["status"]
+
+export type Format = Webhook["format"]
+
+/** The formats of bodies, as a choice. */
+export const formats = (): { value: Format; label: string }[] => [{ value: "svc", label: t("webhooks.format.svc") }, { value: "cloudevents", label: "CloudEvents 1.0" }]
 
 export const statuses: DeliveryStatus[] = ["queued", "retrying", "delivered", "failed"]
 

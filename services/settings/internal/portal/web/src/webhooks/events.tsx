@@ -1,6 +1,6 @@
 // The choice of events, grouped by the app that they come from.
 import { CircleAlert } from "lucide-react"
-import { useId } from "react"
+import { useId, type ReactNode } from "react"
 import { useProblem } from "@/kit/form"
 import { why } from "@/kit/problem"
 import { t, tOr } from "@/kit/text"
@@ -45,8 +45,8 @@ export function EventChoice({ chosen, onChange }: { chosen: string[]; onChange: 
   )
 }
 
-/** The chosen events in words, under their apps. */
-export function EventList({ chosen }: { chosen: string[] }) {
+/** The chosen events in words, under their apps; what narrows them down stands below. */
+export function EventList({ chosen, children }: { chosen: string[]; children: ReactNode }) {
   const known = useEvents()
   const groups = byApp(chosen.map((event) => ({ event, app: known.find((e) => e.event === event)?.app ?? "off" })))
   if (known.length === 0) return null
@@ -58,6 +58,7 @@ export function EventList({ chosen }: { chosen: string[] }) {
           <dd className="row row--tags">{names.map((n) => <span key={n} className="tag"><span>{eventText(n)}</span></span>)}</dd>
         </div>
       ))}
+      {children}
     </dl>
   )
 }

@@ -4,18 +4,21 @@ import { useRef, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
-import { Form, text, TextField, useForm } from "@/kit/form"
+import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
 import { t } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
-import { openReceiver, receiverKey, webhookKey } from "./data"
+import { formats, openReceiver, receiverKey, webhookKey, type Format } from "./data"
 import { EventChoice } from "./events"
+import { OnlyChoice, useFitting, type Only } from "./only"
 
 /** Makes a webhook; onMade gets it with its secret, which no later answer shows. */
 export function NewWebhook({ onClose, onMade }: { onClose: () => void; onMade: (made: Schema<"WithSecret">) => void }) {
   const queries = useQueryClient()
   const [events, setEvents] = useState<string[]>([])
+  const [chosen, setOnly] = useState<Only>({})
+  const only = useFitting(chosen, events)
   const form = useForm(async (values, key) => {
-    const made = await take(api.POST("/webhooks", { params: { header: { "Idempotency-Key": key } }, body: { name: text(values, "name"), url: text(values, "url"), events } }))
+    const made = await take(api.POST("/webhooks", { params: { header: { "Idempotency-Key": key } }, body: { name: text(values, "name"), url: text(values, "url"), events, only, format: text(values, "format") as Format } }))
     queries.setQueryData(webhookKey(made.webhook.id), made.webhook)
     void queries.invalidateQueries({ queryKey: ["webhooks", "list"] })
     onMade(made)
@@ -45,6 +48,8 @@ export function NewWebhook({ onClose, onMade }: { onClose: () => void; onMade: (
           </div>
           <div><Button small icon={<RadioTower aria-hidden />} busy={opening} onClick={() => void fillIn()}>{t("webhooks.receiver.use")}</Button></div>
           <EventChoice chosen={events} onChange={(chosen) => (setEvents(chosen), form.clear("events"), form.setDirty(true))} />
+          <OnlyChoice events={events} only={only} onChange={(only) => (setOnly(only), form.setDirty(true))} />
+          <SelectField name="format" label={t("webhooks.format")} help={t("webhooks.format_help")} options={formats()} />
           <p className="soft small">{t("webhooks.data_text")}</p>
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("webhooks.create")}</Button></footer>

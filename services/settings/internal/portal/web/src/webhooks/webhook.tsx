@@ -15,9 +15,10 @@ import { Head } from "@/kit/shell"
 import { Failed, Skeleton } from "@/kit/states"
 import { number, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { deliveriesKey, switchWebhook, webhookKey, webhookQuery, type Webhook as Record } from "./data"
+import { deliveriesKey, formats, switchWebhook, type Format, webhookKey, webhookQuery, type Webhook as Record } from "./data"
 import { Deliveries } from "./deliveries"
 import { EventChoice, EventList } from "./events"
+import { OnlyChoice, OnlyList, useFitting } from "./only"
 import { pausedText, State } from "./marks"
 import { Replay } from "./replay"
 import { NewSecret, SecretShown } from "./secret"
@@ -36,7 +37,7 @@ export function Webhook() {
 function useWebhookChange(id: string) {
   const queries = useQueryClient()
   const change = useChange<Record>(webhookKey(id))
-  return async (values: Partial<Pick<Record, "name" | "url" | "events">>) => {
+  return async (values: Partial<Pick<Record, "name" | "url" | "events" | "only" | "format">>) => {
     await change((w) => ({ ...w, ...values }), () => take(api.PATCH("/webhooks/{id}", { params: { path: { id } }, body: values })), false)
     void queries.invalidateQueries({ queryKey: ["webhooks", "list"] })
   }
@@ -108,18 +109,19 @@ function Screen({ w }: { w: Record }) {
             <dl className="facts panel-body">
               <Inline label={t("webhooks.name")} name="name" value={w.name} max={190} onSave={(name) => change({ name })} />
               <Inline label={t("webhooks.url")} name="url" type="url" value={w.url} max={500} onSave={(url) => change({ url })} />
+              <Inline label={t("webhooks.format")} name="format" value={w.format} options={formats()} onSave={(format) => change({ format: format as Format })} />
               <div className="fact"><dt>{t("webhooks.secret")}</dt><dd className="num">•••• {w.secret_hint}</dd></div>
               <div className="fact"><dt>{t("webhooks.failures")}</dt><dd className="num">{number(w.failures)}</dd></div>
               <div className="fact"><dt>{t("webhooks.since")}</dt><dd>{dateText(w.created_at)}</dd></div>
             </dl>
           </Panel>
           <Panel title={t("webhooks.events")} beside={<Button small icon={<Pencil aria-hidden />} onClick={() => setChoosing(true)}>{t("webhooks.choose")}</Button>}>
-            <div className="panel-body"><EventList chosen={w.events} /></div>
+            <div className="panel-body"><EventList chosen={w.events}><OnlyList only={w.only} /></EventList></div>
           </Panel>
         </div>
         <Deliveries w={w} />
       </div>
-      {choosing && <Choose w={w} onSave={(events) => change({ events })} onClose={() => setChoosing(false)} />}
+      {choosing && <Choose w={w} onSave={change} onClose={() => setChoosing(false)} />}
       {asking === "secret" && <NewSecret w={w} onClose={() => setAsking(undefined)} onMade={(made) => (setAsking(undefined), setSecret(made), void queries.invalidateQueries({ queryKey: ["webhooks"] }))} />}
       {asking === "replay" && <Replay w={w} onClose={() => setAsking(undefined)} />}
       {secret && <SecretShown name={w.name} secret={secret.secret ?? ""} onClose={() => setSecret(undefined)} />}
@@ -127,17 +129,22 @@ function Screen({ w }: { w: Record }) {
   )
 }
 
-function Choose({ w, onSave, onClose }: { w: Record; onSave: (events: string[]) => Promise<void>; onClose: () => void }) {
+function Choose({ w, onSave, onClose }: { w: Record; onSave: (values: Pick<Record, "events" | "only">) => Promise<void>; onClose: () => void }) {
   const [events, setEvents] = useState(w.events)
+  const [chosen, setOnly] = useState(w.only)
+  const only = useFitting(chosen, events)
   const form = useForm(async () => {
-    await onSave(events)
+    await onSave({ events, only })
     onClose()
     toast(t("webhooks.saved", { name: w.name }))
   })
   return (
     <Dialog title={t("webhooks.choose_for", { name: w.name })} onClose={onClose} guarded={form.dirty} size="l">
       <Form form={form}>
-        <div className="dialog-body"><EventChoice chosen={events} onChange={(chosen) => (setEvents(chosen), form.clear("events"), form.setDirty(true))} /></div>
+        <div className="dialog-body">
+          <EventChoice chosen={events} onChange={(chosen) => (setEvents(chosen), form.clear("events"), form.setDirty(true))} />
+          <OnlyChoice events={events} only={only} onChange={(only) => (setOnly(only), form.setDirty(true))} />
+        </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("save")}</Button></footer>
       </Form>
     </Dialog>
