@@ -698,6 +698,22 @@ func TestAReceiverThatTheOperatorAllowsIsReachedThroughThePolicy(t *testing.T) {
 		core.EnvVar{Name: "SVC_FETCH_ALLOW", Value: "10.9.0.0/16,10.8.0.1:8080,crm.example.com,[fd00::1]:80"})
 }
 
+func TestTheAuditStreamReachesItsServerFromSettingsOnly(t *testing.T) {
+	values := matrix(t)["plain"]
+	values["auditStream"] = "syslog+tls://logs.example.com"
+	objects, err := render(values)
+	require.NoError(t, err)
+	for _, name := range []string{"settings", "webhooks"} {
+		reached := false
+		for _, rule := range objects["NetworkPolicy desk-"+name].(*networking.NetworkPolicy).Spec.Egress {
+			reached = reached || slices.Contains(numbers(rule.Ports), 6514)
+		}
+		require.Equal(t, name == "settings", reached)
+		stream := core.EnvVar{Name: "SVC_AUDIT_STREAM", Value: "syslog+tls://logs.example.com"}
+		require.Equal(t, name == "settings", slices.Contains(objects["Deployment desk-"+name].(*apps.Deployment).Spec.Template.Spec.Containers[0].Env, stream))
+	}
+}
+
 func numbers(ports []networking.NetworkPolicyPort) (all []int32) {
 	for _, p := range ports {
 		all = append(all, p.Port.IntVal)

@@ -15,6 +15,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/fetch"
 	"frontdesk/libs/knob"
+	"frontdesk/libs/lines"
 	"frontdesk/libs/mail"
 )
 
@@ -29,6 +30,7 @@ type knobs struct {
 	MailFrom      string  `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails, as salon@example.com or Salon <salon@example.com>; the name of the business stands before one without a name"`
 	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" takes:"one of 0 1" help:"1 allows webhook receivers on http and on this machine"`
 	FetchAllow    string  `env:"SVC_FETCH_ALLOW" takes:"receivers" help:"hosts and networks that may be called though they are not on the public internet, as crm.example.com, 10.0.0.0/8 or 10.1.2.3:8080, separated by commas"`
+	AuditStream   string  `env:"SVC_AUDIT_STREAM" takes:"stream" help:"where each audit entry goes as a line of OCSF: stdout (the log of settings), file:/path, syslog://host:port, syslog+tls://host:port?ca=/file or syslog+udp://host:port"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	MasterKey     string  `env:"SVC_MASTER_KEY" secret:"true" takes:"key" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
 	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" takes:"zone" help:"time zone of the business"`
@@ -60,6 +62,7 @@ func readKnobs() (knobs, error) {
 		"mail server": knob.KindOf(mail.CheckURL),
 		"sender":      mail.CheckSender,
 		"receivers":   knob.KindOf(fetch.CheckAllowed),
+		"stream":      knob.KindOf(lines.Check),
 		"replicas": func(list string) error {
 			_, err := parseReplicas(list)
 			return err

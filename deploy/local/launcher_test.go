@@ -151,6 +151,7 @@ func TestEachKnobIsChecked(t *testing.T) {
 		"SVC_RATE_FACTOR":   "-1",
 		"SVC_WEBHOOK_LOCAL": "yes",
 		"SVC_FETCH_ALLOW":   "http://crm/",
+		"SVC_AUDIT_STREAM":  "file:audit.jsonl",
 		"SVC_MASTER_KEY":    "short",
 		"SVC_TIMEZONE":      "Europe/Nowhere",
 		"SVC_SMTP_URL":      "http://mail",

@@ -171,6 +171,7 @@ var own = map[string][]panel{
 		one("Sign-ins", units.RequestsPerSecond, `sum by (op, code) (rate(frontdesk_op_seconds_count{$s,op=~"sign-in|passkey-sign-in"}[$__rate_interval]))`, "{{op}} {{code}}", "svc_unauthorized: a wrong password or code; svc_rate_limited: too many attempts."),
 		one("Mails that wait", units.Short, `max by (status) (frontdesk_mail_waiting{$s})`, "{{status}}", ""),
 		{"Mails", units.Seconds, "", []query{{`max(frontdesk_mail_age_seconds{$s})`, "oldest that waits"}}},
+		{"Audit stream", units.Seconds, "", []query{{`max(frontdesk_audit_stream_age_seconds{$s})`, "oldest that waits"}}},
 		one("Mails of unknown outcome", units.Short, `max(frontdesk_mail_unknown{$s})`, "of the last day", "The process ended while it handed them over."),
 		one("Open streams", units.Short, `sum by (op) (frontdesk_streams_open{$s})`, "{{op}}", "Of server-sent events."),
 	},

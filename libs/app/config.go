@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fetch"
 	"frontdesk/libs/knob"
+	"frontdesk/libs/lines"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
@@ -57,6 +59,8 @@ type Config struct {
 	SMTPURL       string `env:"SVC_SMTP_URL" secret:"true" takes:"mail server" help:"smtp[s]://[user:password@]host:port that mail is handed to (settings)"`
 	MailFrom      string `env:"SVC_MAIL_FROM" envDefault:"frontdesk@localhost" takes:"sender" help:"sender of mails, as salon@example.com or Salon <salon@example.com>; the name of the business stands before one without a name (settings)"`
 
+	AuditStream string `env:"SVC_AUDIT_STREAM" takes:"stream" help:"where each audit entry goes as a line of OCSF, besides the database: stdout, file:/path, syslog://host:port, syslog+tls://host:port?ca=/file or syslog+udp://host:port (settings)"`
+
 	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" takes:"duration" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
 
 	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" takes:"url http https" help:"where traces are sent; empty is nowhere"`
@@ -66,6 +70,8 @@ type Config struct {
 	Proxies []netip.Prefix `env:"-"`
 	// Receivers is made of FetchAllow.
 	Receivers fetch.Allowed `env:"-"`
+	// Audit is made of AuditStream.
+	Audit lines.Stream `env:"-"`
 	// Kafka is made of KafkaTLS, KafkaCA, KafkaUser and KafkaSecret.
 	Kafka bus.Login `env:"-"`
 	// Now is the clock of the service; nil is the real one.
@@ -80,6 +86,7 @@ var kinds = knob.Kinds{
 	}),
 	"mail server": knob.KindOf(mail.CheckURL),
 	"receivers":   knob.KindOf(fetch.CheckAllowed),
+	"stream":      knob.KindOf(lines.Check),
 	"sender":      mail.CheckSender,
 	"public keys": knob.KindOf(func(list string) error {
 		_, err := trust.Parse(strings.Split(list, ","))
@@ -98,6 +105,9 @@ func readConfig(environ []string) (Config, error) {
 	}
 	c.PublicURL, c.GatewayURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GatewayURL, "/")
 	c.GatewayURL = cmp.Or(c.GatewayURL, c.PublicURL)
+	if public, err := url.Parse(c.PublicURL); err == nil && c.AuditStream != "" {
+		c.Audit, _ = lines.Parse(c.AuditStream, public.Hostname())
+	}
 	c.Receivers, _ = fetch.ParseAllowed(c.FetchAllow) // what Read has checked
 	if c.Proxies, err = knob.Networks(c.ProxyList); err == nil {
 		c.Zone, err = time.LoadLocation(c.Timezone)

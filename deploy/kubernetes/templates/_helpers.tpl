@@ -152,6 +152,9 @@ env:
   - {name: SVC_ADMIN_LOGIN, value: {{ $v.admin.login | quote }}}
   - {name: SVC_ADMIN_EMAIL, value: {{ $v.admin.email | quote }}}
   - {name: SVC_MAIL_FROM, value: {{ $v.mail.from | quote }}}
+  {{- with $v.auditStream }}
+  - {name: SVC_AUDIT_STREAM, value: {{ . | quote }}}
+  {{- end }}
   {{- include "secretEnv" (dict "name" "SVC_ADMIN_PASSWORD" "secret" $secret "key" "SVC_ADMIN_PASSWORD") | indent 2 }}
   {{- include "secretEnv" (dict "name" "SVC_SMTP_URL" "secret" $secret "key" "SVC_SMTP_URL" "optional" true) | indent 2 }}
   {{- end }}

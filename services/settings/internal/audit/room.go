@@ -16,9 +16,10 @@ func New(k *app.Kit) *Room { return &Room{k} }
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
+		Jobs:     append(r.jobs(), reread.Job(r.DB)),
+		Gauges:   streamGauges,
 		Follows:  []bus.Follow{{Topic: proto.AuditTopic, Handle: bus.On(proto.KindAudit, r.onAudit)}},
-		Jobs:     []app.Job{reread.Job(r.DB)},
-		Personal: app.Personal{Holds: map[string]app.Holds{"audit": app.People}, Forget: forget},
+		Personal: app.Personal{Holds: map[string]app.Holds{"audit": app.People, "audit_stream": app.Nobody, "audit_unsent": app.Nobody}, Forget: forget},
 	}
 }
 
