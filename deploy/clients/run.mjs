@@ -1,8 +1,9 @@
-// Lints the OpenAPI document of the system in E2E_DATA_DIR, and runs the story by a TypeScript, a Go and a Python client that are generated from it.
+// Lints the OpenAPI and the AsyncAPI document of the system in E2E_DATA_DIR, and runs the story by a TypeScript, a Go and a Python client that are generated from it.
 import { spawn } from "node:child_process"
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { Parser } from "@asyncapi/parser"
 import { Client, state, until } from "../browser/system.mjs"
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -38,6 +39,16 @@ async function lint(document) {
   const { problems } = JSON.parse(redocly.slice(redocly.indexOf("{")))
   const found = problems.filter((p) => !(p.ruleId === "no-ambiguous-paths" && p.message.includes("`/staff/invitations/{id}` and `/staff/{user}/")))
   if (found.length) throw new Error("Redocly: " + JSON.stringify(found.slice(0, 5), null, 1))
+}
+
+/** The official parser reads the AsyncAPI document, its examples too, and finds nothing but that there is a 3.1 by now. */
+async function events(api, described) {
+  const { document, diagnostics } = await new Parser().parse(await (await fetch(api + "/asyncapi.json")).text())
+  const found = diagnostics.filter((d) => d.code !== "asyncapi-latest-version")
+  if (!document || found.length) throw new Error("AsyncAPI: " + JSON.stringify(found.slice(0, 5), null, 1))
+  const sends = new Set(document.channels().all().map((c) => c.id()))
+  const missing = Object.keys(described).filter((event) => !sends.has(event))
+  if (missing.length) throw new Error("AsyncAPI has no channel of " + missing.join(", "))
 }
 
 /** Runs the curl lines of the guides as they stand there; each answers with JSON. */
@@ -100,6 +111,7 @@ try {
   const python = join(here, "python/frontdesk_client")
   await Promise.all([
     step("linters", () => lint(document)),
+    step("the parser of AsyncAPI", () => events(api, doc.webhooks)),
     step("TypeScript is generated and compiled", async () => {
       await run(bin("openapi-typescript"), [document, "-o", "ts/api.d.ts"])
       await run(bin("tsc"), ["-p", "ts/tsconfig.json"])

@@ -50,10 +50,10 @@ type customField struct {
 	Archived bool     `json:"archived"`
 }
 
-// Description is the OpenAPI description of the installation.
+// Description is an OpenAPI or AsyncAPI document of the installation.
 type Description []byte
 
-// Schema is that of any object: OpenAPI itself defines what a description is.
+// Schema is that of any object: the standards themselves define what a description is.
 func (Description) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
@@ -61,14 +61,17 @@ func (Description) Schema(huma.Registry) *huma.Schema {
 // EncodedJSON is the document, which is JSON already.
 func (d Description) EncodedJSON() []byte { return d }
 
-// description caches the merged document until one of its ingredients changes.
+// description caches the merged documents until one of their ingredients changes.
 type description struct {
 	mu   sync.Mutex
 	of   ingredients
-	json Description
+	docs *documents
 }
 
-// ingredients are the versions of everything that the document is made of.
+// documents are all that the parts of the services are merged into.
+type documents struct{ open, async Description }
+
+// ingredients are the versions of everything that the documents are made of.
 type ingredients struct {
 	manifests map[string]*Manifest
 	fields    map[string]customField
@@ -86,25 +89,35 @@ func (r *Room) describe(context.Context, *db.DB, op.None) (Description, error) {
 	return r.Description()
 }
 
-// Description is the description of the installation as it is now.
+func (r *Room) describeEvents(context.Context, *db.DB, op.None) (Description, error) {
+	docs, err := r.documents()
+	return docs.async, err
+}
+
+// Description is the OpenAPI document of the installation as it is now.
 func (r *Room) Description() (Description, error) {
+	docs, err := r.documents()
+	return docs.open, err
+}
+
+func (r *Room) documents() (documents, error) {
 	state := r.Apps.State()
 	now := ingredients{manifests: r.manifests.All(), fields: r.fields.All(), apps: state.Version}
 	d := &r.description
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.json != nil && d.of.same(now) {
-		return d.json, nil
+	if d.docs != nil && d.of.same(now) {
+		return *d.docs, nil
 	}
-	doc, err := merge(r.Config.PublicURL+"/v1", r.Announced(), slices.Collect(maps.Values(now.fields)), r.Apps.On)
+	docs, err := merge(r.Config.PublicURL+"/v1", r.Announced(), slices.Collect(maps.Values(now.fields)), r.Apps.On)
 	if err != nil {
-		return nil, err
+		return documents{}, err
 	}
-	d.of, d.json = now, doc
-	return doc, nil
+	d.of, d.docs = now, &docs
+	return docs, nil
 }
 
-// keepDescription merges the document anew within 0.25 s after a change, so that no caller waits for it, until ctx ends.
+// keepDescription merges the documents anew within 0.25 s after a change, so that no caller waits for it, until ctx ends.
 func (r *Room) keepDescription(ctx context.Context) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
@@ -114,13 +127,13 @@ func (r *Room) keepDescription(ctx context.Context) {
 			return
 		case <-tick.C:
 			// The next caller gets the same error as an answer.
-			_, _ = r.Description()
+			_, _ = r.documents()
 		}
 	}
 }
 
-// merge makes one document of the parts of all services, without the operations and events of apps that are off.
-func merge(server string, all []*Manifest, fields []customField, on func(string) bool) (Description, error) {
+// merge makes one document of each kind of the parts of all services, without the operations and events of apps that are off.
+func merge(server string, all []*Manifest, fields []customField, on func(string) bool) (docs documents, err error) {
 	paths, shared := map[string]map[string]json.RawMessage{}, components{}
 	var tags []op.Tag
 	used := map[string]bool{}
@@ -130,7 +143,7 @@ func merge(server string, all []*Manifest, fields []customField, on func(string)
 			for method, raw := range methods {
 				about, err := read(raw)
 				if err != nil {
-					return nil, fmt.Errorf("description of %s %s by %s: %w", method, path, m.GetService(), err)
+					return docs, fmt.Errorf("description of %s %s by %s: %w", method, path, m.GetService(), err)
 				}
 				if about.App != "" && !on(about.App) {
 					continue
@@ -161,7 +174,7 @@ func merge(server string, all []*Manifest, fields []customField, on func(string)
 	for name, v := range map[string]any{"ContactFields": fieldsSchema("contact", fields), "OrganizationFields": fieldsSchema("organization", fields)} {
 		raw, err := json.Marshal(v)
 		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
+			return docs, fmt.Errorf("schema %s: %w", name, err)
 		}
 		shared.set("schemas", name, raw)
 	}
@@ -171,7 +184,7 @@ func merge(server string, all []*Manifest, fields []customField, on func(string)
 		for event, item := range w.Items {
 			about, err := read(item["post"])
 			if err != nil {
-				return nil, fmt.Errorf("description of %s by %s: %w", event, m.GetService(), err)
+				return docs, fmt.Errorf("description of %s by %s: %w", event, m.GetService(), err)
 			}
 			if (about.App == "" || on(about.App)) && shared.have(item["post"]) {
 				webhooks[event] = item
@@ -180,13 +193,15 @@ func merge(server string, all []*Manifest, fields []customField, on func(string)
 		}
 		tags = append(tags, w.Tag)
 	}
+	info := func(description string) map[string]any {
+		return map[string]any{"title": "Frontdesk", "version": "1.0.0", "description": description,
+			"contact": map[string]any{"name": "The team behind this site", "url": server + "/docs"},
+			"license": map[string]any{"name": "For the integrations of this site", "url": server + "/docs"}}
+	}
 	doc := map[string]any{
 		"openapi": "3.1.0",
-		"info": map[string]any{"title": "Frontdesk", "version": "1.0.0",
-			"description": "Contacts, forms and bookings of this site. The guides beside this reference stand at /v1/docs. Within version 1 answers only gain keys, " +
-				"so a client ignores keys that it has no use for. Every error has the one shape Error; each operation lists its codes and when they come.",
-			"contact": map[string]any{"name": "The team behind this site", "url": server + "/docs"},
-			"license": map[string]any{"name": "For the integrations of this site", "url": server + "/docs"}},
+		"info": info("Contacts, forms and bookings of this site. The guides beside this reference stand at /v1/docs. Within version 1 answers only gain keys, " +
+			"so a client ignores keys that it has no use for. Every error has the one shape Error; each operation lists its codes and when they come."),
 		"servers": []any{map[string]any{"url": server}},
 		"tags":    slices.DeleteFunc(tags, func(t op.Tag) bool { return !used[t.Name] }),
 		"paths":   paths,
@@ -201,7 +216,11 @@ func merge(server string, all []*Manifest, fields []customField, on func(string)
 	for kind, named := range shared {
 		doc["components"].(map[string]any)[kind] = named
 	}
-	return json.Marshal(doc)
+	if docs.open, err = json.Marshal(doc); err == nil {
+		docs.async, err = asyncDocument(info("What happens on this site, as events: a POST to each webhook that subscribed them. POST /v1/webhooks makes one; the guide stands at /v1/docs. "+
+			"Within version 1 events only gain keys, so a receiver ignores keys that it has no use for."), webhooks, shared)
+	}
+	return docs, err
 }
 
 // about is what the merge reads of an operation.
@@ -234,6 +253,20 @@ func (c components) have(text json.RawMessage) bool {
 		}
 	}
 	return true
+}
+
+// reachable are the schemas that text refers to, and those that these refer to.
+func (c components) reachable(text []byte) map[string]json.RawMessage {
+	found := map[string]json.RawMessage{}
+	for queue := [][]byte{text}; len(queue) > 0; queue = queue[1:] {
+		for _, m := range references.FindAllSubmatch(queue[0], -1) {
+			if name := string(m[2]); string(m[1]) == "schemas" && found[name] == nil {
+				found[name] = c["schemas"][name]
+				queue = append(queue, found[name])
+			}
+		}
+	}
+	return found
 }
 
 const reference = `"#/components/schemas/`

@@ -19,13 +19,13 @@ func TestSchemasThatClashAreToldApart(t *testing.T) {
 	}
 	a := of("a", `{"Same":{"type":"string"},"Leaf":{"type":"string"},"Tree":{"$ref":"#/components/schemas/Leaf"}}`)
 	b := of("b", `{"Same":{"type":"string"},"Leaf":{"type":"integer"},"Tree":{"$ref":"#/components/schemas/Leaf"}}`)
-	doc, err := merge("http://localhost/v1", []*Manifest{a, b}, nil, func(string) bool { return true })
+	docs, err := merge("http://localhost/v1", []*Manifest{a, b}, nil, func(string) bool { return true })
 	require.NoError(t, err)
 	for _, name := range []string{"Same", "ALeaf", "BLeaf", "ATree", "BTree"} {
-		require.Contains(t, string(doc), `"`+name+`":`)
+		require.Contains(t, string(docs.open), `"`+name+`":`)
 	}
-	require.False(t, strings.Contains(string(doc), `"Leaf":`))
-	loaded, err := openapi3.NewLoader().LoadFromData(doc)
+	require.False(t, strings.Contains(string(docs.open), `"Leaf":`))
+	loaded, err := openapi3.NewLoader().LoadFromData(docs.open)
 	require.NoError(t, err)
 	require.NoError(t, loaded.Validate(t.Context()))
 }

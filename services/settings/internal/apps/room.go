@@ -61,4 +61,6 @@ func (r *Room) Operations(set *op.Set) {
 		Fails: op.Fails{"svc_conflict always_on": "The app cannot be switched off."}}, r.setEnabled)
 	op.AddOutside(set, op.Op{ID: "get-openapi", Route: "GET /openapi.json", Perm: op.Public, Ability: "-",
 		Doc: "Get the OpenAPI 3.1 description of this installation, with its custom fields."}, r.describe)
+	op.AddOutside(set, op.Op{ID: "get-asyncapi", Route: "GET /asyncapi.json", Perm: op.Public, Ability: "-",
+		Doc: "Get the AsyncAPI 3 description of the events of this installation: what webhooks send in each format, and the topics that it comes from."}, r.describeEvents)
 }
