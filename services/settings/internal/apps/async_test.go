@@ -54,7 +54,7 @@ func TestTheEventsAreDescribedInEachFormatWithTheirTopics(t *testing.T) {
 	t.Parallel()
 	doc := asyncOf(t, func(string) bool { return true })
 	require.Equal(t, "3.0.0", doc["asyncapi"])
-	for _, event := range []string{"contact.created", "contact.merged", "appointment.booked", "webhook.test"} {
+	for _, event := range []string{proto.KindContactCreated, proto.KindContactMerged, proto.KindAppointmentBooked, "webhook.test"} {
 		require.Equal(t, "send", at(doc, "operations", "send-"+event, "action"))
 		for format, media := range map[string]string{"svc": "application/json", "cloudevents": "application/cloudevents+json"} {
 			require.NotNil(t, at(doc, "channels", event, "messages", format))
@@ -75,9 +75,9 @@ func TestTheEventsAreDescribedInEachFormatWithTheirTopics(t *testing.T) {
 func TestEventsOfAnAppThatIsOffAreNotDescribed(t *testing.T) {
 	t.Parallel()
 	doc := asyncOf(t, func(app string) bool { return app != "booking" })
-	require.Nil(t, at(doc, "channels", "appointment.booked"))
+	require.Nil(t, at(doc, "channels", proto.KindAppointmentBooked))
 	require.Nil(t, at(doc, "channels", proto.AppointmentTopic))
-	require.NotNil(t, at(doc, "channels", "contact.created"))
+	require.NotNil(t, at(doc, "channels", proto.KindContactCreated))
 	require.Equal(t, []string{"Contact", "Id", "Person"}, keysOf(at(doc, "components", "schemas")))
 	leads(t, doc, doc)
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // streamOn is whether a stream has been on in the last two hours: each run renews what it wants after an hour.
-const streamOn = `exists (select from audit_stream where wanted_until > clock_timestamp() + interval '7 days' - interval '2 hours')`
+const streamOn = `exists (select from audit_stream where one and wanted_until > clock_timestamp() + interval '7 days' - interval '2 hours')`
 
 var streamGauges = []app.Gauge{
 	{Name: "audit.stream.waiting", Unit: "{entry}", Doc: "audit entries that wait for the stream of SVC_AUDIT_STREAM", SQL: `select count(*) from audit_unsent where ` + streamOn},

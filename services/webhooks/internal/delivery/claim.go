@@ -119,7 +119,7 @@ func (r *Room) Due(ctx context.Context) ([]uuid.UUID, error) {
 }
 
 // Claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one
-// of these to be settled, or for room. A webhook that does not exist has no jobs.
+// of these to be settled, or for room. It returns pgx.ErrNoRows if there is no such webhook.
 func (r *Room) Claim(ctx context.Context, webhook uuid.UUID, most int) (to endpoint.Target, jobs []Job, more bool, err error) {
 	// The statements are one transaction. The lock on the webhook lets the second see everything that another process
 	// has settled before.
@@ -135,11 +135,7 @@ func (r *Room) Claim(ctx context.Context, webhook uuid.UUID, most int) (to endpo
 	b.Queue(claimedSQL, pgx.NamedArgs{"webhook": webhook, "lease": lease})
 	res := r.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
-	to, err = r.endpoints.ScanTarget(res.QueryRow())
-	if errors.Is(err, pgx.ErrNoRows) {
-		return to, nil, false, nil
-	}
-	if err != nil {
+	if to, err = r.endpoints.ScanTarget(res.QueryRow()); err != nil {
 		return to, nil, false, err
 	}
 	var leased, waiting int // waiting are the deliveries in the window without a lease, the leased ones included

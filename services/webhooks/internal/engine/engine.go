@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -19,6 +20,9 @@ import (
 // retryAfter is the pause before a database that failed is asked again.
 const retryAfter = 300 * time.Millisecond
 
+// claimWithin is how long one claim may take.
+const claimWithin = 10 * time.Second
+
 // run sends until ctx ends, then finishes what is in flight.
 func (r *Room) run(ctx context.Context) {
 	var listening sync.WaitGroup
@@ -31,6 +35,7 @@ func (r *Room) run(ctx context.Context) {
 	}()
 	<-ctx.Done()
 	r.lanes.stop()
+	r.giveUp()
 	listening.Wait()
 	r.sending.Wait()
 	close(drained)
@@ -101,54 +106,63 @@ func (r *Room) sweep(ctx context.Context) error {
 	return err
 }
 
-// dispatch claims deliveries of a lane and sends them, until nothing is due or no room is left.
-func (r *Room) dispatch(webhook uuid.UUID) {
-	for r.resolveHost(webhook) {
-		most := r.lanes.next(webhook)
+// dispatch claims deliveries of a lane and sends them, until nothing is due or no room is left. It gives up when ctx ends.
+func (r *Room) dispatch(ctx context.Context, webhook uuid.UUID) {
+	for {
+		most, address := r.lanes.next(webhook)
 		if most == 0 {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		to, jobs, more, err := r.deliveries.Claim(ctx, webhook, most)
-		cancel()
-		if err != nil {
-			// Deliveries that were claimed all the same are sent when their leases have run out.
-			r.lanes.failed(webhook, most)
-			r.retry(ctx, webhook, "claiming deliveries is retried", err)
+		switch err := r.sendUpTo(ctx, webhook, address, most); {
+		case errors.Is(err, pgx.ErrNoRows):
+			r.lanes.gone(webhook, most)
 			return
-		}
-		r.lanes.claimed(webhook, host(to.URL), most, len(jobs), more)
-		for _, j := range jobs {
-			r.sending.Go(func() { r.results <- attempt{r.send(context.Background(), to, j), nil} })
+		case err != nil:
+			r.lanes.failed(webhook, most)
+			r.retry(ctx, webhook, err)
+			return
 		}
 	}
 }
 
-// resolveHost reads the host of a lane if it is not known yet. It returns false if there is no such webhook or the database
-// does not answer; the lane is then no longer dispatched.
-func (r *Room) resolveHost(webhook uuid.UUID) bool {
-	if r.lanes.resolved(webhook) {
-		return true
+// sendUpTo claims deliveries of a webhook, up to most of them and as many as its host has room for, and sends them. It waits for the first room.
+// address is where the last ones went. It returns pgx.ErrNoRows if there is no such webhook. After another error, deliveries that were
+// claimed all the same are sent when their leases have run out.
+func (r *Room) sendUpTo(ctx context.Context, webhook uuid.UUID, address string, most int) (err error) {
+	if address == "" {
+		if address, err = r.endpoints.URL(ctx, webhook); err != nil {
+			return fmt.Errorf("read the webhook: %w", err)
+		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	at, err := r.hosts.take(ctx, address, most)
+	if err != nil {
+		return err
+	}
+	once, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimWithin)
 	defer cancel()
-	address, err := r.endpoints.URL(ctx, webhook)
-	switch {
-	case err == nil:
-		r.lanes.resolve(webhook, host(address))
-		return true
-	case errors.Is(err, pgx.ErrNoRows):
-		r.lanes.gone(webhook)
-	default:
-		r.lanes.failed(webhook, 0)
-		r.retry(ctx, webhook, "reading a webhook is retried", err)
+	to, jobs, more, err := r.deliveries.Claim(once, webhook, at.held)
+	if err != nil {
+		at.keep(0)
+		return fmt.Errorf("claim deliveries: %w", err)
 	}
-	return false
+	at.keep(len(jobs))
+	r.lanes.claimed(webhook, to.URL, most, at.held, len(jobs), more)
+	for _, j := range jobs {
+		r.sending.Go(func() {
+			result := r.send(context.WithoutCancel(ctx), to, j)
+			at.end()
+			r.results <- attempt{result, nil}
+		})
+	}
+	return nil
 }
 
 // retry wakes a lane in a moment, because the database failed.
-func (r *Room) retry(ctx context.Context, webhook uuid.UUID, what string, err error) {
-	slog.WarnContext(ctx, what, "webhook", webhook, "error", err)
+func (r *Room) retry(ctx context.Context, webhook uuid.UUID, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	slog.WarnContext(ctx, "dispatching a webhook is retried", "webhook", webhook, "error", err)
 	time.AfterFunc(retryAfter, func() { r.lanes.wake(webhook) })
 }
 

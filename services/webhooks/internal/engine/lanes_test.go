@@ -12,7 +12,6 @@ import (
 
 // hook is a webhook of the simulation, as the database has it.
 type hook struct {
-	host    string
 	waiting map[int]int // deliveries by record: of each record one is sent at a time
 	held    map[int]bool
 	deleted bool
@@ -52,52 +51,37 @@ type simulation struct {
 	lanes *lanes
 	hooks map[uuid.UUID]*hook
 	ids   []uuid.UUID
-	steps []func() // what may happen next
-	// sent are the requests in flight: by webhook, and by the host that they go to.
-	sent   map[uuid.UUID]int
-	toHost map[string]int
-	// moved are hosts between which a webhook has moved, for whose old requests the new host's room is not asked.
-	moved map[string]bool
+	steps []func()          // what may happen next
+	sent  map[uuid.UUID]int // requests in flight
 }
 
 func (s *simulation) then(step func()) { s.steps = append(s.steps, step) }
 
 // dispatch is Room.dispatch in steps.
 func (s *simulation) dispatch(id uuid.UUID) {
-	if h := s.hooks[id]; !s.lanes.resolved(id) {
-		switch {
-		case h.deleted:
-			s.lanes.gone(id)
-			return
-		case rapid.IntRange(0, 9).Draw(s.T, "reading the host") == 0:
-			s.lanes.failed(id, 0)
-			s.then(func() { s.lanes.wake(id) })
-			return
-		}
-		s.lanes.resolve(id, h.host)
-	}
-	most := s.lanes.next(id)
+	most, address := s.lanes.next(id)
 	if most == 0 {
 		return
 	}
 	s.then(func() {
 		h := s.hooks[id]
-		if rapid.IntRange(0, 9).Draw(s.T, "claim") == 0 {
+		switch fails := rapid.IntRange(0, 9).Draw(s.T, "claim") == 0; {
+		case fails:
 			s.lanes.failed(id, most)
 			s.then(func() { s.lanes.wake(id) })
 			return
+		case h.deleted:
+			s.lanes.gone(id, most)
+			return
 		}
-		records, more := h.claim(most)
-		host := h.host
-		if h.deleted {
-			host = ""
-		}
+		room := rapid.IntRange(1, most).Draw(s.T, "room at the host")
+		records, more := h.claim(room)
+		require.Contains(s.T, []string{"", "address"}, address)
 		s.then(func() {
-			s.lanes.claimed(id, host, most, len(records), more)
+			s.lanes.claimed(id, "address", most, room, len(records), more)
 			for _, record := range records {
 				s.sent[id]++
-				s.toHost[host]++
-				s.then(func() { s.request(id, host, record) })
+				s.then(func() { s.request(id, record) })
 			}
 			s.then(func() { s.dispatch(id) })
 		})
@@ -105,11 +89,10 @@ func (s *simulation) dispatch(id uuid.UUID) {
 }
 
 // request is a request that has ended: its result is written, and a moment later done is called.
-func (s *simulation) request(id uuid.UUID, host string, record int) {
+func (s *simulation) request(id uuid.UUID, record int) {
 	s.hooks[id].settle(record)
 	s.then(func() {
 		s.sent[id]--
-		s.toHost[host]--
 		s.lanes.done(id, 1)
 	})
 }
@@ -119,26 +102,14 @@ func (s *simulation) holds() {
 		require.LessOrEqual(s.T, n, laneMax)
 		require.GreaterOrEqual(s.T, n, 0)
 	}
-	for host, n := range s.toHost {
-		if !s.moved[host] {
-			require.LessOrEqual(s.T, n, hostMax)
-		}
-	}
 	for id := range s.hooks {
 		if l := s.lanes.all[id]; l != nil {
 			require.GreaterOrEqual(s.T, l.inFlight, s.sent[id], "what is sent is counted")
 		}
 	}
-	for host, all := range s.lanes.waiting {
-		require.NotEmpty(s.T, all)
-		for l := range all {
-			require.Equal(s.T, host, l.host, "a lane waits for the host that it sends to")
-			require.False(s.T, l.dispatching)
-		}
-	}
 }
 
-// In whatever order claims, results and new deliveries meet: no webhook and no host has too many requests, and when nothing is under way
+// In whatever order claims, results and new deliveries meet: no webhook has too many requests, and when nothing is under way
 // any more nothing is left to send.
 func TestNoWakeUpIsLostAndNobodyGetsTooManyRequests(t *testing.T) {
 	t.Parallel()
@@ -156,63 +127,20 @@ func TestNoWakeUpIsLostAndNobodyGetsTooManyRequests(t *testing.T) {
 	})
 }
 
-func TestALaneThatMovesToAnotherHostWaitsForTheOldOneNoMore(t *testing.T) {
-	t.Parallel()
-	var begun []uuid.UUID
-	s := newLanes(func(id uuid.UUID) { begun = append(begun, id) })
-	begin := func(n byte) uuid.UUID {
-		id := uuid.UUID{15: n}
-		s.wake(id)
-		s.resolve(id, "one")
-		return id
-	}
-	var full uuid.UUID
-	for n := range byte(hostMax / laneMax) {
-		full = begin(n)
-		require.Equal(t, laneMax, s.next(full))
-		s.claimed(full, "one", laneMax, laneMax, false)
-		require.Zero(t, s.next(full))
-	}
-	for n := range byte(20) {
-		require.Zero(t, s.next(begin(100+n)))
-	}
-	begun = nil
-	s.done(full, 1)
-	require.Len(t, begun, 1)
-	moves := uuid.UUID{15: 100}
-	if begun[0] == moves {
-		moves = uuid.UUID{15: 101}
-	}
-	s.wake(moves) // there is room until the other takes it
-	require.Equal(t, moves, begun[1])
-	require.Equal(t, 1, s.next(moves))
-	s.claimed(moves, "two", 1, 0, false)
-	for l := range s.waiting["one"] {
-		require.NotEqual(t, moves, l.id)
-	}
-}
-
 // simulate lets events happen, each of which adds deliveries at most to a webhook, about so many records of it.
 func simulate(t *rapid.T, webhooks, events, deliveries, records int) {
-	s := &simulation{T: t, hooks: map[uuid.UUID]*hook{}, sent: map[uuid.UUID]int{}, toHost: map[string]int{}, moved: map[string]bool{}}
+	s := &simulation{T: t, hooks: map[uuid.UUID]*hook{}, sent: map[uuid.UUID]int{}}
 	s.lanes = newLanes(func(id uuid.UUID) { s.then(func() { s.dispatch(id) }) })
-	host := func() string { return rapid.SampledFrom([]string{"one", "one", "two"}).Draw(t, "host") }
-	moves := rapid.IntRange(0, 3).Draw(t, "moves") == 0
 	for i := range webhooks {
 		id := uuid.UUID{15: byte(i)}
 		s.ids = append(s.ids, id)
-		s.hooks[id] = &hook{host: host(), waiting: map[int]int{}, held: map[int]bool{}}
+		s.hooks[id] = &hook{waiting: map[int]int{}, held: map[int]bool{}}
 	}
 	for range events {
 		id := rapid.SampledFrom(s.ids).Draw(t, "webhook")
 		h := s.hooks[id]
 		switch event := rapid.IntRange(0, 20).Draw(t, "event"); {
-		case event == 0 && moves: // another address
-			to := host()
-			s.moved[h.host], s.moved[to] = true, true
-			h.host = to
-			s.then(func() { s.lanes.wake(id) })
-		case event == 1:
+		case event == 0:
 			h.deleted = true
 		default:
 			for range rapid.IntRange(1, deliveries).Draw(t, "deliveries") {
@@ -236,8 +164,6 @@ func simulate(t *rapid.T, webhooks, events, deliveries, records int) {
 			require.False(t, l.dispatching)
 		}
 	}
-	require.Empty(t, s.lanes.hosts)
-	require.Empty(t, s.lanes.waiting)
 }
 
 // step does one of the steps that may happen next.

@@ -42,6 +42,8 @@ type Room struct {
 	refused *app.Aside[uuid.UUID] // deliveries whose results could not be stored
 	sending sync.WaitGroup        // dispatching lanes and attempts
 	lanes   *lanes
+	hosts   hosts
+	giveUp  func() // ends the wait for room at a host
 }
 
 // New makes the room. It applies River's migrations.
@@ -51,7 +53,9 @@ func New(ctx context.Context, k *app.Kit, endpoints *endpoint.Room, receivers *r
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
 	r := &Room{Kit: k, endpoints: endpoints, receivers: receivers, deliveries: deliveries, client: fetch.Client(endpoints.Fetch()), seconds: seconds,
 		tracer: otel.Tracer("frontdesk"), results: make(chan attempt, 256), refused: app.NewAside[uuid.UUID]("webhook results")}
-	r.lanes = newLanes(func(webhook uuid.UUID) { r.sending.Go(func() { r.dispatch(webhook) }) })
+	var waiting context.Context
+	waiting, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	r.lanes = newLanes(func(webhook uuid.UUID) { r.sending.Go(func() { r.dispatch(waiting, webhook) }) })
 	var err error
 	r.timers, err = newTimers(ctx, k, r.lanes.wake, r.sweep)
 	return r, err

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -101,15 +100,4 @@ func explain(err error) string {
 		return "The receiver broke the connection off."
 	}
 	return "The receiver could not be reached."
-}
-
-// host is the part of an address by which requests in flight are counted: the name and the port, which says nothing when it is that of
-// the scheme.
-func host(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
-	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(u.Host, port), ":"))
 }

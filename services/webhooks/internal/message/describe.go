@@ -89,7 +89,7 @@ func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any,
 	if err != nil {
 		panic("webhooks: example of " + event + ": " + err.Error())
 	}
-	wrapped, err := CloudEvents.Body("https://desk.example.com", sent)
+	wrapped, err := cloudEvents.Body("https://desk.example.com", sent)
 	if err != nil {
 		panic("webhooks: example of " + event + ": " + err.Error())
 	}
@@ -104,7 +104,7 @@ func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any,
 		contentTypes[Svc]: map[string]any{"example": json.RawMessage(sent), "schema": map[string]any{"type": "object", "description": text,
 			"required":   []string{"event", "id", "occurred_at", "data"},
 			"properties": map[string]any{"event": is(event, "The name of the event."), "id": id, "occurred_at": at, "data": record}}},
-		contentTypes[CloudEvents]: map[string]any{"example": json.RawMessage(wrapped), "schema": map[string]any{"type": "object", "description": text + " As CloudEvents 1.0 has it.",
+		contentTypes[cloudEvents]: map[string]any{"example": json.RawMessage(wrapped), "schema": map[string]any{"type": "object", "description": text + " As CloudEvents 1.0 has it.",
 			"required": []string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"},
 			"properties": map[string]any{"specversion": is("1.0", "The version of CloudEvents."), "id": id, "time": at, "data": record,
 				"type": is(event, "The name of the event."), "datacontenttype": is(contentTypes[Svc], "What data is."),

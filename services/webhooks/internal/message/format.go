@@ -14,14 +14,14 @@ type Format string
 // The formats. A body is stored as Svc, and made into another for each attempt.
 const (
 	Svc         Format = "svc"
-	CloudEvents Format = "cloudevents" // CloudEvents 1.0, structured mode in JSON
+	cloudEvents Format = "cloudevents" // CloudEvents 1.0, structured mode in JSON
 )
 
 // contentTypes are those of the formats.
-var contentTypes = map[Format]string{Svc: "application/json", CloudEvents: "application/cloudevents+json"}
+var contentTypes = map[Format]string{Svc: "application/json", cloudEvents: "application/cloudevents+json"}
 
-// cloudEvent is an event as CloudEvents 1.0 has it. Source and ID together name it.
-type cloudEvent struct {
+// structuredEvent is an event as CloudEvents 1.0 has it. Source and ID together name it.
+type structuredEvent struct {
 	SpecVersion     string                     `json:"specversion"`
 	ID              string                     `json:"id"`
 	Source          string                     `json:"source"`
@@ -34,7 +34,7 @@ type cloudEvent struct {
 
 // Body is a stored body in the format, of the installation at source. The same body always gives the same bytes.
 func (f Format) Body(source, stored string) (string, error) {
-	if f != CloudEvents {
+	if f != cloudEvents {
 		return stored, nil
 	}
 	var s sent
@@ -49,7 +49,7 @@ func (f Format) Body(source, stored string) (string, error) {
 	if id := idOf(s.Data[record]); id != nil {
 		subject = id.String()
 	}
-	return encode(cloudEvent{"1.0", s.ID, source, s.Event, subject, s.OccurredAt, contentTypes[Svc], s.Data})
+	return encode(structuredEvent{"1.0", s.ID, source, s.Event, subject, s.OccurredAt, contentTypes[Svc], s.Data})
 }
 
 // Request is what one attempt sends.
