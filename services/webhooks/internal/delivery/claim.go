@@ -47,54 +47,62 @@ func (j Job) Traced(ctx context.Context) context.Context {
 // costs no more than that.
 const window = 64
 
-// A claim considers the first waiting delivery of each record: among the oldest deliveries of the webhook (head), and, if
-// these are about fewer records than there is room for, record by record through the whole backlog (others). So a record
-// with a long backlog is sent one by one, as order asks, while the rest of the room goes to other records. A delivery
-// that others leaves out comes up in head at the latest.
+// A claim considers the first waiting delivery of each record among the oldest of the webhook (head), and retries that are due (late). If
+// head is full and about fewer records than there is room for, a second one goes record by record through the whole backlog. So a record with
+// a long backlog is sent one by one, as order asks, while the rest of the room goes to other records. A delivery that the second one leaves
+// out comes up in head at the latest.
 //
 // A claim leaves no more deliveries in flight than may fail until the webhook pauses, so that twenty failures in a row
 // are twenty requests.
-//
-// The window is written out: with a parameter as limit Postgres plans every claim anew, which takes longer than the claim.
-var claimSQL = strings.ReplaceAll(`
-with recursive room as (
-	select greatest(0, least(@most, @pause - w.failures - (select count(*) from lease where webhook = @webhook and until >= now()))) as n
-	from webhook w where w.id = @webhook and w.active and w.paused is null
-), head as materialized (
+var (
+	claimSQL = claimOf(`
+with `, `
+head as materialized (
 	select d.id, d.seq, d.record, d.next_attempt_at, coalesce(l.until >= now(), false) as held
 	from delivery d left join lease l on l.delivery = d.id
 	where d.webhook = @webhook and d.status = 'queued' order by d.seq limit @window
 ), first as materialized (
 	select distinct on (record) id, seq, next_attempt_at, held from head order by record, seq
-), others as (
+), late as materialized (
+	select d.id, d.seq, d.next_attempt_at, coalesce(l.until >= now(), false) as held
+	from delivery d left join lease l on l.delivery = d.id
+	where d.webhook = @webhook and d.status = 'retrying' and d.next_attempt_at <= @now order by d.next_attempt_at limit @window
+), may as (select * from first union all select * from late)`, `
+	(select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late),
+	coalesce((select count(*) from head) = @window and (select count(*) from mine) < (select n from room), false)`)
+
+	claimOthersSQL = claimOf(`
+with recursive `, `
+others as (
 	(
 		select 1 as nth, d.id, d.seq, d.record, d.next_attempt_at from delivery d
-		where d.webhook = @webhook and d.status = 'queued' and (select count(*) from head) = @window
-			and (select count(*) from first where not held) < (select n from room)
-		order by d.record, d.seq limit 1
+		where d.webhook = @webhook and d.status = 'queued' order by d.record, d.seq limit 1
 	) union all (
 		select o.nth + 1, next.* from others o cross join lateral (
 			select d.id, d.seq, d.record, d.next_attempt_at from delivery d
 			where d.webhook = @webhook and d.status = 'queued' and d.record > o.record order by d.record, d.seq limit 1
 		) as next where o.nth < @window
 	)
-), late as materialized (
-	select d.id, d.seq, d.next_attempt_at, coalesce(l.until >= now(), false) as held
-	from delivery d left join lease l on l.delivery = d.id
-	where d.webhook = @webhook and d.status = 'retrying' and d.next_attempt_at <= @now order by d.next_attempt_at limit @window
 ), may as (
-	select * from first
-	union select o.id, o.seq, o.next_attempt_at, coalesce(l.until >= now(), false) from others o left join lease l on l.delivery = o.id
-	union all select * from late
-), chosen as (
+	select o.id, o.seq, o.next_attempt_at, coalesce(l.until >= now(), false) as held from others o left join lease l on l.delivery = o.id
+)`, `0, false`)
+)
+
+// claimOf is a claim of what may be sent: by its parts before and after the room, and what it answers beside the number of claimed
+// deliveries. The window is written out: with a parameter as limit Postgres plans every claim anew, which takes longer than the claim.
+func claimOf(begin, may, answer string) string {
+	return strings.ReplaceAll(begin+`room as (
+	select greatest(0, least(@most, @pause - w.failures - (select count(*) from lease where webhook = @webhook and until >= now()))) as n
+	from webhook w where w.id = @webhook and w.active and w.paused is null
+), `+may+`, chosen as (
 	select id from may where not held order by next_attempt_at, seq limit (select coalesce(max(n), 0) from room)
 ), mine as (
 	insert into lease (delivery, webhook, token, until) select id, @webhook, @lease, now() + @for::interval from chosen
 	on conflict (delivery) do update set token = excluded.token, until = excluded.until where lease.until < now()
 	returning delivery
 )
-select (select count(*) from mine), (select count(*) filter (where not held) from head) + (select count(*) filter (where not held) from late)`,
-	"@window", strconv.Itoa(window))
+select (select count(*) from mine), `+answer, "@window", strconv.Itoa(window))
+}
 
 // A claim may have waited for a lease until its holder had settled the delivery. So the deliveries are read after the leases are
 // held, and those that do not wait any more are given back.
@@ -121,8 +129,27 @@ func (r *Room) Due(ctx context.Context) ([]uuid.UUID, error) {
 // Claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one
 // of these to be settled, or for room. It returns pgx.ErrNoRows if there is no such webhook.
 func (r *Room) Claim(ctx context.Context, webhook uuid.UUID, most int) (to endpoint.Target, jobs []Job, more bool, err error) {
-	// The statements are one transaction. The lock on the webhook lets the second see everything that another process
-	// has settled before.
+	c, err := r.claim(ctx, webhook, most, claimSQL)
+	if err == nil && c.crowded && len(c.jobs) < most {
+		var others claim
+		if others, err = r.claim(ctx, webhook, most-len(c.jobs), claimOthersSQL); err == nil {
+			c.to, c.jobs, c.leased = others.to, append(c.jobs, others.jobs...), c.leased+others.leased
+		}
+	}
+	return c.to, c.jobs, c.leased > 0 && c.waiting > c.leased, err
+}
+
+// claim is what one statement has claimed.
+type claim struct {
+	to      endpoint.Target
+	jobs    []Job
+	leased  int
+	waiting int  // deliveries in the window without a lease, the leased ones included
+	crowded bool // the window is full, and there is more room than it has records
+}
+
+// claim runs a claim in a transaction. Its lock on the webhook lets the claim see everything that another process has settled before.
+func (r *Room) claim(ctx context.Context, webhook uuid.UUID, most int, sql string) (c claim, err error) {
 	b := &pgx.Batch{}
 	// A lease that a crash of the database loses costs no more than a second request of its attempt. Leases that have ended stay in the
 	// table until the next vacuum, thousands of a busy webhook. A plain scan of their index marks them, so that the next one passes over
@@ -130,24 +157,23 @@ func (r *Room) Claim(ctx context.Context, webhook uuid.UUID, most int) (to endpo
 	b.Queue(`select `+endpoint.TargetColumns+`, set_config('synchronous_commit', 'off', true) || set_config('enable_bitmapscan', 'off', true) ||
 		set_config('enable_seqscan', 'off', true) from webhook where id = $1 for no key update`, webhook, r.DB.Now().UTC())
 	lease := uuid.New()
-	b.Queue(claimSQL, pgx.NamedArgs{"webhook": webhook, "now": r.DB.Now().UTC(), "most": most,
+	b.Queue(sql, pgx.NamedArgs{"webhook": webhook, "now": r.DB.Now().UTC(), "most": most,
 		"pause": signature.PauseAfter, "lease": lease, "for": LeaseFor})
 	b.Queue(claimedSQL, pgx.NamedArgs{"webhook": webhook, "lease": lease})
 	res := r.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
-	if to, err = r.endpoints.ScanTarget(res.QueryRow()); err != nil {
-		return to, nil, false, err
+	if c.to, err = r.endpoints.ScanTarget(res.QueryRow()); err != nil {
+		return c, err
 	}
-	var leased, waiting int // waiting are the deliveries in the window without a lease, the leased ones included
-	if err := res.QueryRow().Scan(&leased, &waiting); err != nil {
-		return to, nil, false, err
+	if err := res.QueryRow().Scan(&c.leased, &c.waiting, &c.crowded); err != nil {
+		return c, err
 	}
 	rows, err := res.Query()
 	if err != nil {
-		return to, nil, false, err
+		return c, err
 	}
-	jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[Job])
-	return to, jobs, leased > 0 && waiting > leased, err
+	c.jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[Job])
+	return c, err
 }
 
 // Hold keeps the lease of a delivery for a while longer, so that it is not sent again meanwhile.
