@@ -12,7 +12,7 @@ import (
 
 // Without a running system there is no process to stop, but the next run would start what was restored by half.
 func TestARestoreOfAStoppedSystemThatFailsKeepsItsServicesDown(t *testing.T) {
-	said := &lines{}
+	said := &spoken{}
 	s, contacts, starts := supervised(t, said)
 	l := &launch{knobs: knobs{DataDir: filepath.Dir(s.holds)}}
 	broken := errors.New("the dump is damaged")

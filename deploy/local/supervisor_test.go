@@ -18,7 +18,7 @@ import (
 )
 
 // supervised is a supervisor of a program that writes a line to a file at each start and ends at once, and the number of its starts.
-func supervised(t *testing.T, said *lines) (s *supervisor, crashing process, starts func() int) {
+func supervised(t *testing.T, said *spoken) (s *supervisor, crashing process, starts func() int) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "starts")
@@ -35,18 +35,18 @@ func supervised(t *testing.T, said *lines) (s *supervisor, crashing process, sta
 	}
 }
 
-type lines struct {
+type spoken struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (l *lines) say(format string, _ ...any) {
+func (l *spoken) say(format string, _ ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, strings.TrimSpace(format))
 }
 
-func (l *lines) count(part string) (n int) {
+func (l *spoken) count(part string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range l.all {
@@ -70,7 +70,7 @@ func holdDown(t *testing.T, s *supervisor, name string) (release func()) {
 
 // A service that keeps crashing is the very case for a restore, and between two starts there is nothing to stop.
 func TestAServiceThatIsHeldBetweenTwoStartsStaysDown(t *testing.T) {
-	s, contacts, starts := supervised(t, &lines{})
+	s, contacts, starts := supervised(t, &spoken{})
 	require.NoError(t, s.start(contacts))
 	until.Holds(t, func() bool { return starts() == 2 }, 10*time.Second, time.Millisecond)
 	release := holdDown(t, s, "contacts")
@@ -82,7 +82,7 @@ func TestAServiceThatIsHeldBetweenTwoStartsStaysDown(t *testing.T) {
 }
 
 func TestAServiceThatIsHeldIsNotStartedByANewRunEither(t *testing.T) {
-	said := &lines{}
+	said := &spoken{}
 	s, contacts, starts := supervised(t, said)
 	release := holdDown(t, s, "contacts")
 	require.NoError(t, s.start(contacts))
