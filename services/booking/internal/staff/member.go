@@ -32,6 +32,11 @@ type Profile struct {
 	version int64
 }
 
+// RecordVersion is the version of the member. One who was never changed has 0.
+func (p Profile) RecordVersion() int64 { return p.version }
+
+func (p Profile) weekly() weekly { return weekly{p.Hours, p.version} }
+
 // removal says when a person was removed from the team, and by which version of their identity.
 type removal struct {
 	at      *time.Time
@@ -170,7 +175,7 @@ func (p Profile) Leave(ctx context.Context, tx *db.Tx, team *auth.Identity, succ
 }
 
 // Emit publishes a locked profile under its next version.
-func (p Profile) Emit(ctx context.Context, tx *db.Tx, kind string, extra any, changed ...string) error {
+func (p *Profile) Emit(ctx context.Context, tx *db.Tx, kind string, extra any, changed ...string) error {
 	if err := tx.QueryRow(ctx, `update staff set version = version + 1 where user_id = $1 returning version`, p.UserID).Scan(&p.version); err != nil {
 		return err
 	}
@@ -245,15 +250,19 @@ func (r *Room) name(id int64, chosen string) string {
 	return "Former staff member"
 }
 
-// SetSkills replaces who does a service whose row is locked.
+// SetSkills replaces who does a service whose row is locked. It locks those who do it or will, by user id, and who begins or ends has another
+// version then.
 func SetSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
+	if _, err := tx.Exec(ctx, `select from staff where user_id = any($2) or user_id in (select user_id from skill where service_id = $1)
+		order by user_id for update`, id, staff); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
 		set removed_at = null, removed_version = null where staff.removed_at is not null`, staff); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `delete from skill where service_id = $1 and not user_id = any($2)`, id, staff); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `insert into skill (service_id, user_id) select $1, unnest($2::bigint[]) on conflict do nothing`, id, staff)
+	_, err := tx.Exec(ctx, `with gone as (delete from skill where service_id = $1 and not user_id = any($2) returning user_id),
+		come as (insert into skill (service_id, user_id) select $1, unnest($2::bigint[]) on conflict do nothing returning user_id)
+		update staff set version = version + 1 where user_id in (select user_id from gone union all select user_id from come)`, id, staff)
 	return err
 }

@@ -34,7 +34,12 @@ type staffMember struct {
 	RolesYouCanGive []string    `json:"roles_you_can_give" doc:"Roles that the caller may give them."`
 	CanRemove       bool        `json:"can_remove" doc:"The caller may remove them from the team."`
 	CanRename       bool        `json:"can_rename" doc:"The caller may change their name."`
+	Version         int64       `json:"version" doc:"The version of name, hours, services and meeting link: the ETag that changes of them take in If-Match."`
+	RoleVersion     int64       `json:"role_version" doc:"The version of the person's account, which set-staff-role takes in If-Match."`
 }
+
+// RecordVersion is the answer's ETag.
+func (m staffMember) RecordVersion() int64 { return m.Version }
 
 // teamRoles are the roles of the service, the mightiest first.
 var teamRoles = []string{auth.SiteAdmin, "svc_admin", "staff"}
@@ -42,7 +47,7 @@ var teamRoles = []string{auth.SiteAdmin, "svc_admin", "staff"}
 func (r *Room) shown(tx *db.Tx, p staff.Profile) staffMember {
 	u, known := r.Identity.User(p.UserID)
 	m := staffMember{UserID: p.UserID, Name: p.Name, MeetingURL: p.MeetingURL, Sees: "all", Invited: u.GetInvited(),
-		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Access: []string{}, RolesYouCanGive: []string{}}
+		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Version: p.RecordVersion(), RoleVersion: r.Identity.Version(p.UserID), Access: []string{}, RolesYouCanGive: []string{}}
 	if r.Apps.On(r.Service) {
 		m.Hours, m.Services = p.Hours, p.Services
 	}
@@ -133,6 +138,13 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	if err := staff.MayChange(tx, in.User); err != nil {
 		return staffMember{}, err
 	}
+	p, err := r.staff.Lock(ctx, tx, in.User)
+	if err != nil {
+		return staffMember{}, err
+	}
+	if err := tx.Match(p.RecordVersion()); err != nil {
+		return staffMember{}, err
+	}
 	otherServices := false
 	if in.Services != nil {
 		if !staff.IsManager(tx) {
@@ -141,10 +153,9 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 		if otherServices, err = services.Replace(ctx, tx, in.User, before.Services, in.Services); err != nil {
 			return staffMember{}, err
 		}
-	}
-	p, err := r.staff.Lock(ctx, tx, in.User)
-	if err != nil {
-		return staffMember{}, err
+		if p, err = r.staff.Lock(ctx, tx, in.User); err != nil {
+			return staffMember{}, err
+		}
 	}
 	var changed []string
 	if in.Name.Set && name != p.Chosen {
@@ -164,9 +175,9 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	if err := p.Save(ctx, tx); err != nil {
 		return staffMember{}, err
 	}
-	after := r.shown(tx, p)
-	if err := tx.ChangedFrom(r.shown(tx, before), after); err != nil {
-		return after, err
+	if err := tx.ChangedFrom(r.shown(tx, before), r.shown(tx, p)); err != nil {
+		return staffMember{}, err
 	}
-	return after, p.Emit(ctx, tx, proto.KindStaffUpdated, nil, changed...)
+	err = p.Emit(ctx, tx, proto.KindStaffUpdated, nil, changed...)
+	return r.shown(tx, p), err
 }

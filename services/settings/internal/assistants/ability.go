@@ -118,7 +118,7 @@ func (c *changes) happened() {
 }
 
 func (r *Room) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (aIStatus, error) {
-	reach, err := site.APIRoles(ctx, tx)
+	reach, _, err := site.APIRoles(ctx, tx)
 	if err != nil {
 		return aIStatus{}, err
 	}
@@ -165,7 +165,7 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 	if err := problems.Err(); err != nil {
 		return aIStatus{}, err
 	}
-	reach, err := site.APIRoles(ctx, tx)
+	reach, _, err := site.APIRoles(ctx, tx)
 	if err != nil {
 		return aIStatus{}, err
 	}

@@ -215,7 +215,7 @@ func (r *Room) checkConnection(ctx context.Context, tx *db.Tx, in askToConnect) 
 
 // mayConnect refuses somebody whose roles do not reach the API, or who holds no permission.
 func mayConnect(ctx context.Context, tx *db.Tx) error {
-	reach, err := site.APIRoles(ctx, tx)
+	reach, _, err := site.APIRoles(ctx, tx)
 	if err != nil {
 		return err
 	}

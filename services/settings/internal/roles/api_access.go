@@ -8,29 +8,33 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/site"
 	"frontdesk/services/settings/internal/typed"
 )
 
 func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (site.APIAccess, error) {
-	reach, err := site.APIRoles(ctx, tx)
+	reach, version, err := site.APIRoles(ctx, tx)
 	if err != nil {
 		return site.APIAccess{}, err
 	}
 	all, err := Read(ctx, tx)
-	return site.APIAccess{Roles: reach, Available: inService(all)}, err
+	return site.APIAccess{Roles: reach, Available: inService(all), Stamp: document.At(version)}, err
 }
 
 func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 	Roles opt.Value[[]string] `json:"roles,omitzero" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
 }) (site.APIAccess, error) {
-	reach, err := site.LockAPIRoles(ctx, tx)
+	reach, version, err := site.LockAPIRoles(ctx, tx)
 	if err != nil {
+		return site.APIAccess{}, err
+	}
+	if err := tx.Match(version); err != nil {
 		return site.APIAccess{}, err
 	}
 	all, err := Read(ctx, tx)
 	if err != nil || !in.Roles.Set {
-		return site.APIAccess{Roles: reach, Available: inService(all)}, err
+		return site.APIAccess{Roles: reach, Available: inService(all), Stamp: document.At(version)}, err
 	}
 	next := []string{}
 	for _, r := range all {
@@ -44,11 +48,11 @@ func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	if !slices.Equal(next, reach) {
-		if err := site.SetAPIRoles(ctx, tx, next); err != nil {
+		if version, err = site.SetAPIRoles(ctx, tx, next); err != nil {
 			return site.APIAccess{}, err
 		}
 	}
-	return site.APIAccess{Roles: next, Available: inService(all)}, nil
+	return site.APIAccess{Roles: next, Available: inService(all), Stamp: document.At(version)}, nil
 }
 
 // inService are the roles that hold a permission.

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
+	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/row"
 	"frontdesk/services/settings/internal/typed"
 )
@@ -94,6 +95,7 @@ type role struct {
 type roles struct {
 	Roles     []role         `json:"roles" doc:"All roles."`
 	Available availableRoles `json:"available"`
+	document.Stamp
 }
 
 // availableRoles are the roles that can be changed, and the capabilities that the caller holds and so can give.
@@ -102,8 +104,16 @@ type availableRoles struct {
 	Capabilities []string `json:"capabilities" doc:"All permissions that a role can hold."`
 }
 
+// version is that of all roles together: it grows with each change of one.
+func (all All) version() (sum int64) {
+	for _, r := range all {
+		sum += r.Version
+	}
+	return sum
+}
+
 func shown(all All, held auth.Rights) roles {
-	out := roles{Roles: []role{}, Available: availableRoles{Roles: []string{}, Capabilities: held.Capabilities}}
+	out := roles{Stamp: document.At(all.version()), Roles: []role{}, Available: availableRoles{Roles: []string{}, Capabilities: held.Capabilities}}
 	for _, r := range all {
 		if len(r.Capabilities) > 0 {
 			out.Roles = append(out.Roles, role{r.Name, r.Label, r.Capabilities, r.Visibility, r.Fixed})
@@ -144,6 +154,9 @@ func update(ctx context.Context, tx *db.Tx, in struct {
 	}
 	giver, err := CurrentGiver(ctx, tx, all)
 	if err != nil {
+		return roles{}, err
+	}
+	if err := tx.Match(all.version()); err != nil {
 		return roles{}, err
 	}
 	before := all[i]

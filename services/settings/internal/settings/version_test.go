@@ -4,20 +4,33 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"frontdesk/libs/app/apptest"
 )
 
 func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
-	admin := s.As("site_admin")
+	s := start(t)
+	admin := admin(t, s)
 	page := fmt.Sprint("/pages/", admin.Post("/pages", `{"title":"About"}`).Is(201).Field("id"))
+	member := userID(join(t, s, admin, "member@example.com", "staff"))
+	role := fmt.Sprintf("/staff/%d/role", member)
 	s.CheckVersions(admin, map[string]apptest.Change{
 		"PATCH /pages/{id}":          {Path: page, Body: `{"title":"About us"}`},
 		"DELETE /pages/{id}":         {Path: page},
 		"PATCH /settings/form-style": {Path: "/settings/form-style", Body: `{"size":17}`},
 		"PATCH /settings/general":    {Path: "/settings/general", Body: `{"currency":"CHF"}`},
 		"PATCH /settings/portal":     {Path: "/settings/portal", Body: `{"powered_by":true}`},
-		"PATCH /settings/privacy":    {Path: "/settings/privacy", Body: `{"delete_on_uninstall":true}`},
+		"PATCH /settings/api-access": {Path: "/settings/api-access", Body: `{"roles":["staff"]}`},
+		"PATCH /settings/telemetry":  {Path: "/settings/telemetry", Body: `{"stats":true}`},
+		"PATCH /settings/roles/{role}": {Path: "/settings/roles/staff", Body: `{"visibility":"own"}`,
+			Tag: func() string { return admin.Get("/settings/roles").Is(200).Header.Get("ETag") }},
+		"PUT /staff/{user}/role": {Path: role, Body: `{"role":"svc_admin"}`, Tag: func() string {
+			var version int64
+			require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select version from person where id = $1`, member).Scan(&version))
+			return fmt.Sprintf("%q", fmt.Sprint(version))
+		}},
+		"PATCH /settings/privacy": {Path: "/settings/privacy", Body: `{"delete_on_uninstall":true}`},
 	})
 }

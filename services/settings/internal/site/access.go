@@ -18,34 +18,35 @@ type accessDoc struct {
 type APIAccess struct {
 	Roles     []string `json:"roles" doc:"The names of the roles."`
 	Available []string `json:"available" doc:"Roles that can be listed: those that hold a permission."`
+	document.Stamp
 }
 
 // RecordID names the document in the audit log.
 func (APIAccess) RecordID() string { return document.APIAccess }
 
-// APIRoles are the roles whose application passwords reach the API.
-func APIRoles(ctx context.Context, tx *db.Tx) ([]string, error) {
+// APIRoles are the roles whose application passwords reach the API, and their version.
+func APIRoles(ctx context.Context, tx *db.Tx) (roles []string, version int64, err error) {
 	var doc accessDoc
-	_, err := document.Read(ctx, tx, document.APIAccess, &doc)
-	return doc.Roles, err
+	version, err = document.Read(ctx, tx, document.APIAccess, &doc)
+	return doc.Roles, version, err
 }
 
 // LockAPIRoles is APIRoles for a change: it locks the portal's settings, and then them.
-func LockAPIRoles(ctx context.Context, tx *db.Tx) ([]string, error) {
+func LockAPIRoles(ctx context.Context, tx *db.Tx) (roles []string, version int64, err error) {
 	if err := document.LockKey(ctx, tx, document.Portal); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var doc accessDoc
-	_, err := document.Lock(ctx, tx, document.APIAccess, &doc)
-	return doc.Roles, err
+	version, err = document.Lock(ctx, tx, document.APIAccess, &doc)
+	return doc.Roles, version, err
 }
 
-// SetAPIRoles stores and publishes other roles than those that LockAPIRoles has read.
-func SetAPIRoles(ctx context.Context, tx *db.Tx, roles []string) error {
-	if _, err := document.Write(ctx, tx, document.APIAccess, accessDoc{Roles: roles}); err != nil {
-		return err
+// SetAPIRoles stores and publishes other roles than those that LockAPIRoles has read, and answers with their version.
+func SetAPIRoles(ctx context.Context, tx *db.Tx, roles []string) (version int64, err error) {
+	if version, err = document.Write(ctx, tx, document.APIAccess, accessDoc{Roles: roles}); err != nil {
+		return 0, err
 	}
-	return publishAccess(ctx, tx, []string{"roles"})
+	return version, publishAccess(ctx, tx, []string{"roles"})
 }
 
 // publishAccess publishes who may call at all: API access, the second factor and the sign-out of idle browsers, which stand

@@ -35,7 +35,7 @@ func First() map[string]any {
 func (r *Room) Telemetry(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-telemetry", Route: "GET /settings/telemetry", Perm: auth.ManageCRM, Doc: "Get what a person has agreed to send, and exactly what that is.",
 		Use: "Only a person can change it."}, r.getTelemetry)
-	op.Add(set, op.Op{ID: "update-telemetry", Route: "PATCH /settings/telemetry", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "settings",
+	op.Add(set, op.Op{ID: "update-telemetry", Versioned: true, Route: "PATCH /settings/telemetry", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "settings",
 		Doc: "Agree to statistics or a company profile, or withdraw that. Only a person in the app can."}, r.updateTelemetry)
 	op.Add(set, op.Op{ID: "confirm-telemetry", Route: "POST /settings/telemetry/confirm", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "settings",
 		Channel: db.ChannelEmail, Limits: secrets.Attempts, LimitKey: "token", Doc: "Confirm the company profile with the token of a mail.",

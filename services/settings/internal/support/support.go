@@ -41,7 +41,7 @@ func (r *Room) getSupport(ctx context.Context, tx *db.Tx, _ op.None) (support, e
 }
 
 func (r *Room) environment(ctx context.Context, tx *db.Tx) (environment, error) {
-	e := environment{Version: version, Go: runtime.Version(), Timezone: r.Config.Timezone, URL: r.Config.PublicURL, Apps: []string{}}
+	e := environment{Version: product, Go: runtime.Version(), Timezone: r.Config.Timezone, URL: r.Config.PublicURL, Apps: []string{}}
 	for _, a := range r.Apps.State().Apps {
 		if r.Apps.On(a.ID) {
 			e.Apps = append(e.Apps, a.ID)
@@ -81,7 +81,7 @@ func (r *Room) requestSupport(ctx context.Context, tx *db.Tx, in struct {
 			return mailer.Done{}, fault.Invalid("reply_to", problem)
 		}
 	}
-	rows := []mail.Row{{Label: "Type", Value: in.Type}, {Label: "Version", Value: version}}
+	rows := []mail.Row{{Label: "Type", Value: in.Type}, {Label: "Version", Value: product}}
 	if in.IncludeEnvironment {
 		e, err := r.environment(ctx, tx)
 		if err != nil {
@@ -99,7 +99,7 @@ func (r *Room) deactivationFeedback(ctx context.Context, tx *db.Tx, in struct {
 	Text   string `json:"text,omitempty" maxLength:"1000" doc:"More about it, in words."`
 }) (mailer.Done, error) {
 	c := mail.Content{Kind: "feedback.deactivate", Subject: "Feedback: " + strings.ReplaceAll(in.Reason, "_", " "),
-		Rows: []mail.Row{{Label: "Reason", Value: in.Reason}, {Label: "Version", Value: version}}}
+		Rows: []mail.Row{{Label: "Reason", Value: in.Reason}, {Label: "Version", Value: product}}}
 	if text := strings.TrimSpace(in.Text); text != "" {
 		c.Paragraphs = strings.Split(text, "\n\n")
 	}

@@ -66,6 +66,7 @@ type telemetry struct {
 	LastSent    *time.Time  `json:"last_sent" doc:"Always null: nothing is sent."`
 	Live        bool        `json:"live" doc:"There is somewhere to send it to. This build has none, so nothing is ever sent."`
 	Payload     payload     `json:"payload" doc:"Exactly what the statistics are."`
+	document.Stamp
 }
 
 // RecordID names the document in the audit log.
@@ -79,12 +80,12 @@ type payload struct {
 	Pages   int             `json:"pages" doc:"How many pages there are."`
 }
 
-// version of the interface and of the product.
-const version = "1.0.0"
+// product is the version of the interface and of the product.
+const product = "1.0.0"
 
-func (r *Room) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (telemetry, error) {
-	out := telemetry{Stats: doc.Stats, Profile: doc.Profile, ProfileData: doc.ProfileData, LastSent: doc.LastSent,
-		Payload: payload{Version: version, Apps: map[string]bool{}, Users: len(r.Identity.Team())}}
+func (r *Room) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc, version int64) (telemetry, error) {
+	out := telemetry{Stamp: document.At(version), Stats: doc.Stats, Profile: doc.Profile, ProfileData: doc.ProfileData, LastSent: doc.LastSent,
+		Payload: payload{Version: product, Apps: map[string]bool{}, Users: len(r.Identity.Team())}}
 	for _, a := range r.Apps.State().Apps {
 		out.Payload.Apps[a.ID] = r.Apps.On(a.ID)
 	}
@@ -96,10 +97,11 @@ func (r *Room) telemetry(ctx context.Context, tx *db.Tx, doc telemetryDoc) (tele
 
 func (r *Room) getTelemetry(ctx context.Context, tx *db.Tx, _ op.None) (telemetry, error) {
 	var doc telemetryDoc
-	if _, err := document.Read(ctx, tx, document.Telemetry, &doc); err != nil {
+	version, err := document.Read(ctx, tx, document.Telemetry, &doc)
+	if err != nil {
 		return telemetry{}, err
 	}
-	return r.telemetry(ctx, tx, doc)
+	return r.telemetry(ctx, tx, doc, version)
 }
 
 // profileChange names what changes of the profile; the rest stays.
@@ -146,7 +148,11 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	ProfileData profileChange   `json:"profile_data,omitzero"`
 }) (telemetry, error) {
 	var doc telemetryDoc
-	if _, err := document.Lock(ctx, tx, document.Telemetry, &doc); err != nil {
+	version, err := document.Lock(ctx, tx, document.Telemetry, &doc)
+	if err != nil {
+		return telemetry{}, err
+	}
+	if err := tx.Match(version); err != nil {
 		return telemetry{}, err
 	}
 	before := doc
@@ -191,14 +197,14 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	if doc != before {
-		if _, err := document.Write(ctx, tx, document.Telemetry, doc); err != nil {
+		if version, err = document.Write(ctx, tx, document.Telemetry, doc); err != nil {
 			return telemetry{}, err
 		}
 		if err := publishTelemetry(ctx, tx, document.Differences(before.agreed(), doc.agreed())); err != nil {
 			return telemetry{}, err
 		}
 	}
-	return r.telemetry(ctx, tx, doc)
+	return r.telemetry(ctx, tx, doc, version)
 }
 
 // confirmTelemetry takes the token that was mailed to the profile's address. A link to an address that was replaced since is

@@ -64,7 +64,7 @@ func (r *Room) Operations(set *op.Set) {
 		Doc:   "Revoke an invitation. Its link stops working.",
 		Use:   "The account that was made for it is deleted. invite-staff invites again.",
 		Fails: op.Fails{"svc_forbidden rights": roles.FailRights, "svc_forbidden site_admin": roles.FailAdministrator}}, revokeInvitation)
-	op.Add(set, op.Op{ID: "set-staff-role", Route: "PUT /staff/{user}/role", Perm: auth.ManageCRM, Record: "user", Doc: "Give a member of the team another role.",
+	op.Add(set, op.Op{ID: "set-staff-role", Versioned: true, Route: "PUT /staff/{user}/role", Perm: auth.ManageCRM, Record: "user", Doc: "Give a member of the team another role.",
 		Use: "It counts at once, for all that the person does. svc_conflict keeps your own role and the last administrator. Answers with the staff member.",
 		Fails: op.Fails{
 			"svc_conflict own_role":           "Nobody changes their own role.",

@@ -42,7 +42,11 @@ type staffMember struct {
 	RolesYouCanGive []string               `json:"roles_you_can_give" doc:"Roles that the caller may give them."`
 	CanRemove       bool                   `json:"can_remove" doc:"The caller may remove them from the team."`
 	CanRename       bool                   `json:"can_rename" doc:"The caller may change their name."`
+	RoleVersion     int64                  `json:"role_version" doc:"The version of the person's account: the ETag that set-staff-role takes in If-Match."`
 }
+
+// RecordVersion is the answer's ETag.
+func (m staffMember) RecordVersion() int64 { return m.RoleVersion }
 
 func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (staffMember, error) {
 	all, err := roles.Read(ctx, tx)
@@ -70,6 +74,7 @@ func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (sta
 	}
 	held := roles.RightsOf(all, p.Roles)
 	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, roles.Main(p.Roles), held.Visibility(), p.Invited, held.Capabilities
+	out.RoleVersion = p.Version
 	out.NameIsLogin = strings.EqualFold(out.Name, p.Login)
 	out.RolesYouCanGive, out.CanRemove = []string{}, false
 	out.CanRename = tx.Who.Can(auth.ManageCRM) || tx.Who.UserID == p.ID
@@ -104,6 +109,9 @@ func (r *Room) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	onTeam := len(roles.RightsOf(all, p.Roles).Capabilities) > 0 || slices.ContainsFunc(p.Roles, func(name string) bool { return slices.Contains(roles.OfTeam, name) })
 	if !onTeam {
 		return staffMember{}, fault.NotFound("member of the team")
+	}
+	if err := tx.Match(p.Version); err != nil {
+		return staffMember{}, err
 	}
 	next := []string{in.Role}
 	for _, name := range p.Roles {
