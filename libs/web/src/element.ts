@@ -1,6 +1,7 @@
 // The base of the widgets: an open shadow root with the shared style sheet, shown in place of what the element held.
 import { h, render, type ComponentType } from "preact"
 import css from "../css/card.css"
+import { sheetOf } from "./sheet"
 import { languageOf, type Texts } from "./text"
 
 export interface Mount {
@@ -11,9 +12,7 @@ export interface Mount {
   texts: Texts
 }
 
-const sheet = new CSSStyleSheet()
-// Browsers before light-dark() show the light colours.
-sheet.replaceSync(CSS.supports("color", "light-dark(red,red)") ? css : css.replace(/light-dark\((\S+?),\S+?\)/g, "$1"))
+const sheet = sheetOf(css)
 
 /** Defines tag. The element keeps its own content until texts are there and prepare has settled; prepare's answer goes to the
  * component. When the texts cannot be loaded, or prepare fails, the content stays until the browser is online again. */

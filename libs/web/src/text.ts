@@ -21,7 +21,7 @@ export function reader(texts: Texts, language: string, swiss = false) {
       text = texts[key + (n === 1 || (n === 0 && language === "fr") ? "_one" : "_other")]
     }
     text ??= key
-    for (const [name, value] of Object.entries(values ?? {})) text = text.replaceAll(`{${name}}`, String(value))
+    for (const [name, value] of Object.entries(values ?? {})) text = text.replaceAll(`{${name}}`, () => String(value))
     return swiss ? text.replaceAll("ß", "ss") : text
   }
 }

@@ -121,6 +121,18 @@ func (s site) filled(change ...string) url.Values {
 func TestAFormOnItsPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	t.Run("a button that is pressed twice sends one submission", func(t *testing.T) {
+		s := s.again(t)
+		key := regexp.MustCompile(`name="key" value="([^"]+)"`).FindStringSubmatch(s.do("GET", s.path, nil).body)
+		require.NotNil(t, key)
+		in := s.filled("key", key[1])
+		for range 2 {
+			require.Equal(t, 303, s.do("POST", s.path, in).status)
+		}
+		var n int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from submission`).Scan(&n))
+		require.Equal(t, 1, n)
+	})
 	t.Run("a form is sent without script", func(t *testing.T) {
 		s := s.again(t)
 		shown := s.do("GET", s.path, nil)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"html/template"
 	"net/http"
@@ -34,6 +35,9 @@ type view struct {
 	Wrong []part
 	Look  web.Look
 }
+
+// Attempt is the Idempotency-Key of a form without script: a button that is pressed twice sends one submission.
+func (view) Attempt() string { return rand.Text() }
 
 // part is one question.
 type part struct {

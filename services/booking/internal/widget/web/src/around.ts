@@ -30,6 +30,9 @@ export function around(mount: Mount, data: WidgetData): Around {
   const mine = visitorZone()
   const f = formats(locale, zone)
   const clock = formats(locale, mine).clock
+  const dayIn = (timeZone: string) => (moment: string) => new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(new Date(moment))
+  const [ownDay, theirDay] = [dayIn(mine), dayIn(zone)]
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: mine })
   return {
     t,
     f,
@@ -38,7 +41,7 @@ export function around(mount: Mount, data: WidgetData): Around {
     zoneName: city(zone),
     locale,
     language: mount.language,
-    yours: (moment, service) => (["phone", "online"].includes(service.location_type) && differs(moment, zone, mine) ? t("your_time", { time: clock(moment) }) : ""),
+    yours: (moment, service) => (["phone", "online"].includes(service.location_type) && differs(moment, zone, mine) ? t("your_time", { time: theirDay(moment) === ownDay(moment) ? clock(moment) : `${weekday.format(new Date(moment))} ${clock(moment)}` }) : ""),
     price: (amount) => new Intl.NumberFormat(locale, { style: "currency", currency: site.currency || "EUR", minimumFractionDigits: amount.includes(".") ? 2 : 0 }).format(Number(amount)),
     duration: (m) => [m >= 60 && t("hours_short", { n: Math.floor(m / 60) }), m % 60 > 0 && t("minutes_short", { n: m % 60 })].filter(Boolean).join(" "),
     explain: (fault, unanswered) => explain(fault, t, unanswered),

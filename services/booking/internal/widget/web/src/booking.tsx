@@ -188,6 +188,9 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
                 onClick={() => {
                   setBooked(undefined)
                   setSlot(undefined)
+                  // A consent is an act for each booking.
+                  const consents = service?.questions.filter((q) => q.kind === "consent").map((q) => q.id) ?? []
+                  setAnswers(Object.fromEntries(Object.entries(answers).filter(([id]) => !consents.includes(id))))
                   setService(preset)
                   setStaff(start.staff)
                 }}

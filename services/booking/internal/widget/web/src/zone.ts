@@ -10,7 +10,10 @@ export function showVisitorsTime() {
     if (mine === business) continue
     const note = document.createElement("small")
     note.className = "soft"
-    note.textContent = ` (${mine} ${Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ")})`
+    // Where it is another day, the visitor's is named.
+    const local = `${moment.getFullYear()}-${String(moment.getMonth() + 1).padStart(2, "0")}-${String(moment.getDate()).padStart(2, "0")}`
+    const day = local === at.slice(0, 10) ? "" : new Intl.DateTimeFormat(document.documentElement.lang || "en", { weekday: "short" }).format(moment) + " "
+    note.textContent = ` (${day}${mine} ${Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ")})`
     time.append(note)
   }
 }

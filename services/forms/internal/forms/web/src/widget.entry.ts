@@ -2,13 +2,13 @@
 // shadow root with the shared style sheet. Until then, and when no answer comes, the element's own content stays; once the browser is
 // online again, it is asked for again. preview shows a form that is not on the server, which is never sent.
 import css from "@web/../css/card.css"
+import { sheetOf } from "@web/sheet"
 import { applyLook, type Site } from "@web/style"
 import { languageOf } from "@web/text"
 import { enhance, type AfterSubmit } from "./send"
 
 const origin = new URL(import.meta.url).origin
-const sheet = new CSSStyleSheet()
-sheet.replaceSync(css)
+const sheet = sheetOf(css)
 
 // The text for a form that the server does not have.
 const gone: Record<string, string> = {
