@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, checkModes, visitor } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { browser, checkScreens, desk, member, open, team, unique } from "./team.mjs"
+import { browser, checkScreens, desk, member, open, openListening, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
 
@@ -37,33 +37,36 @@ test("a document is saved with what differs, and a refusal stands at its field",
   await v.end()
 })
 
-test("two people change one document: what does not clash is kept, what clashes is asked", async (t) => {
+test("two people change one document: what does not clash is kept, what clashes is said before it is saved", async (t) => {
   const before = await desk.admin.get("/settings/booking")
   t.after(() => desk.admin.patch("/settings/booking", { cancel_notice_hours: before.cancel_notice_hours, max_advance_days: before.max_advance_days }))
   const v = await member()
-  // Without the stream nothing shows by itself, so the form is as old as a person's who thinks for a while.
-  await v.page.route("**/v1/live", (route) => route.abort())
-  await open(v, "/settings/booking", "Booking rules")
+  await openListening(v, "/settings/booking", "Booking rules")
   const hours = v.page.getByLabel("Until so many hours before")
   await hours.fill("5")
   await desk.admin.patch("/settings/booking", { max_advance_days: 77 })
+  await v.page.waitForFunction(() => document.querySelector("[name=max_advance_days]").value === "77")
+  assert.equal(await hours.inputValue(), "5")
   await save(v)
   await v.page.getByText("Booking rules: saved.").waitFor()
   assert.deepEqual([(await desk.admin.get("/settings/booking")).cancel_notice_hours, (await desk.admin.get("/settings/booking")).max_advance_days], [5, 77])
   await hours.fill("6")
   await desk.admin.patch("/settings/booking", { cancel_notice_hours: 9 })
-  await save(v)
   await v.page.getByText("Somebody else changed the same thing meanwhile.").waitFor()
   assert.equal(await hours.inputValue(), "6")
+  await v.page.getByText("Theirs: 9").waitFor()
   await check(v.page, "portal settings booking conflict")
   await v.page.getByRole("button", { name: "Take theirs" }).click()
   await v.page.waitForFunction(() => document.querySelector("[name=cancel_notice_hours]").value === "9")
+  await hours.fill("7 hours")
+  await save(v)
+  await v.page.locator(".problem").waitFor()
+  assert.equal(await hours.inputValue(), "7 hours", "what is no number stays, and is refused")
   await hours.fill("7")
   await desk.admin.patch("/settings/booking", { cancel_notice_hours: 11 })
-  await save(v)
   await v.page.getByRole("button", { name: "Save mine" }).click()
   await v.page.getByText("Somebody else changed").waitFor({ state: "detached" })
-  assert.equal((await desk.admin.get("/settings/booking")).cancel_notice_hours, 7)
+  await until("mine", async () => (await desk.admin.get("/settings/booking")).cancel_notice_hours === 7)
   await v.end()
 })
 

@@ -244,14 +244,14 @@ test("address, events and switch change; of two people who change one value the 
   await v.page.getByText(`${w.name} is saved.`).waitFor()
   assert.ok((await desk.admin.get("/webhooks/" + w.id)).events.includes("appointment.cancelled"))
 
-  // A colleague gives it another name while this person types one; the stream is kept from telling the screen.
+  // A colleague gives it another name while this person types one, and the stream does not tell the screen.
   await v.page.route("**/v1/live", (route) => route.abort())
   await v.page.reload()
   await v.page.getByRole("button", { name: /^Name/ }).click()
   await v.page.getByRole("textbox", { name: "Name" }).fill("Mine " + unique())
   await desk.admin.patch("/webhooks/" + w.id, { name: "Theirs" })
   await v.page.keyboard.press("Enter")
-  await v.page.getByText("Somebody else changed this meanwhile").waitFor()
+  await v.page.getByText("Somebody else changed the same thing meanwhile.").waitFor()
   await v.page.getByRole("heading", { name: "Theirs", level: 1 }).waitFor()
   await check(v.page, "portal webhook conflict")
   await v.page.keyboard.press("Escape")

@@ -56,12 +56,12 @@ const screens = {
 
 // The modules that every page loads are one file: it compresses better than several. kit/main stays outside: a browser that needs a stack of its
 // first calls would read the whole file of the shell once more.
-const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|src\/(api\/(client|fault|key)|kit\/(router|root|shell|start|text|once|late|media|places|states|toast|problem|session|theme|keys|button|app)\.ts)/
+const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|src\/(api\/(client|fault|key|version)|kit\/(router|queries|choice|root|shell|start|text|once|late|media|places|states|toast|problem|session|theme|keys|button|app)\.ts)/
 
 // The modules that most screens load are a second file: a request costs a slow phone more than a few bytes that a screen does not need.
 // What only records and dialogs need is a third: no list and no calendar waits for it.
 const parts = /node_modules\/(lucide-react|@tanstack)\/|src\/(kit\/(dates|list|panel|screens|search)|settings\/documents)\.tsx?/
-const edit = /src\/(kit\/(copy|detail|dialog|form)|api\/attempts)\.tsx?/
+const edit = /src\/(kit\/(copy|detail|dialog|draft|use-draft|form)|api\/attempts)\.tsx?/
 
 export default defineConfig({
   base: "/_ui/portal/",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { runnerImport } from "vite"
+import { modules } from "../../modules.mjs"
 
-const { Keys } = (await runnerImport(new URL("attempts.ts", import.meta.url).pathname, { configFile: false, logLevel: "error" })).module
+const { Keys } = await modules("api/attempts")
 
 test("attempts with the same words have one key, other words another", () => {
   const keys = new Keys()

@@ -3,6 +3,9 @@ export type Problem = { code: string; message?: string } & Record<string, unknow
 
 /** A refusal in the shape of every endpoint: code, message and facts. Without an answer the code is "offline". */
 export class Fault extends Error {
+  /** Whether a draft shows itself what is wrong: what somebody else has changed as well. */
+  shown = false
+
   constructor(
     readonly code: string,
     readonly status: number,

@@ -4937,6 +4937,11 @@ export interface components {
             name_is_login: boolean;
             /** @description Their strongest role. */
             role: string;
+            /**
+             * Format: int64
+             * @description The version of the person's account, which set-staff-role takes in If-Match.
+             */
+            role_version: number;
             /** @description Roles that the caller may give them. */
             roles_you_can_give: string[];
             /**
@@ -4951,6 +4956,11 @@ export interface components {
              * @description The user id of the person.
              */
             user_id: number;
+            /**
+             * Format: int64
+             * @description The version of name, hours, services and meeting link: the ETag that changes of them take in If-Match.
+             */
+            version: number;
         };
         BookingStatistics: {
             /** @description The oldest first. */
@@ -7031,6 +7041,11 @@ export interface components {
             name_is_login: boolean;
             /** @description Their strongest role. */
             role: string;
+            /**
+             * Format: int64
+             * @description The version of the person's account: the ETag that set-staff-role takes in If-Match.
+             */
+            role_version: number;
             /** @description Roles that the caller may give them. */
             roles_you_can_give: string[];
             /**
@@ -22881,7 +22896,10 @@ export interface operations {
     "update-api-access": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24026,7 +24044,10 @@ export interface operations {
     "update-role": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The name of the role, see get-roles.
@@ -24237,7 +24258,10 @@ export interface operations {
     "update-telemetry": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -25114,7 +25138,10 @@ export interface operations {
     "update-staff": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The user id of the person.
@@ -25699,7 +25726,10 @@ export interface operations {
     "update-staff-hours": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The user id of the person.
@@ -25849,7 +25879,10 @@ export interface operations {
     "set-staff-role": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The user id of the person.

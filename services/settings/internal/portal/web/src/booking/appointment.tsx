@@ -3,11 +3,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, UserRoundX, X } from "lucide-react"
 import { useEffect, useState } from "react"
-import { api, take } from "@/api/client"
+import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { Button, ButtonLink } from "@/kit/button"
 import { dayLongText, dayOf, dayText, elsewhere, momentText, timeRange, timeText } from "@/kit/dates"
-import { useChange } from "@/kit/detail"
 import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { useKeys } from "@/kit/keys"
@@ -17,6 +16,7 @@ import { can, start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { Clash, useDraft } from "@/kit/use-draft"
 import { actionsOf, appointmentKey, appointmentQuery, appointmentsChanged, durationText, placeKinds, type Appointment as Record, type PlaceKind } from "./data"
 import { Place, Status } from "./marks"
 import { MoveDialog } from "./move"
@@ -94,26 +94,19 @@ function Others({ a }: { a: Record }) {
 /** Marks what clients never get to see. */
 const Internal = () => <span className="internal"><EyeOff aria-hidden />{t("booking.internal")}</span>
 
-/** The internal note shows at once as it was typed, and comes back into its field when it is refused. */
+/** The internal note stays in its field as it was typed until it is saved. */
 function Note({ a }: { a: Record }) {
-  const change = useChange<Record>(appointmentKey(a.id))
-  const [typed, setTyped] = useState<string>()
+  const draft = useDraft(a, appointmentKey(a.id), ({ whole, version }) => take(api.PATCH("/appointments/{id}", { params: { path: { id: a.id }, header: ifMatch(version) }, body: { notes: whole.notes } })))
   if (!can("svc_manage_bookings")) return <p className={a.notes ? "pre" : "soft"}>{a.notes || "–"}</p>
-  const save = async () => {
-    const notes = typed?.trim() ?? ""
-    setTyped(undefined)
-    if (typed === undefined || notes === a.notes) return
-    try {
-      await change((old) => ({ ...old, notes }), () => take(api.PATCH("/appointments/{id}", { params: { path: { id: a.id } }, body: { notes } })))
-    } catch {
-      setTyped((now) => now ?? notes)
-    }
-  }
+  const save = () => void draft.save().catch((e: unknown) => asFault(e).shown || toastFault(e))
+  const theirs = draft.theirs("notes")
   return (
-    <form className="note" onSubmit={(e) => (e.preventDefault(), void save())}>
-      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={typed ?? a.notes} maxLength={2000} onChange={(e) => setTyped(e.target.value)}
-        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void save()} />
-      {typed !== undefined && typed.trim() !== a.notes && <span className="row"><Button small onClick={() => setTyped(undefined)}>{t("cancel")}</Button><Button kind="main" small type="submit">{t("save")}</Button></span>}
+    <form className="note" onSubmit={(e) => (e.preventDefault(), save())}>
+      <Clash draft={draft} />
+      {theirs && <p className="pre soft">{String(theirs.value)}</p>}
+      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={draft.mine.notes} maxLength={2000} onChange={(e) => draft.set("notes", e.target.value)}
+        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && save()} />
+      {draft.dirty && <span className="row"><Button small onClick={() => draft.drop()}>{t("cancel")}</Button><Button kind="main" small type="submit" busy={draft.sending}>{t("save")}</Button></span>}
     </form>
   )
 }
@@ -151,8 +144,8 @@ function PlaceDialog({ a, onClose }: { a: Record; onClose: () => void }) {
       <Form form={form}>
         <div className="dialog-body">
           <SelectField name="location_type" label={t("booking.place")} value={kind} onChange={(e) => setKind(e.target.value as PlaceKind)} options={placeKinds.map((value) => ({ value, label: t(`booking.place.${value}`) }))} />
-          {kind === "online" ? <TextField name="meeting_url" label={t("booking.meeting_url")} help={t("booking.meeting_url_help")} type="url" defaultValue={a.meeting_url} maxLength={500} />
-            : <TextField name="location" label={t(kind === "client" ? "booking.client_address" : "booking.location")} defaultValue={a.location} maxLength={500} />}
+          {kind === "online" ? <TextField name="meeting_url" label={t("booking.meeting_url")} help={t("booking.meeting_url_help")} type="url" defaultValue={a.meeting_url} maxLength={2048} />
+            : <TextField name="location" label={t(kind === "client" ? "booking.client_address" : "booking.location")} defaultValue={a.location} maxLength={255} />}
           <p className="with-icon soft"><Mail aria-hidden />{t("booking.client_mailed", { name: a.contact.name })}</p>
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("booking.save_and_mail")}</Button></footer>

@@ -18,7 +18,7 @@ import { actionsOf, allStatuses, exceptionsQuery, useStaff, type Appointment, ty
 import type { Block } from "./grid"
 import { Status } from "./marks"
 import type { Chosen } from "./times"
-import { clockOf, dayWords, minutesOf, momentOf, wallOf } from "./wall"
+import { clockOf, dayWords, minutesOf, momentOf, sameMoment, wallOf } from "./wall"
 
 const Grid = lazy(() => import("./grid"))
 const MoveDialog = late(() => import("./move").then((m) => ({ default: m.MoveDialog })))
@@ -78,7 +78,7 @@ export function Calendar() {
 }
 
 /** What is not to be worked in, day by day: the rest of the day, time off and closures with their words. */
-function useBlocks(view: "day" | "week", calendar: { staff: { user_id: number; days: { date: string; hours: string[][] }[] }[]; appointments: Appointment[] } | undefined, off: Exception[], from: string, to: string) {
+function useBlocks(view: "day" | "week", calendar: { staff: { user_id: number; name: string; days: { date: string; hours: string[][] }[] }[]; appointments: Appointment[] } | undefined, off: Exception[], from: string, to: string) {
   return useMemo(() => {
     const out: Block[] = []
     if (!calendar) return { blocks: out, min: "08:00", max: "18:00" }
@@ -106,7 +106,10 @@ function useBlocks(view: "day" | "week", calendar: { staff: { user_id: number; d
         for (const person of calendar.staff) {
           if (e.user_id !== null && e.user_id !== person.user_id) continue
           if (view === "week" && e.user_id === null && person !== calendar.staff[0]) continue
-          const words = e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off")
+          // In a week of several people, a day off of one is no day off of all: it is named above.
+          const several = view === "week" && e.user_id !== null && calendar.staff.length > 1
+          if (several && !e.start) continue
+          const words = (several ? `${person.name}: ` : "") + (e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off"))
           out.push({ id: `off-${e.id}-${person.user_id}-${day}`, start: wall(day, e.start ? minutesOf(e.start) : 0), end: wall(day, e.end ? minutesOf(e.end) : 1440), staff: person.user_id, label: words, look: e.start ? "away" : "away away--day", lines: e.start ? [words] : [], background: true })
         }
       }
@@ -163,7 +166,7 @@ function Times({ view, date, from, to, staff }: { view: "day" | "week"; date: st
           onOpen={(id) => void go({ to: "/appointments/$id", params: { id } })}
           onMove={(id, wall, user) => {
             const a = find(id)
-            if (a && (momentOf(wall) !== a.starts_at || user !== a.staff.user_id)) setMoving({ a, to: { starts_at: momentOf(wall), staff: user, outside: false } })
+            if (a && (!sameMoment(momentOf(wall), a.starts_at) || user !== a.staff.user_id)) setMoving({ a, to: { starts_at: momentOf(wall), staff: user, outside: false } })
           }}
           onFree={can("svc_manage_bookings") ? (wall, user) => void go({ to: "/appointments/new", search: { at: wall.slice(0, 16), staff: user ? String(user) : staff } }) : undefined} />
       </Suspense>

@@ -1,22 +1,26 @@
 import "./booking.css"
-import { useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { CalendarOff, Copy, Plus, Store, Trash2, TriangleAlert, Users } from "lucide-react"
 import { useState } from "react"
-import { api, take } from "@/api/client"
+import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
+import { numberOf } from "@/api/version"
 import { Button } from "@/kit/button"
 import { dayText, timeText, today } from "@/kit/dates"
-import { Inline, useChange } from "@/kit/detail"
+import { Inline } from "@/kit/detail"
 import { Dialog } from "@/kit/dialog"
-import { Form, SelectField, text, TextField, useForm, useUnsavedGuard } from "@/kit/form"
+import { Form, SaveBar, SelectField, text, TextField, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
+import { saying } from "@/kit/problem"
 import { Head, initials } from "@/kit/shell"
 import { can, me } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { Clash } from "@/kit/use-draft"
 import { closuresQuery, mayChange, staffQuery, timeOffQuery, timesChanged, type Exception, type Member } from "./data"
+import { useMemberDraft } from "./member"
 import { clockOf, minutesOf, periodWords } from "./wall"
 
 const route = getRouteApi("/hours")
@@ -72,14 +76,16 @@ export const weekText = (hours: Member["hours"]) => {
 export function Week({ m }: { m: Member }) {
   const queries = useQueryClient()
   const fixed = !mayChange(m.user_id)
-  const [changed, setChanged] = useState<WeekOf>()
-  const [busy, setBusy] = useState(false)
+  const draft = useMemberDraft(m, async ({ whole, version }) => {
+    const hours = Object.fromEntries(Object.entries(read(whole.hours)).filter(([, b]) => b.length > 0).map(([d, b]) => [d, [...b].sort((x, y) => minutesOf(x[0]) - minutesOf(y[0]))]))
+    const after = await take(api.PUT("/staff/{user}/hours", { params: { path: { user: m.user_id }, header: ifMatch(version) }, body: { hours } }))
+    timesChanged(queries)
+    return { ...whole, hours: after as Member["hours"], version: numberOf(after) }
+  })
   const [problem, setProblem] = useState("")
   const [copying, setCopying] = useState<number>()
-  const week = changed ?? read(m.hours)
-  const dirty = changed !== undefined && JSON.stringify(changed) !== JSON.stringify(read(m.hours))
-  useUnsavedGuard(dirty)
-  const set = (day: number, blocks: Blocks) => (setChanged({ ...week, [day]: blocks }), setProblem(""))
+  const week = read(draft.mine.hours)
+  const set = (day: number, blocks: Blocks) => (draft.set(`hours.${day}`, blocks.length > 0 ? blocks : undefined), setProblem(""))
   const add = (day: number) => {
     const last = week[day]!.at(-1)
     const from = last ? Math.min(minutesOf(last[1]) + 60, 23 * 60) : 9 * 60
@@ -92,20 +98,12 @@ export function Week({ m }: { m: Member }) {
   }
   const bad = Object.entries(week).some(([d, blocks]) => blocks.some((_, i) => wrong(Number(d), i)))
   const save = async () => {
-    if (bad) return
-    setBusy(true)
     try {
-      const hours = Object.fromEntries(Object.entries(week).filter(([, b]) => b.length > 0).map(([d, b]) => [d, [...b].sort((x, y) => minutesOf(x[0]) - minutesOf(y[0]))]))
-      const after = await take(api.PUT("/staff/{user}/hours", { params: { path: { user: m.user_id } }, body: { hours } }))
-      queries.setQueryData<Member[]>(staffQuery.queryKey, (old) => old?.map((x) => (x.user_id === m.user_id ? { ...x, hours: after as Member["hours"] } : x)))
-      setChanged(undefined)
-      timesChanged(queries)
+      await draft.save()
       toast(t("booking.hours_saved", { name: m.name }))
     } catch (e) {
       const f = asFault(e)
-      setProblem(f.details.hours?.message ?? f.message)
-    } finally {
-      setBusy(false)
+      if (!f.shown) setProblem(f.details.hours?.message ?? saying(f))
     }
   }
   return (
@@ -144,8 +142,9 @@ export function Week({ m }: { m: Member }) {
         })}
       </ol>
       {problem && <div className="panel-body"><p className="problem" role="alert">{problem}</p></div>}
-      {!fixed && dirty && <div className="save-bar save-bar--in"><span className="soft">{t("booking.unsaved")}</span><span className="row"><Button onClick={() => setChanged(undefined)}>{t("cancel")}</Button><Button kind="main" busy={busy} disabled={bad} onClick={() => void save()}>{t("save")}</Button></span></div>}
-      {copying && <CopyDialog day={copying} onClose={() => setCopying(undefined)} onCopy={(days) => (setChanged({ ...week, ...Object.fromEntries(days.map((d) => [d, week[copying]!])) }), setCopying(undefined))} />}
+      {draft.clashes.length > 0 && <div className="panel-body"><Clash draft={draft} /></div>}
+      {!fixed && draft.dirty && <form onSubmit={(e) => (e.preventDefault(), bad || void save())}><SaveBar draft={draft} busy={draft.sending} className="save-bar save-bar--in" disabled={bad} /></form>}
+      {copying && <CopyDialog day={copying} onClose={() => setCopying(undefined)} onCopy={(days) => (days.forEach((d) => set(d, week[copying]!)), setCopying(undefined))} />}
     </Panel>
   )
 }
@@ -173,17 +172,10 @@ function CopyDialog({ day, onCopy, onClose }: { day: number; onCopy: (days: numb
 
 /** The link that stands in the mails of appointments online. */
 export function Online({ m }: { m: Member }) {
-  const key: QueryKey = staffQuery.queryKey
-  const change = useChange<Member[]>(key)
+  const draft = useMemberDraft(m)
   return (
     <Panel title={t("booking.online_place")}>
-      <dl className="facts panel-body">
-        <Inline label={t("booking.meeting_url")} name="meeting_url" type="url" value={m.meeting_url} max={500} readOnly={!mayChange(m.user_id)}
-          onSave={(meeting_url) => change((all) => all.map((x) => (x.user_id === m.user_id ? { ...x, meeting_url } : x)), async () => {
-            await take(api.PATCH("/staff/{user}", { params: { path: { user: m.user_id } }, body: { meeting_url } }))
-            return undefined
-          }, false)} />
-      </dl>
+      <dl className="facts panel-body"><Inline label={t("booking.meeting_url")} name="meeting_url" type="url" draft={draft} max={2048} readOnly={!mayChange(m.user_id)} /></dl>
     </Panel>
   )
 }
@@ -214,7 +206,7 @@ export function TimeOff({ user, name }: { user: number | null; name: string }) {
   }
   return (
     <Panel title={t(user === null ? "booking.closures" : "booking.times_off")} beside={may && <Button small icon={<CalendarOff aria-hidden />} onClick={() => setAdding(true)}>{t(user === null ? "booking.add_closure" : "booking.add_off")}</Button>}>
-      {query.isPending ? <Skeleton lines={3} /> : query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : shown.length === 0 ? <p className="panel-body soft">{t(user === null ? "booking.no_closures" : "booking.no_off")}</p> : (
+      {query.isPending ? <Skeleton lines={3} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : shown.length === 0 ? <p className="panel-body soft">{t(user === null ? "booking.no_closures" : "booking.no_off")}</p> : (
         <ul className="off-list">
           {shown.map((e) => (
             <li key={e.id} className={e.date_to < today() ? "off-row off-row--past" : "off-row"}>

@@ -9,7 +9,7 @@ import { api, take, type Schema } from "@/api/client"
 import { asFault, type Fault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
-import { Form, text, TextField, useForm, useUnsavedGuard } from "@/kit/form"
+import { Form, text, TextField, useForm } from "@/kit/form"
 import { latest } from "@/kit/latest"
 import { saying, why } from "@/kit/problem"
 import { Head, initials } from "@/kit/shell"
@@ -17,10 +17,11 @@ import { can, kept } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useUnsavedGuard } from "@/kit/use-draft"
 import { appointmentsChanged, durationText, priceText, servicesQuery, useStaff, type Service, type Slot } from "./data"
 import { Place } from "./marks"
 import { arrows, Times, type Chosen } from "./times"
-import { momentOf } from "./wall"
+import { momentOf, sameMoment } from "./wall"
 
 const route = getRouteApi("/appointments/new")
 
@@ -93,7 +94,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
     const day = search.at?.slice(0, 10) ?? at.slice(0, 10)
     const free = await queries.query({ queryKey: ["slots", s.id, mine, day, day], queryFn: async () => (await take(api.GET("/slots", { params: { query: { service: s.id, from: day, to: day, ...(mine !== null && { staff: mine }) } } }))).items }).catch(() => [] as Slot[])
     // Whoever has meanwhile chosen another service, person or time wants that one.
-    if (stands()) pick({ starts_at: at, staff: mine, outside: !free.some((f) => f.starts_at === at) })
+    if (stands()) pick({ starts_at: at, staff: mine, outside: !free.some((f) => sameMoment(f.starts_at, at)) })
   }
   const send = async (c = chosen) => {
     if (!client || !service || !c || busy) return

@@ -9,7 +9,7 @@ import { once } from "@/kit/once"
 import { start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
-import { dayWords, momentOf, wallOf } from "./wall"
+import { dayWords, momentOf, wallOf, sameMoment } from "./wall"
 
 /** A time that somebody chose. staff is null for whoever is free; outside is a time that the free times do not list. */
 export type Chosen = { starts_at: string; staff: number | null; outside: boolean }
@@ -102,7 +102,7 @@ export function Times({ what, staff, from = today(), value, onPick, focus }: {
               <p className="times-part" aria-hidden>{p.name}</p>
               <div className="times-grid">
                 {p.items.map((s) => (
-                  <button key={s.starts_at} type="button" className="time num" aria-pressed={value?.starts_at === s.starts_at && !value.outside} onClick={() => onPick({ starts_at: s.starts_at, staff, outside: false })}>{timeText(s.starts_at)}</button>
+                  <button key={s.starts_at} type="button" className="time num" aria-pressed={value !== undefined && sameMoment(value.starts_at, s.starts_at) && !value.outside} onClick={() => onPick({ starts_at: s.starts_at, staff, outside: false })}>{timeText(s.starts_at)}</button>
                 ))}
               </div>
             </div>

@@ -9,15 +9,18 @@ const shown = once(() => new Intl.DateTimeFormat("en-CA", { timeZone: start.zone
 /** What the wall shows at a moment. */
 export const wallOf = (moment: string | number): string => shown().format(new Date(moment)).replace(", ", "T")
 
-/** The moment at which the wall shows a time; the first of two, and an hour later for one that a change of the clocks leaves out. */
+/** The moment at which the wall shows a time, as the API writes it; the first of two, and an hour later for one that a change of the clocks leaves out. */
 export function momentOf(wall: string): string {
   const wanted = Date.parse(wall + (wall.length === 16 ? ":00Z" : "Z"))
   const offset = (at: number) => Date.parse(wallOf(at) + "Z") - at
   // The offsets of the days around it are the only ones that can hold.
   const [before, after] = [offset(wanted - 86_400_000), offset(wanted + 86_400_000)]
   const found = [wanted - before, wanted - after].filter((at) => Date.parse(wallOf(at) + "Z") === wanted)
-  return new Date(found.length > 0 ? Math.min(...found) : wanted - before).toISOString()
+  return new Date(found.length > 0 ? Math.min(...found) : wanted - before).toISOString().replace(".000Z", "Z")
 }
+
+/** Whether two texts are one moment, whoever wrote them. */
+export const sameMoment = (a: string, b: string) => Date.parse(a) === Date.parse(b)
 
 /** A time on the wall, seconds later on the same wall. */
 export const wallPlus = (wall: string, seconds: number): string => new Date(Date.parse(wall + "Z") + seconds * 1000).toISOString().slice(0, 19)

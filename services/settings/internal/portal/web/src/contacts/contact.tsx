@@ -3,12 +3,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { ArrowLeft, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { Keys } from "@/api/attempts"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dateText, momentText } from "@/kit/dates"
-import { Inline, useChange } from "@/kit/detail"
+import { Inline } from "@/kit/detail"
 import { confirm } from "@/kit/dialog"
+import { typedNumber } from "@/kit/draft"
 import type { Page } from "@/kit/list"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
@@ -17,8 +17,9 @@ import { can, me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { Consents } from "./consents"
-import { contactKey, contactQuery, statuses, useTeam, type Contact as Record } from "./data"
+import { contactKey, contactQuery, membersOrNone, statuses, useTeam, type Contact as Record } from "./data"
 import { CustomFields } from "./fields"
 import { Links } from "./links"
 import { Status } from "./marks"
@@ -41,25 +42,22 @@ export function Contact() {
 
 type Change = { first_name?: string; last_name?: string; email?: string; phone?: string; status?: Record["status"]; source?: string; owner_user_id?: number | null; tags?: string[]; fields?: { [key: string]: unknown } }
 
-/** Changes values of a contact: at once on the screen, back when they are refused. */
-export function useContactChange(id: string) {
+/** A draft of a contact, each of whose values is saved where it stands. */
+function useContactDraft(c: Record) {
   const queries = useQueryClient()
-  const change = useChange<Record>(contactKey(id))
-  return async (values: Change, loud?: boolean) => {
-    const merged = (c: Record) => ({ ...c, ...values, fields: { ...c.fields, ...values.fields } })
-    await change(merged, () => take(api.PATCH("/contacts/{id}", { params: { path: { id } }, body: { mode: "overwrite", ...values } })), loud)
-    void queries.invalidateQueries({ queryKey: timelineKey("contacts", id) })
+  return useDraft(c, contactKey(c.id), async ({ change, version }) => {
+    const after = await take(api.PATCH("/contacts/{id}", { params: { path: { id: c.id }, header: ifMatch(version) }, body: { mode: "overwrite", ...(change as Change) } }))
+    void queries.invalidateQueries({ queryKey: timelineKey("contacts", c.id) })
     void queries.invalidateQueries({ queryKey: ["contacts", "list"] })
-  }
+    return after
+  })
 }
 
 function Person({ c }: { c: Record }) {
-  const change = useContactChange(c.id)
+  const draft = useContactDraft(c)
   const team = useTeam()
   const fixed = !can("svc_edit_contacts") || c.deleted_at !== null
-  const text = (name: "first_name" | "last_name" | "email" | "phone" | "source") => ({
-    name, label: t(`contacts.${name}`), value: c[name], readOnly: fixed, onSave: (v: string) => change({ [name]: v }, false),
-  })
+  const text = (name: "first_name" | "last_name" | "email" | "phone" | "source") => ({ name, label: t(`contacts.${name}`), draft, readOnly: fixed })
   return (
     <>
       <Head title={nameOf(c)} back={<><Link to="/contacts" className="icon-button" aria-label={t("nav.contacts")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(nameOf(c))}</span></>} count={<Status status={c.status} />}>
@@ -74,18 +72,16 @@ function Person({ c }: { c: Record }) {
               <Inline {...text("last_name")} max={100} />
               <Inline {...text("email")} type="email" max={190} />
               <Inline {...text("phone")} type="tel" max={50} />
-              <Inline label={t("contacts.status")} name="status" value={c.status} show={<Status status={c.status} />} options={statuses()} readOnly={fixed} onSave={(v) => change({ status: v as Record["status"] }, false)} />
-              <Inline label={t("contacts.owner")} name="owner_user_id" value={c.owner_user_id ? String(c.owner_user_id) : ""} readOnly={fixed}
-                show={team.find((m) => m.user_id === c.owner_user_id)?.name} options={[{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]}
-                onSave={(v) => change({ owner_user_id: v ? Number(v) : null }, false)} />
+              <Inline label={t("contacts.status")} name="status" draft={draft} show={(v) => <Status status={v as Record["status"]} />} options={statuses()} readOnly={fixed} />
+              <Inline label={t("contacts.owner")} name="owner_user_id" draft={draft} readOnly={fixed} parse={(v) => typedNumber(v)} options={membersOrNone(team)} />
               <Inline {...text("source")} max={50} />
               <div className="fact"><dt>{t("contacts.since")}</dt><dd>{dateText(c.created_at)}</dd></div>
             </dl>
           </Panel>
           <Panel title={t("contacts.tags")}>
-            <div className="panel-body"><Tags tags={c.tags} readOnly={fixed} onChange={(tags) => change({ tags })} /></div>
+            <div className="panel-body"><Tags tags={draft.mine.tags} readOnly={fixed} onChange={(tags) => void draft.change("tags", tags)} /></div>
           </Panel>
-          <CustomFields entity="contact" values={c.fields} readOnly={fixed} onSave={(key, v) => change({ fields: { [key]: v } }, false)} />
+          <CustomFields entity="contact" draft={draft} readOnly={fixed} />
           <Links side="contacts" id={c.id} readOnly={fixed} />
           <Consents c={c} readOnly={fixed} />
         </div>
@@ -100,35 +96,33 @@ function Person({ c }: { c: Record }) {
   )
 }
 
-/** A note stands in the timeline at once; when it is refused it comes back into its field. */
+const noNote = { body: "" }
+
+/** A note is a draft of an empty one. It stands in the timeline at once, and in its field until it is filed. */
 function Note({ id }: { id: string }) {
   const queries = useQueryClient()
-  const [typed, setTyped] = useState("")
-  const [keys] = useState(() => new Keys())
-  const add = async () => {
-    const body = typed.trim()
-    if (!body) return
+  const draft = useDraft(noNote, { load: () => Promise.resolve(noNote), keep: () => {} }, async ({ change: { body = "" }, key }) => {
     const cached = timelineKey("contacts", id)
     void queries.cancelQueries({ queryKey: cached })
     const before = queries.getQueryData(cached)
     const entry: Entry = { type: "note", subject: "", body, data: {}, channel: me.channel, actor_label: me.name, user_id: me.user_id, contact: null, created_at: new Date().toISOString() }
     queries.setQueryData<{ pages: Page<Entry>[] }>(cached, (old) => old && { ...old, pages: old.pages.map((p, i) => (i === 0 ? { ...p, items: [entry, ...(p.items ?? [])] } : p)) })
-    setTyped("")
     try {
-      await take(api.POST("/contacts/{id}/notes", { params: { path: { id }, header: { "Idempotency-Key": keys.of(body) } }, body: { body } }))
-      keys.settle(body)
-      void queries.invalidateQueries({ queryKey: cached })
+      await take(api.POST("/contacts/{id}/notes", { params: { path: { id }, header: { "Idempotency-Key": key } }, body: { body } }))
     } catch (e) {
       queries.setQueryData(cached, before)
-      setTyped((now) => now || body)
-      toastFault(e)
+      throw e
+    } finally {
+      void queries.invalidateQueries({ queryKey: cached })
     }
-  }
+    return noNote
+  })
+  const add = () => void draft.save().catch(toastFault)
   return (
-    <form className="note" onSubmit={(e) => (e.preventDefault(), void add())}>
-      <textarea className="input" rows={2} aria-label={t("contacts.note")} placeholder={t("contacts.note_hint")} value={typed} maxLength={65535} onChange={(e) => setTyped(e.target.value)}
-        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void add()} />
-      {typed.trim() && <Button kind="main" small type="submit">{t("contacts.note_add")}</Button>}
+    <form className="note" onSubmit={(e) => (e.preventDefault(), add())}>
+      <textarea className="input" rows={2} aria-label={t("contacts.note")} placeholder={t("contacts.note_hint")} value={draft.mine.body} readOnly={draft.sending} maxLength={65535} onChange={(e) => draft.set("body", e.target.value)}
+        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && !draft.sending && add()} />
+      {draft.dirty && <Button kind="main" small type="submit" busy={draft.sending}>{t("contacts.note_add")}</Button>}
     </form>
   )
 }

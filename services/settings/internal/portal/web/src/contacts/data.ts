@@ -28,5 +28,8 @@ export const useGroups = (entity: "contact" | "organization") =>
 export const statuses = () => (["lead", "customer", "inactive"] as const).map((value) => ({ value, label: t(`contacts.status.${value}`) }))
 export const subscriptions = () => (["none", "pending", "subscribed", "unsubscribed"] as const).map((value) => ({ value, label: t(`contacts.marketing.${value}`) }))
 
+/** The team as options of who owns a record, with nobody. */
+export const membersOrNone = (team: Schema<"TeamMember">[]) => [{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]
+
 /** A custom field's value as text. */
 export const valueText = (v: unknown): string => (v === undefined || v === null ? "" : Array.isArray(v) ? v.join(", ") : v === true ? t("yes") : v === false ? t("no") : String(v))

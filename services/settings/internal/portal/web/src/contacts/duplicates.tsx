@@ -23,7 +23,7 @@ export function Duplicates() {
     <>
       <Head title={t("contacts.duplicates")} back={<Link to="/organizations" className="icon-button" aria-label={t("nav.organizations")}><ArrowLeft aria-hidden /></Link>} count={<Total n={query.data?.total} />} />
       <div className="content">
-        {query.isPending ? <Skeleton /> : query.isError ? <Failed error={query.error} retry={() => void query.refetch()} />
+        {query.isPending ? <Skeleton /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} />
           : pairs.length === 0 ? <Blank icon={CircleCheck} title={t("contacts.duplicates_none")} text={t("contacts.duplicates_none_text")} />
           : <ul className="stack">{pairs.map((p) => <Pair key={p.organizations!.map((o) => o.id).join()} pair={p} />)}</ul>}
       </div>

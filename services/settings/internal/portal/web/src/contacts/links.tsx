@@ -51,7 +51,7 @@ export function Links({ side, id, readOnly }: { side: Side; id: string; readOnly
   const title = t(side === "contacts" ? "nav.organizations" : "contacts.people")
   return (
     <Panel title={title} beside={!readOnly && <Button kind="quiet" small icon={<Plus aria-hidden />} onClick={() => setOpen("new")}>{t(side === "contacts" ? "contacts.link_organization" : "contacts.link_person")}</Button>}>
-      {query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : links.length === 0 ? <p className="panel-none soft">{t("contacts.links_none")}</p> : (
+      {query.isError && !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : links.length === 0 ? <p className="panel-none soft">{t("contacts.links_none")}</p> : (
         <ul className="links">
           {links.map((l) => (
             <li key={l.id} className="link-row">

@@ -3,10 +3,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, GitMerge, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { api, take } from "@/api/client"
+import { api, ifMatch, take } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dateText, momentText } from "@/kit/dates"
-import { Inline, useChange } from "@/kit/detail"
+import { Inline } from "@/kit/detail"
+import { typedNumber } from "@/kit/draft"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Head, initials } from "@/kit/shell"
@@ -14,7 +15,8 @@ import { can } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { organizationKey, organizationQuery, useTeam, type Organization as Record } from "./data"
+import { useDraft } from "@/kit/use-draft"
+import { membersOrNone, organizationKey, organizationQuery, useTeam, type Organization as Record } from "./data"
 import { CustomFields } from "./fields"
 import { Links } from "./links"
 import { Merge } from "./merge"
@@ -31,18 +33,19 @@ export function Organization() {
 }
 
 const texts = [["name", 190], ["vat_number", 30], ["email", 190], ["phone", 50], ["website", 2048], ["address_line", 255], ["postal_code", 20], ["city", 100], ["country", 2]] as const
+type Change = { [N in (typeof texts)[number][0]]?: string } & { owner_user_id?: number | null; fields?: { [key: string]: unknown } }
 const types = { email: "email", phone: "tel", website: "url" } as const
 
 function Company({ o }: { o: Record }) {
   const queries = useQueryClient()
   const team = useTeam()
-  const keep = useChange<Record>(organizationKey(o.id))
   const fixed = !can("svc_edit_contacts") || o.deleted_at !== null
-  const change = async (values: { [N in (typeof texts)[number][0]]?: string } & { owner_user_id?: number | null; fields?: { [key: string]: unknown } }) => {
-    await keep((old) => ({ ...old, ...values, fields: { ...old.fields, ...values.fields } }), () => take(api.PATCH("/organizations/{id}", { params: { path: { id: o.id } }, body: { mode: "overwrite", ...values } })), false)
+  const draft = useDraft(o, organizationKey(o.id), async ({ change, version }) => {
+    const after = await take(api.PATCH("/organizations/{id}", { params: { path: { id: o.id }, header: ifMatch(version) }, body: { mode: "overwrite", ...(change as Change) } }))
     void queries.invalidateQueries({ queryKey: timelineKey("organizations", o.id) })
     void queries.invalidateQueries({ queryKey: ["organizations", "list"] })
-  }
+    return after
+  })
   return (
     <>
       <Head title={o.name} back={<><Link to="/organizations" className="icon-button" aria-label={t("nav.organizations")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l avatar--square" aria-hidden>{initials(o.name)}</span></>}>
@@ -53,13 +56,12 @@ function Company({ o }: { o: Record }) {
         <div className="stack">
           <Panel title={t("contacts.about")}>
             <dl className="facts panel-body">
-              {texts.map(([n, max]) => <Inline key={n} name={n} label={t(`contacts.${n}`)} value={o[n]} max={max} type={types[n as "email"]} readOnly={fixed} onSave={(v) => change({ [n]: v })} />)}
-              <Inline label={t("contacts.owner")} name="owner_user_id" value={o.owner_user_id ? String(o.owner_user_id) : ""} readOnly={fixed} show={team.find((m) => m.user_id === o.owner_user_id)?.name}
-                options={[{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]} onSave={(v) => change({ owner_user_id: v ? Number(v) : null })} />
+              {texts.map(([n, max]) => <Inline key={n} name={n} label={t(`contacts.${n}`)} draft={draft} max={max} type={types[n as "email"]} readOnly={fixed} />)}
+              <Inline label={t("contacts.owner")} name="owner_user_id" draft={draft} readOnly={fixed} parse={(v) => typedNumber(v)} options={membersOrNone(team)} />
               <div className="fact"><dt>{t("contacts.made_at")}</dt><dd>{dateText(o.created_at)}</dd></div>
             </dl>
           </Panel>
-          <CustomFields entity="organization" values={o.fields} readOnly={fixed} onSave={(key, v) => change({ fields: { [key]: v } })} />
+          <CustomFields entity="organization" draft={draft} readOnly={fixed} />
         </div>
         <div className="stack">
           <Links side="organizations" id={o.id} readOnly={fixed} />

@@ -4,22 +4,21 @@ import { t } from "@/kit/text"
 import { useTags } from "./data"
 
 /** Tags that come and go at once. */
-export function Tags({ tags, readOnly, onChange }: { tags: string[]; readOnly: boolean; onChange: (tags: string[]) => Promise<void> }) {
+export function Tags({ tags, readOnly, onChange }: { tags: string[]; readOnly: boolean; onChange: (tags: string[]) => void }) {
   const [typed, setTyped] = useState("")
   const id = useId()
   const known = useTags().filter((x) => !tags.includes(x.name))
-  const set = (next: string[]) => void onChange(next).catch(() => {}) // the change has said it in a toast
   const add = () => {
     const name = typed.trim()
     setTyped("")
-    if (name && !tags.some((x) => x.toLowerCase() === name.toLowerCase())) set([...tags, name])
+    if (name && !tags.some((x) => x.toLowerCase() === name.toLowerCase())) onChange([...tags, name])
   }
   return (
     <div className="row">
       {tags.map((x) => (
         <span key={x} className={readOnly ? "tag" : "tag tag--removable"}>
           <span>{x}</span>
-          {!readOnly && <button aria-label={t("contacts.tag_remove", { name: x })} onClick={() => set(tags.filter((y) => y !== x))}><X aria-hidden /></button>}
+          {!readOnly && <button aria-label={t("contacts.tag_remove", { name: x })} onClick={() => onChange(tags.filter((y) => y !== x))}><X aria-hidden /></button>}
         </span>
       ))}
       {tags.length === 0 && readOnly && <span className="soft">–</span>}

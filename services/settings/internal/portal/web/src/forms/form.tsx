@@ -1,13 +1,13 @@
 import "./forms.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { ArrowLeft, CircleAlert, EyeOff, Globe, Plus, RotateCcw } from "lucide-react"
-import { useEffect, useLayoutEffect, useRef, useState } from "react"
-import { api, take } from "@/api/client"
+import { ArrowLeft, CircleAlert, EyeOff, Globe, Plus } from "lucide-react"
+import { useLayoutEffect, useRef, useState } from "react"
+import { api, ifMatch, take } from "@/api/client"
 import { asFault, Fault, type Problem } from "@/api/fault"
 import { Button } from "@/kit/button"
-import { Dialog } from "@/kit/dialog"
-import { CheckField, Field, Form, SelectField, TextArea, TextField, useForm, useUnsavedGuard } from "@/kit/form"
+import { typedNumber } from "@/kit/draft"
+import { CheckField, Field, Form, SaveBar, SelectField, TextArea, TextField, useForm } from "@/kit/form"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Weeks } from "@/kit/plot"
@@ -16,8 +16,9 @@ import { can } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { useTeam } from "@/contacts/data"
-import { formChanged, formQuery, own, people, useFields, type Definition, type Element, type FormRecord, type Kind } from "./data"
+import { formChanged, formKey, formQuery, own, people, useFields, type Definition, type Element, type FormRecord, type Kind } from "./data"
 import { ElementCard, kinds } from "./element"
 import { Embed } from "./embed"
 import { useFormActions } from "./forms"
@@ -38,7 +39,7 @@ export function Builder() {
 function atFields(f: Fault): Fault {
   const details: Record<string, Problem> = {}
   for (const [name, p] of Object.entries(f.details)) details[name.replace(/^(definition\.(?:notify\.emails|new_contacts\.tags|elements\[\d+\]\.options))\[\d+\]$/, "$1")] ??= p
-  return new Fault(f.code, f.status, { ...f.data, details }, f.message)
+  return Object.assign(new Fault(f.code, f.status, { ...f.data, details }, f.message), { shown: f.shown })
 }
 
 const tidy = (d: Definition): Definition => ({ ...d, elements: d.elements.map((e) => (e.options ? { ...e, options: e.options.map((o) => o.trim()).filter(Boolean) } : e)) })
@@ -46,62 +47,36 @@ const lines = (text: string) => text.split("\n")
 const filled = (list: string[]) => list.map((x) => x.trim()).filter(Boolean)
 const sent = (d: Definition): Definition => ({ ...tidy(d), notify: { ...d.notify, emails: filled(d.notify.emails) }, new_contacts: { ...d.new_contacts, tags: filled(d.new_contacts.tags) } })
 
-/** The values that a colleague may have changed. */
-const content = ({ name, status, definition }: FormRecord) => JSON.stringify([name, status, definition])
-
 function Edit({ f }: { f: FormRecord }) {
   const queries = useQueryClient()
   const navigate = route.useNavigate()
   const fixed = !can("svc_manage_forms")
   const fields = useFields()
-  const [base, setBase] = useState(f)
-  // The cache's form when base was set: after a save it may be the one before for a moment.
-  const latest = useRef(f)
-  latest.current = f
-  const [seen, setSeen] = useState(f)
-  const [name, setName] = useState(f.name)
-  const [d, setD] = useState(f.definition)
   const [open, setOpen] = useState(new Set<string>())
-  const [conflict, setConflict] = useState(false)
   const [part, setPart] = useState<"edit" | "preview">("edit")
-  const status = useRef(f.status)
   const said = useRef<HTMLParagraphElement>(null)
   const focus = useRef<string>(undefined)
-
-  const begin = (from: FormRecord) => {
-    setBase(from)
-    setSeen(latest.current)
-    setName(from.name)
-    setD(from.definition)
-    status.current = from.status
-    form.setDirty(false)
-  }
+  const draft = useDraft(f, formKey(f.id), async ({ change: { name, status, definition }, whole, version }) => {
+    const after = await take(api.PATCH("/forms/{id}", { params: { path: { id: f.id }, header: ifMatch(version) }, body: { name, status: status as FormRecord["status"], definition: definition && sent(whole.definition) } }))
+    formChanged(queries)
+    toast(t(after.status === f.status ? "forms.saved" : after.status === "publish" ? "forms.published" : "forms.unpublished", { name: after.name }))
+    return after
+  })
+  const { base } = draft
+  const { definition: d } = draft.mine
   const form = useForm(async () => {
-    // An attempt that fails leaves the status as it was.
-    const wanted = status.current
-    status.current = base.status
     try {
-      const after = await take(api.PATCH("/forms/{id}", { params: { path: { id: f.id } }, body: { name, status: wanted, definition: sent(d) } }))
-      const before = base.status
-      formChanged(queries, after)
-      begin(after)
-      toast(t(after.status === before ? "forms.saved" : after.status === "publish" ? "forms.published" : "forms.unpublished", { name: after.name }))
+      await draft.save()
     } catch (e) {
+      // An attempt that fails leaves the status as it was.
+      draft.drop(["status"])
       const fault = atFields(asFault(e))
-      if (fault.status === 412) return setConflict(true)
       const wrong = Object.keys(fault.details).flatMap((path) => /elements\[(\d+)\]/.exec(path)?.[1] ?? []).map((i) => d.elements[Number(i)]?.id ?? "")
       setOpen((old) => new Set([...old, ...wrong]))
       setPart("edit")
       throw fault
     }
-  })
-  const dirty = !fixed && (name !== base.name || JSON.stringify(sent(d)) !== JSON.stringify(base.definition))
-  useUnsavedGuard(dirty)
-  // A change by somebody else shows at once, unless it would replace what was typed here.
-  const theirs = f !== seen && content(f) !== content(base)
-  useEffect(() => {
-    if (theirs && !dirty && !form.busy) begin(f)
-  }, [f, base, dirty, form.busy])
+  }, (fault) => fault.shown)
   useLayoutEffect(() => {
     if (!focus.current) return
     const [id, what] = focus.current.split(" ")
@@ -111,7 +86,8 @@ function Edit({ f }: { f: FormRecord }) {
     focus.current = undefined
   })
 
-  const elements = (change: (all: Element[]) => Element[]) => setD((old) => ({ ...old, elements: change(old.elements) }))
+  // A change begins with what is there when it is made: a toast's undo is an act of later.
+  const elements = (change: (all: Element[]) => Element[]) => draft.set("definition.elements", change(draft.at("definition.elements") as Element[]))
   const move = (i: number, by: -1 | 1) => place(d.elements[i]!.id, i + by, document.activeElement?.matches(".element-name") ? "name" : String(by))
   /** Moves a part to an index, by its id: a colleague's change may come in during a drag. */
   const place = (id: string, to: number, what = "name") => {
@@ -142,40 +118,29 @@ function Edit({ f }: { f: FormRecord }) {
     focus.current = `${e.id} name`
   }
   const save = (next: FormRecord["status"]) => {
-    status.current = next
-    void form.onSubmit()
-  }
-  const settle = async (mine: boolean) => {
-    setConflict(false)
-    const now = await queries.query({ ...formQuery(f.id), staleTime: 0 })
-    if (!mine) return begin(now)
-    setBase(now)
-    status.current = now.status
+    draft.set("status", next)
     void form.onSubmit()
   }
   const actions = useFormActions(() => void navigate({ to: "/forms", ignoreBlocker: true }))
-  const set = <K extends keyof Definition>(key: K, change: Partial<Definition[K]>) => setD((old) => ({ ...old, [key]: { ...(old[key] as object), ...(change as object) } }))
+  const set = <K extends keyof Definition>(key: K, change: Partial<Definition[K]>) => draft.set(`definition.${key}`, { ...(d[key] as object), ...change })
   return (
     <>
       <Head title={base.name} back={<Link to="/forms" className="icon-button" aria-label={t("nav.forms")}><ArrowLeft aria-hidden /></Link>} count={<FormStatus status={base.status} />}>
         <Actions actions={actions(base)} />
         {!fixed && base.status === "publish" && <Button icon={<EyeOff aria-hidden />} busy={form.busy} onClick={() => save("draft")}>{t("forms.unpublish")}</Button>}
-        {!fixed && base.status === "draft" && <Button kind="main" icon={<Globe aria-hidden />} busy={form.busy} onClick={() => save("publish")}>{t(dirty ? "forms.save_publish" : "forms.publish")}</Button>}
+        {!fixed && base.status === "draft" && <Button kind="main" icon={<Globe aria-hidden />} busy={form.busy} onClick={() => save("publish")}>{t(draft.dirty ? "forms.save_publish" : "forms.publish")}</Button>}
       </Head>
       <div className="content">
-        {theirs && dirty && (
-          <div className="notice notice--warn" role="status"><CircleAlert aria-hidden /><div><p>{t("forms.changed_meanwhile")}</p><div><Button small icon={<RotateCcw aria-hidden />} onClick={() => begin(f)}>{t("forms.take_theirs")}</Button></div></div></div>
-        )}
         {!fixed && (
           <div className="segments builder-parts" role="group" aria-label={t("forms.view")}>
             {(["edit", "preview"] as const).map((x) => <button key={x} type="button" className="segment" aria-pressed={part === x} onClick={() => setPart(x)}>{t(x === "edit" ? "edit" : "forms.preview")}</button>)}
           </div>
         )}
         <div className={`builder builder--${part}`}>
-          <Form form={form} className="builder-form">
+          <Form form={form} draft={draft} className="builder-form">
             <fieldset disabled={fixed} className="stack">
               <Panel title={t("forms.basics")} beside={base.booking && <span className="mark mark--accent">{t("forms.booking_can")}</span>}>
-                <div className="panel-body fields"><TextField name="name" label={t("forms.name")} help={t("forms.name_help")} value={name} maxLength={190} onChange={(e) => setName(e.target.value)} wide /></div>
+                <div className="panel-body fields"><TextField name="name" label={t("forms.name")} help={t("forms.name_help")} maxLength={190} wide /></div>
               </Panel>
               <Panel title={t("forms.parts")} beside={<span className="soft small builder-hint">{!fixed && t("forms.parts_help")}</span>}>
                 <ListProblem problem={form.problems["definition.elements"]} />
@@ -201,7 +166,7 @@ function Edit({ f }: { f: FormRecord }) {
               </Panel>
               <Panel title={t("forms.after")}>
                 <div className="panel-body fields">
-                  <TextField name="definition.submit_label" label={t("forms.submit_label")} value={d.submit_label} placeholder={t("forms.submit_default")} maxLength={100} onChange={(e) => setD({ ...d, submit_label: e.target.value })} />
+                  <TextField name="definition.submit_label" label={t("forms.submit_label")} placeholder={t("forms.submit_default")} maxLength={100} />
                   <SelectField name="definition.after_submit.type" label={t("forms.then")} value={d.after_submit.type} onChange={(e) => set("after_submit", { type: e.target.value })} options={(["message", "redirect"] as const).map((value) => ({ value, label: t(`forms.then.${value}`) }))} />
                   {d.after_submit.type === "redirect"
                     ? <TextField name="definition.after_submit.url" label={t("forms.then_url")} type="url" wide value={d.after_submit.url} placeholder="https://" maxLength={2048} onChange={(e) => set("after_submit", { url: e.target.value })} />
@@ -215,9 +180,9 @@ function Edit({ f }: { f: FormRecord }) {
                 </div>
               </Panel>
               <NewContacts d={d} set={(c) => set("new_contacts", c)} />
-              <Style style={d.style} set={(style) => setD((old) => ({ ...old, style }))} />
+              <Style style={d.style} set={(style) => draft.set("definition.style", style)} />
             </fieldset>
-            {!fixed && <div className="builder-save"><span className="soft" role="status">{dirty ? t("forms.unsaved") : ""}</span><Button kind={base.status === "publish" ? "main" : "plain"} type="submit" busy={form.busy}>{t(base.status === "publish" ? "forms.save_live" : "save")}</Button></div>}
+            {!fixed && <SaveBar draft={draft} busy={form.busy} className="builder-save" kind={base.status === "publish" ? "main" : "plain"} save={t(base.status === "publish" ? "forms.save_live" : "save")} />}
           </Form>
           <div className="builder-side stack">
             {!fixed && <Preview definition={sent(d)} />}
@@ -226,16 +191,6 @@ function Edit({ f }: { f: FormRecord }) {
           </div>
         </div>
       </div>
-      {conflict && (
-        <Dialog title={t("forms.conflict")} size="s" onClose={() => setConflict(false)}>
-          <div className="dialog-body"><p className="soft">{t("forms.conflict_text")}</p></div>
-          <footer className="dialog-foot">
-            <Button onClick={() => setConflict(false)}>{t("cancel")}</Button>
-            <Button onClick={() => void settle(false)}>{t("forms.take_theirs")}</Button>
-            <Button kind="main" onClick={() => void settle(true)}>{t("forms.save_mine")}</Button>
-          </footer>
-        </Dialog>
-      )}
     </>
   )
 }
@@ -275,8 +230,8 @@ function Style({ style, set }: { style: Definition["style"]; set: (style: Defini
   const choice = (name: "font" | "container" | "button_width" | "button_icon", values: string[], label: (v: string) => string) => (
     <SelectField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} value={String(style[name] ?? "")} onChange={(e) => put(name, e.target.value)} options={[{ value: "", label: t("forms.style.site") }, ...values.map((value) => ({ value, label: label(value) }))]} />
   )
-  const size = (name: "size" | "field_radius" | "button_radius", min: number, max: number) => (
-    <TextField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} type="number" min={min} max={max} inputMode="numeric" placeholder={t("forms.style.site")} value={String(style[name] ?? "")} onChange={(e) => put(name, e.target.value === "" ? undefined : Number(e.target.value))} />
+  const size = (name: "size" | "field_radius" | "button_radius") => (
+    <TextField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} number placeholder={t("forms.style.site")} value={String(style[name] ?? "")} onChange={(e) => put(name, typedNumber(e.target.value) ?? undefined)} />
   )
   const colour = (name: "button_background" | "button_text" | "color" | "background" | "field_border") => (
     <Field name={`definition.style.${name}`} label={t(`forms.style.${name}`)}>
@@ -295,15 +250,15 @@ function Style({ style, set }: { style: Definition["style"]; set: (style: Defini
         <p className="soft small">{t("forms.look_text")}</p>
         <div className="fields fields--small">
           {choice("font", fonts, (v) => t(`forms.font.${v.replace(/^svc:/, "") as "inter"}`))}
-          {size("size", 12, 24)}
+          {size("size")}
           {choice("container", ["card", "plain"], (v) => t(`forms.container.${v as "card"}`))}
-          {size("field_radius", 0, 24)}
+          {size("field_radius")}
           {colour("button_background")}
           {colour("button_text")}
           {colour("color")}
           {colour("background")}
           {colour("field_border")}
-          {size("button_radius", 0, 40)}
+          {size("button_radius")}
           {choice("button_width", ["auto", "full"], (v) => t(`forms.button_width.${v as "auto"}`))}
           {choice("button_icon", icons, (v) => v.replaceAll("-", " "))}
         </div>

@@ -1,8 +1,7 @@
 import { FileText } from "lucide-react"
 import { api, take } from "@/api/client"
 import type { Source } from "@/kit/app"
-
-const plain = (s: string) => s.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
+import { plain } from "@/kit/plain"
 
 export const formSources: Source[] = [
   {

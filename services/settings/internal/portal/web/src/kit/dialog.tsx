@@ -33,11 +33,19 @@ export function Dialog({ title, children, onClose, size = "m", guarded = false }
       if (before?.isConnected) before.focus()
     }
   }, [])
+  useEffect(() => {
+    if (!guarded) return
+    const leaving = (e: BeforeUnloadEvent) => e.preventDefault()
+    addEventListener("beforeunload", leaving)
+    return () => removeEventListener("beforeunload", leaving)
+  }, [guarded])
   const close = async () => {
     if (!guarded || (await confirm({ title: t("unsaved.title"), text: t("unsaved.text"), action: t("unsaved.leave"), bad: true }))) onClose()
   }
+  // The browser closes a dialog on a second Escape without asking: then it comes back, and asks.
   return (
-    <dialog ref={ref} className={`dialog dialog--${size}`} aria-labelledby={id} onCancel={(e) => (e.preventDefault(), void close())}
+    <dialog ref={ref} className={`dialog dialog--${size}`} aria-labelledby={id} onCancel={(e) => e.cancelable && (e.preventDefault(), void close())}
+      onClose={() => ref.current && !ref.current.open && (ref.current.showModal(), void close())}
       onMouseDown={(e) => e.target === ref.current && void close()}>
       <div className="dialog-card">
         <header className="dialog-head">

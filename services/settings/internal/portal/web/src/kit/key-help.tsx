@@ -1,15 +1,23 @@
 import { useState } from "react"
 import { Dialog } from "./dialog"
 import { keysOn } from "./keys"
-import { kept } from "./start"
+import { kept, on } from "./start"
 import { t, type Key } from "./text"
 
+const calendar: [string[], Key][] = [
+  [["d", "w", "l"], "keys.views"],
+  [["t"], "keys.today"],
+  [["←", "→"], "keys.step"],
+  [["n"], "keys.new"],
+  [["m"], "keys.move"],
+]
 const keys: [string[], Key][] = [
   [["Ctrl", "K"], "keys.palette"],
   [["/"], "keys.search"],
   [["j", "k"], "keys.walk"],
   [["Enter"], "keys.open"],
   [["Esc"], "keys.close"],
+  ...(on("booking") ? calendar : []),
   [["?"], "keys.help"],
 ]
 

@@ -5,24 +5,32 @@ import { kept } from "./start"
 const typing = (e: KeyboardEvent) => {
   // Inside a widget, which has a document of its own, the event is at its field.
   const at = e.composedPath()[0] as HTMLElement
+  // Arrows scroll what is wider than its place.
+  if (e.key.startsWith("Arrow") && at !== document.body && at.scrollWidth > at.clientWidth) return true
   return at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) || document.querySelector("dialog[open]") !== null
 }
 
 export const keysOn = () => kept.get("keys") !== "off"
 
+type Handlers = React.RefObject<Record<string, () => void>>
+
+/** The handlers of what is on the screen. What came last, such as a list in the shell, comes first. */
+const handlers: Handlers[] = []
+
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || !keysOn() || typing(e)) return
+  const run = handlers.findLast((h) => h.current[e.key])?.current[e.key]
+  if (run) {
+    e.preventDefault()
+    run()
+  }
+})
+
 export function useKeys(keys: Record<string, () => void>) {
   const current = useRef(keys)
   current.current = keys
   useEffect(() => {
-    const press = (e: KeyboardEvent) => {
-      if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || !keysOn() || typing(e)) return
-      const run = current.current[e.key]
-      if (run) {
-        e.preventDefault()
-        run()
-      }
-    }
-    document.addEventListener("keydown", press)
-    return () => document.removeEventListener("keydown", press)
+    handlers.push(current)
+    return () => void handlers.splice(handlers.indexOf(current), 1)
   }, [])
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { runnerImport } from "vite"
+import { modules } from "../../modules.mjs"
 
-const { latest } = (await runnerImport(new URL("latest.ts", import.meta.url).pathname, { configFile: false, logLevel: "error" })).module
+const { latest } = await modules("kit/latest")
 
 test("a choice is the last one until another begins", () => {
   const choose = latest()

@@ -1,6 +1,7 @@
 // Changes by colleagues, visitors and assistants: the stream names what changed, and what is on the screen loads anew. One tab of a
-// browser holds the stream and passes its messages on to the others. Without a stream, screens load anew when they get the focus.
+// browser holds the stream and passes its messages on to the others. Without a stream, screens load anew from time to time.
 import type { QueryClient } from "@tanstack/react-query"
+import { onSignedIn } from "./session"
 
 type Change = { type: string; id?: string }
 
@@ -10,17 +11,26 @@ const nouns: Record<string, string[]> = {
   organization: ["organizations", "contacts"],
   appointment: ["appointments", "calendar", "slots", "overview"],
   submission: ["submissions", "forms", "overview"],
-  service: ["services", "calendar"],
   staff: ["staff", "team", "calendar"],
   time_off: ["time-off", "calendar", "slots", "staff"],
   field: ["fields", "field-groups"],
   user: ["staff", "team"],
+  service: ["services", "calendar", "staff"],
+  role: ["settings", "staff"],
 }
 
-export function follow(queries: QueryClient) {
+/** Milliseconds: the pause before a changed record loads, and before a stream that was refused is asked for again. */
+const [shortest, longest, rarest] = [250, 5000, 30_000]
+
+/** outdated runs when the person has other rights than the page was made for. */
+export function follow(queries: QueryClient, outdated: () => void) {
   let waiting: Change[] = []
+  let pause = shortest
+  // What is hidden loads when somebody looks at it.
+  const refetchType = () => (document.hidden ? "none" : "active")
   const reload = (changes: Change[]) =>
     void queries.invalidateQueries({
+      refetchType: refetchType(),
       predicate: ({ queryKey: [noun, kind, id] }) =>
         changes.some((c) => (nouns[c.type] ?? [c.type + "s", c.type]).includes(String(noun)) && (kind !== "one" || c.id === undefined || c.id === id)),
     })
@@ -32,35 +42,61 @@ export function follow(queries: QueryClient) {
     const people = changes.filter((c) => c.type === "user")
     if (people.length > 0) setTimeout(() => reload(people), 2000)
   }
+  // As long as changes keep coming, such as from an import, the pauses between two loads grow.
+  let calm: ReturnType<typeof setTimeout>
   const take = (c: Change) => {
-    if (waiting.push(c) === 1) setTimeout(load, 250)
+    if (waiting.push(c) === 1) {
+      setTimeout(load, pause)
+      pause = Math.min(pause * 2, longest)
+    }
+    clearTimeout(calm)
+    calm = setTimeout(() => (pause = shortest), 2 * longest)
   }
   const others = new BroadcastChannel("svc-live")
   others.onmessage = (e: MessageEvent<Change | "all">) => (e.data === "all" ? all() : take(e.data))
-  const all = () => void queries.invalidateQueries()
+  const all = () => void queries.invalidateQueries({ refetchType: refetchType() })
   // Data that was loaded before the stream was there may have changed since. A screen that failed stays as it is, with its button.
   const loaded = () => void queries.invalidateQueries({ predicate: (q) => q.state.status !== "error" })
   const listen = () =>
     new Promise<never>(() => {
-      const stream = new EventSource("/v1/live")
       let first = true
-      stream.onerror = () => {
-        // A refusal ends the stream for good; a lost connection does not, the browser makes a new one.
-        if (stream.readyState === EventSource.CLOSED) setInterval(all, 30_000)
+      let wait = 1000
+      let again: ReturnType<typeof setTimeout> | undefined
+      const everything = () => {
+        all()
+        others.postMessage("all")
       }
-      stream.addEventListener("ready", () => {
-        if (first) loaded()
-        else {
-          all()
-          others.postMessage("all")
+      const open = () => {
+        again = undefined
+        const stream = new EventSource("/v1/live")
+        stream.onerror = () => {
+          // A refusal, such as while the service starts, ends a stream for good; for a lost connection the browser makes a new one itself.
+          if (stream.readyState !== EventSource.CLOSED) return
+          again = setTimeout(open, wait)
+          if (wait === rarest) everything()
+          wait = Math.min(wait * 2, rarest)
         }
-        first = false
+        stream.addEventListener("ready", () => {
+          wait = 1000
+          if (first) loaded()
+          else everything()
+          first = false
+        })
+        stream.addEventListener("change", (e) => {
+          const c = JSON.parse(e.data) as Change
+          take(c)
+          others.postMessage(c)
+        })
+        stream.addEventListener("end", (e) => {
+          if ((JSON.parse(e.data) as { reason: string }).reason === "rights") outdated()
+        })
+      }
+      onSignedIn.add(() => {
+        if (again === undefined) return
+        clearTimeout(again)
+        open()
       })
-      stream.addEventListener("change", (e) => {
-        const c = JSON.parse(e.data) as Change
-        take(c)
-        others.postMessage(c)
-      })
+      open()
     })
   // Without locks (plain http outside localhost) each tab has a stream of its own.
   const locks = navigator.locks as LockManager | undefined

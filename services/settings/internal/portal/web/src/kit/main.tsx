@@ -5,12 +5,19 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { queries, router } from "./router"
+import { queries } from "./queries"
+import { router } from "./router"
 import { Closed } from "./states"
 import { loadTexts } from "./text"
 
-// A part of the program that a newer build has replaced: the page loads once more. Without a connection it would be gone instead.
-window.addEventListener("vite:preloadError", () => navigator.onLine && location.reload())
+// A part of the program that a newer build has replaced: the page loads once more, and asks where something is not saved. Without a connection
+// it would be gone instead. A part that is missing after that is missing: the screen says so.
+window.addEventListener("vite:preloadError", ({ payload }) => {
+  const missing = "svc-missing " + payload.message
+  if (!navigator.onLine || sessionStorage.getItem(missing)) return
+  sessionStorage.setItem(missing, "1")
+  location.reload()
+})
 
 // The page's own frame stands until the first screen does. That screen does not wait for what only begins with it.
 const unsubscribe = router.subscribe("onRendered", () => {

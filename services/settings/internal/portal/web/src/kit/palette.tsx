@@ -9,11 +9,11 @@ import { teamSources } from "@/settings/palette"
 import { webhookSources } from "@/webhooks/palette"
 import type { Hit, Source } from "./app"
 import { own } from "./places"
+import { plain } from "./plain"
 import { screens as all } from "./screens"
 import { t } from "./text"
 
 const sources = own<Source>([...contactSources, ...bookingSources, ...formSources, ...webhookSources, ...teamSources])
-const plain = (s: string) => s.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
 
 export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: (to: string, params?: Record<string, string>) => void }) {
   const [words, setWords] = useState("")

@@ -1,30 +1,13 @@
 import { createRouter } from "@tanstack/react-router"
-import { notifyManager, QueryClient } from "@tanstack/react-query"
 import { bookingRoutes } from "@/booking/routes"
 import { contactRoutes } from "@/contacts/routes"
 import { formRoutes } from "@/forms/routes"
 import { settingsRoutes } from "@/settings/routes"
 import { webhookRoutes } from "@/webhooks/routes"
-import { asFault } from "@/api/fault"
+import { queries } from "./queries"
 import { overviewRoute, root } from "./root"
 import { start } from "./start"
 import { Failed, Skeleton } from "./states"
-
-// A changed value is drawn before the next event: a box that was ticked stays so while its change is sent.
-notifyManager.setScheduler(queueMicrotask)
-export const queries = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 15_000,
-      gcTime: 30 * 60_000,
-      // Without a connection a screen says so, instead of waiting for one.
-      networkMode: "always",
-      refetchOnReconnect: true,
-      retry: (count, e) => count < 2 && asFault(e).passing,
-      retryDelay: (count, e) => Math.max(asFault(e).wait * 1000, 500 * 2 ** count),
-    },
-  },
-})
 
 const tree = root.addChildren([overviewRoute, ...contactRoutes, ...bookingRoutes, ...formRoutes, ...webhookRoutes, ...settingsRoutes])
 
@@ -45,3 +28,8 @@ declare module "@tanstack/react-router" {
     router: typeof router
   }
 }
+
+// Until the next screen has its heading, the tab has the name of the business.
+router.subscribe("onBeforeLoad", ({ fromLocation, pathChanged }) => {
+  if (fromLocation && pathChanged) document.title = start.business
+})

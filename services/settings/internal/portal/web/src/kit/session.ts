@@ -1,6 +1,7 @@
 // A session that ends while somebody works: the screen stays, a dialog asks to sign in, and the requests that waited go on.
 import { useSyncExternalStore } from "react"
-import { kept } from "./start"
+import { session } from "@/api/client"
+import { kept, me } from "./start"
 
 let asking: { done: Promise<boolean>; end: (ok: boolean) => void } | undefined
 const watchers = new Set<() => void>()
@@ -21,8 +22,19 @@ export function signInAgain(): Promise<boolean> {
   return asking.done
 }
 
+/** A page acts by the session of its browser: when somebody else signs in in another tab, it begins anew as theirs. */
+export function watchPerson() {
+  const own = String(me.user_id)
+  kept.set("person", own)
+  addEventListener("storage", () => ![own, ""].includes(kept.get("person")) && location.reload())
+}
+
+/** What runs after the person has signed in again. */
+export const onSignedIn = new Set<() => void>()
+
 export function answerSignIn(ok: boolean) {
   asking?.end(ok)
+  if (ok) for (const run of onSignedIn) run()
   asking = undefined
   changed()
 }
@@ -32,3 +44,6 @@ export const useAskedToSignIn = () =>
     (w) => (watchers.add(w), () => void watchers.delete(w)),
     () => asking !== undefined,
   )
+
+session.answered = noteAnswer
+session.ended = signInAgain

@@ -1,5 +1,5 @@
 // What the page begins with: the server writes it into a meta element.
-import type { Schema } from "@/api/client"
+import type { components } from "@/api/schema"
 
 export type AppID = "contacts" | "booking" | "forms" | (string & {})
 export type Capability =
@@ -20,8 +20,8 @@ type Start = {
   portal: string
   /** Where the logo stands; empty without one. */
   logo: string
-  session: Schema<"Session">
-  apps: { items: Schema<"AppState">[] | null }
+  session: components["schemas"]["Session"]
+  apps: { items: components["schemas"]["AppState"][] | null }
 }
 
 export const start: Start = JSON.parse(document.querySelector<HTMLMetaElement>('meta[name="portal"]')!.content)

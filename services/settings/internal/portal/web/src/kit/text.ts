@@ -41,7 +41,7 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   let text = texts[key]
   if (text === undefined && typeof values.n === "number") text = texts[`${key}_${plural().select(values.n) === "one" ? "one" : "other"}`]
   text ??= key
-  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, typeof value === "number" ? number(value) : value)
+  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, () => (typeof value === "number" ? number(value) : value))
   return locale === "de-CH" ? text.replaceAll("ß", "ss") : text
 }
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert } from "lucide-react"
-import { useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { CopyField } from "@/kit/copy"
 import { Panel } from "@/kit/panel"
 import { me } from "@/kit/start"
 import { t } from "@/kit/text"
+import type { Drafting } from "@/kit/use-draft"
 import { roleName } from "./data"
 import { DocumentForm, Loaded } from "./frame"
 
@@ -17,8 +17,8 @@ export function APIAccess() {
     <Loaded at="api-access" query={useQuery({ queryKey, queryFn: load })}>
       {(doc) => (
         <>
-          <DocumentForm name={t("nav.api_access")} queryKey={queryKey} load={load} doc={doc} read={(v) => ({ roles: doc.available.filter((r) => v.getAll("roles").includes(r)) })} send={(body) => take(api.PATCH("/settings/api-access", { body }))}>
-            {(d) => <Chosen doc={d} />}
+          <DocumentForm name={t("nav.api_access")} queryKey={queryKey} doc={doc} send={({ whole, version }) => take(api.PATCH("/settings/api-access", { params: { header: ifMatch(version) }, body: { roles: whole.roles } }))}>
+            {(draft) => <Chosen draft={draft} />}
           </DocumentForm>
           <Panel title={t("settings.api")}>
             <div className="panel-body stack">
@@ -33,15 +33,15 @@ export function APIAccess() {
   )
 }
 
-function Chosen({ doc }: { doc: Schema<"APIAccess"> }) {
-  const [roles, setRoles] = useState(doc.roles)
+function Chosen({ draft }: { draft: { mine: Schema<"APIAccess"> } & Drafting }) {
+  const { roles, available } = draft.mine
   return (
     <Panel title={t("settings.access_roles")}>
       <fieldset className="panel-body">
         <legend className="soft">{t("settings.access_text")}</legend>
-        {doc.available.map((r) => (
+        {available.map((r) => (
           <label key={r} className="check">
-            <input type="checkbox" name="roles" value={r} checked={roles.includes(r)} onChange={(e) => setRoles(e.target.checked ? [...roles, r] : roles.filter((x) => x !== r))} />
+            <input type="checkbox" name="roles" value={r} checked={roles.includes(r)} onChange={(e) => draft.set("roles", available.filter((x) => (x === r ? e.target.checked : roles.includes(x))))} />
             <span>{roleName(r)}</span>
           </label>
         ))}

@@ -1,21 +1,22 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
 import { Bot, CircleAlert, Eye, PencilLine, Unplug } from "lucide-react"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { CopyField } from "@/kit/copy"
 import { agoText, dateText } from "@/kit/dates"
 import { confirm } from "@/kit/dialog"
-import { useChange } from "@/kit/detail"
 import { Choice, SearchField } from "@/kit/list"
 import { Panel } from "@/kit/panel"
+import { plain } from "@/kit/plain"
 import { saying } from "@/kit/problem"
 import { me, start } from "@/kit/start"
 import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { roleName } from "./data"
 import { Loaded } from "./frame"
 
@@ -24,7 +25,6 @@ type Ability = Schema<"AbilityStatus">
 
 const route = getRouteApi("/settings/assistants")
 const queryKey = ["settings", "assistants"]
-const plain = (s: string) => s.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
 
 export function Assistants() {
   return (
@@ -102,18 +102,25 @@ function Connected() {
 const shows = ["exposed", "hidden", "reads", "changes"] as const
 const fits: Record<(typeof shows)[number], (a: Ability) => boolean> = { exposed: (a) => a.mcp, hidden: (a) => !a.mcp, reads: (a) => a.readonly, changes: (a) => !a.readonly }
 
+/** Whether assistants may use each ability. */
+const exposed = (status: Status) => Object.fromEntries(status.abilities.map((a) => [a.name, a.mcp]))
+
 /** The abilities that assistants may use. A person decides on each. */
 function Abilities({ status }: { status: Status }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const change = useChange<Status>(queryKey)
+  const queries = useQueryClient()
+  const record = useMemo(() => exposed(status), [status])
+  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {} }, async ({ change }) => {
+    const after = await take(api.PATCH("/integrations/ai", { body: { abilities: change as { [name: string]: boolean } } }))
+    queries.setQueryData(queryKey, after)
+    return exposed(after)
+  })
   const words = plain(search.search ?? "")
   const show = shows.find((x) => x === search.show)
   const shown = status.abilities.filter((a) => (plain(a.label).includes(words) || a.name.includes(words)) && (!show || fits[show](a)))
   const [all, setAll] = useState(false)
   const first = all || words !== "" || show ? shown : shown.slice(0, 20)
-  const set = (a: Ability, mcp: boolean) =>
-    change((old) => ({ ...old, abilities: old.abilities.map((x) => (x.name === a.name ? { ...x, mcp } : x)) }), () => take(api.PATCH("/integrations/ai", { body: { abilities: { [a.name]: mcp } } }))).catch(() => {}) // the change has said it in a toast
   const at = (next: { search?: string; show?: string }) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
   return (
     <Panel title={t("settings.abilities")} beside={<span className="soft num small">{t("settings.abilities_count", { n: status.abilities.filter((a) => a.mcp).length, total: status.abilities.length })}</span>}>
@@ -131,7 +138,7 @@ function Abilities({ status }: { status: Status }) {
                   <span className="row"><b>{a.label}</b>{a.readonly ? <span className="tag"><Eye aria-hidden />{t("settings.reads")}</span> : <span className="tag"><PencilLine aria-hidden />{t("settings.writes")}</span>}{a.mcp !== a.default && <span className="tag">{t("settings.decided")}</span>}</span>
                   <code className="soft small">{a.name}</code>
                 </span>
-                <input type="checkbox" role="switch" className="toggle" checked={a.mcp} aria-label={t("settings.expose", { name: a.label })} onChange={(e) => void set(a, e.target.checked)} />
+                <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: a.label })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
               </li>
             ))}
           </ul>

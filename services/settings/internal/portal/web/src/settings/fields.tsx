@@ -4,7 +4,6 @@ import { Archive, ArchiveRestore, ArrowDown, ArrowUp, Columns3, FolderPlus, Penc
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
-import { useChange } from "@/kit/detail"
 import { confirm, Dialog } from "@/kit/dialog"
 import { CheckField, Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { Actions, type Action } from "@/kit/menu"
@@ -12,6 +11,7 @@ import { Panel } from "@/kit/panel"
 import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { Loaded } from "./frame"
 
 type Field = Schema<"Field">
@@ -123,13 +123,15 @@ function Part({ group, fields, groups, all, at, open }: { group?: Group; fields:
 function Row({ f, up, down, all, open }: { f: Field; up?: Field; down?: Field; all: Field[]; open: (what: { field?: Field }) => void }) {
   const run = useDo()
   const queries = useQueryClient()
-  const show = useChange<{ fields: Field[] }>(["fields", f.entity, "all"])
-  const setShown = (show_in_list: boolean) =>
-    show((old) => ({ ...old, fields: old.fields.map((x) => (x.id === f.id ? { ...x, show_in_list } : x)) }), async () => {
-      await change(f, { show_in_list })
-      void queries.invalidateQueries({ queryKey: ["fields", f.entity], exact: true })
-      return undefined
-    }).catch(() => {}) // the change has said it in a toast
+  const key = ["fields", f.entity, "all"]
+  const draft = useDraft(f, {
+    load: () => Promise.resolve(f),
+    keep: (after) => void queries.setQueryData<{ fields: Field[] }>(key, (old) => old && { ...old, fields: old.fields.map((x) => (x.id === f.id ? after : x)) }),
+  }, async ({ change: { show_in_list } }) => {
+    const after = await change(f, { show_in_list })
+    void queries.invalidateQueries({ queryKey: ["fields", f.entity], exact: true })
+    return after
+  })
   const move = (other: Field) => void run(() => place(swapped(all, f, other), (x, sort_order) => change(x, { sort_order })))
   const archive = (archived: boolean) => run(async () => {
     await change(f, { archived })
@@ -142,7 +144,7 @@ function Row({ f, up, down, all, open }: { f: Field; up?: Field; down?: Field; a
         <small className="cell-text">{t(`settings.type.${f.type}`)}{f.options.length > 0 && ` · ${f.options.join(", ")}`} · <code>{f.key}</code></small>
       </span>
       {f.entity !== "submission" && !f.archived && (
-        <label className="check"><input type="checkbox" checked={f.show_in_list} onChange={(e) => void setShown(e.target.checked)} aria-label={t("settings.show_in_list_one", { name: f.label })} /><span className="soft small">{t("settings.in_list")}</span></label>
+        <label className="check"><input type="checkbox" checked={draft.mine.show_in_list} onChange={(e) => void draft.change("show_in_list", e.target.checked)} aria-label={t("settings.show_in_list_one", { name: f.label })} /><span className="soft small">{t("settings.in_list")}</span></label>
       )}
       <span className="field-actions">
         <button className="icon-button" disabled={!up} aria-label={t("settings.move_up_one", { name: f.label })} onClick={() => move(up!)}><ArrowUp aria-hidden /></button>

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, Moon, RotateCcw, Sun } from "lucide-react"
 import { useState } from "react"
-import { api, take, type Schema } from "@/api/client"
-import { SelectField, TextField, text } from "@/kit/form"
+import { api, ifMatch, take, type Schema } from "@/api/client"
+import { SelectField, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
-import { t, tOr, type Key } from "@/kit/text"
+import { number, t, tOr, type Key } from "@/kit/text"
+import type { Drafting } from "@/kit/use-draft"
 import { contrasts, Preview } from "./preview"
 import { DocumentForm, Loaded } from "./frame"
 
@@ -35,18 +36,16 @@ export function FormStyle() {
 }
 
 function Edit({ doc }: { doc: Doc }) {
-  const read = (v: FormData) => Object.fromEntries(names.map((n) => [n, text(v, n) === "" ? null : numeric(n) ? Number(text(v, n)) : text(v, n)]))
   return (
-    <DocumentForm name={t("nav.form_style")} queryKey={queryKey} load={load} doc={doc} read={read} send={(body) => take(api.PATCH("/settings/form-style", { body }))}>
-      {(d) => <Parts doc={d} />}
+    <DocumentForm name={t("nav.form_style")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/form-style", { params: { header: ifMatch(version) }, body: Object.fromEntries(Object.entries(change).map(([name, v]) => [name, v === "" ? null : v])) }))}>
+      {(draft) => <Parts draft={draft} />}
     </DocumentForm>
   )
 }
 
-function Parts({ doc }: { doc: Doc }) {
-  const [style, setStyle] = useState<Record<string, string>>(() => Object.fromEntries(names.map((n) => [n, doc[n] === null ? "" : String(doc[n])])))
+function Parts({ draft }: { draft: { mine: Doc } & Drafting }) {
+  const style = Object.fromEntries(names.map((n) => [n, String(draft.mine[n] ?? "")]))
   const [dark, setDark] = useState(false)
-  const set = (name: Name, value: string) => setStyle((old) => ({ ...old, [name]: value }))
   const low = contrasts(style, dark).filter((c) => c.ratio < 4.5)
   return (
     <div className="style-editor">
@@ -55,11 +54,11 @@ function Parts({ doc }: { doc: Doc }) {
           <Panel key={p.title} title={t(p.title)}>
             <div className="panel-body fields style-fields">
               {p.choices.map(([name, values]) => (
-                <SelectField key={name} name={name} label={t(`settings.style.${name}`)} value={style[name]} onChange={(e) => set(name, e.target.value)}
+                <SelectField key={name} name={name} label={t(`settings.style.${name}`)} number={numeric(name)}
                   options={[{ value: "", label: t("settings.style_theme") }, ...[...new Set([...values, style[name]!])].filter(Boolean).map((value) => ({ value, label: tOr(`settings.style_value.${value}`, value.replace("svc:", "").replace(/^./, (c) => c.toUpperCase())) }))]} />
               ))}
-              {p.pixels.map(([name, min, max]) => <TextField key={name} name={name} label={t(`settings.style.${name}`)} help={t("settings.pixels", { min, max })} type="number" min={min} max={max} step={1} inputMode="numeric" value={style[name]} placeholder={t("settings.style_theme")} onChange={(e) => set(name, e.target.value)} />)}
-              {p.colours.map((name) => <Colour key={name} name={name} value={style[name]!} onChange={(v) => set(name, v)} />)}
+              {p.pixels.map(([name, min, max]) => <TextField key={name} name={name} label={t(`settings.style.${name}`)} help={t("settings.pixels", { min, max })} number placeholder={t("settings.style_theme")} />)}
+              {p.colours.map((name) => <Colour key={name} name={name} value={style[name]!} onChange={(v) => draft.set(name, v)} />)}
             </div>
           </Panel>
         ))}
@@ -76,7 +75,7 @@ function Parts({ doc }: { doc: Doc }) {
               <CircleAlert aria-hidden />
               <div>
                 <p>{t("settings.contrast")}</p>
-                <ul>{low.map((c) => <li key={c.name}>{t("settings.contrast_one", { what: t(`settings.contrast.${c.name}`), ratio: c.ratio.toFixed(1) })}</li>)}</ul>
+                <ul>{low.map((c) => <li key={c.name}>{t("settings.contrast_one", { what: t(`settings.contrast.${c.name}`), ratio: number(Math.round(c.ratio * 10) / 10) })}</li>)}</ul>
               </div>
             </div>
           )}

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, CircleCheck } from "lucide-react"
-import { useState } from "react"
-import { api, take, type Schema } from "@/api/client"
-import { SelectField, text, TextField } from "@/kit/form"
+import { api, ifMatch, take, type Schema } from "@/api/client"
+import { SelectField, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { language, t } from "@/kit/text"
 import { DocumentForm, Loaded } from "./frame"
@@ -23,45 +22,39 @@ export function General() {
 
 function Edit({ doc }: { doc: Doc }) {
   const regions = new Intl.DisplayNames([language], { type: "region" })
-  const read = (v: FormData) => ({
-    business: Object.fromEntries((["name", "vat_number", "address_line", "postal_code", "city", "phone", "website"] as const).map((name) => [name, text(v, "business." + name)])),
-    currency: text(v, "currency"),
-    country: text(v, "country"),
-    ip_header: text(v, "ip_header"),
-  })
   return (
-    <DocumentForm name={t("nav.general")} queryKey={queryKey} load={load} doc={doc} read={read} send={(body) => take(api.PATCH("/settings/general", { body }))}>
-      {(d) => (
+    <DocumentForm name={t("nav.general")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/general", { params: { header: ifMatch(version) }, body: change as never }))}>
+      {(draft) => (
         <>
           <Panel title={t("settings.business")}>
             <div className="panel-body fields">
-              <TextField name="business.name" label={t("settings.business_name")} help={t("settings.business_name_help")} defaultValue={d.business.name} maxLength={190} autoComplete="organization" wide required />
-              <TextField name="business.address_line" label={t("settings.address_line")} defaultValue={d.business.address_line} maxLength={255} autoComplete="street-address" wide />
-              <TextField name="business.postal_code" label={t("settings.postal_code")} defaultValue={d.business.postal_code} maxLength={20} autoComplete="postal-code" />
-              <TextField name="business.city" label={t("settings.city")} defaultValue={d.business.city} maxLength={100} autoComplete="address-level2" />
-              <TextField name="business.phone" label={t("settings.phone")} type="tel" defaultValue={d.business.phone} maxLength={50} autoComplete="tel" />
-              <TextField name="business.website" label={t("settings.website")} type="url" defaultValue={d.business.website} maxLength={2048} placeholder="https://" autoComplete="url" />
-              <TextField name="business.vat_number" label={t("settings.vat_number")} defaultValue={d.business.vat_number} maxLength={30} />
+              <TextField name="business.name" label={t("settings.business_name")} help={t("settings.business_name_help")} maxLength={190} autoComplete="organization" wide required />
+              <TextField name="business.address_line" label={t("settings.address_line")} maxLength={255} autoComplete="street-address" wide />
+              <TextField name="business.postal_code" label={t("settings.postal_code")} maxLength={20} autoComplete="postal-code" />
+              <TextField name="business.city" label={t("settings.city")} maxLength={100} autoComplete="address-level2" />
+              <TextField name="business.phone" label={t("settings.phone")} type="tel" maxLength={50} autoComplete="tel" />
+              <TextField name="business.website" label={t("settings.website")} type="url" maxLength={2048} placeholder="https://" autoComplete="url" />
+              <TextField name="business.vat_number" label={t("settings.vat_number")} maxLength={30} />
               <div className="field">
                 <span className="label">{t("settings.business_email")}</span>
-                <p className="fixed-value">{d.business.email}</p>
-                <p className="help">{t("settings.business_email_help", { address: d.reply_to })}</p>
+                <p className="fixed-value">{draft.base.business.email}</p>
+                <p className="help">{t("settings.business_email_help", { address: draft.base.reply_to })}</p>
               </div>
             </div>
           </Panel>
           <Panel title={t("settings.region")}>
             <div className="panel-body fields">
-              <SelectField name="currency" label={t("settings.currency")} defaultValue={d.currency} options={currencies()} />
-              <SelectField name="country" label={t("settings.country")} help={t("settings.country_help")} defaultValue={d.country}
-                options={[{ value: "", label: t("none") }, ...d.countries.map((c) => ({ value: c.code, label: `${regions.of(c.code) ?? c.name} (${c.calling_code})` }))]} />
+              <SelectField name="currency" label={t("settings.currency")} options={currencies()} />
+              <SelectField name="country" label={t("settings.country")} help={t("settings.country_help")}
+                options={[{ value: "", label: t("none") }, ...draft.base.countries.map((c) => ({ value: c.code, label: `${regions.of(c.code) ?? c.name} (${c.calling_code})` }))]} />
               <div className="field">
                 <span className="label">{t("settings.timezone")}</span>
-                <p className="fixed-value">{d.timezone.replaceAll("_", " ")}</p>
+                <p className="fixed-value">{draft.base.timezone.replaceAll("_", " ")}</p>
                 <p className="help">{t("settings.timezone_help")}</p>
               </div>
             </div>
           </Panel>
-          <Panel title={t("settings.proxy")}><Proxy doc={d} /></Panel>
+          <Panel title={t("settings.proxy")}><Proxy draft={draft} /></Panel>
         </>
       )}
     </DocumentForm>
@@ -69,15 +62,14 @@ function Edit({ doc }: { doc: Doc }) {
 }
 
 /** Which header is trusted with the visitor's address, and what this request says about that. */
-function Proxy({ doc }: { doc: Doc }) {
-  const [header, setHeader] = useState(doc.ip_header)
-  const seen = doc.ip_headers_seen
+function Proxy({ draft }: { draft: { mine: Doc } }) {
+  const { ip_header: header, ip_headers: headers, ip_headers_seen: seen } = draft.mine
   return (
     <div className="panel-body stack">
       <p className="soft">{t("settings.proxy_text")}</p>
       <div className="fields">
-        <SelectField name="ip_header" label={t("settings.ip_header")} value={header} onChange={(e) => setHeader(e.target.value)}
-          options={[{ value: "", label: t("settings.ip_direct") }, ...doc.ip_headers.map((h) => ({ value: h, label: seen.includes(h) ? `${h} · ${t("settings.ip_seen")}` : h }))]} />
+        <SelectField name="ip_header" label={t("settings.ip_header")}
+          options={[{ value: "", label: t("settings.ip_direct") }, ...headers.map((h) => ({ value: h, label: seen.includes(h) ? `${h} · ${t("settings.ip_seen")}` : h }))]} />
         <div className="field">
           <span className="label">{t("settings.ip_headers_seen")}</span>
           <p className="fixed-value">{seen.length > 0 ? seen.join(", ") : t("none")}</p>

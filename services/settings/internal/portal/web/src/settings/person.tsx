@@ -3,9 +3,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, Check, UserRoundX } from "lucide-react"
 import { useState } from "react"
-import { api, take } from "@/api/client"
 import { servicesQuery, staffQuery, timesChanged, type Member } from "@/booking/data"
 import { Online, TimeOff, Week } from "@/booking/hours"
+import { sendMember, useMemberDraft } from "@/booking/member"
 import { Button, ButtonAnchor } from "@/kit/button"
 import { Inline } from "@/kit/detail"
 import { Panel } from "@/kit/panel"
@@ -13,9 +13,9 @@ import { Head, initials } from "@/kit/shell"
 import { can, me, on } from "@/kit/start"
 import { Failed, NotFound, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
-import { toast, toastFault } from "@/kit/toast"
+import { toast } from "@/kit/toast"
 import { Access } from "./access"
-import { setMember, setRole, teamChanged, type Role } from "./people-data"
+import { setRole, teamChanged, type Role } from "./people-data"
 import { Remove } from "./remove"
 
 const route = getRouteApi("/people/$id")
@@ -33,7 +33,17 @@ function Screen({ m }: { m: Member }) {
   const queries = useQueryClient()
   const [removing, setRemoving] = useState(false)
   const self = m.user_id === me.user_id
-  const changed = () => teamChanged(queries)
+  const draft = useMemberDraft(m, async (sending) => {
+    const { name, role } = sending.change
+    if (role === undefined) {
+      const after = await sendMember(sending)
+      if (name !== undefined) teamChanged(queries)
+      return after
+    }
+    const after = await setRole(sending, role as Role)
+    toast(t("settings.team.role_set", { name: m.name }))
+    return after
+  })
   return (
     <>
       <Head title={m.name} back={<><Link to="/people" className="icon-button" aria-label={t("nav.people")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(m.name)}</span></>} count={m.invited ? <span className="mark mark--warn">{t("settings.team.invited")}</span> : undefined}>
@@ -44,10 +54,8 @@ function Screen({ m }: { m: Member }) {
         <div className="stack">
           <Panel title={t("settings.team.about")}>
             <dl className="facts panel-body">
-              <Inline label={t("settings.team.name")} name="name" value={m.name} max={100} readOnly={!m.can_rename}
-                onSave={async (name) => { const after = await take(api.PATCH("/staff/{user}", { params: { path: { user: m.user_id } }, body: { name } })); setMember(queries, m.user_id, { name: after.name }); changed() }} />
-              <Inline label={t("settings.team.role")} name="role" value={m.role} show={tOr("role." + m.role, m.role)} readOnly={m.roles_you_can_give.length === 0}
-                options={m.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} onSave={async (role) => { await setRole(queries, m, role as Role); toast(t("settings.team.role_set", { name: m.name })) }} />
+              <Inline label={t("settings.team.name")} name="name" draft={draft} max={100} readOnly={!m.can_rename} />
+              <Inline label={t("settings.team.role")} name="role" draft={draft} show={(v) => tOr("role." + v, v)} readOnly={m.roles_you_can_give.length === 0} options={m.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} />
               <div className="fact"><dt>{t("settings.visibility")}</dt><dd>{t(`settings.visibility.${m.sees}`)}</dd></div>
             </dl>
           </Panel>
@@ -74,22 +82,13 @@ function Screen({ m }: { m: Member }) {
 function Services({ m }: { m: Member }) {
   const queries = useQueryClient()
   const all = useQuery(servicesQuery(false)).data ?? []
-  const [busy, setBusy] = useState(false)
   const fixed = !can("svc_manage_crm") || !can("svc_manage_bookings")
-  const mine = m.services ?? []
+  const draft = useMemberDraft(m)
+  const mine = draft.mine.services ?? []
   const set = async (services: string[]) => {
-    setBusy(true)
-    setMember(queries, m.user_id, { services })
-    try {
-      await take(api.PATCH("/staff/{user}", { params: { path: { user: m.user_id } }, body: { services } }))
-      void queries.invalidateQueries({ queryKey: ["services"] })
-    } catch (e) {
-      setMember(queries, m.user_id, { services: mine })
-      toastFault(e)
-    } finally {
-      setBusy(false)
-      timesChanged(queries)
-    }
+    await draft.change("services", services)
+    void queries.invalidateQueries({ queryKey: ["services"] })
+    timesChanged(queries)
   }
   return (
     <Panel title={t("nav.services")}>
@@ -98,7 +97,7 @@ function Services({ m }: { m: Member }) {
         <ul className="checks">
           {all.map((s) => (
             <li key={s.id}>
-              <label className="check"><input type="checkbox" checked={mine.includes(s.id)} disabled={fixed || busy} onChange={(e) => void set(e.target.checked ? [...mine, s.id] : mine.filter((x) => x !== s.id))} /><span>{s.name}</span></label>
+              <label className="check"><input type="checkbox" checked={mine.includes(s.id)} disabled={fixed} onChange={(e) => void set(e.target.checked ? [...mine, s.id] : mine.filter((x) => x !== s.id))} /><span>{s.name}</span></label>
             </li>
           ))}
         </ul>

@@ -1,19 +1,22 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query"
 import { CircleAlert, CircleCheck, CircleX, ExternalLink, Globe, LoaderCircle } from "lucide-react"
 import { useDeferredValue, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { agoText } from "@/kit/dates"
-import { CheckField, SelectField, text, TextField, useProblem } from "@/kit/form"
+import type { Sending } from "@/kit/draft"
+import { CheckField, SelectField, TextField, useProblem } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { why } from "@/kit/problem"
 import { start } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
+import type { Drafting } from "@/kit/use-draft"
 import { DocumentForm, Loaded } from "./frame"
 import { Logo } from "./logo"
 
 type Doc = Schema<"Portal">
+type DraftOf = { base: Doc; mine: Doc } & Drafting
 
 const queryKey = ["settings", "portal"]
 const load = () => take(api.GET("/settings/portal"))
@@ -33,38 +36,35 @@ async function follow(url: string) {
 }
 
 function Edit({ doc }: { doc: Doc }) {
-  const read = (v: FormData) => ({
-    path: text(v, "path"), host: text(v, "host").toLowerCase(), booking_page: v.has("booking_page"), powered_by: v.has("powered_by"),
-    idle_hours: Number(text(v, "idle_hours")), require_2fa: v.has("require_2fa"), staff_out: v.has("staff_out"),
-  })
-  const send = async (body: { path?: string }) => {
-    const after = await take(api.PATCH("/settings/portal", { body: body as never }))
-    if (body.path !== undefined && start.base === "/" + doc.path) setTimeout(() => void follow(after.url + "/settings/portal"))
+  const send = async ({ change, version }: Sending<Doc>) => {
+    const body = { ...change, ...(change.host !== undefined && { host: change.host.toLowerCase() }) }
+    const after = await take(api.PATCH("/settings/portal", { params: { header: ifMatch(version) }, body: body as never }))
+    if (change.path !== undefined && start.base === "/" + doc.path) setTimeout(() => void follow(after.url + "/settings/portal"))
     return after
   }
   return (
-    <DocumentForm name={t("nav.portal")} queryKey={queryKey} load={load} doc={doc} read={read} send={send}>
-      {(d) => (
+    <DocumentForm name={t("nav.portal")} queryKey={queryKey} doc={doc} send={send}>
+      {(draft) => (
         <>
           <Panel title={t("settings.booking_page")}>
             <div className="panel-body">
-              <CheckField name="booking_page" label={t("settings.booking_page_on")} help={t("settings.booking_page_help")} defaultChecked={d.booking_page} />
-              {d.booking_url && <p className="help help--check"><a href={d.booking_url} target="_blank" rel="noopener" className="with-icon">{d.booking_url}<ExternalLink aria-hidden /></a></p>}
-              <CheckField name="powered_by" label={t("settings.powered_by")} help={t("settings.powered_by_help")} defaultChecked={d.powered_by} />
+              <CheckField name="booking_page" label={t("settings.booking_page_on")} help={t("settings.booking_page_help")} />
+              {draft.base.booking_url && <p className="help help--check"><a href={draft.base.booking_url} target="_blank" rel="noopener" className="with-icon">{draft.base.booking_url}<ExternalLink aria-hidden /></a></p>}
+              <CheckField name="powered_by" label={t("settings.powered_by")} help={t("settings.powered_by_help")} />
             </div>
           </Panel>
           <Panel title={t("settings.address")}>
             <div className="panel-body fields">
-              <Path doc={d} />
-              <Host doc={d} />
+              <Path draft={draft} />
+              <Host draft={draft} />
             </div>
           </Panel>
           <Panel title={t("settings.safety")}>
             <div className="panel-body fields">
-              <SelectField name="idle_hours" label={t("settings.idle_hours")} help={t("settings.idle_hours_help")} defaultValue={String(d.idle_hours)} options={[1, 8, 24].map((n) => ({ value: String(n), label: t("settings.hours", { n }) }))} />
-              <TwoFactor doc={d} />
-              <CheckField name="staff_out" label={t("settings.staff_out")} help={t("settings.staff_out_help")} defaultChecked={d.staff_out} />
-              {!d.login_protection && <p className="notice notice--bad field--wide"><CircleAlert aria-hidden /><span>{t("settings.no_protection")}</span></p>}
+              <SelectField name="idle_hours" label={t("settings.idle_hours")} help={t("settings.idle_hours_help")} number options={[1, 8, 24].map((n) => ({ value: String(n), label: t("settings.hours", { n }) }))} />
+              <TwoFactor draft={draft} />
+              <CheckField name="staff_out" label={t("settings.staff_out")} help={t("settings.staff_out_help")} />
+              {!draft.base.login_protection && <p className="notice notice--bad field--wide"><CircleAlert aria-hidden /><span>{t("settings.no_protection")}</span></p>}
             </div>
           </Panel>
         </>
@@ -74,8 +74,9 @@ function Edit({ doc }: { doc: Doc }) {
 }
 
 /** The portal's path, which the API checks while somebody types. */
-function Path({ doc }: { doc: Doc }) {
-  const [path, setPath] = useState(doc.path)
+function Path({ draft }: { draft: DraftOf }) {
+  const doc = draft.base
+  const path = draft.mine.path
   const asked = useDeferredValue(path.trim())
   const problem = useProblem("path")
   const check = useQuery({
@@ -94,7 +95,7 @@ function Path({ doc }: { doc: Doc }) {
       <label className="label" htmlFor="portal-path">{t("settings.path")}</label>
       <div className="address">
         <span className="address-base" aria-hidden>{location.host}/</span>
-        <input id="portal-path" name="path" className="input" value={path} maxLength={50} autoComplete="off" autoCapitalize="none" spellCheck={false} aria-describedby="portal-path-state" aria-invalid={status ? true : undefined} onChange={(e) => setPath(e.target.value)} />
+        <input id="portal-path" name="path" className="input" value={path} maxLength={50} autoComplete="off" autoCapitalize="none" spellCheck={false} aria-describedby="portal-path-state" aria-invalid={status ? true : undefined} onChange={(e) => draft.set("path", e.target.value)} />
       </div>
       <div id="portal-path-state" role="status">
         {problem ? <p className="problem"><CircleAlert aria-hidden />{why(problem)}</p>
@@ -108,11 +109,11 @@ function Path({ doc }: { doc: Doc }) {
 }
 
 /** The portal's own host, and what the last check of it found. */
-function Host({ doc }: { doc: Doc }) {
+function Host({ draft }: { draft: DraftOf }) {
   const queries = useQueryClient()
-  const [host, setHost] = useState(doc.host)
+  const doc = draft.base
   const [busy, setBusy] = useState(false)
-  const saved = host.trim().toLowerCase() === doc.host
+  const saved = draft.mine.host.trim().toLowerCase() === doc.host
   const check = async () => {
     setBusy(true)
     try {
@@ -125,7 +126,7 @@ function Host({ doc }: { doc: Doc }) {
   }
   return (
     <div className="field field--wide">
-      <TextField name="host" label={t("settings.host")} help={t("settings.host_help")} value={host} onChange={(e) => setHost(e.target.value)} maxLength={253} placeholder="team.example.com" autoCapitalize="none" spellCheck={false} />
+      <TextField name="host" label={t("settings.host")} help={t("settings.host_help")} maxLength={253} placeholder="team.example.com" autoCapitalize="none" spellCheck={false} />
       {doc.host !== "" && saved && (
         <div className="row" role="status">
           {doc.host_active ? <p className="state state--good"><CircleCheck aria-hidden />{t("settings.host_active", { host: doc.host })}</p>
@@ -142,12 +143,11 @@ function Host({ doc }: { doc: Doc }) {
 }
 
 /** The second factor for everybody, with a warning to whoever would lock themselves out. */
-function TwoFactor({ doc }: { doc: Doc }) {
-  const [on, setOn] = useState(doc.require_2fa)
+function TwoFactor({ draft }: { draft: DraftOf }) {
   return (
     <div className="field field--wide">
-      <CheckField name="require_2fa" label={t("settings.require_2fa")} help={t("settings.require_2fa_help")} checked={on} onChange={(e) => setOn(e.target.checked)} />
-      {on && !doc.two_factor && (
+      <CheckField name="require_2fa" label={t("settings.require_2fa")} help={t("settings.require_2fa_help")} />
+      {draft.mine.require_2fa && !draft.base.two_factor && (
         <div className="notice notice--bad" role="status">
           <CircleAlert aria-hidden />
           <div><p>{t("settings.lockout")}</p><p><a href="/account">{t("settings.lockout_link")}</a></p></div>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, Download, Trash2 } from "lucide-react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
@@ -21,10 +21,10 @@ export function Privacy() {
           <Kept retention={doc.retention} />
           <Take />
           <Erase />
-          <DocumentForm name={t("nav.privacy")} queryKey={queryKey} load={load} doc={doc} read={(v) => ({ delete_on_uninstall: v.has("delete_on_uninstall") })} send={(body) => take(api.PATCH("/settings/privacy", { body }))}>
-            {(d) => (
+          <DocumentForm name={t("nav.privacy")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/privacy", { params: { header: ifMatch(version) }, body: change }))}>
+            {() => (
               <Panel title={t("settings.uninstall")}>
-                <div className="panel-body"><CheckField name="delete_on_uninstall" label={t("settings.delete_on_uninstall")} help={t("settings.delete_on_uninstall_help")} defaultChecked={d.delete_on_uninstall} /></div>
+                <div className="panel-body"><CheckField name="delete_on_uninstall" label={t("settings.delete_on_uninstall")} help={t("settings.delete_on_uninstall_help")} /></div>
               </Panel>
             )}
           </DocumentForm>

@@ -1,20 +1,23 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Lock, Plus } from "lucide-react"
 import { useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
+import { noteVersion, versionOf } from "@/api/version"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
-import { Form, useForm, useUnsavedGuard } from "@/kit/form"
+import { Form, SaveBar, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { me, type Capability } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { roleName } from "./data"
 import { Loaded } from "./frame"
 
 type Role = Schema<"Role">
 
 const queryKey = ["settings", "roles"]
+const load = () => take(api.GET("/settings/roles"))
 const view = "svc_view_contacts"
 
 /** All permissions, under the headings that people think in. */
@@ -25,7 +28,7 @@ const groups = [
 ] as const satisfies { id: string; of: Capability[] }[]
 
 export function Roles() {
-  return <Loaded at="roles" query={useQuery({ queryKey, queryFn: () => take(api.GET("/settings/roles")) })}>{(doc) => <All doc={doc} />}</Loaded>
+  return <Loaded at="roles" query={useQuery({ queryKey, queryFn: load })}>{(doc) => <All doc={doc} />}</Loaded>
 }
 
 function All({ doc }: { doc: Schema<"Roles"> }) {
@@ -36,7 +39,7 @@ function All({ doc }: { doc: Schema<"Roles"> }) {
   return (
     <>
       <p className="soft">{t("settings.roles_text")}</p>
-      {shown.map((r) => <One key={r.role + r.capabilities.join() + r.visibility} role={r} may={doc.available.capabilities} />)}
+      {shown.map((r) => <One key={r.role} role={r} doc={doc} />)}
       {rest.length > 0 && (
         <Panel title={t("settings.roles_without")}>
           <div className="panel-body stack-s">
@@ -49,33 +52,43 @@ function All({ doc }: { doc: Schema<"Roles"> }) {
   )
 }
 
-/** The permissions and visibility of one role. Every permission includes seeing contacts. */
-function One({ role, may }: { role: Role; may: string[] }) {
+const every = groups.flatMap((g): string[] => [...g.of])
+
+/** The permissions and visibility of one role, whose version is that of all roles. Every permission includes seeing contacts. */
+function One({ role, doc }: { role: Role; doc: Schema<"Roles"> }) {
   const queries = useQueryClient()
-  const [held, setHeld] = useState(new Set(role.capabilities))
+  const may = doc.available.capabilities
   const name = roleName(role.role)
-  const form = useForm(async (values) => {
-    const capabilities = [...held]
-    if (capabilities.length === 0 && role.capabilities.length > 0 && !(await confirm({ title: t("settings.role_out", { name }), text: t("settings.role_out_text"), action: t("settings.role_out_action"), bad: true }))) {
-      setHeld(new Set(role.capabilities))
-      return
-    }
-    const after = await take(api.PATCH("/settings/roles/{role}", { params: { path: { role: role.role } }, body: { capabilities, visibility: values.get("visibility") as "all" } }))
+  const of = (all: Schema<"Roles">) => noteVersion(all.roles.find((r) => r.role === role.role) ?? role, versionOf(all))
+  const source = {
+    load: async () => {
+      const now = await load()
+      queries.setQueryData(queryKey, now)
+      return of(now)
+    },
+    keep: () => {}, // all roles are kept
+  }
+  const draft = useDraft(of(doc), source, async ({ whole, version }) => {
+    const after = await take(api.PATCH("/settings/roles/{role}", { params: { path: { role: role.role }, header: ifMatch(version) }, body: { capabilities: whole.capabilities, visibility: whole.visibility } }))
     queries.setQueryData(queryKey, after)
-    toast(t("settings.saved", { name }))
+    return of(after)
   })
-  useUnsavedGuard(form.dirty)
+  const held = new Set(draft.mine.capabilities)
+  const form = useForm(async () => {
+    if (held.size === 0 && role.capabilities.length > 0 && !(await confirm({ title: t("settings.role_out", { name }), text: t("settings.role_out_text"), action: t("settings.role_out_action"), bad: true }))) return draft.drop(["capabilities"])
+    await draft.save()
+    toast(t("settings.saved", { name }))
+  }, (f) => f.shown)
   const set = (capability: Capability, on: boolean) => {
-    const next = new Set(held)
-    if (on) next.add(capability).add(view)
-    else if (capability === view) next.clear()
-    else next.delete(capability)
-    setHeld(next)
+    if (on) held.add(capability).add(view)
+    else if (capability === view) held.clear()
+    else held.delete(capability)
+    draft.set("capabilities", [...every.filter((c) => held.has(c)), ...[...held].filter((c) => !every.includes(c))])
   }
   const own = role.role === me.role
   return (
     <Panel title={name} beside={role.fixed ? <span className="mark mark--off">{t("settings.role_fixed")}</span> : own ? <span className="mark mark--accent">{t("settings.role_own")}</span> : undefined}>
-      <Form form={form}>
+      <Form form={form} draft={draft}>
         <fieldset className="panel-body stack" disabled={role.fixed}>
           <legend className="sr">{name}</legend>
           {role.fixed && <p className="state soft"><Lock aria-hidden />{t("settings.role_fixed_text")}</p>}
@@ -97,10 +110,10 @@ function One({ role, may }: { role: Role; may: string[] }) {
           </div>
           <fieldset className="seen">
             <legend className="label">{t("settings.visibility")}</legend>
-            {(["all", "own"] as const).map((v) => <label key={v} className="check"><input type="radio" name="visibility" value={v} defaultChecked={role.visibility === v} /><span>{t(`settings.visibility.${v}`)}</span></label>)}
+            {(["all", "own"] as const).map((v) => <label key={v} className="check"><input type="radio" name="visibility" value={v} checked={draft.mine.visibility === v} onChange={() => draft.set("visibility", v)} /><span>{t(`settings.visibility.${v}`)}</span></label>)}
           </fieldset>
         </fieldset>
-        {!role.fixed && form.dirty && <div className="panel-foot"><Button onClick={() => (setHeld(new Set(role.capabilities)), form.ref.current?.reset(), form.setDirty(false))}>{t("settings.discard")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("settings.save_role", { name })}</Button></div>}
+        {!role.fixed && draft.dirty && <SaveBar draft={draft} busy={form.busy} save={t("settings.save_role", { name })} className="panel-foot" />}
       </Form>
     </Panel>
   )

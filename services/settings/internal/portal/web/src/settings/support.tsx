@@ -3,11 +3,12 @@ import { Send } from "lucide-react"
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
-import { CheckField, Form, SelectField, text, TextArea, TextField, useForm, useUnsavedGuard } from "@/kit/form"
+import { CheckField, Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { me } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
+import { useUnsavedGuard } from "@/kit/use-draft"
 import { Loaded } from "./frame"
 
 export function Support() {

@@ -10,6 +10,7 @@ import { SearchField } from "@/kit/list"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Picker, type Choice } from "@/kit/picker"
+import { plain } from "@/kit/plain"
 import { can } from "@/kit/start"
 import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
@@ -21,7 +22,6 @@ type Tag = Schema<"Tag">
 type Open = { rename: Tag } | { merge: Tag; into?: string }
 
 const route = getRouteApi("/settings/tags")
-const plain = (s: string) => s.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
 
 /** Every tag with the contacts that have it. Who sees all contacts and may manage them renames, merges and deletes tags. */
 export function Tags() {

@@ -1,5 +1,6 @@
 import { Webhook } from "lucide-react"
-import { queries } from "@/kit/router"
+import { plain } from "@/kit/plain"
+import { queries } from "@/kit/queries"
 import type { Source } from "@/kit/app"
 import { webhooksQuery } from "./data"
 
@@ -9,8 +10,7 @@ export const webhookSources: Source[] = [
     can: "svc_manage_integrations",
     sees: "all",
     find: async (words) => {
-      const wanted = words.toLowerCase()
-      return (await queries.query({ ...webhooksQuery, staleTime: "static" })).filter((w) => `${w.name} ${w.url}`.toLowerCase().includes(wanted)).slice(0, 4)
+      return (await queries.query(webhooksQuery)).filter((w) => plain(`${w.name} ${w.url}`).includes(plain(words))).slice(0, 4)
         .map((w) => ({ id: w.id, title: w.name, detail: w.url, icon: Webhook, to: "/webhooks/$id", params: { id: w.id } }))
     },
   },

@@ -3,10 +3,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, History, KeyRound, Pencil, Power, PowerOff, RadioTower, Send, Trash2, TriangleAlert } from "lucide-react"
 import { useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dateText } from "@/kit/dates"
-import { Inline, useChange } from "@/kit/detail"
+import { Inline } from "@/kit/detail"
 import { confirm, Dialog } from "@/kit/dialog"
 import { Form, useForm } from "@/kit/form"
 import { Actions } from "@/kit/menu"
@@ -15,7 +15,8 @@ import { Head } from "@/kit/shell"
 import { Failed, Skeleton } from "@/kit/states"
 import { number, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { deliveriesKey, formats, switchWebhook, type Format, webhookKey, webhookQuery, type Webhook as Record } from "./data"
+import { useDraft } from "@/kit/use-draft"
+import { deliveriesKey, formats, switchWebhook, webhookKey, webhookQuery, type Webhook as Record } from "./data"
 import { Deliveries } from "./deliveries"
 import { EventChoice, EventList } from "./events"
 import { OnlyChoice, OnlyList, useFitting } from "./only"
@@ -33,20 +34,20 @@ export function Webhook() {
   return <Screen key={id} w={query.data} />
 }
 
-/** Changes values of a webhook: at once on the screen, back when they are refused. */
-function useWebhookChange(id: string) {
+function useWebhookDraft(w: Record) {
   const queries = useQueryClient()
-  const change = useChange<Record>(webhookKey(id))
-  return async (values: Partial<Pick<Record, "name" | "url" | "events" | "only" | "format">>) => {
-    await change((w) => ({ ...w, ...values }), () => take(api.PATCH("/webhooks/{id}", { params: { path: { id } }, body: values })), false)
+  return useDraft(w, webhookKey(w.id), async ({ change, whole, version }) => {
+    const body = { ...change, ...(change.only && { only: whole.only }) } as Partial<Pick<Record, "name" | "url" | "events" | "only" | "format">>
+    const after = await take(api.PATCH("/webhooks/{id}", { params: { path: { id: w.id }, header: ifMatch(version) }, body }))
     void queries.invalidateQueries({ queryKey: ["webhooks", "list"] })
-  }
+    return after
+  })
 }
 
 function Screen({ w }: { w: Record }) {
   const queries = useQueryClient()
   const navigate = route.useNavigate()
-  const change = useWebhookChange(w.id)
+  const draft = useWebhookDraft(w)
   const [busy, setBusy] = useState("")
   const [choosing, setChoosing] = useState(false)
   const [asking, setAsking] = useState<"secret" | "replay">()
@@ -107,9 +108,9 @@ function Screen({ w }: { w: Record }) {
         <div className="stack">
           <Panel title={t("webhooks.about")}>
             <dl className="facts panel-body">
-              <Inline label={t("webhooks.name")} name="name" value={w.name} max={190} onSave={(name) => change({ name })} />
-              <Inline label={t("webhooks.url")} name="url" type="url" value={w.url} max={500} onSave={(url) => change({ url })} />
-              <Inline label={t("webhooks.format")} name="format" value={w.format} options={formats()} onSave={(format) => change({ format: format as Format })} />
+              <Inline label={t("webhooks.name")} name="name" draft={draft} max={190} />
+              <Inline label={t("webhooks.url")} name="url" type="url" draft={draft} max={500} />
+              <Inline label={t("webhooks.format")} name="format" draft={draft} options={formats()} />
               <div className="fact"><dt>{t("webhooks.secret")}</dt><dd className="num">•••• {w.secret_hint}</dd></div>
               <div className="fact"><dt>{t("webhooks.failures")}</dt><dd className="num">{number(w.failures)}</dd></div>
               <div className="fact"><dt>{t("webhooks.since")}</dt><dd>{dateText(w.created_at)}</dd></div>
@@ -121,7 +122,7 @@ function Screen({ w }: { w: Record }) {
         </div>
         <Deliveries w={w} />
       </div>
-      {choosing && <Choose w={w} onSave={change} onClose={() => setChoosing(false)} />}
+      {choosing && <Choose w={w} draft={draft} onClose={() => (draft.drop(), setChoosing(false))} />}
       {asking === "secret" && <NewSecret w={w} onClose={() => setAsking(undefined)} onMade={(made) => (setAsking(undefined), setSecret(made), void queries.invalidateQueries({ queryKey: ["webhooks"] }))} />}
       {asking === "replay" && <Replay w={w} onClose={() => setAsking(undefined)} />}
       {secret && <SecretShown name={w.name} secret={secret.secret ?? ""} onClose={() => setSecret(undefined)} />}
@@ -129,21 +130,21 @@ function Screen({ w }: { w: Record }) {
   )
 }
 
-function Choose({ w, onSave, onClose }: { w: Record; onSave: (values: Pick<Record, "events" | "only">) => Promise<void>; onClose: () => void }) {
-  const [events, setEvents] = useState(w.events)
-  const [chosen, setOnly] = useState(w.only)
-  const only = useFitting(chosen, events)
+function Choose({ w, draft, onClose }: { w: Record; draft: ReturnType<typeof useWebhookDraft>; onClose: () => void }) {
+  const { events } = draft.mine
+  const only = useFitting(draft.mine.only, events)
   const form = useForm(async () => {
-    await onSave({ events, only })
+    draft.set("only", only)
+    await draft.save()
     onClose()
     toast(t("webhooks.saved", { name: w.name }))
-  })
+  }, (f) => f.shown)
   return (
-    <Dialog title={t("webhooks.choose_for", { name: w.name })} onClose={onClose} guarded={form.dirty} size="l">
-      <Form form={form}>
+    <Dialog title={t("webhooks.choose_for", { name: w.name })} onClose={onClose} guarded={draft.dirty} size="l">
+      <Form form={form} draft={draft}>
         <div className="dialog-body">
-          <EventChoice chosen={events} onChange={(chosen) => (setEvents(chosen), form.clear("events"), form.setDirty(true))} />
-          <OnlyChoice events={events} only={only} onChange={(only) => (setOnly(only), form.setDirty(true))} />
+          <EventChoice chosen={events} onChange={(chosen) => (draft.set("events", chosen), form.clear("events"))} />
+          <OnlyChoice events={events} only={only} onChange={(only) => draft.set("only", only)} />
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("save")}</Button></footer>
       </Form>
