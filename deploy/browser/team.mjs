@@ -88,6 +88,7 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
   const organization = await desk.admin.post("/organizations", { name: "Bakery " + unique() })
   const elements = [{ id: "first", type: "field", target: "contact.first_name" }, { id: "email", type: "field", target: "contact.email", required: true }, { id: "words", type: "field", target: "submission.fields.words", label: "Your words" }]
   const form = await desk.admin.post("/forms", { name: "Question " + unique(), status: "publish", definition: { elements } })
+  const page = await desk.admin.post("/pages", { title: "About " + unique() })
   const visitor = new Client()
   const { token } = await visitor.get(`/forms/${form.id}/token`)
   const shown = Date.now()
@@ -109,7 +110,7 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
   const submission = await until("the submission", async () => (await api.get("/submissions?form=" + form.id)).items[0])
   return {
     "/contacts/$id": contact.id, "/organizations/$id": organization.id, "/appointments/$id": appointment.id, "/services/$id": service.id, "/people/$id": user,
-    "/forms/$id": form.id, "/submissions/$id": submission.id, "/import/$id": upload.id, "/webhooks/$id": webhook.id,
+    "/forms/$id": form.id, "/submissions/$id": submission.id, "/import/$id": upload.id, "/webhooks/$id": webhook.id, "/pages/$id": page.id,
     "/calendar": dayOf(appointment.starts_at),
   }
 }

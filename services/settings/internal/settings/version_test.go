@@ -24,7 +24,7 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 		"PATCH /settings/portal":     {Path: "/settings/portal", Body: `{"powered_by":true}`},
 		"PATCH /settings/api-access": {Path: "/settings/api-access", Body: `{"roles":["staff"]}`},
 		"PATCH /settings/telemetry":  {Path: "/settings/telemetry", Body: `{"stats":true}`},
-		"PATCH /settings/roles/{role}": {Path: "/settings/roles/staff", Body: `{"visibility":"own"}`,
+		"PATCH /settings/roles/{role}": {Path: "/settings/roles/staff", Body: `{"visibility":"all"}`,
 			Tag: func() string { return admin.Get("/settings/roles").Is(200).Header.Get("ETag") }},
 		"PUT /staff/{user}/role": {Path: role, Body: `{"role":"svc_admin"}`, Tag: func() string {
 			var version int64

@@ -9599,6 +9599,11 @@ export interface operations {
                      *               "role": {
                      *                 "type": "string"
                      *               },
+                     *               "role_version": {
+                     *                 "description": "The version of the person's account: the ETag that set-staff-role takes in If-Match.",
+                     *                 "format": "int64",
+                     *                 "type": "integer"
+                     *               },
                      *               "roles_you_can_give": {
                      *                 "items": {
                      *                   "type": "string"
@@ -9634,7 +9639,8 @@ export interface operations {
                      *               "access",
                      *               "roles_you_can_give",
                      *               "can_remove",
-                     *               "can_rename"
+                     *               "can_rename",
+                     *               "role_version"
                      *             ],
                      *             "type": "object"
                      *           }
@@ -22864,6 +22870,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -22916,6 +22923,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -22940,6 +22948,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -23954,6 +23963,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -24083,6 +24093,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -24194,6 +24205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -24213,6 +24225,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -24289,6 +24302,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -24326,6 +24340,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenToPrograms"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -24726,10 +24741,12 @@ export interface operations {
                      *           "name": "User 101",
                      *           "name_is_login": false,
                      *           "role": "site_admin",
+                     *           "role_version": 1,
                      *           "roles_you_can_give": [],
                      *           "sees": "all",
                      *           "services": [],
-                     *           "user_id": 101
+                     *           "user_id": 101,
+                     *           "version": 0
                      *         },
                      *         {
                      *           "access": [
@@ -24788,6 +24805,7 @@ export interface operations {
                      *           "name": "User 102",
                      *           "name_is_login": false,
                      *           "role": "staff",
+                     *           "role_version": 1,
                      *           "roles_you_can_give": [
                      *             "site_admin",
                      *             "svc_admin",
@@ -24797,7 +24815,8 @@ export interface operations {
                      *           "services": [
                      *             "01a2047a-2d9c-7876-80c4-7c47e418379d"
                      *           ],
-                     *           "user_id": 102
+                     *           "user_id": 102,
+                     *           "version": 3
                      *         },
                      *         {
                      *           "access": [
@@ -24827,6 +24846,7 @@ export interface operations {
                      *           "name": "User 103",
                      *           "name_is_login": false,
                      *           "role": "svc_admin",
+                     *           "role_version": 1,
                      *           "roles_you_can_give": [
                      *             "site_admin",
                      *             "svc_admin",
@@ -24834,7 +24854,8 @@ export interface operations {
                      *           ],
                      *           "sees": "all",
                      *           "services": [],
-                     *           "user_id": 103
+                     *           "user_id": 103,
+                     *           "version": 0
                      *         }
                      *       ],
                      *       "next_cursor": null,
@@ -25175,6 +25196,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -25237,6 +25259,7 @@ export interface operations {
                      *       "name": "User 106",
                      *       "name_is_login": false,
                      *       "role": "staff",
+                     *       "role_version": 1,
                      *       "roles_you_can_give": [
                      *         "site_admin",
                      *         "svc_admin",
@@ -25246,7 +25269,8 @@ export interface operations {
                      *       "services": [
                      *         "01a216cd-7468-71cb-9766-e3c4760ec176"
                      *       ],
-                     *       "user_id": 106
+                     *       "user_id": 106,
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["BookingStaffMember"];
@@ -25257,6 +25281,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -25658,6 +25683,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -25805,6 +25831,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -25869,6 +25896,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrOff"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -25912,6 +25940,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -25945,6 +25974,7 @@ export interface operations {
                      *       "name": "an",
                      *       "name_is_login": false,
                      *       "role": "site_admin",
+                     *       "role_version": 1,
                      *       "roles_you_can_give": [
                      *         "site_admin",
                      *         "svc_admin",
@@ -25992,6 +26022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

@@ -17,6 +17,18 @@ export const settingsRoutes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/pages",
+    beforeLoad: guard(),
+    component: screen("settings", () => import("./pages"), "Pages"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/pages/$id",
+    beforeLoad: guard(),
+    component: screen("settings", () => import("./page"), "Page"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/audit",
     validateSearch: filters("channel", "action"),
     beforeLoad: guard(undefined, "svc_manage_integrations"),
