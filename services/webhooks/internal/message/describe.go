@@ -2,7 +2,6 @@ package message
 
 import (
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -54,29 +53,28 @@ var (
 	exampleTest     = body{event: testEvent, id: exampleDelivery, at: exampleTime, data: json.RawMessage(`{"webhook":{"id":"` + exampleDelivery.String() + `","name":"Mine"}}`)}
 )
 
+// must is the value of what is compiled in.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("webhooks: a sample: " + err.Error())
+	}
+	return v
+}
+
 // exampleOf is the body of an event, of the sample that its producer's test has written.
 func exampleOf(kind string) body {
-	files, err := fs.Glob(proto.Samples, "samples/*/"+kind+".json")
-	if err != nil || len(files) != 1 {
-		panic(fmt.Sprintf("webhooks: samples of %s: %q", kind, files)) // they are compiled in
+	files := must(fs.Glob(proto.Samples, "samples/*/"+kind+".json"))
+	if len(files) != 1 {
+		panic("webhooks: no sample of " + kind)
 	}
-	raw, err := proto.Samples.ReadFile(files[0])
+	file := files[0]
 	var sample struct {
 		ID          uuid.UUID `json:"record_id"`
 		Changed     []string
 		Data, Extra json.RawMessage
 	}
-	var b body
-	if err == nil {
-		err = json.Unmarshal(raw, &sample)
-	}
-	if err == nil {
-		b, err = newBody(bus.Event{Topic: path.Base(path.Dir(files[0])), Kind: kind, ID: exampleDelivery, At: exampleTime, Changed: sample.Changed, Data: sample.Data, Extra: sample.Extra}, sample.ID)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("webhooks: sample of %s: %v", kind, err))
-	}
-	return b
+	must(sample, json.Unmarshal(must(proto.Samples.ReadFile(file)), &sample))
+	return must(newBody(bus.Event{Topic: path.Base(path.Dir(file)), Kind: kind, ID: exampleDelivery, At: exampleTime, Changed: sample.Changed, Data: sample.Data, Extra: sample.Extra}, sample.ID))
 }
 
 func eventHeader(name, description, example string) map[string]any {
@@ -85,14 +83,8 @@ func eventHeader(name, description, example string) map[string]any {
 
 // describeEvent adds the request of one event to w.
 func describeEvent(w *op.Webhooks, event, app, text string, data map[string]any, required []string, example body) {
-	sent, err := example.text()
-	if err != nil {
-		panic("webhooks: example of " + event + ": " + err.Error())
-	}
-	wrapped, err := cloudEvents.Body("https://desk.example.com", sent)
-	if err != nil {
-		panic("webhooks: example of " + event + ": " + err.Error())
-	}
+	sent := must(example.text())
+	wrapped := must(cloudEvents.Body("https://desk.example.com", sent))
 	record := map[string]any{"type": "object", "required": required, "properties": data,
 		"description": "The record as the API shows it, without tokens, meeting links, internal notes and internal reasons."}
 	id := map[string]any{"type": "string", "description": "evt_ and a UUID: the same on every attempt, and in every webhook."}
