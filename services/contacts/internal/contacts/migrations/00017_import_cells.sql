@@ -1,12 +1,9 @@
 -- +goose Up
--- A cell that cannot be read costs the cell: a row may have several errors, and is imported all the same.
-alter table import_error add n int not null default 0, add dropped text not null default 'row' check (dropped in ('cell', 'row'));
-alter table import_error drop constraint import_error_pkey, add primary key (import_id, row, n);
+-- A cell that cannot be read costs the cell: a row may have several errors, counted by n, and is imported all the same. dropped is cell or row.
+alter table import_error add n int not null default 0, add dropped text not null default 'row';
 -- header is the number of the row with the names, 0 without one; separator is the one that was found.
 alter table import add cells int not null default 0, add header int not null default 1, add separator text not null default '';
 
 -- +goose Down
-delete from import_error where n > 0 or dropped = 'cell';
-alter table import_error drop constraint import_error_pkey, add primary key (import_id, row);
 alter table import_error drop n, drop dropped;
 alter table import drop cells, drop header, drop separator;
