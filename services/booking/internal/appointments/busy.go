@@ -62,7 +62,7 @@ func Overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) err
 // without one of its own. Its data.appointments are the first 50 that would have none, by start.
 func Unlinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
 	return refuseThose(ctx, tx, "no_meeting_link", "One of the appointments is online, and the successor has no meeting link.", `a.location_type = 'online' and a.meeting_url = ''
-		and exists (select from staff s where s.user_id = @to and s.meeting_url = '')`, pgx.NamedArgs{"to": user, "ids": ids})
+		and not exists (select from staff s where s.user_id = @to and s.meeting_url <> '')`, pgx.NamedArgs{"to": user, "ids": ids})
 }
 
 // refuseThose is svc_conflict with the reason if the condition holds for one of the appointments a among @ids.

@@ -20,7 +20,7 @@ export function Remove({ m, onClose }: { m: Member; onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const others = (useQuery(staffQuery).data ?? []).filter((x) => x.user_id !== m.user_id && !x.invited)
-  const [clashes, setClashes] = useState<Clash[]>([])
+  const [clashes, setClashes] = useState<{ why: "clashes" | "unlinked"; all: Clash[] }>()
   const counts = useQuery({
     queryKey: ["staff", "handed-over", m.user_id],
     queryFn: async () => {
@@ -34,7 +34,7 @@ export function Remove({ m, onClose }: { m: Member; onClose: () => void }) {
     staleTime: 0,
   }).data
   const form = useForm(async (values) => {
-    setClashes([])
+    setClashes(undefined)
     const successor = text(values, "successor")
     await take(api.DELETE("/staff/{user}", { params: { path: { user: m.user_id }, query: successor ? { successor } : {} } }))
     onClose()
@@ -42,7 +42,8 @@ export function Remove({ m, onClose }: { m: Member; onClose: () => void }) {
     await navigate({ to: "/people" })
     teamChanged(queries)
   }, (f) => {
-    setClashes(f.data.reason === "overlap" ? ((f.data.appointments as Clash[] | undefined) ?? []) : [])
+    const all = f.data.appointments as Clash[] | undefined
+    setClashes(all && { why: f.data.reason === "no_meeting_link" ? "unlinked" : "clashes", all })
     return false
   })
   return (
@@ -56,12 +57,12 @@ export function Remove({ m, onClose }: { m: Member; onClose: () => void }) {
             {on("booking") && <div><dt>{t("settings.team.coming")}</dt><dd>{counts ? number(counts.appointments) : "…"}</dd></div>}
           </dl>
           <SelectField name="successor" label={t("settings.team.successor")} help={t("settings.team.successor_help")} options={[{ value: "", label: t("settings.team.no_successor") }, ...others.map((x) => ({ value: String(x.user_id), label: x.name }))]} />
-          {clashes.length > 0 && (
+          {clashes && (
             <div className="notice notice--warn">
               <TriangleAlert aria-hidden />
               <div>
-                <p>{t("settings.team.clashes", { n: clashes.length })}</p>
-                <p className="row row--tags">{clashes.map((a) => <Link key={a.id} to="/appointments/$id" params={{ id: a.id }} onClick={onClose} className="tag num">{dayText(a.starts_at)}, {timeText(a.starts_at)}</Link>)}</p>
+                <p>{t(`settings.team.${clashes.why}`, { n: clashes.all.length })}</p>
+                <p className="row row--tags">{clashes.all.map((a) => <Link key={a.id} to="/appointments/$id" params={{ id: a.id }} onClick={onClose} className="tag num">{dayText(a.starts_at)}, {timeText(a.starts_at)}</Link>)}</p>
               </div>
             </div>
           )}
