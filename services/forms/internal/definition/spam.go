@@ -14,21 +14,23 @@ import (
 
 // Why a submission is taken for spam.
 const (
-	spamLinks  = "links"        // three links or more in one answer
+	spamLinks  = "links"        // three links or more in one answer, with a scheme, // or www; a bare domain is a word like others
 	spamMarkup = "link_markup"  // the markup of a link, in HTML or as forums write it
 	spamTest   = "test_string"  // GTUBE, which mail filters agree on for tests
 	spamName   = "link_in_name" // a link where a name is asked for
+	spamAdvert = "advert"       // a link of any kind beside the words of those who send spam, see pitch
 )
 
 const (
-	gtube    = "xjs*c4jdbqadn1.nsbn3*2idnen*gtube-standard-anti-ube-test-email*c.34x"
-	maxLinks = 2
+	gtube     = "xjs*c4jdbqadn1.nsbn3*2idnen*gtube-standard-anti-ube-test-email*c.34x"
+	maxLinks  = 2
+	maxReason = 200 // characters of a reason
 )
 
 var htmlLink = regexp.MustCompile(`<\s*a[\s/][^>]*href`)
 
-// Spam gives the reason why the answers look like spam, or nothing. It looks at every answer that a visitor types, also at
-// one to a field that is gone; options and consents are the form's own words.
+// Spam gives the reason why the answers look like spam, or nothing: a rule and, behind a colon, the words that it found. It looks at every answer
+// that a visitor types, also at one to a field that is gone; options and consents are the form's own words.
 func Spam(a form.Answers) (reason string) {
 	for _, line := range a.Lines {
 		switch line.Kind {
@@ -36,23 +38,54 @@ func Spam(a form.Answers) (reason string) {
 			continue
 		}
 		text := strings.ToLower(line.Text)
+		if strings.Contains(text, gtube) {
+			return because(spamTest, "gtube")
+		}
+		if markup := markupIn(text); markup != "" {
+			return because(spamMarkup, markup)
+		}
 		isName := line.Target == form.TargetFirstName || line.Target == form.TargetLastName
-		switch {
-		case strings.Contains(text, gtube):
-			return spamTest
-		case strings.Contains(text, "[url"), strings.Contains(text, "[link="), htmlLink.MatchString(text):
-			return spamMarkup
-		case isName && hasLink(text):
-			return spamName
-		case countLinks(text) > maxLinks:
-			return spamLinks
+		if isName && hasLink(text) {
+			return because(spamName, text)
+		}
+		var full []string
+		linked := false
+		for l := range links(text) {
+			linked = true
+			if l.domain == "" {
+				full = append(full, l.text)
+			}
+		}
+		if len(full) > maxLinks {
+			return because(spamLinks, full...)
+		}
+		if linked {
+			if words := pitch(text); words != nil {
+				return because(spamAdvert, words...)
+			}
 		}
 	}
 	return ""
 }
 
+// markupIn is the first markup of a link in lower-case text; empty for none.
+func markupIn(text string) string {
+	for _, forum := range []string{"[url", "[link="} {
+		if strings.Contains(text, forum) {
+			return forum
+		}
+	}
+	return htmlLink.FindString(text)
+}
+
+// because is a rule with the words that it found, on one line and cut to maxReason.
+func because(rule string, words ...string) string {
+	return Cut(rule+": "+strings.Join(strings.Fields(strings.Join(words, ", ")), " "), maxReason)
+}
+
 // link is an address in a text: with a scheme, with // or www in front, or a bare domain.
 type link struct {
+	text   string
 	domain string // of a bare one, else empty
 	dot    bool   // a full stop stands behind it
 }
@@ -68,7 +101,7 @@ func links(text string) iter.Seq[link] {
 			}
 			i += n + 2
 			rest = text[i:]
-			if begins(text[:i-2], rest) && !yield(link{}) {
+			if begins(text[:i-2], rest) && !yield(link{text: "//" + host(rest)}) {
 				return
 			}
 		}
@@ -84,7 +117,7 @@ func links(text string) iter.Seq[link] {
 				continue // counted already, or the end of an email address
 			}
 			for part := range strings.SplitSeq(text[start:end], "..") {
-				a := link{domain: strings.Trim(part, ".-"), dot: strings.HasSuffix(part, ".")}
+				a := link{text: part, domain: strings.Trim(part, ".-"), dot: strings.HasSuffix(part, ".")}
 				www := strings.HasPrefix(a.domain, "www.")
 				if www {
 					a.domain = ""
@@ -114,12 +147,12 @@ func begins(before, behind string) bool {
 	return before == "" && isHost(next) || before != "" && last != '/' && !isHost(last) && isHost(next)
 }
 
-// countLinks counts the addresses in lower-case text.
-func countLinks(text string) (n int) {
-	for range links(text) {
-		n++
+// host is what a text begins with, up to the first character that no host has.
+func host(text string) string {
+	if end := strings.IndexFunc(text, isNotHost); end >= 0 {
+		return text[:end]
 	}
-	return n
+	return text
 }
 
 // hasLink reports whether a name contains an address. An abbreviation in front of a name, as in Dipl.Ing. or J.de Vries, is

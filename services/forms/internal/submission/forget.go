@@ -57,9 +57,10 @@ type mentioning struct {
 	Page    string     `db:"page"`
 	Email   string     `db:"email"`
 	Held    []byte     `db:"held"`
+	Reason  string     `db:"spam_reason"`
 }
 
-const selectMentioning = `select id, contact_id, status, result, values, answers, page, email, held from submission `
+const selectMentioning = `select id, contact_id, status, result, values, answers, page, email, held, coalesce(spam_reason, '') as spam_reason from submission `
 
 // sentBy reports whether the person sent it: it has their address, or names them and says nothing of another sender.
 func (m mentioning) sentBy(p *erasure.Person) bool {
@@ -118,8 +119,9 @@ func (m mentioning) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) er
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `update submission set values = @values, answers = @answers, page = @page, email = @email, held = @held, people = @people,
-		read_as = @read_as, version = version + 1 where id = @id`, pgx.NamedArgs{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held,
+	reason, _ := p.StrikeFrom(m.Reason)
+	if _, err := tx.Exec(ctx, `update submission set values = @values, answers = @answers, page = @page, email = @email, held = @held, people = @people, spam_reason = nullif(@reason, ''),
+		read_as = @read_as, version = version + 1 where id = @id`, pgx.NamedArgs{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held, "reason": reason,
 		"people": tx.PeopleNamed(values, []byte(page)), "read_as": erasure.Reading}); err != nil {
 		return err
 	}

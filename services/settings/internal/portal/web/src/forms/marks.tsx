@@ -1,7 +1,13 @@
-import { t } from "@/kit/text"
+import { t, tOr } from "@/kit/text"
 import type { FormRecord, Submission } from "./data"
 
 export const FormStatus = ({ status }: { status: FormRecord["status"] }) => <span className={`mark mark--${status === "publish" ? "good" : "off"}`}>{t(`forms.status.${status}`)}</span>
+
+/** Why a submission is taken for spam: the rule in words, and what it found. */
+export function spamReason(reason: string): string {
+  const [rule = "", ...found] = reason.split(": ")
+  return tOr("forms.spam." + rule, rule) + (found.length > 0 ? ` (${found.join(": ")})` : "")
+}
 
 /** Received, spam, or still waiting for its contact. */
 export function SubmissionStatus({ s }: { s: Submission }) {

@@ -11,10 +11,10 @@ import { Panel } from "@/kit/panel"
 import { Head } from "@/kit/shell"
 import { can, on } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
-import { t, tOr } from "@/kit/text"
+import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { answerText, formQuery, humane, nameOf, submissionKey, targetText, useFields, type Submission as Record } from "./data"
-import { SubmissionStatus } from "./marks"
+import { spamReason, SubmissionStatus } from "./marks"
 
 const route = getRouteApi("/submissions/$id")
 
@@ -65,7 +65,7 @@ function One({ s }: { s: Record }) {
         {may && s.status === "spam" && <Button kind="main" busy={busy} icon={<ShieldCheck aria-hidden />} onClick={() => void notSpam()}>{t("forms.not_spam")}</Button>}
       </Head>
       <div className="content stack">
-        {s.status === "spam" && <div className="notice notice--warn"><ShieldAlert aria-hidden /><div><p><b>{t("forms.spam_because", { why: tOr("forms.spam." + s.spam_reason, s.spam_reason ?? "") })}</b></p><p>{t("forms.spam_text")}</p></div></div>}
+        {s.status === "spam" && <div className="notice notice--warn"><ShieldAlert aria-hidden /><div><p><b>{t("forms.spam_because", { why: spamReason(s.spam_reason ?? "") })}</b></p><p>{t("forms.spam_text")}</p></div></div>}
         {s.error && <div className="notice notice--bad"><CircleAlert aria-hidden /><div><p><b>{t("forms.error_title")}</b></p><p>{s.error}</p></div></div>}
         <div className="submission">
           <Panel title={t("forms.values")}><Answers s={s} /></Panel>

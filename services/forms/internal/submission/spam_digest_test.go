@@ -1,0 +1,64 @@
+package submission
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/proto"
+)
+
+func TestTheTeamIsMailedOnceADayWhatWasTakenForSpam(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.SetSite("general", m{"country": "DE"})
+	digests := func() (mails []*proto.Mail) {
+		for _, e := range d.Events(proto.MailTopic) {
+			c := &proto.Mail{}
+			require.NoError(t, protobuf.Unmarshal(e.GetData(), c))
+			if c.GetKind() == kindSpamDigest {
+				mails = append(mails, c)
+			}
+		}
+		return mails
+	}
+	run := func() {
+		for _, j := range d.Parts.Jobs {
+			if j.Name == "spam-digest" {
+				require.NoError(t, j.Run(t.Context()))
+			}
+		}
+	}
+	// The next day at eight, whatever the time is now.
+	at := d.Now().In(d.Kit.Config.Zone)
+	d.Travel(time.Date(at.Year(), at.Month(), at.Day()+1, 8, 0, 0, 0, d.Kit.Config.Zone).Sub(at))
+	run()
+	require.Empty(t, digests(), "there is none")
+	d.send(d.form, m{"first": "Bob", "email": "bob@example.com", "message": "www.a.example www.b.example www.c.example"}).Is(200)
+	d.send(d.form, m{"first": "Eve", "email": "eve@example.com", "message": `<a href="https://x.example">x</a>`}).Is(200)
+	d.send(d.form, m{"first": "Ann", "email": "ann@example.com", "message": "Hello"}).Is(200)
+	d.Travel(2 * time.Minute)
+	run()
+	run()
+	sent := digests()
+	require.Len(t, sent, len(d.Kit.Identity.Team()), "the form notifies nobody: those who may sort spam")
+	require.Equal(t, "2 Einsendungen wurden als Spam zurückgehalten", sent[0].GetSubject())
+	require.Contains(t, sent[0].GetText(), "viele Links")
+	require.NotContains(t, sent[0].GetText(), "a.example")
+	require.NotContains(t, sent[0].GetText(), "ann@")
+
+	d.send(d.form, m{"first": "Mal", "email": "mal@example.com", "message": "www.a.example www.b.example www.c.example"}).Is(200)
+	d.Travel(2 * time.Minute)
+	run()
+	require.Len(t, digests(), len(sent), "today had its digest")
+	d.Travel(24 * time.Hour)
+	run()
+	all := digests()
+	require.Len(t, all, 2*len(sent))
+	require.Equal(t, "1 Einsendung wurde als Spam zurückgehalten", all[len(all)-1].GetSubject())
+	d.Travel(24 * time.Hour)
+	run()
+	require.Len(t, digests(), len(all), "what was in one is not in the next")
+}
