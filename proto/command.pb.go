@@ -47,7 +47,9 @@ type EnsureContact struct {
 	// False when only an existing contact may be filled in.
 	Create bool `protobuf:"varint,15,opt,name=create,proto3" json:"create,omitempty"`
 	// Organization field values (name excluded) by target name, as a JSON object.
-	Organization  []byte `protobuf:"bytes,16,opt,name=organization,proto3" json:"organization,omitempty"`
+	Organization []byte `protobuf:"bytes,16,opt,name=organization,proto3" json:"organization,omitempty"`
+	// Language that the visitor reads: en, nl, fr or de; empty if unknown. What they are mailed is in it.
+	Language      string `protobuf:"bytes,17,opt,name=language,proto3" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -192,6 +194,13 @@ func (x *EnsureContact) GetOrganization() []byte {
 		return x.Organization
 	}
 	return nil
+}
+
+func (x *EnsureContact) GetLanguage() string {
+	if x != nil {
+		return x.Language
+	}
+	return ""
 }
 
 // Consent is a statement exactly as the person saw it.
@@ -1147,7 +1156,7 @@ var File_command_proto protoreflect.FileDescriptor
 
 const file_command_proto_rawDesc = "" +
 	"\n" +
-	"\rcommand.proto\x12\ffrontdesk.v1\"\xe7\x03\n" +
+	"\rcommand.proto\x12\ffrontdesk.v1\"\x83\x04\n" +
 	"\rEnsureContact\x12\x1d\n" +
 	"\n" +
 	"contact_id\x18\x01 \x01(\tR\tcontactId\x12\x14\n" +
@@ -1167,7 +1176,8 @@ const file_command_proto_rawDesc = "" +
 	"\torigin_id\x18\r \x01(\tR\boriginId\x12+\n" +
 	"\x11organization_name\x18\x0e \x01(\tR\x10organizationName\x12\x16\n" +
 	"\x06create\x18\x0f \x01(\bR\x06create\x12\"\n" +
-	"\forganization\x18\x10 \x01(\fR\forganization\"U\n" +
+	"\forganization\x18\x10 \x01(\fR\forganization\x12\x1a\n" +
+	"\blanguage\x18\x11 \x01(\tR\blanguage\"U\n" +
 	"\aConsent\x12\x18\n" +
 	"\apurpose\x18\x01 \x01(\tR\apurpose\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x1c\n" +

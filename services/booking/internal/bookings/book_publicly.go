@@ -213,10 +213,12 @@ func (v visit) booking(f facts, channel string) appointments.Booking {
 // form says, and so that each consent is recorded once.
 func (v visit) command(a appointments.Record) db.Event {
 	if v.submission == nil {
-		return clients.Ensure(v.given.Answers.EnsureContact(), a.Contact.ID, a.ID)
+		cmd := v.given.Answers.EnsureContact()
+		cmd.Language = v.language
+		return clients.Ensure(cmd, a.Contact.ID, a.ID)
 	}
 	c := v.given.Client
-	client := clients.Command(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone}, a.Contact.ID, a.ID)
+	client := clients.Command(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Language: v.language}, a.Contact.ID, a.ID)
 	return db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
 		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
 		Values: v.given.Raw, Page: v.page, Client: client}}

@@ -94,6 +94,32 @@ func TestHowAnAddressSubscribes(t *testing.T) {
 		require.Equal(t, object{"erased": 1.0}, admin.Post("/privacy/erase", object{"email": "ann@example.com"}).Is(200).Map())
 		require.Equal(t, "unsubscribed", admin.Post("/contacts", object{"email": "ann@example.com"}).Is(201).Text("marketing"))
 	})
+	t.Run("a visitor is asked in their language, and what was mailed is what they agreed to", func(t *testing.T) {
+		contactstest.Afresh(t, s)
+		admin, visitor := s.As("svc_admin"), s.Visitor()
+		s.SetSite("general", object{"country": "FR", "business": object{"name": "Bakkerij Peeters"}})
+		defer s.SetSite("general", object{})
+		yes := []*proto.Consent{{Purpose: "newsletter", Text: "Stuur mij nieuws.", Marketing: true}}
+		m := &proto.EnsureContact{Email: "piet@example.com", Create: true, Consents: yes, Language: "nl"}
+		ensure(s, m)
+		asked := mails(t, s, "piet@example.com", "marketing.confirm")[0]
+		require.Equal(t, "Graag bevestigen: nieuws van Bakkerij Peeters", asked.GetSubject())
+		require.Contains(t, asked.GetText(), "/marketing/unsubscribe?lang=nl#token=")
+		token := tokenIn(t, asked, `/marketing/confirm\?lang=nl`)
+
+		s.SetSite("general", object{"country": "FR", "business": object{"name": "Renamed"}})
+		visitor.Post("/marketing/confirm", object{"token": token}).Is(200)
+		consents := admin.Get("/contacts/" + m.ContactId + "/consents").Is(200).Items()
+		require.Equal(t, "Ja, Bakkerij Peeters mag me nieuws en aanbiedingen mailen. Ik kan me op elk moment uitschrijven.", consents[1]["text"])
+		require.Contains(t, asked.GetText(), consents[1]["text"])
+		welcome := mails(t, s, "piet@example.com", "marketing.confirmed")[0]
+		require.Contains(t, welcome.GetText(), consents[1]["text"])
+		require.Contains(t, welcome.GetText(), "U ging akkoord met dit:")
+
+		id := admin.Post("/contacts", object{"email": "amelie@example.com"}).Is(201).Text("id")
+		admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
+		require.Equal(t, "Veuillez confirmer : les nouvelles de Renamed", mails(t, s, "amelie@example.com", "marketing.confirm")[0].GetSubject(), "the team asks in the language of the country")
+	})
 	t.Run("a form asks once a day", func(t *testing.T) {
 		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")

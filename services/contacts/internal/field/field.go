@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -16,6 +15,7 @@ import (
 	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -124,10 +124,22 @@ func emitField(ctx context.Context, tx *db.Tx, kind string, f Field, changed []s
 	return tx.Emit(ctx, db.Event{Topic: proto.FieldTopic, Kind: kind, Key: f.ID.String(), Version: f.Version, Changed: changed, Data: f})
 }
 
+// maxLabel is how many characters a label may have.
+const maxLabel = 190
+
+// cleanLabel takes double blanks out of a label, and refuses one that is blank or has control characters.
+func cleanLabel(label *string) error {
+	*label = strings.Join(strings.Fields(*label), " ")
+	if p := form.Name(*label, maxLabel); !p.IsZero() {
+		return fault.Invalid("label", p)
+	}
+	return nil
+}
+
 // clean checks label and options and brings them into their stored form.
 func (f *Field) clean() error {
-	if f.Label = strings.Join(strings.Fields(f.Label), " "); f.Label == "" {
-		return fault.Invalid("label", fault.Empty())
+	if err := cleanLabel(&f.Label); err != nil {
+		return err
 	}
 	options := []string{}
 	for i, o := range f.Options {
@@ -135,8 +147,8 @@ func (f *Field) clean() error {
 		switch {
 		case o == "":
 			return fault.Invalid("options", fault.NewProblem("empty", "must not contain an empty option"))
-		case utf8.RuneCountInString(o) > maxOption:
-			return fault.Invalid(fmt.Sprintf("options[%d]", i), fault.TooLong(maxOption))
+		case !form.Name(o, maxOption).IsZero():
+			return fault.Invalid(fmt.Sprintf("options[%d]", i), form.Name(o, maxOption))
 		case slices.Contains(options, o):
 			return fault.Invalid("options", fault.NewProblem("twice", "must not contain an option twice"))
 		}

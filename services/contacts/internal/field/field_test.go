@@ -73,6 +73,12 @@ func TestWhatAFieldIs(t *testing.T) {
 		require.Equal(t, "grosse_co", admin.Patch("/fields/"+id, object{"label": "Length", "sort_order": 0}).Is(200).Text("key"))
 		admin.Patch("/fields/"+id, object{"type": "number"}).Fails(400, "svc_invalid_param")
 		admin.Patch("/fields/"+id, object{"label": " "}).Fails(400, "svc_invalid_param")
+		for _, control := range []string{"\u0001", "\u001b", "\u009b"} {
+			admin.Post("/fields", object{"entity": "contact", "type": "text", "label": "x" + control + "y"}).Fails(400, "svc_invalid_param")
+			admin.Patch("/fields/"+id, object{"label": "x" + control}).Fails(400, "svc_invalid_param")
+			admin.Post("/fields", object{"entity": "contact", "type": "dropdown", "label": "D", "options": []string{"x" + control}}).Fails(400, "svc_invalid_param")
+			admin.Post("/field-groups", object{"entity": "contact", "label": "x" + control}).Fails(400, "svc_invalid_param")
+		}
 		admin.Patch("/fields/"+id, object{"options": []string{"x"}}).Fails(400, "svc_invalid_param")
 		admin.Post("/fields", object{"entity": "contact", "type": "dropdown", "label": "D"}).Fails(400, "svc_invalid_param")
 		admin.Post("/fields", object{"entity": "contact", "type": "dropdown", "label": "D", "options": []string{}}).Fails(400, "svc_invalid_param")

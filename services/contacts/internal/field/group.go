@@ -3,7 +3,6 @@ package field
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -46,9 +45,9 @@ type newGroup struct {
 
 // createGroup makes a field group, behind the others.
 func (r *Room) createGroup(ctx context.Context, tx *db.Tx, in newGroup) (group, error) {
-	g := group{ID: db.NewID(), Entity: in.Entity, Label: strings.Join(strings.Fields(in.Label), " ")}
-	if g.Label == "" {
-		return g, fault.Invalid("label", fault.Empty())
+	g := group{ID: db.NewID(), Entity: in.Entity, Label: in.Label}
+	if err := cleanLabel(&g.Label); err != nil {
+		return g, err
 	}
 	err := tx.QueryRow(ctx, `
 		insert into field_group (id, entity, label, created_at, sort_order)
@@ -78,8 +77,8 @@ func (r *Room) updateGroup(ctx context.Context, tx *db.Tx, in groupChange) (grou
 	was := g
 	in.Label.Apply(&g.Label)
 	in.SortOrder.Apply(&g.SortOrder)
-	if g.Label = strings.Join(strings.Fields(g.Label), " "); g.Label == "" {
-		return g, fault.Invalid("label", fault.Empty())
+	if err := cleanLabel(&g.Label); err != nil {
+		return g, err
 	}
 	if err := tx.ChangedFrom(was, g); err != nil {
 		return g, err

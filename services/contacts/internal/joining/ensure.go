@@ -77,7 +77,7 @@ func (r *Room) ensureContact(ctx context.Context, tx *db.Tx, e bus.Event, m *pro
 	if err != nil {
 		return fmt.Errorf("link contact %s with an organization: %w", c, err)
 	}
-	asked, err := r.marketing.RecordConsents(ctx, tx, c, m.GetConsents())
+	asked, err := r.marketing.RecordConsents(ctx, tx, c, m.GetConsents(), m.GetLanguage())
 	if err != nil {
 		return fmt.Errorf("record consents of contact %s: %w", c, err)
 	}

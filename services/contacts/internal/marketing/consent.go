@@ -46,8 +46,9 @@ func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, c Consent) er
 }
 
 // RecordConsents records the statements that a visitor agreed to, none of them verified: a public form proves nothing. A
-// visitor who agreed to marketing is asked by mail, at most once a day; asked reports that they were.
-func (r *Room) RecordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, consents []*proto.Consent) (asked bool, err error) {
+// visitor who agreed to marketing is asked by mail, at most once a day, in their language or, if it is empty, in that of the business's
+// country; asked reports that they were.
+func (r *Room) RecordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, consents []*proto.Consent, language string) (asked bool, err error) {
 	marketing := false
 	for _, c := range consents {
 		if err := addConsent(ctx, tx, id, Consent{Purpose: c.GetPurpose(), Text: c.GetText()}); err != nil {
@@ -66,7 +67,7 @@ func (r *Room) RecordConsents(ctx context.Context, tx *db.Tx, id uuid.UUID, cons
 	if err != nil || last.Add(mailEvery).After(tx.Now) {
 		return false, err
 	}
-	return true, r.ask(ctx, tx, c, "")
+	return true, r.ask(ctx, tx, c, "", language)
 }
 
 // Move gives consents and links of one contact to another.

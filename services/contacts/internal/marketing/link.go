@@ -1,9 +1,11 @@
 package marketing
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"embed"
 	"encoding/base64"
 	"errors"
 	"time"
@@ -14,7 +16,9 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/web"
 	"frontdesk/services/contacts/internal/contact"
 )
 
@@ -38,17 +42,20 @@ type link struct {
 	hash     []byte
 	created  time.Time
 	ended    *time.Time
+	// language is that of the visitor, empty if it was unknown; statement what a link to confirm was mailed with.
+	language, statement string
 }
 
 // newLink makes a link for a contact and its address, and gives the token that opens it. The token is not
-// kept.
-func (r *Room) newLink(ctx context.Context, tx *db.Tx, kind string, c contact.Contact) (string, error) {
+// kept. A link to confirm keeps the statement that it is mailed with, which is recorded when it is used.
+func (r *Room) newLink(ctx context.Context, tx *db.Tx, kind string, c contact.Contact, language, statement string) (string, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	key := address.Key(c.Email)
-	_, err := tx.Exec(ctx, `insert into marketing_link (token, kind, contact_id, email_key, address_hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
-		tokenHash(token), kind, c.ID, key, r.AddressHash(key), tx.Now)
+	_, err := tx.Exec(ctx, `insert into marketing_link (token, kind, contact_id, email_key, address_hash, created_at, language, statement)
+		values (@token, @kind, @contact, @email, @hash, @now, @language, @statement)`, pgx.NamedArgs{"token": tokenHash(token), "kind": kind, "contact": c.ID,
+		"email": key, "hash": r.AddressHash(key), "now": tx.Now, "language": language, "statement": statement})
 	return token, err
 }
 
@@ -57,7 +64,7 @@ func tokenHash(token string) []byte {
 	return h[:]
 }
 
-const linkSQL = `select kind, contact_id, email_key, address_hash, created_at, ended_at from marketing_link where token = $1`
+const linkSQL = `select kind, contact_id, email_key, address_hash, created_at, ended_at, language, statement from marketing_link where token = $1`
 
 // openLink finds the link of a token; one that is unknown, or of another kind, is 400 svc_invalid_token.
 func openLink(ctx context.Context, tx *db.Tx, token, kind string) (link, error) {
@@ -70,7 +77,7 @@ func lockLink(ctx context.Context, tx *db.Tx, token, kind string) (link, error) 
 }
 
 func scanLink(row pgx.Row, kind string) (l link, err error) {
-	err = row.Scan(&l.kind, &l.contact, &l.emailKey, &l.hash, &l.created, &l.ended)
+	err = row.Scan(&l.kind, &l.contact, &l.emailKey, &l.hash, &l.created, &l.ended, &l.language, &l.statement)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && l.kind != kind {
 		return l, fault.InvalidToken("This link is not valid.")
 	}
@@ -89,49 +96,75 @@ func (r *Room) lastAsked(ctx context.Context, tx *db.Tx, c contact.Contact) (tim
 	return *at, nil
 }
 
-func (r *Room) statement() string {
-	return "Yes, " + r.Site.Business().Name + " may send me news and offers by email. I can unsubscribe at any time."
+//go:embed text/*.json
+var texts embed.FS
+
+// readers gives the texts of mails in a language.
+var readers = web.Readers(texts)
+
+// reader writes in a language or, if it is empty, in that of the business's country.
+func (r *Room) reader(language string) *web.Reader {
+	return readers(cmp.Or(language, lang.OfCountry(r.country())), r.country(), r.Config.Zone)
+}
+
+// country is that of the business; empty until it is set.
+func (r *Room) country() string {
+	var general struct {
+		Country string `json:"country"`
+	}
+	r.Site.Read("general", &general)
+	return general.Country
 }
 
 // mailQuestion mails a contact the question whether they want marketing mails.
-func (r *Room) mailQuestion(ctx context.Context, tx *db.Tx, c contact.Contact) error {
-	confirm, err := r.newLink(ctx, tx, linkConfirm, c)
+func (r *Room) mailQuestion(ctx context.Context, tx *db.Tx, c contact.Contact, language string) error {
+	t, business := r.reader(language), r.Site.Business().Name
+	statement := t.T("statement", "business", business)
+	confirm, err := r.newLink(ctx, tx, linkConfirm, c, language, statement)
 	if err != nil {
 		return err
 	}
-	leave, err := r.newLink(ctx, tx, linkUnsubscribe, c)
-	if err != nil {
-		return err
-	}
-	return r.mail(ctx, tx, c, leave, mail.Content{
+	return r.mail(ctx, tx, c, language, mail.Content{
 		Kind:       "marketing.confirm",
-		Subject:    "Please confirm: news from " + r.Site.Business().Name,
-		Paragraphs: []string{"You, or somebody with your email address, asked for news from " + r.Site.Business().Name + ". We only send it once you confirm.", r.statement()},
-		Buttons:    []mail.Link{{Text: "Yes, send me news", URL: r.Config.PublicURL + "/marketing/confirm#token=" + confirm}},
-		Closing:    []string{"The link works for 7 days. If you did not ask for this, ignore this mail: you will get nothing."},
+		Subject:    t.T("confirm_subject", "business", business),
+		Paragraphs: []string{t.T("confirm_text", "business", business), statement},
+		Buttons:    []mail.Link{{Text: t.T("confirm_button"), URL: r.page("confirm", language) + "#token=" + confirm}},
+		Closing:    []string{t.T("confirm_closing")},
 	})
 }
 
-// mailWelcome mails a contact that the subscription stands, and how to leave.
-func (r *Room) mailWelcome(ctx context.Context, tx *db.Tx, c contact.Contact) error {
-	leave, err := r.newLink(ctx, tx, linkUnsubscribe, c)
-	if err != nil {
-		return err
-	}
-	return r.mail(ctx, tx, c, leave, mail.Content{
+// mailWelcome mails a contact that the subscription stands, as the link that confirmed it says, and how to leave.
+func (r *Room) mailWelcome(ctx context.Context, tx *db.Tx, c contact.Contact, l link) error {
+	t, business := r.reader(l.language), r.Site.Business().Name
+	return r.mail(ctx, tx, c, l.language, mail.Content{
 		Kind:       "marketing.confirmed",
-		Subject:    "You will get news from " + r.Site.Business().Name,
-		Paragraphs: []string{"Thank you for confirming. You agreed to this:", r.statement()},
+		Subject:    t.T("confirmed_subject", "business", business),
+		Paragraphs: []string{t.T("confirmed_text"), l.statement},
 	})
+}
+
+// page is the address of a page behind a link, in the language of its mail. Where neither the visitor's nor the country is known, the
+// browser's counts.
+func (r *Room) page(name, language string) string {
+	address := r.Config.PublicURL + "/marketing/" + name
+	if language == "" && r.country() == "" {
+		return address
+	}
+	return address + "?lang=" + r.reader(language).Language
 }
 
 // mail sends a marketing mail, which always carries a link to leave.
-func (r *Room) mail(ctx context.Context, tx *db.Tx, c contact.Contact, leave string, m mail.Content) error {
-	page := r.Config.PublicURL + "/marketing/unsubscribe"
+func (r *Room) mail(ctx context.Context, tx *db.Tx, c contact.Contact, language string, m mail.Content) error {
+	leave, err := r.newLink(ctx, tx, linkUnsubscribe, c, language, "")
+	if err != nil {
+		return err
+	}
+	t := r.reader(language)
+	m.Language = t.Language
 	m.To = mail.Person{Name: c.Name(), Address: address.Key(c.Email)}
 	m.Business = r.Site.Business()
-	m.FooterLinks = []mail.Link{{Text: "Unsubscribe", URL: page + "#token=" + leave}}
-	m.UnsubscribeURL = page + "?token=" + leave
+	m.FooterLinks = []mail.Link{{Text: t.T("unsubscribe"), URL: r.page("unsubscribe", language) + "#token=" + leave}}
+	m.UnsubscribeURL = r.Config.PublicURL + "/marketing/unsubscribe?token=" + leave
 	rendered, err := mail.Render(m)
 	if err != nil {
 		return err

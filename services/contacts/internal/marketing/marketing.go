@@ -131,15 +131,15 @@ func (r *Room) requestMarketing(ctx context.Context, tx *db.Tx, in marketingRequ
 	if wait := asked.Add(mailEvery).Sub(tx.Now); wait > 0 {
 		return c, fault.RateLimited(wait)
 	}
-	if err := r.ask(ctx, tx, c, reason); err != nil {
+	if err := r.ask(ctx, tx, c, reason, ""); err != nil {
 		return c, err
 	}
 	return contact.Read(ctx, tx, c.ID)
 }
 
-// ask mails the question and makes a locked contact pending.
-func (r *Room) ask(ctx context.Context, tx *db.Tx, c contact.Contact, reason string) error {
-	if err := r.mailQuestion(ctx, tx, c); err != nil {
+// ask mails the question, in a language or, if it is empty, in that of the business's country, and makes a locked contact pending.
+func (r *Room) ask(ctx context.Context, tx *db.Tx, c contact.Contact, reason, language string) error {
+	if err := r.mailQuestion(ctx, tx, c, language); err != nil {
 		return err
 	}
 	details := map[string]any{}
@@ -223,6 +223,9 @@ func (r *Room) confirmMarketing(ctx context.Context, tx *db.Tx, in token) (marke
 		}
 		return state, err
 	}
+	if l.statement == "" { // mailed by a version that kept none, in English
+		l.statement = r.reader("en").T("statement", "business", r.Site.Business().Name)
+	}
 	tx.Who.Label = c.Name()
 	if err := EndConfirmLinks(ctx, tx, c.ID); err != nil {
 		return state, err
@@ -230,13 +233,13 @@ func (r *Room) confirmMarketing(ctx context.Context, tx *db.Tx, in token) (marke
 	if _, err := tx.Exec(ctx, `delete from unsubscribed where address_hash = $1`, l.hash); err != nil {
 		return state, err
 	}
-	if err := addConsent(ctx, tx, c.ID, Consent{Purpose: "marketing", Text: r.statement(), Verified: true}); err != nil {
+	if err := addConsent(ctx, tx, c.ID, Consent{Purpose: "marketing", Text: l.statement, Verified: true}); err != nil {
 		return state, err
 	}
 	if err := r.setMarketing(ctx, tx, c, contact.MarketingSubscribed, "Confirmed that marketing mails are welcome", nil); err != nil {
 		return state, err
 	}
-	return state, r.mailWelcome(ctx, tx, c)
+	return state, r.mailWelcome(ctx, tx, c, l)
 }
 
 // leaveMarketing unsubscribes the person who got a marketing mail. It always works, as often as it is asked.

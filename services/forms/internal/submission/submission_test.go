@@ -285,14 +285,23 @@ func TestWhatASubmissionMaySay(t *testing.T) {
 			send(`{"email":"a@example.com","age":`+number+`}`).Fails(400, "svc_invalid_param")
 		}
 	})
+	t.Run("the language of the visitor goes with the command for their contact", func(t *testing.T) {
+		d := d.again(t)
+		for language, status := range map[string]int{"nl": 200, "es": 400} {
+			body := m{"values": m{"email": language + "@example.com"}, "token": d.token(d.form), "hp_url": "", "page": "", "language": language}
+			require.Equal(t, status, d.Visitor().Post("/forms/"+d.form+"/submit", body).Status)
+		}
+		sent := d.commands()
+		require.Equal(t, []string{"nl@example.com", "nl"}, []string{sent[len(sent)-1].GetEmail(), sent[len(sent)-1].GetLanguage()})
+	})
 	t.Run("an answer to an archived field is looked at for spam", func(t *testing.T) {
 		d := d.again(t)
 		d.addField("contact", "size", "Size", "text")
 		d.form = d.publish(field("email", "contact.email"), field("size", "contact.fields.size"))
 		d.archiveField("contact", "size", "Size", "text")
 		d.send(d.form, m{"email": "a@example.com", "size": "M"}).Is(200)
-		d.send(d.form, m{"email": "b@example.com", "size": "pills.example casino.example win.example"}).Is(200)
-		require.Equal(t, []any{"links", nil}, []any{d.admin.Get("/submissions").Field("items.0.spam_reason"), d.admin.Get("/submissions").Field("items.1.spam_reason")})
+		d.send(d.form, m{"email": "b@example.com", "size": "//pills.example //casino.example //win.example"}).Is(200)
+		require.Equal(t, []any{"links: //pills.example, //casino.example, //win.example", nil}, []any{d.admin.Get("/submissions").Field("items.0.spam_reason"), d.admin.Get("/submissions").Field("items.1.spam_reason")})
 	})
 	t.Run("the largest form and submission fit into their messages", func(t *testing.T) {
 		d := d.again(t)
@@ -381,7 +390,7 @@ func TestSpamIsKeptWithItsReasonAndGoesNoFurther(t *testing.T) {
 	items := d.admin.Get("/submissions?status=spam").Is(200).Items()
 	require.Len(t, items, 1)
 	s := items[0]
-	require.Equal(t, []any{"spam", "link_markup", m{"contact": "none"}}, []any{s["status"], s["spam_reason"], s["result"]})
+	require.Equal(t, []any{"spam", "link_markup: <a href", m{"contact": "none"}}, []any{s["status"], s["spam_reason"], s["result"]})
 	require.Len(t, d.commands(), 1)
 	require.Len(t, d.Events(proto.MailTopic), 1)
 	require.Empty(t, d.Kinds(proto.SubmissionTopic, s["id"].(string)))

@@ -26,6 +26,8 @@ type sentForm struct {
 	Token  string         `json:"token" maxLength:"200" doc:"The time token that came with the form."`
 	HpURL  string         `json:"hp_url" maxLength:"2048" doc:"People do not see this field and leave it empty."`
 	Page   string         `json:"page" maxLength:"2048" doc:"Address of the page that shows the form: http, https or empty."`
+	// Language is checked by the enum.
+	Language string `json:"language" enum:"en,nl,fr,de" doc:"Language of the page, and so of what the visitor is mailed; that of the business's country when left out."`
 }
 
 // sent is what the visitor gets for a submission.
@@ -76,7 +78,7 @@ func (r *Room) readSent(f definition.Published, in sentForm) (entry, error) {
 	if wrong := form.Page(page); !wrong.IsZero() {
 		return entry{}, fault.Invalid("page", wrong)
 	}
-	e := r.newEntry(f, source{id: db.NewID(), page: page, values: values}, answers)
+	e := r.newEntry(f, source{id: db.NewID(), page: page, values: values, language: in.Language}, answers)
 	e.spam = definition.Spam(answers)
 	return e, nil
 }
@@ -86,6 +88,8 @@ type source struct {
 	id     uuid.UUID
 	page   string
 	values map[string]any
+	// language is the visitor's, empty if unknown.
+	language string
 	// contact and appointment are set for the details of a booking.
 	contact, appointment *uuid.UUID
 }
@@ -196,7 +200,7 @@ func (r *Room) ensureContact(f definition.Published, from source, a form.Answers
 		id = *from.contact
 	}
 	cmd := a.EnsureContact()
-	cmd.ContactId, cmd.Origin, cmd.OriginId = id.String(), originSubmission, from.id.String()
+	cmd.ContactId, cmd.Origin, cmd.OriginId, cmd.Language = id.String(), originSubmission, from.id.String(), from.language
 	cmd.Tags, cmd.Status, cmd.Source, cmd.Create = to.Tags, to.Status, cmp.Or(to.Source, definition.Cut(f.Name, definition.MaxSource)), to.Create
 	// Who has left the team since the form was saved owns nothing new.
 	if to.OwnerUserID != nil && r.Identity.OnTeam(*to.OwnerUserID) {

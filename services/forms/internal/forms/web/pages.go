@@ -171,7 +171,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	values := web.Answers(f.Questions, r.PostForm, answerPrefix)
-	in := map[string]any{"values": values, "token": r.PostFormValue("token"), "hp_url": r.PostFormValue("hp_url"), "page": r.PostFormValue("page")}
+	in := map[string]any{"values": values, "token": r.PostFormValue("token"), "hp_url": r.PostFormValue("hp_url"), "page": r.PostFormValue("page"), "language": p.Reader(r).Language}
 	err := p.Call(r, http.MethodPost, "/forms/"+strconv.FormatInt(f.ID, 10)+"/submit", nil, in, r.PostFormValue("key"), nil)
 	if _, large := errors.AsType[*http.MaxBytesError](parsed); large {
 		err = fault.TooLarge(maxForm)

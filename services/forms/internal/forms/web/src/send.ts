@@ -112,7 +112,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     const trap = (form.elements.namedItem("hp_url") as HTMLInputElement).value
     // The page may stand nowhere on the web, in a file or a frame of its own.
     const page = /^https?:/.test(location.href) ? location.href.split("#")[0] : ""
-    const body = JSON.stringify({ values: values(), token, hp_url: trap, page })
+    const body = JSON.stringify({ values: values(), token, hp_url: trap, page, language: form.dataset.language })
     // The same words sent twice, because an answer was lost, count once.
     if (attempt.body !== body) attempt = { body, key: newKey() }
     return fetch(`${origin}/v1/forms/${form.dataset.form}/submit`, {
