@@ -855,8 +855,10 @@ type StaffRemoved struct {
 	Successor int64 `protobuf:"varint,1,opt,name=successor,proto3" json:"successor,omitempty"`
 	// Version of the person's identity that was removed: a newer one with a permission is back on the team. 0 in events of earlier versions.
 	IdentityVersion int64 `protobuf:"varint,2,opt,name=identity_version,json=identityVersion,proto3" json:"identity_version,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The RemoveStaff that it answers; empty when a person removed them.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StaffRemoved) Reset() {
@@ -903,6 +905,154 @@ func (x *StaffRemoved) GetIdentityVersion() int64 {
 	return 0
 }
 
+func (x *StaffRemoved) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// RemoveStaff asks booking to remove somebody whose invitation is revoked, by the rules of DELETE /staff/{user}: StaffRemoved answers, or
+// RemovalRefused. Topic booking.command.
+type RemoveStaff struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	RequestId string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	UserId    int64                  `protobuf:"varint,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// User id; 0 for none.
+	Successor     int64 `protobuf:"varint,3,opt,name=successor,proto3" json:"successor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveStaff) Reset() {
+	*x = RemoveStaff{}
+	mi := &file_command_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveStaff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveStaff) ProtoMessage() {}
+
+func (x *RemoveStaff) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveStaff.ProtoReflect.Descriptor instead.
+func (*RemoveStaff) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RemoveStaff) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *RemoveStaff) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *RemoveStaff) GetSuccessor() int64 {
+	if x != nil {
+		return x.Successor
+	}
+	return 0
+}
+
+// RemovalRefused says why somebody was not removed. Topic settings.command.
+type RemovalRefused struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	RequestId string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Of the refusal, as the API gives it: status, code, message, and its data as JSON.
+	Status        int32  `protobuf:"varint,2,opt,name=status,proto3" json:"status,omitempty"`
+	Code          string `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	Data          []byte `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemovalRefused) Reset() {
+	*x = RemovalRefused{}
+	mi := &file_command_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemovalRefused) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemovalRefused) ProtoMessage() {}
+
+func (x *RemovalRefused) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemovalRefused.ProtoReflect.Descriptor instead.
+func (*RemovalRefused) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RemovalRefused) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *RemovalRefused) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *RemovalRefused) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *RemovalRefused) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *RemovalRefused) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // PageEmbedded answers EmbedInPage: extra of page.created and page.updated.
 type PageEmbedded struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -914,7 +1064,7 @@ type PageEmbedded struct {
 
 func (x *PageEmbedded) Reset() {
 	*x = PageEmbedded{}
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -926,7 +1076,7 @@ func (x *PageEmbedded) String() string {
 func (*PageEmbedded) ProtoMessage() {}
 
 func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -939,7 +1089,7 @@ func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageEmbedded.ProtoReflect.Descriptor instead.
 func (*PageEmbedded) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{12}
+	return file_command_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PageEmbedded) GetRequestId() string {
@@ -972,7 +1122,7 @@ type ForgetPerson struct {
 
 func (x *ForgetPerson) Reset() {
 	*x = ForgetPerson{}
-	mi := &file_command_proto_msgTypes[13]
+	mi := &file_command_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1134,7 @@ func (x *ForgetPerson) String() string {
 func (*ForgetPerson) ProtoMessage() {}
 
 func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[13]
+	mi := &file_command_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1147,7 @@ func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetPerson.ProtoReflect.Descriptor instead.
 func (*ForgetPerson) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{13}
+	return file_command_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ForgetPerson) GetIds() []string {
@@ -1033,7 +1183,7 @@ type PeopleNamed struct {
 
 func (x *PeopleNamed) Reset() {
 	*x = PeopleNamed{}
-	mi := &file_command_proto_msgTypes[14]
+	mi := &file_command_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1195,7 @@ func (x *PeopleNamed) String() string {
 func (*PeopleNamed) ProtoMessage() {}
 
 func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[14]
+	mi := &file_command_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1208,7 @@ func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PeopleNamed.ProtoReflect.Descriptor instead.
 func (*PeopleNamed) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{14}
+	return file_command_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PeopleNamed) GetCalled() [][]byte {
@@ -1082,7 +1232,7 @@ type EnsureFields_Field struct {
 
 func (x *EnsureFields_Field) Reset() {
 	*x = EnsureFields_Field{}
-	mi := &file_command_proto_msgTypes[15]
+	mi := &file_command_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1094,7 +1244,7 @@ func (x *EnsureFields_Field) String() string {
 func (*EnsureFields_Field) ProtoMessage() {}
 
 func (x *EnsureFields_Field) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[15]
+	mi := &file_command_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,10 +1381,24 @@ const file_command_proto_rawDesc = "" +
 	"\tmerged_id\x18\x01 \x01(\tR\bmergedId\" \n" +
 	"\n" +
 	"MergedAway\x12\x12\n" +
-	"\x04into\x18\x01 \x01(\tR\x04into\"W\n" +
+	"\x04into\x18\x01 \x01(\tR\x04into\"v\n" +
 	"\fStaffRemoved\x12\x1c\n" +
 	"\tsuccessor\x18\x01 \x01(\x03R\tsuccessor\x12)\n" +
-	"\x10identity_version\x18\x02 \x01(\x03R\x0fidentityVersion\"G\n" +
+	"\x10identity_version\x18\x02 \x01(\x03R\x0fidentityVersion\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"c\n" +
+	"\vRemoveStaff\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x1c\n" +
+	"\tsuccessor\x18\x03 \x01(\x03R\tsuccessor\"\x89\x01\n" +
+	"\x0eRemovalRefused\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\x05R\x06status\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12\x12\n" +
+	"\x04data\x18\x05 \x01(\fR\x04data\"G\n" +
 	"\fPageEmbedded\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x18\n" +
@@ -1259,7 +1423,7 @@ func file_command_proto_rawDescGZIP() []byte {
 	return file_command_proto_rawDescData
 }
 
-var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_command_proto_goTypes = []any{
 	(*EnsureContact)(nil),      // 0: frontdesk.v1.EnsureContact
 	(*Consent)(nil),            // 1: frontdesk.v1.Consent
@@ -1273,14 +1437,16 @@ var file_command_proto_goTypes = []any{
 	(*Merged)(nil),             // 9: frontdesk.v1.Merged
 	(*MergedAway)(nil),         // 10: frontdesk.v1.MergedAway
 	(*StaffRemoved)(nil),       // 11: frontdesk.v1.StaffRemoved
-	(*PageEmbedded)(nil),       // 12: frontdesk.v1.PageEmbedded
-	(*ForgetPerson)(nil),       // 13: frontdesk.v1.ForgetPerson
-	(*PeopleNamed)(nil),        // 14: frontdesk.v1.PeopleNamed
-	(*EnsureFields_Field)(nil), // 15: frontdesk.v1.EnsureFields.Field
+	(*RemoveStaff)(nil),        // 12: frontdesk.v1.RemoveStaff
+	(*RemovalRefused)(nil),     // 13: frontdesk.v1.RemovalRefused
+	(*PageEmbedded)(nil),       // 14: frontdesk.v1.PageEmbedded
+	(*ForgetPerson)(nil),       // 15: frontdesk.v1.ForgetPerson
+	(*PeopleNamed)(nil),        // 16: frontdesk.v1.PeopleNamed
+	(*EnsureFields_Field)(nil), // 17: frontdesk.v1.EnsureFields.Field
 }
 var file_command_proto_depIdxs = []int32{
 	1,  // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
-	15, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
+	17, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
 	0,  // 2: frontdesk.v1.RecordSubmission.client:type_name -> frontdesk.v1.EnsureContact
 	3,  // [3:3] is the sub-list for method output_type
 	3,  // [3:3] is the sub-list for method input_type
@@ -1300,7 +1466,7 @@ func file_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_command_proto_rawDesc), len(file_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

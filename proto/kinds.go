@@ -74,12 +74,15 @@ const (
 	// contacts.command
 	KindEnsureContact = "ensure_contact" // EnsureContact
 	KindEnsureFields  = "ensure_fields"  // EnsureFields
+	// booking.command
+	KindRemoveStaff = "remove_staff" // RemoveStaff
 	// forms.command
 	KindRecordSubmission = "record_submission" // RecordSubmission
 	// settings.command
-	KindEmbedInPage = "embed_in_page" // EmbedInPage
-	KindSessionSeen = "session_seen"  // SessionSeen
-	KindKeySeen     = "key_seen"      // KeySeen
+	KindEmbedInPage    = "embed_in_page"   // EmbedInPage
+	KindSessionSeen    = "session_seen"    // SessionSeen
+	KindKeySeen        = "key_seen"        // KeySeen
+	KindRemovalRefused = "removal_refused" // RemovalRefused
 	// settings.mail, svc.audit, svc.forget
 	KindMail         = "mail"          // Mail
 	KindAudit        = "audit"         // Audit
@@ -98,6 +101,10 @@ func CommandOf(kind string) proto.Message {
 		return &EnsureFields{}
 	case KindRecordSubmission:
 		return &RecordSubmission{}
+	case KindRemoveStaff:
+		return &RemoveStaff{}
+	case KindRemovalRefused:
+		return &RemovalRefused{}
 	case KindEmbedInPage:
 		return &EmbedInPage{}
 	case KindSessionSeen:

@@ -69,6 +69,7 @@ const (
 	PageTopic         = "settings.page"
 
 	ContactsCommandTopic = "contacts.command"
+	BookingCommandTopic  = "booking.command"
 	FormsCommandTopic    = "forms.command"
 	SettingsCommandTopic = "settings.command"
 	MailTopic            = "settings.mail"
@@ -93,6 +94,7 @@ var Topics = []Topic{
 	{Name: AppsTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: append([]string{Gateway}, Services...)},
 	{Name: PageTopic, Partitions: 1, Compacted: true, Owner: "settings", Copies: []string{"booking", "forms", "settings"}},
 	{Name: ContactsCommandTopic, Partitions: 4, Writers: []string{"booking", "forms"}, Readers: []string{"contacts"}, SealedTo: "contacts"},
+	{Name: BookingCommandTopic, Partitions: 1, Writers: []string{"settings"}, Readers: []string{"booking"}, SealedTo: "booking"},
 	{Name: FormsCommandTopic, Partitions: 2, Writers: []string{"booking"}, Readers: []string{"forms"}, SealedTo: "forms"},
 	{Name: SettingsCommandTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
 	{Name: MailTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},

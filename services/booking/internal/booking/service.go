@@ -63,6 +63,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "life", Parts: life.Parts()},
 		app.Room{Name: "calendar", Parts: calendar.Parts()},
 		app.Room{Name: "times", Parts: times.Parts()},
+		app.Room{Name: "team", Parts: team.Parts()},
 		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},
 	)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
@@ -248,7 +249,7 @@ func TestWhatTheTeamSees(t *testing.T) {
 		remove(heir.UserID).Fails(404, "svc_not_found")
 		last := o.Events(proto.StaffTopic)
 		require.Equal(t, proto.KindStaffRemoved, last[len(last)-1].GetKind())
-		require.JSONEq(t, fmt.Sprintf(`{"successor": "%d", "identity_version": "%d"}`, heir.UserID, o.Kit.Identity.Version(o.staff.UserID)), string(last[len(last)-1].GetExtra()))
+		require.JSONEq(t, fmt.Sprintf(`{"successor": "%d", "identity_version": "%d", "request_id": ""}`, heir.UserID, o.Kit.Identity.Version(o.staff.UserID)), string(last[len(last)-1].GetExtra()))
 		require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentUpdated}, o.kinds(mine))
 
 		o.admin.Delete(path("/staff/%d", o.admin.UserID), object{"successor": heir.UserID}).Fails(409, "svc_conflict")
@@ -258,6 +259,41 @@ func TestWhatTheTeamSees(t *testing.T) {
 		o.Role("editor", "all", auth.ViewContacts)
 		both := o.As("svc_admin", "editor")
 		require.Equal(t, object{"deleted": false, "access_left": true}, o.admin.Delete(path("/staff/%d", both.UserID), nil).Is(200).Map())
+	})
+	t.Run("an invitation that is revoked hands over as a removal does", func(t *testing.T) {
+		o := o.again(t, nil)
+		invited, heir := o.As("staff"), o.As("staff")
+		o.admin.Put(path("/staff/%d/hours", invited.UserID), object{"hours": everyDay}).Is(200)
+		o.admin.Patch("/services/"+o.service, object{"staff": []int64{invited.UserID, heir.UserID}}).Is(200)
+		mine := o.book(o.contact(0), o.at(2, "10:00"), object{"staff": invited.UserID}).Is(201).Text("id")
+		theirs := o.book(o.contact(0), o.at(2, "10:00"), object{"outside_hours": true, "staff": heir.UserID}).Is(201).Text("id")
+		revoke := func(successor int64) *proto.RemovalRefused {
+			request := uuid.NewString()
+			o.Send(apptest.Event{Topic: proto.BookingCommandTopic, Kind: proto.KindRemoveStaff, Key: fmt.Sprint(invited.UserID),
+				Data: &proto.RemoveStaff{RequestId: request, UserId: invited.UserID, Successor: successor}})
+			o.Settle()
+			for _, e := range o.Events(proto.SettingsCommandTopic) {
+				m := &proto.RemovalRefused{}
+				if e.GetKind() == proto.KindRemovalRefused && protobuf.Unmarshal(e.GetData(), m) == nil && m.GetRequestId() == request {
+					return m
+				}
+			}
+			return nil
+		}
+		require.EqualValues(t, 400, revoke(0).GetStatus())
+		require.JSONEq(t, `{"reason": "successor"}`, string(revoke(9999).GetData()))
+		clash := revoke(heir.UserID)
+		require.EqualValues(t, 409, clash.GetStatus())
+		require.JSONEq(t, path(`{"reason": "overlap", "appointments": [{"id": "%s", "starts_at": "%s"}]}`, mine, stamp(o.at(2, "10:00"))), string(clash.GetData()))
+		require.NotNil(t, o.member(o.admin, invited.UserID))
+		require.Equal(t, []any{float64(invited.UserID), float64(heir.UserID)}, o.admin.Get("/services/"+o.service).Is(200).Field("staff"), "what is refused changes nothing")
+		o.admin.Post("/appointments/"+theirs+"/cancel", nil).Is(200)
+		require.Nil(t, revoke(heir.UserID))
+		require.EqualValues(t, heir.UserID, o.admin.Get("/appointments/"+mine).Is(200).Field("staff.user_id"))
+		require.Nil(t, o.member(o.admin, invited.UserID))
+		last := o.Events(proto.StaffTopic)
+		require.Contains(t, string(last[len(last)-1].GetExtra()), `"request_id":"`)
+		require.Nil(t, revoke(0), "a command that comes again has been answered")
 	})
 	t.Run("who was removed is off the team however late settings is", func(t *testing.T) {
 		o := o.again(t, nil)

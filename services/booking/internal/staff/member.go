@@ -163,7 +163,7 @@ func (p Profile) Save(ctx context.Context, tx *db.Tx) error {
 }
 
 // Leave marks a locked member as removed and publishes it. The name stays for the appointments of the past; the account may go.
-func (p Profile) Leave(ctx context.Context, tx *db.Tx, team *auth.Identity, successor int64) error {
+func (p Profile) Leave(ctx context.Context, tx *db.Tx, team *auth.Identity, successor int64, request string) error {
 	removed := team.Version(p.UserID)
 	_, err := tx.Exec(ctx, `update staff set name = $2, meeting_url = '', hours = '{}', removed_at = $3, removed_version = $4 where user_id = $1`,
 		p.UserID, p.Name, tx.Now, removed)
@@ -171,7 +171,7 @@ func (p Profile) Leave(ctx context.Context, tx *db.Tx, team *auth.Identity, succ
 		return err
 	}
 	p.Hours, p.Services = Hours{}, []uuid.UUID{}
-	return p.Emit(ctx, tx, proto.KindStaffRemoved, &proto.StaffRemoved{Successor: successor, IdentityVersion: removed})
+	return p.Emit(ctx, tx, proto.KindStaffRemoved, &proto.StaffRemoved{Successor: successor, IdentityVersion: removed, RequestId: request})
 }
 
 // Emit publishes a locked profile under its next version.

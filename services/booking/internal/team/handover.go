@@ -2,11 +2,18 @@ package team
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/calendar"
 	"frontdesk/services/booking/internal/clients"
@@ -41,77 +48,98 @@ func (r *Room) removeStaff(ctx context.Context, tx *db.Tx, in removedStaff) (sta
 		return staffRemoval{}, fault.Refused("role", "You cannot remove somebody whose rights you do not hold.")
 	case r.lastAdministrator(in.User):
 		return staffRemoval{}, fault.Conflict("last_administrator", "This is the last site administrator.")
-	case in.Successor == in.User:
-		return staffRemoval{}, fault.Conflict("successor", "The successor must be somebody else.")
-	}
-	if err := times.LockCatalog(ctx, tx); err != nil {
-		return staffRemoval{}, err
-	}
-	if in.Successor != 0 {
-		present, err := staff.Present(ctx, tx, r.Identity, in.Successor)
-		if err != nil {
-			return staffRemoval{}, err
-		}
-		if !present {
-			return staffRemoval{}, fault.Conflict("successor", "The successor must be on the team.")
-		}
-	}
-	appointments, err := appointments.Coming(ctx, tx, in.User)
-	if err != nil {
-		return staffRemoval{}, err
-	}
-	if in.Successor == 0 {
-		has, err := clients.Owns(ctx, tx, in.User)
-		if err != nil {
-			return staffRemoval{}, err
-		}
-		if has || len(appointments) > 0 {
-			return staffRemoval{}, fault.Invalid("successor", fault.NewProblem("required", "is required: the person has contacts, organizations or appointments"))
-		}
-	}
-	if err := services.Drop(ctx, tx, in.User); err != nil {
-		return staffRemoval{}, err
-	}
-	p, err := r.staff.Lock(ctx, tx, in.User)
-	if err != nil {
-		return staffRemoval{}, err
-	}
-	if err := r.handOver(ctx, tx, in.User, in.Successor); err != nil {
-		return staffRemoval{}, err
-	}
-	if err := calendar.DeleteExceptions(ctx, tx, in.User); err != nil {
-		return staffRemoval{}, err
 	}
 	rest := slices.DeleteFunc(slices.Clone(u.GetRoles()), func(role string) bool { return slices.Contains(teamRoles, role) })
 	out := staffRemoval{Deleted: len(rest) == 0}
 	out.AccessLeft = auth.Sum(r.Identity.RolesNamed(rest)...).Can(auth.ViewContacts)
-	return out, p.Leave(ctx, tx, r.Identity, in.Successor)
+	return out, r.remove(ctx, tx, in, "")
 }
 
-// handOver gives the coming appointments of one person to another, whose time must be free.
-func (r *Room) handOver(ctx context.Context, tx *db.Tx, from, to int64) error {
-	calendars := []int64{from}
-	if to != 0 {
-		calendars = append(calendars, to)
+// onRemoveStaff removes somebody whose invitation settings revokes, and answers why not where something is in the way. Whoever is gone
+// already has been answered.
+func (r *Room) onRemoveStaff(ctx context.Context, tx *db.Tx, _ bus.Event, m *proto.RemoveStaff) error {
+	if _, err := r.staff.Member(ctx, tx, m.GetUserId()); err != nil {
+		if fault.From(err).Status == http.StatusNotFound {
+			return nil
+		}
+		return err
+	}
+	err := r.remove(ctx, tx, removedStaff{m.GetUserId(), m.GetSuccessor()}, m.GetRequestId())
+	refused, ok := errors.AsType[*fault.Fault](err)
+	if !ok || fault.Transient(err) {
+		return err
+	}
+	data, err := json.Marshal(refused.Data)
+	if err != nil {
+		return err
+	}
+	return tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindRemovalRefused, Key: m.GetRequestId(), Data: &proto.RemovalRefused{
+		RequestId: m.GetRequestId(), Status: int32(refused.Status), Code: refused.Code, Message: refused.Message, Data: data}}) //nolint:gosec // an HTTP status
+}
+
+// remove removes a member, who may be removed. All that it refuses it refuses before it changes anything.
+func (r *Room) remove(ctx context.Context, tx *db.Tx, in removedStaff, request string) error {
+	if in.Successor == in.User {
+		return fault.Conflict("successor", "The successor must be somebody else.")
+	}
+	if err := times.LockCatalog(ctx, tx); err != nil {
+		return err
+	}
+	calendars := []int64{in.User}
+	if in.Successor != 0 {
+		present, err := staff.Present(ctx, tx, r.Identity, in.Successor)
+		if err != nil {
+			return err
+		}
+		if !present {
+			return fault.Conflict("successor", "The successor must be on the team.")
+		}
+		calendars = append(calendars, in.Successor)
 	}
 	if err := times.LockCalendars(ctx, tx, calendars...); err != nil {
 		return err
 	}
-	// Read again: somebody may have booked until the calendar was held.
-	ids, err := appointments.Coming(ctx, tx, from)
-	if err != nil || len(ids) == 0 {
+	coming, err := appointments.Coming(ctx, tx, in.User)
+	if err != nil {
 		return err
 	}
-	if to == 0 {
-		return fault.Invalid("successor", fault.NewProblem("required", "is required: the person has appointments"))
+	if in.Successor == 0 {
+		has, err := clients.Owns(ctx, tx, in.User)
+		if err != nil {
+			return err
+		}
+		if has || len(coming) > 0 {
+			return fault.Invalid("successor", fault.NewProblem("required", "is required: the person has contacts, organizations or appointments"))
+		}
+	}
+	if err := appointments.Overlapped(ctx, tx, coming, in.Successor); err != nil {
+		return err
+	}
+	if err := appointments.Unlinked(ctx, tx, coming, in.Successor); err != nil {
+		return err
+	}
+	if err := services.Drop(ctx, tx, in.User); err != nil {
+		return err
+	}
+	p, err := r.staff.Lock(ctx, tx, in.User)
+	if err != nil {
+		return err
+	}
+	if err := r.handOver(ctx, tx, coming, in.Successor); err != nil {
+		return err
+	}
+	if err := calendar.DeleteExceptions(ctx, tx, in.User); err != nil {
+		return err
+	}
+	return p.Leave(ctx, tx, r.Identity, in.Successor, request)
+}
+
+// handOver gives appointments to somebody whose calendar is held and has the time free.
+func (r *Room) handOver(ctx context.Context, tx *db.Tx, ids []uuid.UUID, to int64) error {
+	if len(ids) == 0 {
+		return nil
 	}
 	if err := staff.Ensure(ctx, tx, to); err != nil {
-		return err
-	}
-	if err := appointments.Overlapped(ctx, tx, ids, to); err != nil {
-		return err
-	}
-	if err := appointments.Unlinked(ctx, tx, ids, to); err != nil {
 		return err
 	}
 	settings, err := services.ReadSettings(ctx, tx)

@@ -3,7 +3,9 @@ package team
 import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/staff"
@@ -19,6 +21,11 @@ type Room struct {
 
 func New(k *app.Kit, staff *staff.Room, appointments *appointments.Room, mails *mails.Room) *Room {
 	return &Room{k, staff, appointments, mails}
+}
+
+// Parts are what the service runs of the room.
+func (r *Room) Parts() app.Parts {
+	return app.Parts{Follows: []bus.Follow{{Topic: proto.BookingCommandTopic, Handle: bus.On(proto.KindRemoveStaff, r.onRemoveStaff)}}}
 }
 
 // Members declares the operations on the people of the team.

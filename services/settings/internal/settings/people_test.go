@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
@@ -96,6 +97,55 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 		an := signIn(t, s, "AN@example.com", "a long password")
 		require.Equal(t, "staff", an.Get("/me").Is(200).Text("role"))
 		require.Equal(t, "own", an.Get("/me").Text("visibility"))
+	})
+	t.Run("booking decides about an invitation of somebody whom it knows", func(t *testing.T) {
+		user := int64(c.Post("/staff", map[string]any{"email": "known@example.com"}).Is(201).Field("user_id").(float64))
+		_, err := s.Kit.DB.Pool.Exec(context.Background(), `update person set roles = roles || '{author}' where id = $1`, user)
+		require.NoError(t, err)
+		s.Send(apptest.Event{Topic: proto.ServiceTopic, Kind: proto.KindServiceCreated, Key: uuid.NewString(), Version: 1, Data: map[string]any{"staff": []int64{user}}})
+		s.Settle()
+		invitation := ""
+		for _, i := range c.Get("/staff/invitations").Is(200).Items() {
+			if i["email"] == "known@example.com" {
+				invitation = i["id"].(string)
+			}
+		}
+		// booking answers the next command.
+		answering := func(answer func(*proto.RemoveStaff)) (done chan struct{}) {
+			done = make(chan struct{})
+			before := len(s.Events(proto.BookingCommandTopic))
+			go func() {
+				defer close(done)
+				for {
+					if all := s.Events(proto.BookingCommandTopic); len(all) > before {
+						m := &proto.RemoveStaff{}
+						if protobuf.Unmarshal(all[len(all)-1].GetData(), m) == nil {
+							answer(m)
+						}
+						return
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+			return done
+		}
+		done := answering(func(m *proto.RemoveStaff) {
+			s.Send(apptest.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindRemovalRefused, Key: m.GetRequestId(), Data: &proto.RemovalRefused{RequestId: m.GetRequestId(),
+				Status: 409, Code: "svc_conflict", Message: "It falls on another.", Data: []byte(`{"reason": "overlap", "appointments": [{"id": "a"}]}`)}})
+		})
+		refused := c.Delete("/staff/invitations/"+invitation+"?successor=7", nil).Fails(409, "svc_conflict")
+		<-done
+		require.Equal(t, []any{"overlap", "a"}, []any{refused.Field("data.reason"), refused.Field("data.appointments.0.id")})
+		done = answering(func(m *proto.RemoveStaff) {
+			s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffRemoved, Key: fmt.Sprint(m.GetUserId()), Version: 2, Data: map[string]any{"user_id": m.GetUserId()},
+				Extra: &proto.StaffRemoved{Successor: m.GetSuccessor(), RequestId: m.GetRequestId()}})
+		})
+		c.Delete("/staff/invitations/"+invitation+"?successor=7", nil).Is(204)
+		<-done
+		c.Delete("/staff/invitations/"+invitation, nil).Fails(404, "svc_not_found")
+		var left int
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from person where id = $1`, user).Scan(&left))
+		require.Zero(t, left, "the whole account, whatever other roles it was given")
 	})
 	t.Run("an invitation ends after a week and when it is revoked", func(t *testing.T) {
 		c.Post("/staff", map[string]any{"email": "late@example.com"}).Is(201)

@@ -12,11 +12,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/passwords"
 	"frontdesk/services/settings/internal/people"
@@ -167,41 +169,120 @@ func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitat
 	return db.All(all), nil
 }
 
-// revokeInvitation ends the link and deletes the user who was made for it and has not chosen a password.
-func revokeInvitation(ctx context.Context, tx *db.Tx, in struct {
-	ID string `json:"id" maxLength:"64"`
-}) (op.None, error) {
-	linkID, err := uuid.Parse(in.ID)
+// revoked is an invitation to revoke.
+type revoked struct {
+	ID        string `json:"id" maxLength:"64"`
+	Successor int64  `json:"successor,omitempty" minimum:"1" doc:"Takes over contacts, organizations and appointments; required when the person has any."`
+}
+
+// bookingAnswersWithin is how long a revocation waits for booking.
+const bookingAnswersWithin = 8 * time.Second
+
+// revokeInvitation ends the link and deletes the user who was made for it and has not chosen a password. Whom booking knows it removes as in
+// DELETE /staff/{user}, with the same refusals; the error is svc_unavailable when its answer does not come within bookingAnswersWithin, and
+// the person may still go afterwards.
+func (r *Room) revokeInvitation(ctx context.Context, d *db.DB, in revoked) (op.None, error) {
+	request := db.NewID()
+	var p people.Person
+	asked := false
+	err := d.Do(ctx, func(tx *db.Tx) (err error) {
+		if p, err = lockInvited(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		if err := op.Audit(ctx, tx, "revoke-invitation", "invitation", in.ID); err != nil {
+			return err
+		}
+		if asked = r.bookingKnows(p.ID); !asked {
+			return removePerson(ctx, tx, p)
+		}
+		return tx.Emit(ctx, db.Event{Topic: proto.BookingCommandTopic, Kind: proto.KindRemoveStaff, Key: row.Key(p.ID),
+			Data: &proto.RemoveStaff{RequestId: request.String(), UserId: p.ID, Successor: in.Successor}})
+	})
+	if err != nil || !asked {
+		return op.None{}, err
+	}
+	return op.None{}, r.awaitRemoval(ctx, d, request, p.ID)
+}
+
+// lockInvited locks the user of an invitation that the caller may revoke.
+func lockInvited(ctx context.Context, tx *db.Tx, id string) (p people.Person, err error) {
+	linkID, err := uuid.Parse(id)
 	if err != nil {
-		return op.None{}, fault.NotFound("invitation")
+		return p, fault.NotFound("invitation")
 	}
 	all, err := roles.Lock(ctx, tx)
 	if err != nil {
-		return op.None{}, err
+		return p, err
 	}
 	var userID *int64
 	err = tx.QueryRow(ctx, `select person_id from link where id = $1 and kind = $2 and ended_at is null`, linkID, mailer.Invitation).Scan(&userID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && userID == nil {
-		return op.None{}, fault.NotFound("invitation")
+		return p, fault.NotFound("invitation")
 	}
 	if err != nil {
-		return op.None{}, fmt.Errorf("find invitation: %w", err)
+		return p, fmt.Errorf("find invitation: %w", err)
 	}
-	p, err := people.Lock(ctx, tx, *userID)
-	if err != nil {
-		return op.None{}, err
+	if p, err = people.Lock(ctx, tx, *userID); err != nil {
+		return p, err
 	}
 	if !p.Invited {
-		return op.None{}, fault.NotFound("invitation")
+		return p, fault.NotFound("invitation")
 	}
 	giver, err := roles.CurrentGiver(ctx, tx, all)
 	if err != nil {
-		return op.None{}, err
+		return p, err
 	}
-	if err := giver.MayChangeUser(p); err != nil {
-		return op.None{}, err
+	return p, giver.MayChangeUser(p)
+}
+
+// bookingKnows reports whether booking has published anything about a person: hours, a name, or a service that they do.
+func (r *Room) bookingKnows(user int64) bool {
+	if _, ok := r.staff.Get(row.Key(user)); ok {
+		return true
 	}
-	return op.None{}, removePerson(ctx, tx, p)
+	for _, s := range r.services.All() {
+		if slices.Contains(s.Staff, user) {
+			return true
+		}
+	}
+	return false
+}
+
+// awaitRemoval returns once the person is gone, with the refusal if booking refuses.
+func (r *Room) awaitRemoval(ctx context.Context, d *db.DB, request uuid.UUID, user int64) error {
+	ctx, cancel := context.WithTimeout(ctx, bookingAnswersWithin)
+	defer cancel()
+	for {
+		refused, there := fault.Fault{}, false
+		err := d.Pool.QueryRow(ctx, `select status, code, message, data, true from removal_refused where request_id = $1
+			union all select 0, '', '', null, exists (select from person where id = $2 and password is null) limit 1`, request, user).
+			Scan(&refused.Status, &refused.Code, &refused.Message, &refused.Data, &there)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return fmt.Errorf("look for the answer of booking: %w", err)
+		case err == nil && refused.Status != 0:
+			return &refused
+		case err == nil && !there:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fault.Unavailable()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// keepRefusals is how long the answers of booking are kept, in case whoever asked still waits.
+const keepRefusals = time.Hour
+
+// onRefusal keeps why booking did not remove somebody, for the request that waits.
+func onRefusal(ctx context.Context, tx *db.Tx, _ bus.Event, m *proto.RemovalRefused) error {
+	b := &pgx.Batch{}
+	b.Queue(`delete from removal_refused where at < $1`, tx.Now.Add(-keepRefusals))
+	b.Queue(`insert into removal_refused (request_id, status, code, message, data, at) values ($1::uuid, $2, $3, $4, $5::jsonb, $6) on conflict do nothing`,
+		m.GetRequestId(), m.GetStatus(), m.GetCode(), m.GetMessage(), string(m.GetData()), tx.Now)
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // accepted is the login of a person who has chosen a password.

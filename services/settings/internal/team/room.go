@@ -28,17 +28,28 @@ type Room struct {
 	passwords *passwords.Room
 	// staff is a copy of what booking publishes of the people of the team.
 	staff *bus.Table[json.RawMessage]
+	// services are copies of booking's, with who does them.
+	services *bus.Table[offered]
+}
+
+// offered is what the team needs of a service.
+type offered struct {
+	Staff []int64 `json:"staff"`
 }
 
 func New(k *app.Kit, mails *mailer.Room, p *people.Room, second *twofactor.Room, words *passwords.Room) *Room {
-	return &Room{k, mails, p, second, words, bus.NewRecordTable[json.RawMessage](k.Bus, proto.StaffTopic)}
+	return &Room{k, mails, p, second, words, bus.NewRecordTable[json.RawMessage](k.Bus, proto.StaffTopic), bus.NewRecordTable[offered](k.Bus, proto.ServiceTopic)}
 }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows: []bus.Follow{{Topic: proto.StaffTopic, Handle: onStaff}},
-		Tables:  []app.Table{r.staff},
+		Follows: []bus.Follow{
+			{Topic: proto.StaffTopic, Handle: onStaff},
+			{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindRemovalRefused, onRefusal)},
+		},
+		Tables:   []app.Table{r.staff, r.services},
+		Personal: app.Personal{Holds: map[string]app.Holds{"removal_refused": app.Nobody}},
 	}
 }
 
@@ -60,10 +71,14 @@ func (r *Room) Operations(set *op.Set) {
 			"svc_forbidden site_admin": roles.FailAdministrator}}, r.inviteStaff)
 	op.Add(set, op.Op{ID: "list-invitations", Route: "GET /staff/invitations", Perm: auth.ManageCRM, Doc: "List invitations that wait to be accepted.",
 		Use: "Use it to see who has not accepted yet, with ids for revoke-invitation."}, listInvitations)
-	op.Add(set, op.Op{ID: "revoke-invitation", Route: "DELETE /staff/invitations/{id}", Perm: auth.ManageCRM, Record: "invitation",
-		Doc:   "Revoke an invitation. Its link stops working.",
-		Use:   "The account that was made for it is deleted. invite-staff invites again.",
-		Fails: op.Fails{"svc_forbidden rights": roles.FailRights, "svc_forbidden site_admin": roles.FailAdministrator}}, revokeInvitation)
+	op.AddOutside(set, op.Op{ID: "revoke-invitation", Route: "DELETE /staff/invitations/{id}", Perm: auth.ManageCRM, Record: "invitation",
+		Doc: "Revoke an invitation. Its link stops working; a successor takes over contacts, organizations and appointments.",
+		Use: "The account that was made for it is deleted. invite-staff invites again. Where the person has appointments already, clients are mailed who does them now.",
+		Fails: op.Fails{
+			"svc_conflict successor":       "The successor is not on the team, or is the person who goes.",
+			"svc_conflict no_meeting_link": "One of the appointments is online, and neither it nor the successor has a meeting link. data.appointments are these.",
+			"svc_conflict overlap":         "One of the appointments falls on one of the successor's. data.appointments are these.",
+			"svc_forbidden rights":         roles.FailRights, "svc_forbidden site_admin": roles.FailAdministrator}}, r.revokeInvitation)
 	op.Add(set, op.Op{ID: "set-staff-role", Versioned: true, Route: "PUT /staff/{user}/role", Perm: auth.ManageCRM, Record: "user", Doc: "Give a member of the team another role.",
 		Use: "It counts at once, for all that the person does. svc_conflict keeps your own role and the last administrator. Answers with the staff member.",
 		Fails: op.Fails{

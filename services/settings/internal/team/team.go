@@ -188,8 +188,13 @@ func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		}
 		return err
 	}
+	var extra proto.StaffRemoved
+	if err := e.DecodeExtra(&extra); err != nil {
+		return err
+	}
 	rest := slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return slices.Contains(roles.OfTeam, r) })
-	if len(rest) == 0 {
+	// With an invitation that was revoked the whole account goes.
+	if len(rest) == 0 || p.Invited && extra.GetRequestId() != "" {
 		return removePerson(ctx, tx, p)
 	}
 	if err := sessions.EndAll(ctx, tx, p.ID, nil); err != nil {

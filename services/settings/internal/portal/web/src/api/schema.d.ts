@@ -3265,7 +3265,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke invitation
-         * @description Revoke an invitation. Its link stops working. The account that was made for it is deleted. invite-staff invites again.
+         * @description Revoke an invitation. Its link stops working; a successor takes over contacts, organizations and appointments. The account that was made for it is deleted. invite-staff invites again. Where the person has appointments already, clients are mailed who does them now.
          *
          *     Needs the permission `svc_manage_crm`.
          */
@@ -7218,7 +7218,7 @@ export interface components {
             /** @description Where it was sent from. */
             page: string;
             result: components["schemas"]["Result"];
-            /** @description Why it is taken for spam, null when it is not. */
+            /** @description Why it is taken for spam, null when it is not: a rule (links, advert, link_markup, link_in_name, test_string) and, behind a colon, the words that it found. */
             spam_reason: string | null;
             /**
              * @description received or spam.
@@ -18074,6 +18074,11 @@ export interface operations {
                 "application/json": {
                     /** @description People do not see this field and leave it empty. */
                     hp_url?: string;
+                    /**
+                     * @description Language of the page, and so of what the visitor is mailed; that of the business's country when left out.
+                     * @enum {string}
+                     */
+                    language?: "en" | "nl" | "fr" | "de";
                     /** @description Address of the page that shows the form: http, https or empty. */
                     page?: string;
                     /** @description The time token that came with the form. */
@@ -25027,7 +25032,13 @@ export interface operations {
     };
     "revoke-invitation": {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Takes over contacts, organizations and appointments; required when the person has any.
+                 * @example 103
+                 */
+                successor?: number | string;
+            };
             header?: never;
             path: {
                 /**
