@@ -50,6 +50,11 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Aud
 		visitor = r.Keys.Person(address.Key(e.Actor.Label))
 	}
 	changes := a.GetChanges()
+	if visitor != nil || len(changes) > 0 {
+		if err := besideErasures(ctx, tx); err != nil {
+			return err
+		}
+	}
 	var people [][]byte
 	if len(changes) > 0 {
 		people = tx.PeopleNamed(changes)
@@ -175,8 +180,21 @@ func textOrNull(raw []byte) *string {
 	return &text
 }
 
+// erasing is the lock that transactions which store an entry about people share, and that an erasure has alone: so it sees what they stored,
+// or they see the erasure.
+const erasing = "settings.audit.erasing"
+
+func besideErasures(ctx context.Context, tx *db.Tx) error {
+	b := &pgx.Batch{}
+	db.QueueLockShared(b, erasing, "")
+	return tx.SendBatch(ctx, b).Close()
+}
+
 // forget takes a person's name and network address, and changes that name them, out of the audit log.
 func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+	if err := tx.Lock(ctx, erasing, ""); err != nil {
+		return nil, err
+	}
 	if _, err := tx.Exec(ctx, `update audit set actor_label = '', address = '', person = null where person = any($1) and created_at < $2`, p.Called(), p.At); err != nil {
 		return nil, err
 	}

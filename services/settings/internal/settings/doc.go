@@ -5,7 +5,7 @@
 // the site's pages (settings.page), each in the transaction of the change.
 //
 // Locks are taken in one order: roles, then documents (the portal's before api-access), then users and pages by id, then
-// their sessions, keys, connections and links.
+// their sessions, keys, connections and links. An erasure waits for the transactions that store audit entries about people, see erasing in audit.
 //
 // # Floors
 //
