@@ -16,10 +16,14 @@ const useServices = (): Choice<string>[] => (useQuery(servicesQuery(true)).data 
 const useFormChoices = (): Choice<number>[] => useForms().map((f) => ({ value: f.id, label: f.name }))
 const useTagChoices = (): Choice<string>[] => useTags().map((x) => ({ value: x.name, label: x.name }))
 
+/** What narrows events down whose app is off, so that they are not listed, by the beginning of their names. */
+const unlisted: { [record: string]: Key } = { appointment: "service", form: "form", contact: "tag", marketing: "tag" }
+
 /** The keys that narrow down one of the events. */
 const useKeys = (events: string[]) => {
   const known = useEvents()
-  return keys.filter((key) => known.some((e) => events.includes(e.event) && e.only.includes(key)))
+  const of = (event: string) => known.find((e) => e.event === event)?.only ?? [unlisted[event.split(".")[0]!]]
+  return keys.filter((key) => events.some((event) => of(event).includes(key)))
 }
 
 /** Without the keys that narrow down none of the events, which the service refuses. */
