@@ -41,15 +41,15 @@ export function Contacts() {
         {c.deleted_at && !search.deleted && <span className="mark mark--bad">{t("contacts.in_trash")}</span>}
       </div>
     ) },
-    { key: "email", label: t("contacts.email"), from: "m", cell: (c) => <span className="cell-text">{c.email}</span> },
-    { key: "phone", label: t("contacts.phone"), from: "l", cell: (c) => <span className="cell-text num">{c.phone}</span> },
-    { key: "status", label: t("contacts.status"), cell: (c) => <Status status={c.status} /> },
-    { key: "tags", label: t("contacts.tags"), from: "l", cell: (c) => <span className="row row--tight">{c.tags.slice(0, 3).map((x) => <span key={x} className="tag"><span>{x}</span></span>)}{c.tags.length > 3 && <span className="soft small">+{c.tags.length - 3}</span>}</span> },
-    ...fields.filter((f) => f.show_in_list && !f.archived).map((f): Column<Contact> => ({ key: f.key, label: f.label, from: "l", cell: (c) => <span className="cell-text">{valueText(c.fields[f.key])}</span> })),
-    { key: "owner", label: t("contacts.owner"), from: "l", cell: (c) => <span className="cell-text">{owner(c.owner_user_id)}</span> },
+    { key: "email", label: t("contacts.email"), width: 14, hides: 2, cell: (c) => <span className="cell-text">{c.email}</span> },
+    { key: "phone", label: t("contacts.phone"), width: 10, hides: 3, cell: (c) => <span className="cell-text num">{c.phone}</span> },
+    { key: "status", label: t("contacts.status"), width: 8, under: true, cell: (c) => <Status status={c.status} /> },
+    { key: "tags", label: t("contacts.tags"), width: 12, hides: 5, cell: (c) => <span className="row row--tight">{c.tags.slice(0, 3).map((x) => <span key={x} className="tag"><span>{x}</span></span>)}{c.tags.length > 3 && <span className="soft small">+{c.tags.length - 3}</span>}</span> },
+    ...fields.filter((f) => f.show_in_list && !f.archived).map((f): Column<Contact> => ({ key: "field." + f.key, label: f.label, hides: 6, cell: (c) => <span className="cell-text">{valueText(c.fields[f.key])}</span> })),
+    { key: "owner", label: t("contacts.owner"), width: 10, hides: 4, cell: (c) => <span className="cell-text">{owner(c.owner_user_id)}</span> },
     search.deleted
-      ? { key: "restore", label: t("contacts.trashed_at"), end: true, cell: (c) => c.deleted_at && <Restore kind="contacts" id={c.id} name={nameOf(c)} at={c.deleted_at} /> }
-      : { key: "activity", label: t("contacts.last_activity"), from: "m", end: true, cell: (c) => <span className="soft nowrap">{c.last_activity && agoText(c.last_activity)}</span> },
+      ? { key: "restore", label: t("contacts.trashed_at"), width: 15, under: true, end: true, cell: (c) => c.deleted_at && <Restore kind="contacts" id={c.id} name={nameOf(c)} at={c.deleted_at} /> }
+      : { key: "activity", label: t("contacts.last_activity"), hides: 1, end: true, cell: (c) => <span className="soft nowrap">{c.last_activity && agoText(c.last_activity)}</span> },
   ], [team, fields, search.deleted])
   const toggle = (id: string) => setChosen((old) => {
     const next = new Set(old)
@@ -78,7 +78,7 @@ export function Contacts() {
         <Choice label={t("contacts.in_trash")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("contacts.only_trash") }]}
           onChange={(v) => set({ include_deleted: undefined, deleted: undefined, ...(v && { [v]: "true" }) })} />
       </Tools>
-      <List list={list} columns={columns} id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+      <List list={list} columns={columns} keeps="contacts" id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
         selection={can("svc_export_contacts") ? { chosen, toggle, label: (c) => t("contacts.choose", { name: nameOf(c) }) } : undefined}
         empty={{ icon: Users, title: t("contacts.empty"), text: t("contacts.empty_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<UserRoundPlus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new")}</Button> }} />
       <Suspense>{making && <NewContact onClose={() => setMaking(false)} />}</Suspense>

@@ -30,13 +30,13 @@ export function Organizations() {
         <Link to="/organizations/$id" params={{ id: o.id }} className="row-link cell-text">{o.name}</Link>
       </div>
     ) },
-    { key: "city", label: t("contacts.city"), from: "m", cell: (o) => <span className="cell-text">{o.city}</span> },
-    { key: "vat", label: t("contacts.vat_number"), from: "l", cell: (o) => <span className="cell-text num">{o.vat_number}</span> },
-    { key: "email", label: t("contacts.email"), from: "l", cell: (o) => <span className="cell-text">{o.email}</span> },
-    { key: "people", label: t("contacts.people"), end: true, cell: (o) => number(o.contacts_count) },
+    { key: "city", label: t("contacts.city"), width: 10, hides: 2, cell: (o) => <span className="cell-text">{o.city}</span> },
+    { key: "vat", label: t("contacts.vat_number"), width: 11, hides: 4, cell: (o) => <span className="cell-text num">{o.vat_number}</span> },
+    { key: "email", label: t("contacts.email"), width: 14, hides: 3, cell: (o) => <span className="cell-text">{o.email}</span> },
+    { key: "people", label: t("contacts.people"), width: 6, end: true, cell: (o) => number(o.contacts_count) },
     search.deleted
-      ? { key: "restore", label: t("contacts.trashed_at"), end: true, cell: (o) => o.deleted_at && <Restore kind="organizations" id={o.id} name={o.name} at={o.deleted_at} /> }
-      : { key: "activity", label: t("contacts.last_activity"), from: "m", end: true, cell: (o) => <span className="soft nowrap">{o.last_activity && agoText(o.last_activity)}</span> },
+      ? { key: "restore", label: t("contacts.trashed_at"), width: 15, under: true, end: true, cell: (o) => o.deleted_at && <Restore kind="organizations" id={o.id} name={o.name} at={o.deleted_at} /> }
+      : { key: "activity", label: t("contacts.last_activity"), hides: 1, end: true, cell: (o) => <span className="soft nowrap">{o.last_activity && agoText(o.last_activity)}</span> },
   ], [search.deleted])
   return (
     <>
@@ -50,7 +50,7 @@ export function Organizations() {
         <Choice label={t("contacts.owner")} value={search.owner} options={useTeam().map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
         <Choice label={t("contacts.in_trash")} value={search.deleted && "true"} options={[{ value: "true", label: t("contacts.only_trash") }]} onChange={(v) => set({ deleted: v })} />
       </Tools>
-      <List list={list} columns={columns} id={(o) => o.id} name={t("nav.organizations")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+      <List list={list} columns={columns} keeps="organizations" id={(o) => o.id} name={t("nav.organizations")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
         empty={{ icon: Building2, title: t("contacts.no_organizations"), text: t("contacts.no_organizations_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new_organization")}</Button> }} />
       <Suspense>{making && <NewOrganization onClose={() => setMaking(false)} />}</Suspense>
     </>

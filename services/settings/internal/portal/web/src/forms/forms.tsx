@@ -30,17 +30,17 @@ export function Forms() {
         <small className="cell-text">{f.used_on.length > 0 ? f.used_on.map((p) => p.title).join(", ") : t("forms.used_nowhere")}</small>
       </span>
     ) },
-    { key: "status", label: t("forms.status"), cell: (f) => <FormStatus status={f.status} /> },
-    { key: "booking", label: t("forms.booking"), from: "l", cell: (f) => (f.booking ? <span className="soft">{t("forms.booking_can")}</span> : null) },
-    { key: "received", label: t("forms.received_30d"), end: true, from: "m", cell: (f) => (f.submissions_30d > 0 ? <Link to="/submissions" search={{ form: String(f.id) }} className="count-link" aria-label={t("forms.received_of", { n: f.submissions_30d, name: f.name })}>{number(f.submissions_30d)}</Link> : <span className="soft">0</span>) },
-    { key: "spam", label: t("forms.spam_30d"), end: true, from: "m", cell: (f) => (f.spam_30d > 0 ? <Link to="/submissions" search={{ form: String(f.id), status: "spam" }} className="count-link" aria-label={t("forms.spam_of", { n: f.spam_30d, name: f.name })}>{number(f.spam_30d)}</Link> : <span className="soft">0</span>) },
-    { key: "updated", label: t("forms.updated"), end: true, from: "l", cell: (f) => <span className="soft nowrap">{agoText(f.updated_at)}</span> },
-    ...(can("svc_manage_forms") ? [{ key: "actions", label: "", end: true, cell: (f: FormRecord) => <Actions label={t("forms.actions_of", { name: f.name })} actions={actions(f)} /> }] : []),
+    { key: "status", label: t("forms.status"), under: true, hides: 1, cell: (f) => <FormStatus status={f.status} /> },
+    { key: "booking", label: t("forms.booking"), width: 10, hides: 4, cell: (f) => (f.booking ? <span className="soft">{t("forms.booking_can")}</span> : null) },
+    { key: "received", label: t("forms.received_30d"), end: true, hides: 2, cell: (f) => (f.submissions_30d > 0 ? <Link to="/submissions" search={{ form: String(f.id) }} className="count-link" aria-label={t("forms.received_of", { n: f.submissions_30d, name: f.name })}>{number(f.submissions_30d)}</Link> : <span className="soft">0</span>) },
+    { key: "spam", label: t("forms.spam_30d"), end: true, hides: 3, cell: (f) => (f.spam_30d > 0 ? <Link to="/submissions" search={{ form: String(f.id), status: "spam" }} className="count-link" aria-label={t("forms.spam_of", { n: f.spam_30d, name: f.name })}>{number(f.spam_30d)}</Link> : <span className="soft">0</span>) },
+    { key: "updated", label: t("forms.updated"), end: true, hides: 5, cell: (f) => <span className="soft nowrap">{agoText(f.updated_at)}</span> },
+    ...(can("svc_manage_forms") ? [{ key: "actions", label: "", width: 4.5, under: true, end: true, cell: (f: FormRecord) => <Actions label={t("forms.actions_of", { name: f.name })} actions={actions(f)} /> }] : []),
   ]
   return (
     <>
       <Head title={t("nav.forms")} count={<Total n={list.data && list.total} />}>{add}</Head>
-      <List list={list} columns={columns} id={(f) => String(f.id)} name={t("nav.forms")} empty={{ icon: FileText, title: t("forms.empty"), text: t("forms.empty_text"), action: add }} />
+      <List list={list} columns={columns} keeps="forms" id={(f) => String(f.id)} name={t("nav.forms")} empty={{ icon: FileText, title: t("forms.empty"), text: t("forms.empty_text"), action: add }} />
       {making && <NewForm onClose={() => setMaking(false)} />}
     </>
   )

@@ -51,10 +51,10 @@ export function Submissions() {
       const { who, words } = summary(s)
       return <span className="cell-main"><Link to="/submissions/$id" params={{ id: s.id }} className="row-link cell-text">{who}</Link>{words && <small className="cell-text">{words}</small>}</span>
     } },
-    { key: "form", label: t("forms.form"), from: "m", cell: (s) => <span className="cell-text">{s.form.name}</span> },
-    { key: "status", label: t("forms.status"), cell: (s) => <SubmissionStatus s={s} /> },
-    { key: "organization", label: t("forms.organization"), from: "l", cell: (s) => <span className="cell-text">{s.organization?.name}</span> },
-    { key: "created", label: t("forms.sent"), end: true, from: "m", cell: (s) => <time className="soft nowrap" dateTime={s.created_at} title={momentText(s.created_at)}>{agoText(s.created_at)}</time> },
+    { key: "form", label: t("forms.form"), width: 12, hides: 2, cell: (s) => <span className="cell-text">{s.form.name}</span> },
+    { key: "status", label: t("forms.status"), under: true, cell: (s) => <SubmissionStatus s={s} /> },
+    { key: "organization", label: t("forms.organization"), width: 12, hides: 3, cell: (s) => <span className="cell-text">{s.organization?.name}</span> },
+    { key: "created", label: t("forms.sent"), end: true, hides: 1, cell: (s) => <time className="soft nowrap" dateTime={s.created_at} title={momentText(s.created_at)}>{agoText(s.created_at)}</time> },
   ], [])
   const date = (name: "since" | "until", label: string) => (
     <label className="date-choice"><span>{label}</span><input type="date" className="input" value={search[name] ?? ""} onChange={(e) => set({ [name]: e.target.value || undefined })} /></label>
@@ -72,7 +72,7 @@ export function Submissions() {
         {date("since", t("forms.since"))}
         {date("until", t("forms.until"))}
       </Tools>
-      <List list={list} columns={columns} id={(s) => s.id} name={t("nav.submissions")} filtered={countFilters(search) > 0} onClear={clear}
+      <List list={list} columns={columns} keeps="submissions" id={(s) => s.id} name={t("nav.submissions")} filtered={countFilters(search) > 0} onClear={clear}
         empty={{ icon: Inbox, title: t("forms.none_sent"), text: t("forms.none_sent_text") }} />
     </>
   )

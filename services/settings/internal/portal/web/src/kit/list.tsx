@@ -3,10 +3,11 @@ import { keepPreviousData, useInfiniteQuery, type InfiniteData, type QueryKey } 
 import { SlidersHorizontal, type LucideIcon } from "lucide-react"
 import { memo, startTransition, useEffect, useMemo, useRef, useState, type ReactNode } from "react"
 import { Button } from "./button"
+import { Chooser, useUnwanted } from "./chooser"
+import { fit, type Fit } from "./columns"
 import { Blank, Failed, Skeleton } from "./states"
 import { number, t } from "./text"
 import { useKeys } from "./keys"
-import { useMedia } from "./media"
 
 export type Page<T> = { items: T[] | null; next_cursor: string | null; total: number }
 
@@ -28,39 +29,58 @@ export function useList<T>(key: QueryKey, load: (cursor: string | undefined, sig
 
 const itemsOf = <T,>(data: InfiniteData<Page<T>> | undefined) => data?.pages.flatMap((p) => p.items ?? []) ?? []
 
-export type Column<T> = {
-  key: string
-  label: string
-  cell: (item: T) => ReactNode
-  /** The smallest screen that shows the column: any (the default), from 720, or from 1100 pixels. */
-  from?: "s" | "m" | "l"
-  end?: boolean
-}
+export type Column<T> = Fit & { label: string; cell: (item: T) => ReactNode; end?: boolean }
+
+/** The width of the ticks before each row, in pixels. */
+const checkWidth = 52
 
 type Selection<T> = { chosen: Set<string>; toggle: (id: string) => void; label: (item: T) => string }
 
-type RowOf<T> = { item: T; id: string; columns: Column<T>[]; selection: Selection<T> | undefined; chosen: boolean }
+/** The columns of a list as they fit now. */
+type Shape<T> = { shown: Column<T>[]; under: Column<T>[] }
+
+type RowOf<T> = { item: T; id: string; shape: Shape<T>; selection: Selection<T> | undefined; chosen: boolean }
 
 /** A row is drawn anew only if its item, its columns or its choice changed: more pages leave the rows that are there alone. */
 const Row = memo(
-  ({ item, id, columns, selection, chosen }: RowOf<any>) => (
+  ({ item, id, shape: { shown, under }, selection, chosen }: RowOf<any>) => (
     <tr>
       {selection && (
         <td className="cell-check">
           <label className="check-target"><input type="checkbox" checked={chosen} onChange={() => selection.toggle(id)} aria-label={selection.label(item)} /></label>
         </td>
       )}
-      {columns.map((c) => <td key={c.key} className={cell(c)}>{c.cell(item)}</td>)}
+      {shown.map((c, i) => (
+        <td key={c.key} className={c.end ? "end" : undefined}>
+          {c.cell(item)}
+          {i === 0 && under.map((u) => <div key={u.key} className="cell-under">{u.label && <span className="sr">{u.label}: </span>}{u.cell(item)}</div>)}
+        </td>
+      ))}
     </tr>
   ),
-  (a, b) => a.item === b.item && a.columns === b.columns && a.chosen === b.chosen && !a.selection === !b.selection,
+  (a, b) => a.item === b.item && a.shape === b.shape && a.chosen === b.chosen && !a.selection === !b.selection,
 )
 
-/** The columns that the window has room for: a phone does not make cells that it would not show. */
-function useShown<T>(columns: Column<T>[]) {
-  const m = useMedia("(min-width: 720px)")
-  const l = useMedia("(min-width: 1100px)")
-  return useMemo(() => columns.filter((c) => (c.from === "l" ? l : c.from !== "m" || m)), [columns, m, l])
+/** The room for columns in rem, from the width of the element that gets ref: undefined before it is measured. */
+function useRoom(taken: number) {
+  const [width, setWidth] = useState<number>()
+  const ref = (list: HTMLElement | null) => {
+    if (!list) return undefined
+    const measure = () => setWidth(list.clientWidth)
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(list)
+    return () => observer.disconnect()
+  }
+  const stable = useRef(ref)
+  return { ref: stable.current, room: width === undefined ? undefined : (width - taken) / parseFloat(getComputedStyle(document.documentElement).fontSize) }
+}
+
+/** The columns that fit: the same object as long as the same ones do, so that rows stay as they are while a window changes its width. */
+function useShape<T>(columns: Column<T>[], room: number, unwanted: ReadonlySet<string>): Shape<T> {
+  const shape = fit(columns, room, unwanted)
+  const named = (of: Column<T>[]) => of.map((c) => c.key).join()
+  return useMemo(() => shape, [columns, named(shape.shown), named(shape.under)])
 }
 
 /** The first rows that come to a screen are those that it has room for: the others follow once these are painted. */
@@ -73,10 +93,12 @@ function useRows<T>(list: { isPending: boolean; items: T[] }): T[] {
   return all ? list.items : list.items.slice(0, Math.ceil(innerHeight / 40))
 }
 
-export function List<T>({ list, columns: offered, id, name, empty, filtered, onClear, selection }: {
+export function List<T>({ list, columns, keeps, id, name, empty, filtered, onClear, selection }: {
   list: ReturnType<typeof useList<T>>
   /** Rows are drawn anew when the array is another one: a list of many pages keeps it with useMemo. */
   columns: Column<T>[]
+  /** The name under which the choice of columns is kept for the person. */
+  keeps: string
   id: (item: T) => string
   /** What the list holds, for screen readers. */
   name: string
@@ -90,7 +112,9 @@ export function List<T>({ list, columns: offered, id, name, empty, filtered, onC
 }) {
   const body = useRef<HTMLTableSectionElement>(null)
   useWalk(body)
-  const columns = useShown(offered)
+  const { ref, room } = useRoom(selection ? checkWidth : 0)
+  const [unwanted, choose] = useUnwanted(keeps)
+  const shape = useShape(columns, room ?? 0, unwanted)
   const rows = useRows(list)
   if (list.isPending) return <Skeleton lines={10} />
   if (list.isError && list.items.length === 0) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -104,22 +128,23 @@ export function List<T>({ list, columns: offered, id, name, empty, filtered, onC
     )
   }
   return (
-    <div className={list.isPlaceholderData ? "list list--old" : "list"}>
+    <div ref={ref} className={list.isPlaceholderData ? "list list--old" : "list"}>
       <div className="table-frame" tabIndex={-1}>
-        <table className="table" aria-label={name} aria-busy={list.isFetching}>
+        <table className="table table--list" aria-label={name} aria-busy={list.isFetching}>
           <thead>
             <tr>
-              {selection && <th className="cell-check"><span className="sr">{t("list.select")}</span></th>}
-              {columns.map((c) => <th key={c.key} scope="col" className={cell(c)}>{c.label}</th>)}
+              {selection && <th className="cell-check" style={{ width: checkWidth }}><span className="sr">{t("list.select")}</span></th>}
+              {shape.shown.map((c, i) => <th key={c.key} scope="col" className={c.end ? "end" : undefined} title={c.label} style={i > 0 ? { width: `${c.width ?? 9}rem` } : undefined}>{c.label}</th>)}
             </tr>
           </thead>
           <tbody ref={body}>
-            {rows.map((item) => (
-              <Row key={id(item)} item={item} id={id(item)} columns={columns} selection={selection} chosen={selection?.chosen.has(id(item)) ?? false} />
+            {room !== undefined && rows.map((item) => (
+              <Row key={id(item)} item={item} id={id(item)} shape={shape} selection={selection} chosen={selection?.chosen.has(id(item)) ?? false} />
             ))}
           </tbody>
         </table>
       </div>
+      {columns.length > 2 && <Chooser columns={columns} shape={shape} unwanted={unwanted} choose={choose} />}
       <div className="list-foot">
         <span className="soft" role="status">{t("list.shown", { n: rows.length, total: list.total })}</span>
         {list.hasNextPage && (
@@ -132,8 +157,6 @@ export function List<T>({ list, columns: offered, id, name, empty, filtered, onC
     </div>
   )
 }
-
-const cell = (c: Column<never> | Column<any>) => [c.from && c.from !== "s" && `from-${c.from}`, c.end && "end"].filter(Boolean).join(" ") || undefined
 
 /** How many records a list has, beside its title. */
 export const Total = ({ n }: { n: number | undefined }) => (n === undefined ? null : <span className="count">{number(n)}</span>)

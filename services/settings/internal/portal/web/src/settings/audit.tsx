@@ -35,22 +35,22 @@ export function Audit() {
   const abilities = useQuery({ queryKey: ["abilities"], queryFn: () => take(api.GET("/integrations/ai")), staleTime: 5 * 60_000, select: (x) => x.abilities.filter((a) => !a.readonly).map((a) => a.name.replace(/^svc\//, "")) }).data ?? []
   const actions = [...new Set([...abilities, ...ofAccounts, ...(search.action ? [search.action] : [])])].sort()
   const columns = useMemo((): Column<Entry>[] => [
-    { key: "when", label: t("settings.audit.when"), cell: (e) => <time className="nowrap soft" dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time> },
     { key: "who", label: t("settings.audit.who"), cell: (e) => (
       <span className="cell-main">
         <b className="cell-text">{e.actor_label || t("settings.audit.nobody")}</b>
         <small className="cell-text">{tOr("settings.channel." + e.channel, e.channel)}</small>
       </span>
     ) },
-    { key: "what", label: t("settings.audit.what"), cell: (e) => (
+    { key: "when", label: t("settings.audit.when"), hides: 1, under: true, cell: (e) => <time className="nowrap soft" dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time> },
+    { key: "what", label: t("settings.audit.what"), width: 18, under: true, cell: (e) => (
       <span className="audit-what">
         <button className="link audit-action" title={t("settings.audit.only")} onClick={() => set({ action: e.action })}>{actionText(e.action)}</button>
         {e.outcome === "refused" && <span className="mark mark--bad">{t("settings.audit.refused")}</span>}
         {e.changes && <Changes changes={e.changes} />}
       </span>
     ) },
-    { key: "record", label: t("settings.audit.record"), from: "m", cell: (e) => <Subject e={e} /> },
-    { key: "address", label: t("settings.audit.address"), from: "l", end: true, cell: (e) => <span className="soft num nowrap">{e.address}</span> },
+    { key: "record", label: t("settings.audit.record"), width: 12, hides: 2, under: true, cell: (e) => <Subject e={e} /> },
+    { key: "address", label: t("settings.audit.address"), width: 10, hides: 3, end: true, cell: (e) => <span className="soft num nowrap">{e.address}</span> },
   ], [])
   return (
     <>
@@ -61,7 +61,7 @@ export function Audit() {
         <Choice<Channel> label={t("settings.audit.channel")} value={channel} options={channels.map((value) => ({ value, label: t(`settings.channel.${value}`) }))} onChange={(v) => set({ channel: v })} />
         <Choice label={t("settings.audit.action")} value={search.action} options={actions.map((value) => ({ value, label: actionText(value) }))} onChange={(v) => set({ action: v })} />
       </Tools>
-      <List list={list} columns={columns} id={(e) => e.id} name={t("nav.audit")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+      <List list={list} columns={columns} keeps="audit" id={(e) => e.id} name={t("nav.audit")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
         empty={{ icon: ScrollText, title: t("settings.audit.empty"), text: t("settings.audit.empty_text") }} />
     </>
   )

@@ -25,22 +25,22 @@ export function Deliveries({ w }: { w: Webhook }) {
         <small><time dateTime={d.created_at} title={momentText(d.created_at)}>{agoText(d.created_at)}</time></small>
       </span>
     ) },
-    { key: "status", label: t("webhooks.result"), cell: (d) => (
+    { key: "status", label: t("webhooks.result"), width: 10, under: true, cell: (d) => (
       <span className="cell-main">
         <span><Status status={d.status} /></span>
         {waits(d) && d.next_attempt_at && w.active && !w.paused && d.attempts > 0 && <small className="nowrap">{t("webhooks.next", { time: agoText(d.next_attempt_at) })}</small>}
       </span>
     ) },
-    { key: "code", label: t("webhooks.code"), from: "m", end: true, cell: (d) => d.response_code ?? "–" },
-    { key: "duration", label: t("webhooks.duration"), from: "m", end: true, cell: (d) => <span className="nowrap">{d.duration_ms === null ? "–" : t("webhooks.ms", { n: d.duration_ms })}</span> },
-    { key: "attempts", label: t("webhooks.attempts"), from: "m", end: true, cell: (d) => number(d.attempts) },
+    { key: "code", label: t("webhooks.code"), width: 5, hides: 1, end: true, cell: (d) => d.response_code ?? "–" },
+    { key: "duration", label: t("webhooks.duration"), width: 6, hides: 3, end: true, cell: (d) => <span className="nowrap">{d.duration_ms === null ? "–" : t("webhooks.ms", { n: d.duration_ms })}</span> },
+    { key: "attempts", label: t("webhooks.attempts"), width: 6.5, hides: 2, end: true, cell: (d) => number(d.attempts) },
   ]
   const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   return (
     <Panel title={<>{t("webhooks.deliveries")} <Total n={list.data && list.total} /></>}
       beside={<Choice<DeliveryStatus> label={t("webhooks.every_status")} value={status} options={statuses.map((value) => ({ value, label: t(`webhooks.status.${value}`) }))} onChange={(v) => set({ status: v })} />}>
       <div className="hook-deliveries">
-        <List list={list} columns={columns} id={(d) => d.id} name={t("webhooks.deliveries")} filtered={status !== undefined} onClear={() => set({ status: undefined })}
+        <List list={list} columns={columns} keeps="deliveries" id={(d) => d.id} name={t("webhooks.deliveries")} filtered={status !== undefined} onClear={() => set({ status: undefined })}
           empty={{ icon: Inbox, title: t("webhooks.no_deliveries"), text: t("webhooks.no_deliveries_text") }} />
       </div>
       {search.delivery && <DeliveryDialog key={search.delivery} id={search.delivery} webhook={w.id} onClose={() => set({ delivery: undefined })} />}

@@ -1,0 +1,81 @@
+// Long texts and many columns: nothing is wider than its window, and every list shows what its rows are called.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { host, visitor } from "./browser.mjs"
+import { until } from "./system.mjs"
+import { browser, desk, go, member, team, unique } from "./team.mjs"
+
+const widths = [320, 768, 1024, 1280, 1440, 1920]
+/** A word of so many letters, without a blank. */
+const long = (n) => ("Wij" + unique() + "WWWWijWWWWij".repeat(20)).slice(0, n)
+
+/** Looks at the page in every width, without loading it again. */
+async function fits(page, name) {
+  await page.waitForFunction(() => !document.querySelector(".skeleton"))
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 })
+    const { wide, frames, first, shown } = await page.evaluate(async () => {
+      for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
+      const over = (e) => e.scrollWidth - e.clientWidth
+      const names = [...document.querySelectorAll(".table--list tbody td:not(.cell-check) .cell-text:is(a, b)")].filter((e) => e.closest("tr").querySelector("td:not(.cell-check)").contains(e))
+      return {
+        wide: over(document.documentElement),
+        frames: [...document.querySelectorAll(".table-frame")].map(over).filter((n) => n > 0),
+        first: Math.min(...names.map((e) => e.closest("td").getBoundingClientRect().width)),
+        // Of a name, as much as the column has room for: 120 pixels show a dozen letters.
+        shown: names.every((e) => e.clientWidth >= Math.min(120, e.scrollWidth)),
+      }
+    })
+    assert.ok(wide <= 0, `${name} is ${wide} pixels too wide at ${width}`)
+    assert.deepEqual(frames, [], `a table of ${name} is too wide at ${width}`)
+    assert.ok(first >= 256, `the first column of ${name} has ${first} pixels at ${width}`)
+    assert.ok(shown, `names of ${name} cannot be read at ${width}`)
+  }
+}
+
+test("no name is too long, and no list has too many columns, for any width", async (t) => {
+  const { admin, user } = desk
+  const fields = await Promise.all([...Array(12)].map((_, i) => admin.post("/fields", { entity: "contact", label: `Shown ${i} ` + long(40), type: "text", show_in_list: true })))
+  t.after(() => Promise.all(fields.map((f) => admin.call("DELETE", "/fields/" + f.id))))
+  const organization = await admin.post("/organizations", { name: long(190), city: long(90) })
+  const contact = await admin.post("/contacts", { first_name: long(95), last_name: long(95), email: long(60) + "@example.com", tags: [long(40), long(40)], owner_user_id: user })
+  const service = await admin.post("/services", { name: long(190), description: long(190), duration_min: 30, bookable_online: true, location_type: "in_person", location_details: long(190), price: "1234567.50", staff: [user] })
+  t.after(() => admin.patch("/services/" + service.id, { archived: true }))
+  const elements = [{ id: "h", type: "heading", text: long(150) }, { id: "email", type: "field", target: "contact.email", label: long(190), required: true }]
+  const form = await admin.post("/forms", { name: long(190), status: "publish", definition: { elements } })
+  await admin.post("/webhooks", { name: long(190), url: desk.gateway + "/" + long(150), events: ["contact.created"], active: false })
+  await admin.patch("/settings/general", { business: { name: long(190) } })
+
+  const v = await member()
+  await v.page.goto(team() + "/contacts")
+  for (const screen of ["/contacts", "/organizations", "/services", "/forms", "/people", "/webhooks", "/audit", "/settings/mails", "/contacts/" + contact.id, "/organizations/" + organization.id, "/services/" + service.id, "/calendar", "/people/" + user]) {
+    await go(v, screen)
+    await v.page.getByRole("heading", { level: 1 }).waitFor()
+    await fits(v.page, screen)
+  }
+  await v.end()
+
+  const site = await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${service.id}"></svc-booking><svc-form form="${form.id}"></svc-form>`)
+  t.after(site.close)
+  const guest = await visitor(browser, { hosts: [] })
+  for (const [page, ready] of [[desk.bookPage, ".choice"], [desk.bookPage + "?service=" + service.id, ".day"], [desk.gateway + "/f/" + form.id, ".label"], [site.url, ".label"]]) {
+    await until("the page with its new texts", async () => (await guest.page.goto(page)).ok() && (page === site.url || (await guest.page.content()).includes("WWij")))
+    await guest.page.locator(ready + ":visible").first().waitFor()
+    await fits(guest.page, new URL(page).pathname)
+  }
+  await guest.end()
+})
+
+test("a person chooses the columns of a list, and finds them so again", async () => {
+  const v = await member({ viewport: { width: 1440, height: 900 } })
+  await v.page.goto(team() + "/contacts")
+  const column = (name) => v.page.getByRole("columnheader", { name, exact: true })
+  await column("Phone").waitFor()
+  await v.page.getByRole("button", { name: "Columns" }).click()
+  await v.page.getByRole("group", { name: "Columns" }).getByLabel("Phone").uncheck()
+  await column("Phone").waitFor({ state: "detached" })
+  await v.page.reload()
+  await column("Status").waitFor()
+  assert.equal(await column("Phone").count(), 0)
+  await v.end()
+})
