@@ -52,7 +52,11 @@ func Handler(site web.Site, people *auth.Identity, rest http.Handler) http.Handl
 			return
 		}
 		base, ok := p.place(r)
-		if !ok {
+		switch {
+		case !ok && r.URL.Path == "/":
+			p.home(w, r)
+			return
+		case !ok:
 			rest.ServeHTTP(w, r)
 			return
 		}
@@ -60,13 +64,29 @@ func Handler(site web.Site, people *auth.Identity, rest http.Handler) http.Handl
 	})
 }
 
+// home leads from the root of the site to the booking page, or to the portal while there is none.
+func (p *portal) home(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+		return
+	}
+	s := p.settings()
+	to := s.address()
+	if s.BookingPage && p.On("booking") {
+		to += "/book"
+	}
+	p.leadOn(w, r, to+query(r.URL))
+}
+
 // settings are the portal's, as the site's document has them.
 type settings struct {
-	Path       string
-	StaffOut   bool `json:"staff_out"`
-	Host       string
-	HostActive bool `json:"host_active"`
-	URL        string
+	Path        string
+	BookingPage bool `json:"booking_page"`
+	StaffOut    bool `json:"staff_out"`
+	Host        string
+	HostActive  bool `json:"host_active"`
+	URL         string
 }
 
 func (p *portal) settings() settings {
@@ -84,7 +104,8 @@ func (p *portal) place(r *http.Request) (base string, ok bool) {
 			return base, true
 		}
 	}
-	account := r.URL.Path == "/account" || strings.HasPrefix(r.URL.Path, "/account/") || strings.HasPrefix(r.URL.Path, "/_ui/")
+	account := r.URL.Path == "/account" || strings.HasPrefix(r.URL.Path, "/account/") || strings.HasPrefix(r.URL.Path, "/_ui/") ||
+		strings.HasPrefix(r.URL.Path, "/.well-known/") || r.URL.Path == "/robots.txt"
 	if s.onHost(r) && !account {
 		return "/", true
 	}
@@ -139,6 +160,11 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+		return
+	}
+	if path := strings.TrimRight(r.URL.Path, "/"); path != r.URL.Path && path != base && len(path) > 1 {
+		to := url.URL{Path: "/" + strings.Trim(path, "/"), RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 		return
 	}
 	s, t := p.settings(), p.reader(r)

@@ -203,3 +203,37 @@ func TestThePortalHasTheColoursOfThePublicPages(t *testing.T) {
 		require.Equal(t, string(a[1]), string(b[1]), name)
 	}
 }
+
+func TestTheRootLeadsToTheBookingPageElseToThePortal(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, settings.Service)
+	admin := s.Visitor().With("Cookie", signIn(t, s, false))
+	leadsTo := func(method, path, to string) {
+		t.Helper()
+		s.Eventually(func() bool {
+			req, err := http.NewRequest(method, s.URL+path, nil)
+			require.NoError(t, err)
+			res, err := client.Do(req)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			return res.StatusCode == http.StatusSeeOther && res.Header.Get("Location") == to
+		})
+	}
+	leadsTo(http.MethodGet, "/", "/team")
+	admin.Patch("/settings/portal", map[string]any{"booking_page": true}).Is(200)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		leadsTo(method, "/?lang=nl", "/team/book?lang=nl")
+	}
+	admin.Patch("/settings/portal", map[string]any{"path": "salon"}).Is(200)
+	leadsTo(http.MethodGet, "/", "/salon/book")
+	admin.Patch("/apps/booking", map[string]any{"enabled": false}).Is(200)
+	leadsTo(http.MethodGet, "/", "/salon")
+
+	req, err := http.NewRequest(http.MethodDelete, s.URL+"/", nil)
+	require.NoError(t, err)
+	res, err := client.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
+	require.Equal(t, "GET, HEAD", res.Header.Get("Allow"))
+}

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -29,7 +31,7 @@ func New(k *app.Kit, pageAt func(ctx context.Context, tx *db.Tx, slug string) (b
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
-	return app.Parts{Published: []app.Published{
+	return app.Parts{Run: []func(context.Context){r.announce}, Published: []app.Published{
 		document.Record(proto.SiteTopic, document.General, document.General, r.publishGeneral),
 		document.Record(proto.SiteTopic, document.Portal, document.Portal, r.publishPortal),
 		document.Record(proto.SiteTopic, document.Privacy, document.Privacy, publishPrivacy),
@@ -38,6 +40,14 @@ func (r *Room) Parts() app.Parts {
 		document.SumRecord(proto.IdentityTopic, auth.AccessKey, document.Portal, document.APIAccess, publishAccess),
 		document.Record(proto.SiteTopic, document.APIAccess, document.Portal, publishAccess),
 	}}
+}
+
+// announce writes into the log of the process where the team begins.
+func (r *Room) announce(ctx context.Context) {
+	var portal struct{ URL string }
+	r.Site.Read(document.Portal, &portal)
+	slog.InfoContext(ctx, "the team signs in at "+cmp.Or(portal.URL, r.Config.PublicURL+"/admin"))
+	<-ctx.Done()
 }
 
 // First are the documents of a new site. apiRoles reach the API with an application password.
