@@ -20,6 +20,7 @@ var commands = []struct {
 	{"env", "-- command: run a command with a PostgreSQL and a Kafka of its own", withServers},
 	{"with", "-- command: run a command beside a whole system of its own", withSystem},
 	{"backup", "dump the schemas of the running system into a folder", backup},
+	{"reset-password", "LOGIN: print a link by which somebody of the running system chooses a new password", resetPassword},
 	{"restore", "bring services back to a backup", restore},
 	{"kafka", "the embedded broker", embeddedKafka},
 	{"mailsink", "the SMTP sink with its page", mailSink},
@@ -58,9 +59,9 @@ func main() {
 	}
 	fmt.Println("Usage: local <command> [-help]")
 	for _, c := range commands {
-		fmt.Printf("  %-14s %s\n", c.name, c.help)
+		fmt.Printf("  %-18s %s\n", c.name, c.help)
 	}
-	fmt.Printf("  %-14s %s\n", "-version", "print number and commit")
+	fmt.Printf("  %-18s %s\n", "-version", "print number and commit")
 	if name != "" && name != "help" && name != "-help" && name != "--help" {
 		os.Exit(2)
 	}

@@ -268,6 +268,28 @@ func (l *launch) resync(ctx context.Context, service string) error {
 	return nil
 }
 
+// resetPassword runs the command of the same name of settings, beside the running system.
+func resetPassword(ctx context.Context, args []string) error {
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
+		return errors.New("reset-password: whose? local reset-password LOGIN, with SVC_DATA_DIR for a data folder elsewhere")
+	}
+	k, err := readKnobs()
+	if err != nil {
+		return err
+	}
+	l, err := attach(ctx, k)
+	if err != nil {
+		return err
+	}
+	cmd := l.service(l.replicasOf("settings")[0]).command()
+	cmd.Args = append(cmd.Args, "reset-password", args[0])
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if cmd.Run() != nil {
+		return exitStatus(1) // it has said why
+	}
+	return nil
+}
+
 // lastLine is the last line of what a program wrote.
 func lastLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")

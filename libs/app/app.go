@@ -5,12 +5,10 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"frontdesk/libs/memory"
@@ -26,6 +24,8 @@ type Service struct {
 	Migrations fs.FS
 	// Build makes the parts. The schema is up to date by then; nothing runs yet.
 	Build func(ctx context.Context, k *Kit) (*Parts, error)
+	// Commands are what its program does besides, by name. It ends after one of them.
+	Commands map[string]Command
 }
 
 // Main runs s until a signal, and is all of a service's main function.
@@ -34,12 +34,11 @@ func Main(s Service) {
 		return
 	}
 	if wantsHelp() {
-		printHelp(os.Stdout, s.Name)
+		printHelp(os.Stdout, s)
 		return
 	}
-	// Beside running the service, there are commands that do one thing and end.
-	command, known := map[string]func(context.Context, Config, Service, io.Writer) error{"migrate": migrateSchema, "resync": resyncTopics, "rotate-key": rotateKey}[strings.Join(os.Args[1:], " ")]
-	if len(os.Args) > 1 && !known {
+	command, known := commandOf(s, os.Args[1:])
+	if !known {
 		fmt.Fprintf(os.Stderr, "%s takes no such arguments; -help lists what it takes\n", s.Name)
 		os.Exit(2)
 	}
@@ -54,7 +53,7 @@ func Main(s Service) {
 	slog.SetDefault(newLogger(os.Stderr, s.Name))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if known {
+	if command != nil {
 		if err := command(ctx, cfg, s, os.Stdout); err != nil {
 			fmt.Fprintf(os.Stderr, "%s %s: %v\n", s.Name, os.Args[1], err)
 			os.Exit(1)

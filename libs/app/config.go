@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // the image has no zone files
@@ -133,9 +135,13 @@ func (c Config) trust(service string) (*trust.Keys, error) {
 }
 
 // printHelp lists the knobs.
-func printHelp(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s is a service of Frontdesk.\n\n  %s          runs it\n  %s migrate  ahead of new replicas: brings the schema up to date, and ends; it needs no broker\n  %s resync   after its schema went back to a backup, while it is stopped: brings schema and topics together\n  %s rotate-key   after its key was changed, while it runs: seals and signs anew with the new key\n  %s -version   prints number and commit\n\n"+
-		"It takes these from the environment:\n\n", name, name, name, name, name, name)
+func printHelp(w io.Writer, s Service) {
+	name := s.Name
+	fmt.Fprintf(w, "%s is a service of Frontdesk.\n\n  %s          runs it\n  %s migrate  ahead of new replicas: brings the schema up to date, and ends; it needs no broker\n  %s resync   after its schema went back to a backup, while it is stopped: brings schema and topics together\n  %s rotate-key   after its key was changed, while it runs: seals and signs anew with the new key\n  %s -version   prints number and commit\n", name, name, name, name, name, name)
+	for _, c := range slices.Sorted(maps.Keys(s.Commands)) {
+		fmt.Fprintf(w, "  %s %s %s   %s\n", name, c, s.Commands[c].Takes, s.Commands[c].Does)
+	}
+	fmt.Fprint(w, "\nIt takes these from the environment:\n\n")
 	knob.Print[Config](w)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 	"unicode/utf8"
 
@@ -69,19 +70,45 @@ func (r *Room) mailPasswordLink(ctx context.Context, tx *db.Tx, p people.Person)
 	if recent, err := mailer.HaveLinkSince(ctx, tx, mailer.Password, p.ID, tx.Now.Add(-time.Minute)); err != nil || recent {
 		return err
 	}
-	token, _, err := mailer.NewLink(ctx, tx, mailer.Password, p.ID, "", linkLife)
+	link, err := r.newLink(ctx, tx, p)
 	if err != nil {
-		return err
-	}
-	if err := op.Audit(ctx, tx, "forgot-password", "user", row.Key(p.ID)); err != nil {
 		return err
 	}
 	return r.mails.Queue(ctx, tx, mail.Content{
 		Kind: "account.password", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "Choose a new password", Greeting: "Hello " + p.Name + ",",
 		Paragraphs: []string{"Somebody, most likely you, asked for a new password. The link works for two hours and once."},
-		Buttons:    []mail.Link{{Text: "Choose a new password", URL: r.Config.PublicURL + "/account/password#token=" + token}},
+		Buttons:    []mail.Link{{Text: "Choose a new password", URL: link}},
 		Closing:    []string{"If it was not you, there is nothing to do: your password stays as it is."},
 	})
+}
+
+// newLink makes the locked user a link to choose a new password. Those of before end.
+func (r *Room) newLink(ctx context.Context, tx *db.Tx, p people.Person) (string, error) {
+	token, _, err := mailer.NewLink(ctx, tx, mailer.Password, p.ID, "", linkLife)
+	if err != nil {
+		return "", err
+	}
+	return r.Config.PublicURL + "/account/password#token=" + token, op.Audit(ctx, tx, "forgot-password", "user", row.Key(p.ID))
+}
+
+// NewLink makes a link by which the person with a login or an address chooses a new password, for an operator to hand over. The
+// error says that nobody has the login, or that the person has yet to accept an invitation.
+func (r *Room) NewLink(ctx context.Context, login string) (link string, err error) {
+	err = r.DB.Do(ctx, func(tx *db.Tx) error {
+		p, err := people.LockByAddress(ctx, tx, login)
+		switch {
+		case fault.From(err).Status == http.StatusNotFound:
+			return fmt.Errorf("nobody has the login or address %q", login)
+		case err != nil:
+			return err
+		case p.Invited:
+			return fmt.Errorf("%s was invited and has not accepted: invite them again, the link stands in that mail", login)
+		}
+		tx.Who = db.Actor{Label: "reset-password at the server", Channel: db.ChannelSystem}
+		link, err = r.newLink(ctx, tx, p)
+		return err
+	})
+	return link, err
 }
 
 // NewPassword is a password and the token of the mail that lets the person choose it.

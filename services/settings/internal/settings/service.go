@@ -36,7 +36,7 @@ import (
 var migrations embed.FS
 
 // Service is settings, to be run by libs/app.
-var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build}
+var Service = app.Service{Name: "settings", Port: 8091, Migrations: migrations, Build: build, Commands: commands}
 
 // rooms are the rooms of the service that hold something, from the ground up.
 type rooms struct {
@@ -81,7 +81,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.passwords = passwords.New(k, r.mails, r.people)
 	r.signin = signin.New(k, r.people, r.sessions, r.twofactor, r.passkeys, r.passwords)
 	r.team = team.New(k, r.mails, r.people, r.twofactor, r.passwords)
-	r.support = support.New(k, r.mails)
+	r.support = support.New(k, r.mails, r.site)
 	r.live = live.New(k.Bus, k.Apps.On)
 	return r, nil
 }

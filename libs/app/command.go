@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+	"io"
+)
+
+// Command does one thing for an operator with the database of a service, beside its replicas or without them, and writes what came of it
+// to out. What it publishes waits in the outbox for a replica.
+type Command struct {
+	// Takes names its one argument, Does says what it does: for -help.
+	Takes, Does string
+	Run         func(ctx context.Context, k *Kit, argument string, out io.Writer) error
+}
+
+// command is what a program does instead of running its service.
+type command func(ctx context.Context, cfg Config, s Service, out io.Writer) error
+
+// commandOf is the command that arguments ask for: nil without arguments, and not ok for those that no command takes.
+func commandOf(s Service, args []string) (c command, ok bool) {
+	switch len(args) {
+	case 0:
+		return nil, true
+	case 1:
+		c, ok = map[string]command{"migrate": migrateSchema, "resync": resyncTopics, "rotate-key": rotateKey}[args[0]]
+		return c, ok
+	case 2:
+		own, ok := s.Commands[args[0]]
+		return own.with(args[1]), ok
+	}
+	return nil, false
+}
+
+func (c Command) with(argument string) command {
+	return func(ctx context.Context, cfg Config, s Service, out io.Writer) error {
+		r := &runner{Service: s, instance: s.Name + "-command"}
+		disconnect, err := r.migrate(ctx, cfg)
+		defer disconnect()
+		if err != nil {
+			return err
+		}
+		return c.Run(ctx, r.kit, argument, out)
+	}
+}
