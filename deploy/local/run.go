@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -247,7 +248,7 @@ func (l *launch) up(ctx context.Context) error {
 	if err := l.state.change(func(s *state) { s.Ready = true }); err != nil {
 		return err
 	}
-	l.screen()
+	fmt.Print(l.screen())
 	return nil
 }
 
@@ -348,7 +349,7 @@ func (l *launch) service(r replica) process {
 	name, listen, admin := r.service, l.at(r.offset), l.at(r.adminOffset)
 	smtp := l.SMTPURL
 	if smtp == "" {
-		smtp = "smtp://" + l.at(smtpOffset)
+		smtp = "smtp://" + l.at(smtpOffset) + "?page=" + url.QueryEscape(l.mailPage())
 	}
 	variables := l.variables(name, listen, admin)
 	variables = append(variables, "DATABASE_URL="+l.urls[name], "SVC_MASTER_KEY="+app.ServiceKey(l.knobs.MasterKey, name), "SVC_SHARED_KEY="+l.secrets.SharedKey,

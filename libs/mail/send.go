@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/mail"
 	"net/netip"
 	"net/textproto"
@@ -71,18 +70,47 @@ func Sender(from, name string) string {
 // answer, lastWait longer than ctx at most, and without an answer it returns ErrUnknown. A mail that the server has accepted is
 // never reported as failed, whatever happens to the connection afterwards.
 func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string, handOver func(context.Context) error) error {
+	_, err := hand(ctx, smtpURL, m, from, handOver)
+	return err
+}
+
+// Ask is Send for somebody who waits for what comes of it: answer is what the server said, word for word, or why there was no server to say
+// anything. It takes lastWait longer than ctx at most.
+func Ask(ctx context.Context, smtpURL string, m *proto.Mail, from string) (answer string, err error) {
+	answer, err = hand(ctx, smtpURL, m, from, func(context.Context) error { return nil })
+	if refusal, ok := errors.AsType[*textproto.Error](err); ok {
+		return refusal.Error(), err
+	}
+	if err != nil {
+		return err.Error(), err
+	}
+	return answer, nil
+}
+
+// Server is where mails are handed to, as host:port and without the password, and the page that shows them where that server keeps them
+// to itself, as the sink of a local run does: ?page= of its address.
+func Server(smtpURL string) (server, page string) {
+	u, err := url.Parse(smtpURL)
+	if err != nil {
+		return "", ""
+	}
+	return u.Host, u.Query().Get("page")
+}
+
+// hand is Send, and returns the server's answer to a mail that it took.
+func hand(ctx context.Context, smtpURL string, m *proto.Mail, from string, handOver func(context.Context) error) (answer string, err error) {
 	if err := CheckSender(from); err != nil {
-		return fmt.Errorf("mail: the sender %w", err)
+		return "", fmt.Errorf("mail: the sender %w", err)
 	}
 	msg, err := message(m, from)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRejected, err)
+		return "", fmt.Errorf("%w: %w", ErrRejected, err)
 	}
 	before, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := dial(before, smtpURL)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = conn.Text.Close() }()
 	cut := context.AfterFunc(before, func() { _ = conn.Text.Close() })
@@ -94,7 +122,7 @@ func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string, handO
 		err = before.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("mail: send: %w", err)
+		return "", fmt.Errorf("mail: send: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() {
 		time.Sleep(lastWait)
@@ -104,13 +132,13 @@ func Send(ctx context.Context, smtpURL string, m *proto.Mail, from string, handO
 	_ = conn.UpdateDeadline(patience)
 	if err := end.Close(); err != nil {
 		if _, answered := errors.AsType[*textproto.Error](err); !answered {
-			return fmt.Errorf("%w: %w", ErrUnknown, err)
+			return "", fmt.Errorf("%w: %w", ErrUnknown, err)
 		}
-		return fmt.Errorf("mail: send: %w", rejected(err))
+		return "", fmt.Errorf("mail: send: %w", rejected(err))
 	}
 	// The mail is with the server. How the farewell goes changes nothing.
 	_ = conn.Quit()
-	return nil
+	return end.ServerResponse(), nil
 }
 
 // dial connects and signs in. The library looks at the context only while it connects, so it runs beside.
@@ -151,7 +179,7 @@ func dial(ctx context.Context, smtpURL string) (*smtp.Client, error) {
 
 // begin sends the message up to its end, for which the server waits: Close of what it returns sends the end and reads the
 // answer.
-func begin(conn *smtp.Client, msg *gomail.Msg) (io.Closer, error) {
+func begin(conn *smtp.Client, msg *gomail.Msg) (*smtp.DataCloser, error) {
 	from, err := msg.GetSender(false)
 	if err != nil {
 		return nil, err
@@ -172,8 +200,12 @@ func begin(conn *smtp.Client, msg *gomail.Msg) (io.Closer, error) {
 	if err != nil {
 		return nil, rejected(err)
 	}
-	_, err = msg.WriteTo(w)
-	return w, err
+	end, ok := w.(*smtp.DataCloser)
+	if !ok {
+		return nil, fmt.Errorf("the library writes with %T", w)
+	}
+	_, err = msg.WriteTo(end)
+	return end, err
 }
 
 // rejected is err with ErrRejected where it is an answer that refuses the mail for good.

@@ -20,6 +20,8 @@ type requestKey struct{}
 
 type headerKey struct{}
 
+type hostKey struct{}
+
 // Identify gives a request its id, as the caller sent it if that is one, and names it in the answer. WriteFault, RequestID and Header take
 // the context of the result.
 func Identify(w http.ResponseWriter, r *http.Request) *http.Request {
@@ -28,11 +30,16 @@ func Identify(w http.ResponseWriter, r *http.Request) *http.Request {
 		id = uuid.NewString()
 	}
 	w.Header().Set("X-Request-Id", id)
-	return r.WithContext(context.WithValue(context.WithValue(r.Context(), requestKey{}, id), headerKey{}, r.Header))
+	ctx := context.WithValue(r.Context(), requestKey{}, id)
+	ctx = context.WithValue(ctx, headerKey{}, r.Header)
+	return r.WithContext(context.WithValue(ctx, hostKey{}, r.Host))
 }
 
 // Header is the request's header, for the few operations that show or check what a proxy or browser sent.
 func Header(ctx context.Context) http.Header { h, _ := ctx.Value(headerKey{}).(http.Header); return h }
+
+// Host is the host that the request was sent to, with its port.
+func Host(ctx context.Context) string { host, _ := ctx.Value(hostKey{}).(string); return host }
 
 // RequestID is the id that was taken from the request, or made for it.
 func RequestID(ctx context.Context) string { id, _ := ctx.Value(requestKey{}).(string); return id }

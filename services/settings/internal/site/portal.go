@@ -114,6 +114,13 @@ func (r *Room) Letterhead(ctx context.Context, tx *db.Tx) (mail.Business, error)
 	return mail.Business{Name: business.Name, Logo: r.logoURL(doc)}, err
 }
 
+// PortalURL is where the portal stands now.
+func (r *Room) PortalURL(ctx context.Context, tx *db.Tx) (string, error) {
+	var doc portalDoc
+	_, err := document.Read(ctx, tx, document.Portal, &doc)
+	return r.portal(doc, db.Actor{}, false, nil).URL, err
+}
+
 // IdleHours is after how many hours without a call a session ends.
 func IdleHours(ctx context.Context, tx *db.Tx) (int, error) {
 	var doc portalDoc

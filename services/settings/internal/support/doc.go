@@ -1,5 +1,5 @@
 // Package support keeps the guide for a new site and what a person has agreed to send to the makers of the product, and mails requests
 // for support to the business.
 //
-// Reads: page.
+// Reads: mail, page.
 package support

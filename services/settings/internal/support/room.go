@@ -1,6 +1,7 @@
 package support
 
 import (
+	"context"
 	"time"
 
 	"frontdesk/libs/app"
@@ -11,24 +12,32 @@ import (
 	"frontdesk/services/settings/internal/document"
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/secrets"
+	"frontdesk/services/settings/internal/site"
 )
 
 // Room keeps what concerns the makers of the product.
 type Room struct {
 	*app.Kit
-	mails *mailer.Room
+	mails       *mailer.Room
+	site        *site.Room
+	certificate certificate
 }
 
-func New(k *app.Kit, mails *mailer.Room) *Room { return &Room{k, mails} }
+func New(k *app.Kit, mails *mailer.Room, s *site.Room) *Room {
+	return &Room{Kit: k, mails: mails, site: s}
+}
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
-	return app.Parts{Published: []app.Published{document.Record(proto.SiteTopic, document.Telemetry, document.Telemetry, publishTelemetry)}}
+	return app.Parts{
+		Published: []app.Published{document.Record(proto.SiteTopic, document.Telemetry, document.Telemetry, publishTelemetry)},
+		Run:       []func(context.Context){r.watchCertificate},
+	}
 }
 
 // First are the documents of a new site.
 func First() map[string]any {
-	return map[string]any{document.Telemetry: telemetryDoc{}, document.Setup: setup{}}
+	return map[string]any{document.Telemetry: telemetryDoc{}, document.Setup: guide{}}
 }
 
 // Telemetry declares the operations on what a person has agreed to send.
@@ -44,10 +53,12 @@ func (r *Room) Telemetry(set *op.Set) {
 
 // Support declares the operations on the guide for a new site and on support.
 func (r *Room) Support(set *op.Set) {
-	op.Add(set, op.Op{ID: "get-setup", Route: "GET /setup", Perm: auth.ManageCRM, Doc: "Get how far the guide for a new site has come.",
-		Use: "Answers with done and dismissed."}, getSetup)
+	op.Add(set, op.Op{ID: "get-setup", Route: "GET /setup", Perm: auth.ManageCRM, Doc: "Get how far the guide for a new site has come, and whether the installation is set up as it has to be.",
+		Use: "Answers with done, dismissed and checks: the public address, the proxy before the site, mail, time zone, disk. hint says what to change, in the caller's language."}, r.getSetup)
 	op.Add(set, op.Op{ID: "update-setup", Route: "PATCH /setup", Perm: auth.ManageCRM, Idempotent: true, Record: "settings", Doc: "Mark the guide for a new site as done or dismissed.",
-		Use: "It changes nothing but the guide. Answers with done and dismissed."}, updateSetup)
+		Use: "It changes nothing but the guide. Answers as get-setup does."}, r.updateSetup)
+	op.AddOutside(set, op.Op{ID: "send-test-mail", Route: "POST /settings/mail-test", Perm: auth.ManageCRM, Ability: "-", Record: "settings", Limits: []db.Limit{{N: 5, Per: time.Hour}},
+		Doc: "Send the caller a mail at once, and answer with what the mail server said, within 15 seconds. It is not tried again."}, r.sendTestMail)
 	op.Add(set, op.Op{ID: "get-support", Route: "GET /support", Perm: auth.ViewContacts, Doc: "Get what goes along with a request for support.",
 		Use: "Answers with versions and environment, without anything about people."}, r.getSupport)
 	op.Add(set, op.Op{ID: "request-support", Route: "POST /support/requests", Perm: auth.ViewContacts, PersonOnly: true, Ability: "-", Record: "support_request",

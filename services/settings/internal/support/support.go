@@ -117,30 +117,47 @@ func (r *Room) mailBusiness(ctx context.Context, tx *db.Tx, c mail.Content) erro
 	return r.mails.Queue(ctx, tx, c)
 }
 
-// setup is how far the guide for a new site has come.
+// guide is how far the guide for a new site has come, as it is stored.
+type guide struct {
+	Done      bool `json:"done"`
+	Dismissed bool `json:"dismissed"`
+}
+
+// setup is the guide, with what this request shows of the installation.
 type setup struct {
-	Done      bool `json:"done" doc:"All steps are finished."`
-	Dismissed bool `json:"dismissed" doc:"Somebody has put the guide away."`
+	Done      bool    `json:"done" doc:"All steps are finished."`
+	Dismissed bool    `json:"dismissed" doc:"Somebody has put the guide away."`
+	Checks    []check `json:"checks" doc:"Whether the installation is set up as it has to be, as far as this request shows."`
 }
 
 // RecordID names the document in the audit log.
 func (setup) RecordID() string { return document.Setup }
 
-func getSetup(ctx context.Context, tx *db.Tx, _ op.None) (doc setup, err error) {
-	_, err = document.Read(ctx, tx, document.Setup, &doc)
-	return doc, err
+func (r *Room) setup(ctx context.Context, tx *db.Tx, g guide) (setup, error) {
+	checks, err := r.checks(ctx, tx)
+	return setup{g.Done, g.Dismissed, checks}, err
 }
 
-func updateSetup(ctx context.Context, tx *db.Tx, in struct {
+func (r *Room) getSetup(ctx context.Context, tx *db.Tx, _ op.None) (setup, error) {
+	var g guide
+	if _, err := document.Read(ctx, tx, document.Setup, &g); err != nil {
+		return setup{}, err
+	}
+	return r.setup(ctx, tx, g)
+}
+
+func (r *Room) updateSetup(ctx context.Context, tx *db.Tx, in struct {
 	Done      opt.Value[bool] `json:"done,omitzero" doc:"All steps are finished."`
 	Dismissed opt.Value[bool] `json:"dismissed,omitzero" doc:"The guide is put away."`
 }) (setup, error) {
-	var doc setup
-	if _, err := document.Lock(ctx, tx, document.Setup, &doc); err != nil {
-		return doc, err
+	var g guide
+	if _, err := document.Lock(ctx, tx, document.Setup, &g); err != nil {
+		return setup{}, err
 	}
-	in.Done.Apply(&doc.Done)
-	in.Dismissed.Apply(&doc.Dismissed)
-	_, err := document.Write(ctx, tx, document.Setup, doc)
-	return doc, err
+	in.Done.Apply(&g.Done)
+	in.Dismissed.Apply(&g.Dismissed)
+	if _, err := document.Write(ctx, tx, document.Setup, g); err != nil {
+		return setup{}, err
+	}
+	return r.setup(ctx, tx, g)
 }

@@ -1,0 +1,185 @@
+package support
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/lang"
+	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
+)
+
+// check says whether one thing about the installation is as it has to be.
+type check struct {
+	Name   string `json:"name" enum:"address,proxy,mail,zone,disk" doc:"What was looked at."`
+	OK     bool   `json:"ok" doc:"Nothing has to be done."`
+	Found  string `json:"found" doc:"What was found, in short."`
+	Wanted string `json:"wanted" doc:"What is wanted instead; empty where there is nothing to name."`
+	Hint   string `json:"hint" doc:"What to change, in the caller's language; empty if nothing has to be done."`
+}
+
+//go:embed text/*.json
+var folder embed.FS
+
+// texts are the hints, by language.
+var texts = readTexts()
+
+func readTexts() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, language := range lang.Languages {
+		raw, err := folder.ReadFile(path.Join("text", language+".json"))
+		if err != nil {
+			panic(err) // compiled in
+		}
+		t := map[string]string{}
+		if err := json.Unmarshal(raw, &t); err != nil {
+			panic(err) // compiled in
+		}
+		all[language] = t
+	}
+	return all
+}
+
+// say is a text in the caller's language, with values for its {names}.
+func say(ctx context.Context, key string, values ...string) string {
+	return strings.NewReplacer(values...).Replace(texts[lang.Preferred(op.Header(ctx).Get("Accept-Language"))][key])
+}
+
+// wrong is a check that failed, with the text that says what to change.
+func wrong(ctx context.Context, name, key, found, wanted string) check {
+	return check{Name: name, Found: found, Wanted: wanted, Hint: say(ctx, key, "{found}", found, "{wanted}", wanted)}
+}
+
+// checks looks at what can be set wrong outside of the settings.
+func (r *Room) checks(ctx context.Context, tx *db.Tx) ([]check, error) {
+	address, err := r.checkAddress(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := r.checkProxy(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	post, err := r.checkMail(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return []check{address, proxy, post, r.checkZone(ctx), checkDisk(ctx, os.TempDir())}, nil
+}
+
+// checkAddress compares the public address with the one at which the caller's browser is.
+func (r *Room) checkAddress(ctx context.Context, tx *db.Tx) (check, error) {
+	portal, err := r.site.PortalURL(ctx, tx)
+	if err != nil {
+		return check{}, err
+	}
+	public, seen := origin(r.Config.PublicURL), browserAt(ctx)
+	if seen != public && seen != origin(portal) {
+		return wrong(ctx, "address", "address", seen, public), nil
+	}
+	if problem := r.certificate.problem(); problem != "" {
+		return wrong(ctx, "address", "certificate", problem, public), nil
+	}
+	return check{Name: "address", OK: true, Found: seen, Wanted: public}, nil
+}
+
+// browserAt is the origin of the page that sent the request. A program names none: then it is the address that the request was sent to.
+func browserAt(ctx context.Context) string {
+	h := op.Header(ctx)
+	if page := origin(cmp.Or(h.Get("Origin"), h.Get("Referer"))); page != "" {
+		return page
+	}
+	return origin(cmp.Or(h.Get("X-Forwarded-Proto"), "http") + "://" + op.Host(ctx))
+}
+
+// origin is scheme, host and port of an address. All names of this machine are one. It is empty for what is no address.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	host := strings.ToLower(u.Hostname())
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		host = "localhost"
+	}
+	if port := u.Port(); port != "" && !(u.Scheme == "https" && port == "443") && !(u.Scheme == "http" && port == "80") {
+		host += ":" + port
+	}
+	return u.Scheme + "://" + host
+}
+
+// checkProxy compares the proxy header of the general settings with those that came along.
+func (r *Room) checkProxy(ctx context.Context, tx *db.Tx) (check, error) {
+	header, seen, ours, err := r.site.Proxy(ctx, tx)
+	found := strings.Join(seen, ", ")
+	switch {
+	case err != nil:
+		return check{}, err
+	case len(seen) > 0 && !ours:
+		return wrong(ctx, "proxy", "untrusted", found, "SVC_TRUSTED_PROXIES"), nil
+	case header != "" && !slices.Contains(seen, header):
+		return wrong(ctx, "proxy", "unseen", found, header), nil
+	case header == "" && len(seen) > 0:
+		return wrong(ctx, "proxy", "proxy", found, ""), nil
+	}
+	return check{Name: "proxy", OK: true, Found: found, Wanted: header}, nil
+}
+
+// checkMail says where mails go, and whether they do.
+func (r *Room) checkMail(ctx context.Context, tx *db.Tx) (check, error) {
+	server, page := mail.Server(r.Config.SMTPURL)
+	switch {
+	case server == "":
+		return wrong(ctx, "mail", "no_mail", "", "SVC_SMTP_URL"), nil
+	case page != "":
+		return wrong(ctx, "mail", "sink", page, "SVC_SMTP_URL"), nil
+	}
+	var waiting bool
+	err := tx.QueryRow(ctx, `select exists (select from mail where status = 'retrying' and created_at < $1::timestamptz - interval '10 minutes')`, tx.Now).Scan(&waiting)
+	if err != nil {
+		return check{}, fmt.Errorf("look for mails that wait: %w", err)
+	}
+	if waiting {
+		return wrong(ctx, "mail", "mail", server, ""), nil
+	}
+	return check{Name: "mail", OK: true, Found: server}, nil
+}
+
+// checkZone finds a business that was left in the zone of servers.
+func (r *Room) checkZone(ctx context.Context) check {
+	zone := r.Config.Timezone
+	if zone == "UTC" || zone == "GMT" || zone == "Local" || strings.HasPrefix(zone, "Etc/") {
+		return wrong(ctx, "zone", "zone", zone, "Europe/Brussels")
+	}
+	return check{Name: "zone", OK: true, Found: zone}
+}
+
+// leastFree is how many bytes have to be free for downloads and imports: eight of the largest.
+const leastFree = 1 << 30
+
+// checkDisk looks at the room in a folder.
+func checkDisk(ctx context.Context, folder string) check {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(folder, &fs); err != nil {
+		return check{Name: "disk", OK: true}
+	}
+	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec // the size of a block is positive
+	if free < leastFree {
+		return wrong(ctx, "disk", "disk", "< 1 GB", folder)
+	}
+	if free < 10*leastFree {
+		return check{Name: "disk", OK: true, Found: "> 1 GB"}
+	}
+	return check{Name: "disk", OK: true, Found: "> 10 GB"}
+}
