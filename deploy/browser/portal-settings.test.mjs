@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, checkModes, visitor } from "./browser.mjs"
-import { mails, until } from "./system.mjs"
+import { Client, mails, ripe, until } from "./system.mjs"
 import { browser, checkScreens, desk, member, open, openListening, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
@@ -272,6 +272,9 @@ test("a request for support shows what goes along before it goes", async () => {
   await until("the mail", async () => (await mails(business.email)).some((m) => m.subject === subject && m.text.includes("Postgres")))
   await open(v, "/settings/mails", "Sent mails")
   await v.page.getByText(subject).waitFor()
+  await v.page.getByRole("button", { name: "Send me a test mail" }).click()
+  await v.page.getByText("took the mail for you").waitFor()
+  await check(v.page, "portal settings mail test")
   await v.end()
 })
 
@@ -365,6 +368,15 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   const guide = v.page.getByRole("region", { name: "The first hour" })
   await guide.locator(".guide-done").filter({ hasText: "Open the booking page" }).waitFor()
   await guide.locator(".guide-next").waitFor()
+  // What a visitor books as a test shows here while somebody looks.
+  const guest = new Client()
+  const slots = await guest.get("/booking/slots?service=" + desk.intake.id)
+  const shown = Date.now()
+  await ripe(shown)
+  await guest.post("/booking/book", { service: desk.intake.id, starts_at: slots.items[0].starts_at, token: slots.token, hp_url: "", page: desk.bookPage, values: { first_name: "Test", last_name: "Visitor", email: `test-${unique()}@example.com` } })
+  await guide.locator(".guide-seen a").waitFor()
+  // Mails of this system stay in its sink: the guide says where, and which line to change.
+  await guide.getByText("SVC_SMTP_URL=").waitFor()
   await check(v.page, "portal setup guide")
   await guide.getByRole("button", { name: "Hide the guide" }).click()
   await guide.waitFor({ state: "detached" })

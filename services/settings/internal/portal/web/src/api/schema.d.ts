@@ -2909,6 +2909,30 @@ export interface paths {
         patch: operations["update-general-settings"];
         trace?: never;
     };
+    "/settings/mail-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send test mail
+         * @description Send the caller a mail at once, and answer with what the mail server said, within 15 seconds. It is not tried again.
+         *
+         *     Needs the permission `svc_manage_crm`.
+         *
+         *     An address may call it 5 in an hour.
+         */
+        post: operations["send-test-mail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings/portal": {
         parameters: {
             query?: never;
@@ -3138,7 +3162,7 @@ export interface paths {
         };
         /**
          * Get setup
-         * @description Get how far the guide for a new site has come. Answers with done and dismissed.
+         * @description Get how far the guide for a new site has come, and whether the installation is set up as it has to be. Answers with done, dismissed and checks: the public address, the proxy before the site, mail, time zone, disk. hint says what to change, in the caller's language.
          *
          *     Needs the permission `svc_manage_crm`.
          */
@@ -3150,7 +3174,7 @@ export interface paths {
         head?: never;
         /**
          * Update setup
-         * @description Mark the guide for a new site as done or dismissed. It changes nothing but the guide. Answers with done and dismissed.
+         * @description Mark the guide for a new site as done or dismissed. It changes nothing but the guide. Answers as get-setup does.
          *
          *     Needs the permission `svc_manage_crm`.
          */
@@ -5041,6 +5065,21 @@ export interface components {
             staff: components["schemas"]["StaffDays"][];
             /** @description The IANA zone in which the business counts its days. */
             timezone: string;
+        };
+        Check: {
+            /** @description What was found, in short. */
+            found: string;
+            /** @description What to change, in the caller's language; empty if nothing has to be done. */
+            hint: string;
+            /**
+             * @description What was looked at.
+             * @enum {string}
+             */
+            name: "address" | "proxy" | "mail" | "zone" | "disk";
+            /** @description Nothing has to be done. */
+            ok: boolean;
+            /** @description What is wanted instead; empty where there is nothing to name. */
+            wanted: string;
         };
         Connect: {
             /** @description How an assistant proves who it is. */
@@ -7062,6 +7101,8 @@ export interface components {
             user_id: number;
         };
         Setup: {
+            /** @description Whether the installation is set up as it has to be, as far as this request shows. */
+            checks: components["schemas"]["Check"][];
             /** @description Somebody has put the guide away. */
             dismissed: boolean;
             /** @description All steps are finished. */
@@ -7373,6 +7414,14 @@ export interface components {
              * @description When it begins.
              */
             starts_at: string;
+        };
+        Tried: {
+            /** @description What the server said, word for word, or why it could not be reached. */
+            answer: string;
+            /** @description The server took the mail. */
+            sent: boolean;
+            /** @description The mail server, as host:port; empty if the installation has none. */
+            server: string;
         };
         TwoFactorSecret: {
             /** @description The same as an address, to show as a QR code. */
@@ -23548,6 +23597,41 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["VersionMismatch"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "send-test-mail": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tried"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

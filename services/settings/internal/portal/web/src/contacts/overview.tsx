@@ -1,5 +1,5 @@
 import "./contacts.css"
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { CalendarCheck2, Check, Inbox, X } from "lucide-react"
 import { useState } from "react"
@@ -7,12 +7,12 @@ import { api, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
 import { Panel } from "@/kit/panel"
-import { screens } from "@/kit/screens"
 import { Head } from "@/kit/shell"
 import { can, me, on } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
-import { number, t, type Key } from "@/kit/text"
+import { number, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { Guide } from "./guide"
 import { Plots } from "./plots"
 import { Timeline } from "./timeline"
 
@@ -73,55 +73,6 @@ function Day({ data }: { data: Schema<"Overview"> }) {
         <Plots />
       </aside>
     </div>
-  )
-}
-
-type Step = { text: Key; to: string; done: () => Promise<boolean> }
-
-/** The steps to a first booking, and how each is seen to be done. */
-const steps: Step[] = [
-  { text: "contacts.setup_hours", to: "/hours", done: async () => Object.values(await take(api.GET("/staff/{user}/hours", { params: { path: { user: me.user_id } } }))).some((blocks) => blocks.length > 0) },
-  { text: "contacts.setup_service", to: "/services", done: async () => (await take(api.GET("/services"))).items.length > 0 },
-  { text: "contacts.setup_page", to: "/settings/portal", done: async () => (await take(api.GET("/settings/portal"))).booking_page },
-  { text: "contacts.setup_form", to: "/forms", done: async () => (await take(api.GET("/forms"))).items.some((f) => f.status === "publish") },
-  { text: "contacts.setup_sharing", to: "/settings/telemetry", done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
-]
-
-/** Leads a new business to its first booking, until somebody hides it. A step whose screen this person lacks is left out. */
-function Guide() {
-  const queries = useQueryClient()
-  const key = ["setup"]
-  const setup = useQuery({ queryKey: key, queryFn: () => take(api.GET("/setup")), staleTime: 5 * 60_000 }).data
-  const own = steps.filter((s) => screens.some((p) => p.to === s.to))
-  const shown = setup !== undefined && !setup.dismissed && !setup.done && own.length > 0
-  const done = useQueries({ queries: own.map((s) => ({ queryKey: ["setup", "step", s.to], queryFn: s.done, enabled: shown })) }).map((q) => q.data === true)
-  if (!shown) return null
-  const count = done.filter(Boolean).length
-  const next = done.indexOf(false)
-  const end = async (body: { dismissed?: boolean; done?: boolean }) => {
-    try {
-      queries.setQueryData(key, await take(api.PATCH("/setup", { body })))
-    } catch (e) {
-      toastFault(e)
-    }
-  }
-  return (
-    <Panel title={t("contacts.setup")} beside={<button className="icon-button" aria-label={t("contacts.setup_dismiss")} onClick={() => void end({ dismissed: true })}><X aria-hidden /></button>}>
-      <div className="panel-body stack-s">
-        <p className="soft">{t("contacts.setup_text", { n: count, total: own.length })}</p>
-        <progress className="guide-progress" max={own.length} value={count} aria-label={t("contacts.setup")} />
-        <ol className="guide">
-          {own.map((s, i) => (
-            <li key={s.to} className={done[i] ? "guide-done" : i === next ? "guide-next" : undefined}>
-              <span className="guide-mark" aria-hidden>{done[i] ? <Check /> : i + 1}</span>
-              <Link to={s.to as "/"}>{t(s.text)}</Link>
-              {done[i] && <span className="sr">{t("contacts.setup_step_done")}</span>}
-            </li>
-          ))}
-        </ol>
-        {next < 0 && <Button kind="main" onClick={() => void end({ done: true })}>{t("contacts.setup_finish")}</Button>}
-      </div>
-    </Panel>
   )
 }
 

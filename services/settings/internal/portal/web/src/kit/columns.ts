@@ -12,7 +12,7 @@ export type Fit = {
 }
 
 /** The first column tells records apart, so it never has less than this, in rem. */
-export const leastFirst = 16
+const leastFirst = 16
 
 /** Divides columns into those that fit into so many rem, in their order, and those that move under the first. What is in neither is not shown. */
 export function fit<C extends Fit>(columns: C[], room: number, unwanted: ReadonlySet<string> = new Set()): { shown: C[]; under: C[] } {

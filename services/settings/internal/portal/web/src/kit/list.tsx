@@ -53,7 +53,7 @@ const Row = memo(
       {shown.map((c, i) => (
         <td key={c.key} className={c.end ? "end" : undefined}>
           {c.cell(item)}
-          {i === 0 && under.map((u) => <div key={u.key} className="cell-under">{u.label && <span className="sr">{u.label}: </span>}{u.cell(item)}</div>)}
+          {i === 0 && under.length > 0 && <div className="cell-under">{under.map((u) => <div key={u.key}>{u.label && <span className="sr">{u.label}: </span>}{u.cell(item)}</div>)}</div>}
         </td>
       ))}
     </tr>

@@ -1,7 +1,9 @@
 import "./settings.css"
 import { Link } from "@tanstack/react-router"
 import { ChevronRight } from "lucide-react"
+import { Checks } from "@/kit/checks"
 import { Head } from "@/kit/shell"
+import { can } from "@/kit/start"
 import { t } from "@/kit/text"
 import { sections } from "./frame"
 
@@ -11,6 +13,7 @@ export function Hub() {
     <>
       <Head title={t("nav.settings")} />
       <div className="content hub">
+        {can("svc_manage_crm") && <Checks />}
         {sections.map((g) => (
           <section key={g.title} aria-label={t(g.title)} className="stack-s">
             <h2 className="hub-title">{t(g.title)}</h2>

@@ -1,0 +1,91 @@
+// Leads a new business to its first booking.
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { Check, X } from "lucide-react"
+import { api, take } from "@/api/client"
+import { Button } from "@/kit/button"
+import { Checks, setupQuery } from "@/kit/checks"
+import { momentText, today } from "@/kit/dates"
+import { Panel } from "@/kit/panel"
+import { screens } from "@/kit/screens"
+import { can, me, on, start } from "@/kit/start"
+import { t, type Key } from "@/kit/text"
+import { toastFault } from "@/kit/toast"
+
+/** A step, and how the data show that it is done. Who lacks its screen does not see it. One without a path is taken outside of the portal. */
+type Step = { text: Key; to?: string; done: () => Promise<boolean> }
+
+/** The next appointment that a visitor has booked; null for none. */
+const booked = async () =>
+  (await take(api.GET("/appointments", { params: { query: { from: today(), per_page: 100 } } }))).items.find((a) => a.source === "booking") ?? null
+
+const steps: Step[] = [
+  { text: "contacts.setup_hours", to: "/hours", done: async () => Object.values(await take(api.GET("/staff/{user}/hours", { params: { path: { user: me.user_id } } }))).some((blocks) => blocks.length > 0) },
+  { text: "contacts.setup_service", to: "/services", done: async () => (await take(api.GET("/services"))).items.length > 0 },
+  { text: "contacts.setup_page", to: "/settings/portal", done: async () => (await take(api.GET("/settings/portal"))).booking_page },
+  { text: "contacts.setup_test", done: async () => (await booked()) !== null },
+  { text: "contacts.setup_form", to: "/forms", done: async () => (await take(api.GET("/forms"))).items.some((f) => f.status === "publish") },
+  { text: "contacts.setup_sharing", to: "/settings/telemetry", done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
+]
+
+const isOwn = (s: Step) => (s.to === undefined ? on("booking") && can("svc_manage_bookings") : screens.some((p) => p.to === s.to))
+
+/** The booking page at the host where the person is. */
+const bookingPage = new URL(start.portal).pathname.replace(/\/$/, "") + "/book"
+
+/** The steps until somebody hides them, and what of the installation is set wrong. */
+export function Guide() {
+  const queries = useQueryClient()
+  const setup = useQuery(setupQuery).data
+  const own = steps.filter(isOwn)
+  const shown = setup !== undefined && !setup.dismissed && !setup.done && own.length > 0
+  // A visitor's booking is heard of as any other change, so that it shows while somebody looks.
+  const key = (s: Step) => (s.to === undefined ? ["appointments", "list", "guide"] : ["setup", "step", s.to])
+  const done = useQueries({ queries: own.map((s) => ({ queryKey: key(s), queryFn: s.done, enabled: shown })) }).map((q) => q.data === true)
+  if (!shown) return null
+  const count = done.filter(Boolean).length
+  const next = done.indexOf(false)
+  const end = async (body: { dismissed?: boolean; done?: boolean }) => {
+    try {
+      queries.setQueryData(setupQuery.queryKey, await take(api.PATCH("/setup", { body })))
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+  return (
+    <Panel title={t("contacts.setup")} beside={<button className="icon-button" aria-label={t("contacts.setup_dismiss")} onClick={() => void end({ dismissed: true })}><X aria-hidden /></button>}>
+      <div className="panel-body stack-s">
+        <p className="soft">{t("contacts.setup_text", { n: count, total: own.length })}</p>
+        <progress className="guide-progress" max={own.length} value={count} aria-label={t("contacts.setup")} />
+        <ol className="guide">
+          {own.map((s, i) => (
+            <li key={s.text} className={done[i] ? "guide-done" : i === next ? "guide-next" : undefined}>
+              <span className="guide-mark" aria-hidden>{done[i] ? <Check /> : i + 1}</span>
+              <span>
+                {s.to === undefined ? <a href={bookingPage} target="_blank" rel="noreferrer">{t(s.text)}</a> : <Link to={s.to as "/"}>{t(s.text)}</Link>}
+                {done[i] && <span className="sr"> {t("contacts.setup_step_done")}</span>}
+                {s.to === undefined && done[i] && <TestBooking />}
+              </span>
+            </li>
+          ))}
+        </ol>
+        <Checks />
+        <Demo />
+        {next < 0 && <Button kind="main" onClick={() => void end({ done: true })}>{t("contacts.setup_finish")}</Button>}
+      </div>
+    </Panel>
+  )
+}
+
+/** The way to what a visitor has booked: it stands on the screens of the team. */
+function TestBooking() {
+  const a = useQuery({ queryKey: ["appointments", "list", "guide", "one"], queryFn: booked }).data
+  return a && <small className="soft guide-seen">{t("contacts.setup_test_seen")} <Link to="/appointments/$id" params={{ id: a.id }}>{momentText(a.starts_at)}</Link></small>
+}
+
+/** An empty system on one's own machine can be filled by a command. */
+function Demo() {
+  const local = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
+  const contacts = useQuery({ queryKey: ["contacts", "list", "guide"], queryFn: () => take(api.GET("/contacts", { params: { query: { per_page: 1 } } })), enabled: local }).data
+  return contacts?.total === 0 && <p className="soft small">{t("contacts.setup_demo")} <code>make demo</code></p>
+}
