@@ -26,7 +26,7 @@ var beyond = map[string][]string{
 
 // pageClaims are the pages of each service. One that ends in a slash stands for everything behind it.
 var pageClaims = map[string][]string{
-	"settings": {"/account", "/account/", "/admin", "/admin/", "/mcp", "/v1/docs", "/v1/docs/", "/oauth/", "/.well-known/", "/{$}", "/{portal}/", "/_ui/portal/", "/_ui/settings/", "/_ui/w/v1/svc.js", "/{slug}"},
+	"settings": {"/account", "/account/", "/admin", "/admin/", "/mcp", "/v1/docs", "/v1/docs/", "/oauth/", "/.well-known/", "/{$}", "/{portal}/", "/_ui/portal/", "/_ui/settings/", "/_ui/w/v1/svc.js", "/robots.txt", "/sitemap.xml", "/{slug}"},
 	"contacts": {"/marketing/", "/_ui/contacts/"},
 	"booking":  {"/book", "/{portal}/book", "/manage", "/_ui/booking/", "/_ui/w/"},
 	"forms":    {"/f/", "/_ui/forms/"},

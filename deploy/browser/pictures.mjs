@@ -32,4 +32,5 @@ async function picture(name, path, ready, { width = 1280, height = 800, colorSch
 await picture("booking", `/team/book?service=${service.id}`, (page) => page.locator(".time:visible").first().waitFor(), { width: 960, height: 760 })
 await picture("calendar", `/team/calendar?view=week&date=${monday.toISOString().slice(0, 10)}`, (page) => page.locator(".ec-event").first().waitFor())
 await picture("contact", `/team/contacts/${seen.id}`, (page) => page.getByText("Appointment booked").first().waitFor())
+await picture("phone", "/team/contacts?status=customer", (page) => page.locator(".row-link").first().waitFor(), { width: 390, height: 700 })
 await browser.close()

@@ -63,7 +63,7 @@ type administrator struct{ url, login, password string }
 func (a *administrator) read(data string) error {
 	raw, err := os.ReadFile(filepath.Join(data, "run.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("nothing runs in %s: start it with 'make run', or give -url", data)
+		return fmt.Errorf("nothing runs in %s: start it with 'make run', name the data folder of a run elsewhere (make demo DATA=folder), or give -url", data)
 	}
 	if err != nil {
 		return err

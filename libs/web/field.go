@@ -22,7 +22,7 @@ type Field struct {
 }
 
 var autocompletes = map[string]string{form.TargetFirstName: "given-name", form.TargetLastName: "family-name", form.TargetEmail: "email",
-	form.TargetPhone: "tel", form.TargetOrganization: "organization", "organization.website": "url", "organization.address_line": "street-address",
+	form.TargetPhone: "tel", form.TargetOrganization: "organization", "organization.website": "url", "organization.address_line": "address-line1",
 	"organization.postal_code": "postal-code", "organization.city": "address-level2"}
 
 // Autocomplete is the value of a control's autocomplete attribute, empty for a target that browsers do not know.

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -53,6 +54,34 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 		h.Set("Cache-Control", "public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800")
 	}
 	http.ServeContent(w, r, name, time.Time{}, body())
+}
+
+// Elsewhere answers what none of a mux's own patterns takes: another method of a page is 405 with Allow, a page's address with a slash at
+// its end leads to the page (308), and the rest is not there (404).
+func (u *UI) Elsewhere(mux *http.ServeMux) http.HandlerFunc {
+	takes := func(method, path string) bool {
+		_, pattern := mux.Handler(&http.Request{Method: method, Host: "", URL: &url.URL{Path: path}})
+		return pattern != "" && pattern != "/"
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if page := "/" + strings.Trim(r.URL.Path, "/"); page != r.URL.Path && takes(r.Method, page) {
+			to := url.URL{Path: page, RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+			return
+		}
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			if takes(method, r.URL.Path) {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) == 0 {
+			u.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+	}
 }
 
 // acceptsBrotli matches an Accept-Encoding that names br, unless with the weight 0.

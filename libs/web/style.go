@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"math"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Look is a form style in the shape that a browser applies.
@@ -160,7 +163,9 @@ func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/css; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write([]byte(u.look(r.URL.Query()).css()))
+	sheet := []byte(u.look(r.URL.Query()).css())
+	h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(sheet)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(sheet))
 }
 
 // WidgetSite is the part of the settings that a widget uses.

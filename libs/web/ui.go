@@ -46,6 +46,10 @@ type Page struct {
 	Style map[string]any
 	// Canonical is the page's own address for search engines; without one it is not indexed.
 	Canonical string
+	// Description is one or two sentences for search engines and for who is sent the address; what is left out is not said.
+	Description string
+	// About is what the page is about in the words of schema.org, for machines.
+	About any
 	// Framed pages may stand in a frame of the same site.
 	Framed bool
 	// Alternate gives the page's address in another language; "" leaves the choice of languages out.
@@ -70,6 +74,23 @@ func (v view) Logo() string { return v.ui.Logo() }
 
 // Asset is the address of a file of the service's dist or of libs/web's, with its content's hash.
 func (v view) Asset(name string) string { return v.ui.Asset(name) }
+
+// Share is what others show of the page's address: names of Open Graph and their values.
+func (v view) Share() []property {
+	all := []property{{"og:type", "website"}, {"og:site_name", v.Home()}, {"og:title", v.Title}, {"og:url", v.Canonical}, {"og:locale", strings.ReplaceAll(v.Locale(), "-", "_")}}
+	if v.Description != "" {
+		all = append(all, property{"og:description", v.Description})
+	}
+	if logo := v.Logo(); logo != "" {
+		all = append(all, property{"og:image", v.ui.PublicURL + logo})
+	}
+	return all
+}
+
+type property struct{ Name, Value string }
+
+// Whole is an address of this site with its scheme and host.
+func (v view) Whole(address string) string { return v.ui.PublicURL + address }
 
 // StyleSheet is the address of the site's form style.
 func (v view) StyleSheet() string { return v.ui.prefix() + "style.css?" + v.Look.Query() }

@@ -181,3 +181,72 @@ func TestDatesAndPricesFollowTheCountry(t *testing.T) {
 	require.Equal(t, "nl-NL", read("nl", "FR").Locale())
 	require.Equal(t, "1 h 30 min", read("en", "").Duration(90))
 }
+
+func TestAPageForEverybodySaysWhatItIsToThoseWhoDoNotReadIt(t *testing.T) {
+	documents := map[string]string{"general": `{"business":{"name":"Salon </script>","phone":"+3291234567","email":"hello@example.com","address_line":"Lindelaan 1","postal_code":"9000","city":"Gent"},"country":"BE"}`}
+	u := New("test", site(t, documents), fstest.MapFS{"page/hello.html": {Data: []byte(`{{define "main"}}Hello{{end}}`)}})
+	place := u.Place()
+	place.Action = &Action{"ReserveAction", "http://localhost:8080/team/book"}
+	w := httptest.NewRecorder()
+	u.Render(w, httptest.NewRequest("GET", "/x", nil), 200, "hello", Page{Title: "Hello", Canonical: "http://localhost:8080/x", Description: `Say "hello"`, About: place,
+		Alternate: func(language string) string { return "/x?lang=" + language }})
+	body := w.Body.String()
+	for _, want := range []string{`<link rel="canonical" href="http://localhost:8080/x">`, `<meta name="description" content="Say &#34;hello&#34;">`,
+		`<meta property="og:title" content="Hello">`, `<meta property="og:locale" content="en_`, `<link rel="alternate" hreflang="nl" href="http://localhost:8080/x?lang=nl">`} {
+		require.Contains(t, body, want)
+	}
+	_, after, _ := strings.Cut(body, `<script type="application/ld+json">`)
+	data, _, _ := strings.Cut(after, "</script>")
+	var about map[string]any
+	require.NoError(t, json.Unmarshal([]byte(data), &about), data)
+	require.Equal(t, "LocalBusiness", about["@type"])
+	require.Equal(t, "Salon </script>", about["name"])
+	require.Equal(t, map[string]any{"@type": "PostalAddress", "streetAddress": "Lindelaan 1", "postalCode": "9000", "addressLocality": "Gent", "addressCountry": "BE"}, about["address"])
+	require.Equal(t, map[string]any{"@type": "ReserveAction", "target": "http://localhost:8080/team/book"}, about["potentialAction"])
+
+	w = httptest.NewRecorder()
+	u.NotFound(w, httptest.NewRequest("GET", "/x", nil))
+	require.NotContains(t, w.Body.String(), "og:title")
+	require.NotContains(t, w.Body.String(), "ld+json")
+}
+
+func TestWhatNoPageTakesIsToldApart(t *testing.T) {
+	u := New("test", site(t, nil), fstest.MapFS{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /a/page", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /a/page", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/", u.Elsewhere(mux))
+	for _, c := range []struct {
+		method, path string
+		status       int
+		header, is   string
+	}{
+		{"DELETE", "/a/page", 405, "Allow", "GET, HEAD, POST"},
+		{"GET", "/a/page/?x=1", 308, "Location", "/a/page?x=1"},
+		{"POST", "/a/page/", 308, "Location", "/a/page"},
+		{"GET", "/nowhere/", 404, "Location", ""},
+		{"DELETE", "/nowhere", 404, "Allow", ""},
+	} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		require.Equal(t, c.status, w.Code, "%s %s", c.method, c.path)
+		require.Equal(t, c.is, w.Header().Get(c.header), "%s %s", c.method, c.path)
+	}
+}
+
+func TestTheSheetOfTheFormStyleIsNotSentAgainWhileItIsTheSame(t *testing.T) {
+	documents := map[string]string{"form-style": `{"size":18}`}
+	u := New("test", site(t, documents), fstest.MapFS{})
+	get := func(seen string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("GET", "/_ui/test/style.css?size=20", nil)
+		r.Header.Set("If-None-Match", seen)
+		w := httptest.NewRecorder()
+		u.Assets().ServeHTTP(w, r)
+		return w
+	}
+	first := get("")
+	require.Equal(t, 200, first.Code)
+	require.Equal(t, 304, get(first.Header().Get("ETag")).Code)
+	documents["form-style"] = `{"color":"#101010"}`
+	require.Equal(t, 200, get(first.Header().Get("ETag")).Code)
+}

@@ -17,6 +17,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/libs/web"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/times"
@@ -81,7 +82,7 @@ func (r *Room) embed(ctx context.Context, tx *db.Tx, in widget) (embed, error) {
 	if out.BookingPage != nil {
 		inside = `<a href="` + html.EscapeString(*out.BookingPage) + `">Book online</a>`
 	}
-	out.Block = `<script type="module" src="` + html.EscapeString(r.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" +
+	out.Block = `<script type="module" src="` + html.EscapeString(r.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" + web.Room("svc-booking") + "\n" +
 		`<svc-booking` + in.attributes() + `>` + inside + `</svc-booking>`
 	rows, err := tx.Query(ctx, `select id, title, slug, url, shows from page where status = 'publish' and shows <> '[]' order by lower(title), id`)
 	if err != nil {

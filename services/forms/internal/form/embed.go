@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 	"frontdesk/libs/op"
+	"frontdesk/libs/web"
 	"frontdesk/proto"
 )
 
@@ -28,7 +29,7 @@ func (r *Room) embed(ctx context.Context, tx *db.Tx, in formID) (embed, error) {
 	}
 	url := r.Config.PublicURL
 	return embed{Shortcode: shortcodeOf(in.ID), Block: fmt.Sprintf(
-		`<script type="module" src="%s/_ui/w/v1/svc.js"></script><svc-form form="%d"><a href="%s/f/%d">Open the form</a></svc-form>`, url, in.ID, url, in.ID)}, nil
+		`<script type="module" src="%s/_ui/w/v1/svc.js"></script>%s<svc-form form="%d"><a href="%s/f/%d">Open the form</a></svc-form>`, url, web.Room("svc-form"), in.ID, url, in.ID)}, nil
 }
 
 func shortcodeOf(form int64) string { return `[svc-form id="` + keyOf(form) + `"]` }

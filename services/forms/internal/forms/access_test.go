@@ -12,6 +12,11 @@ func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
 	apptest.Start(t, Service).CheckAccess()
 }
 
+func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
+	t.Parallel()
+	apptest.Start(t, Service).CheckBytes()
+}
+
 func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {
 	t.Parallel()
 	apptest.Start(t, Service).CheckNulls(t)

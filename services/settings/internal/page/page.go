@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/unicode/norm"
 
 	"frontdesk/libs/db"
@@ -333,6 +334,19 @@ func slugOf(title string) string {
 func (r *Room) publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {
 	return row.Each(ctx, tx, func(p stored) error { return r.publish(ctx, tx, proto.KindPageUpdated, p, nil, nil) },
 		`select `+columns+` from page where id = any($1) order by id`, ids)
+}
+
+// Slugs are the addresses of all published pages.
+func (r *Room) Slugs(ctx context.Context) (slugs []string, err error) {
+	err = r.DB.Read(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Query(ctx, `select slug from page where status = $1 order by slug`, statusPublish)
+		if err != nil {
+			return fmt.Errorf("list published pages: %w", err)
+		}
+		slugs, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return slugs, err
 }
 
 // Published finds what visitors see at an address of the site; 404 when no page is published there.

@@ -43,3 +43,8 @@ func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 	s.CheckAccess()
 	s.CheckNulls(t)
 }
+
+func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
+	t.Parallel()
+	start(t).CheckBytes()
+}

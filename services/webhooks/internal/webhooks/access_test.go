@@ -12,3 +12,8 @@ func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 	s.CheckAccess()
 	s.CheckNulls(t)
 }
+
+func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
+	t.Parallel()
+	apptest.Start(t, Service).CheckBytes()
+}

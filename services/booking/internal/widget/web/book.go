@@ -312,5 +312,21 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, b *bo
 			return r.URL.Path + "?" + q.Encode()
 		}
 	}
+	page.Description = t.T("description", "business", p.Business().Name)
+	page.About = p.about(b.All, page.Canonical)
 	p.Render(w, r, status, "book", page)
+}
+
+// about is the business with what can be booked, for machines.
+func (p *pages) about(all services, address string) web.Place {
+	place := p.Place()
+	place.Action = &web.Action{Type: "ReserveAction", Target: address}
+	for _, s := range all.Items {
+		o := web.Offer{Type: "Offer", Service: web.Service{Type: "Service", Name: s.Name, Description: s.Description}}
+		if s.Price != nil {
+			o.Price, o.Currency = *s.Price, all.Currency
+		}
+		place.Offers = append(place.Offers, o)
+	}
+	return place
 }

@@ -66,7 +66,7 @@ func Pages(d Desk) http.Handler {
 	mux.HandleFunc("GET /_ui/booking/widget.json", p.widget)
 	mux.Handle("/_ui/booking/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
-	mux.HandleFunc("/", p.NotFound)
+	mux.HandleFunc("/", p.Elsewhere(mux))
 	return mux
 }
 

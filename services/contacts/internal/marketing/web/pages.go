@@ -49,7 +49,7 @@ func Pages(site web.Site) http.Handler {
 		mux.HandleFunc("POST /marketing/"+kind, func(w http.ResponseWriter, r *http.Request) { p.act(w, r, kind) })
 	}
 	mux.Handle("/_ui/contacts/", p.Assets())
-	mux.HandleFunc("/", p.NotFound)
+	mux.HandleFunc("/", p.Elsewhere(mux))
 	return mux
 }
 

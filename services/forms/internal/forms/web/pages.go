@@ -93,7 +93,7 @@ func (s *Widget) Pages(api http.Handler, source Source) http.Handler {
 	mux.HandleFunc("POST /f/{id}", p.whileOn(p.send))
 	mux.HandleFunc("GET /_ui/forms/form/{id}", p.whileOn(p.fragment))
 	mux.Handle("/_ui/forms/", p.Assets())
-	mux.HandleFunc("/", p.NotFound)
+	mux.HandleFunc("/", p.Elsewhere(mux))
 	return mux
 }
 
@@ -143,7 +143,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 
 func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, v view) {
 	v = v.titled()
-	page := web.Page{Title: v.Title, Narrow: true, Style: v.Definition.Style, Scripts: []string{"page.js"}, Canonical: p.PublicURL + r.URL.Path, Data: v}
+	page := web.Page{Title: v.Title, Narrow: true, Style: v.Definition.Style, Scripts: []string{"page.js"}, Canonical: p.PublicURL + r.URL.Path, Description: v.T("description", "business", p.Business().Name), About: p.Place(), Data: v}
 	page.Alternate = func(language string) string { return r.URL.Path + "?lang=" + language }
 	p.Render(w, r, status, "form", page)
 }

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"context"
 	"embed"
 	"net/http"
 	"strconv"
@@ -21,7 +22,10 @@ const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/{slug}"}}
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: changePasswordPath}, {Path: "/{slug}"}}
+
+// changePasswordPath is where password managers look for the page that changes a password.
+const changePasswordPath = "/.well-known/change-password"
 
 // Options is everything that the pages use of the service.
 type Options struct {
@@ -30,6 +34,8 @@ type Options struct {
 	Now func() time.Time
 	// Page finds a published page of the site; its error is a fault.
 	Page PageSource
+	// Slugs are the addresses of all published pages.
+	Slugs func(ctx context.Context) ([]string, error)
 	// Document is the OpenAPI description of the installation.
 	Document func() ([]byte, error)
 	// Seal and Open encrypt what a person typed between two steps of signing in.
@@ -82,8 +88,11 @@ func Pages(o Options) http.Handler {
 	mux.Handle("GET "+docs.Path+"/", forIntegrators)
 	mux.Handle("/_ui/settings/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
+	mux.HandleFunc("GET /robots.txt", p.robots)
+	mux.HandleFunc("GET /sitemap.xml", p.sitemap)
+	mux.HandleFunc("GET "+changePasswordPath, func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, "/account/password") })
 	mux.HandleFunc("GET /{slug}", p.show)
-	mux.HandleFunc("/", p.NotFound)
+	mux.HandleFunc("/", p.Elsewhere(mux))
 	foreign := http.NewCrossOriginProtection()
 	foreign.SetDenyHandler(http.HandlerFunc(p.refuseForeign))
 	return foreign.Handler(mux)

@@ -234,4 +234,24 @@ func TestPagesOfTheSiteShowWidgets(t *testing.T) {
 	until.Holds(t, func() bool {
 		return strings.Contains(do(t, s, "GET", "/visit", nil).body, `href="http://localhost:8080/team/book?staff=7"`)
 	}, 5*time.Second, 10*time.Millisecond)
+	require.Contains(t, do(t, s, "GET", "/visit?lang=nl", nil).body, `href="http://localhost:8080/team/book?lang=nl&amp;staff=7"`, "the language goes along")
+	require.Contains(t, shown.body, `<meta name="description" content="One">`)
+
+	c.Post("/pages", map[string]any{"title": "Draft", "slug": "draft"}).Is(201)
+	robots := do(t, s, "GET", "/robots.txt", nil)
+	require.Contains(t, robots.body, "Sitemap: http://localhost:8080/sitemap.xml")
+	listed := do(t, s, "GET", "/sitemap.xml", nil)
+	require.Contains(t, listed.body, "<loc>http://localhost:8080/visit</loc>")
+	require.Contains(t, listed.body, "<loc>http://localhost:8080/team/book</loc>")
+	require.NotContains(t, listed.body, "draft")
+	require.Equal(t, "/account/password", do(t, s, "GET", "/.well-known/change-password", nil).header.Get("Location"))
+}
+
+func TestAnAddressThatNoTextHoldsIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, path := range []string{"/%00", "/%ff", "/a%00b", "/%c3%28"} {
+		require.Equal(t, 404, do(t, s, "GET", path, nil).status, path)
+	}
+	require.Equal(t, "GET, HEAD, POST", do(t, s, "DELETE", "/account/sign-in", nil).header.Get("Allow"))
 }

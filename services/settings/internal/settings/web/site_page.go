@@ -53,14 +53,14 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 		default:
 			b.On = p.On("booking")
 			if booking != "" {
-				b.Address = booking + narrowed(b.Block)
+				b.Address = booking + narrowed(b.Block, p.Reader(r).Chosen)
 			}
 		}
 	}
 	business := p.Business()
 	how := strings.Join(filled(business.Phone, business.Email), ", ")
 	p.Render(w, r, http.StatusOK, "site", web.Page{Title: shown.Title, Scripts: []string{"svc.js"}, Canonical: p.PublicURL + r.URL.EscapedPath(),
-		Framed: true, Alternate: languages(r), Data: map[string]any{"Title": shown.Title, "Blocks": blocks, "How": how}})
+		Description: firstText(blocks), About: p.Place(), Framed: true, Alternate: languages(r), Data: map[string]any{"Title": shown.Title, "Blocks": blocks, "How": how}})
 }
 
 // bookingPage is the address of the stand-alone booking page, "" while it is off.
@@ -75,9 +75,23 @@ func (p *pages) bookingPage() string {
 	return *portal.BookingURL
 }
 
-// narrowed is the query of a booking for a service or a person.
-func narrowed(b page.Block) string {
+// firstText is the beginning of a page's first paragraph, as search engines show it.
+func firstText(blocks []block) string {
+	for _, b := range blocks {
+		if b.Text != "" {
+			text := []rune(strings.Join(strings.Fields(b.Text), " "))
+			return string(text[:min(len(text), 160)])
+		}
+	}
+	return ""
+}
+
+// narrowed is the query of a booking for a service or a person, in the language that the visitor has chosen.
+func narrowed(b page.Block, language string) string {
 	q := url.Values{}
+	if language != "" {
+		q.Set("lang", language)
+	}
 	if b.Service != "" {
 		q.Set("service", b.Service)
 	}

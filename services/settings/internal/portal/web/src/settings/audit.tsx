@@ -43,11 +43,11 @@ export function Audit() {
     ) },
     { key: "when", label: t("settings.audit.when"), hides: 1, under: true, cell: (e) => <time className="nowrap soft" dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time> },
     { key: "what", label: t("settings.audit.what"), width: 18, under: true, cell: (e) => (
-      <span className="audit-what">
+      <div className="audit-what">
         <button className="link audit-action" title={t("settings.audit.only")} onClick={() => set({ action: e.action })}>{actionText(e.action)}</button>
         {e.outcome === "refused" && <span className="mark mark--bad">{t("settings.audit.refused")}</span>}
         {e.changes && <Changes changes={e.changes} />}
-      </span>
+      </div>
     ) },
     { key: "record", label: t("settings.audit.record"), width: 12, hides: 2, under: true, cell: (e) => <Subject e={e} /> },
     { key: "address", label: t("settings.audit.address"), width: 10, hides: 3, end: true, cell: (e) => <span className="soft num nowrap">{e.address}</span> },

@@ -29,7 +29,7 @@ function Edit({ doc }: { doc: Doc }) {
           <Panel title={t("settings.business")}>
             <div className="panel-body fields">
               <TextField name="business.name" label={t("settings.business_name")} help={t("settings.business_name_help")} maxLength={190} autoComplete="organization" wide required />
-              <TextField name="business.address_line" label={t("settings.address_line")} maxLength={255} autoComplete="street-address" wide />
+              <TextField name="business.address_line" label={t("settings.address_line")} maxLength={255} autoComplete="address-line1" wide />
               <TextField name="business.postal_code" label={t("settings.postal_code")} maxLength={20} autoComplete="postal-code" />
               <TextField name="business.city" label={t("settings.city")} maxLength={100} autoComplete="address-level2" />
               <TextField name="business.phone" label={t("settings.phone")} type="tel" maxLength={50} autoComplete="tel" />

@@ -29,7 +29,7 @@ function Edit({ doc }: { doc: Doc }) {
               <CheckField name="stats" label={t("settings.stats_on")} help={t("settings.stats_help")} />
               <figure className="payload">
                 <figcaption className="label">{t("settings.payload")}</figcaption>
-                <pre tabIndex={0} aria-label={t("settings.payload")}>{JSON.stringify(draft.base.payload, null, 2)}</pre>
+                <pre tabIndex={0} role="region" aria-label={t("settings.payload")}>{JSON.stringify(draft.base.payload, null, 2)}</pre>
               </figure>
               <p className="soft small">{draft.base.last_sent ? t("settings.last_sent", { when: momentText(draft.base.last_sent) }) : t("settings.never_sent")}</p>
             </div>

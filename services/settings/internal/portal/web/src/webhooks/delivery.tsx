@@ -53,7 +53,7 @@ export function DeliveryDialog({ id, webhook, onClose }: { id: string; webhook: 
             </section>
             <section className="stack-s">
               <h3>{t("webhooks.payload")}</h3>
-              <pre className="code" tabIndex={0} aria-label={t("webhooks.payload")}>{JSON.stringify(d.payload, null, 2)}</pre>
+              <pre className="code" tabIndex={0} role="region" aria-label={t("webhooks.payload")}>{JSON.stringify(d.payload, null, 2)}</pre>
             </section>
           </div>
           <footer className="dialog-foot">
@@ -79,7 +79,7 @@ function Try({ a, open }: { a: Attempt; open: boolean }) {
         <div className="stack-s attempt-body">
           <p className="soft small">{a.url}</p>
           {a.error && <p className="problem"><CircleAlert aria-hidden />{a.error}</p>}
-          {a.response_body ? <pre className="code" tabIndex={0} aria-label={t("webhooks.answer_of", { n: String(a.number) })}>{a.response_body}</pre> : <p className="soft small">{t("webhooks.empty_answer")}</p>}
+          {a.response_body ? <pre className="code" tabIndex={0} role="region" aria-label={t("webhooks.answer_of", { n: String(a.number) })}>{a.response_body}</pre> : <p className="soft small">{t("webhooks.empty_answer")}</p>}
         </div>
       </details>
     </li>

@@ -126,7 +126,7 @@ function Arrived({ got, open }: { got: Got; open: boolean }) {
           </section>
           <section className="stack-s">
             <h3>{t("webhooks.receiver.body")}</h3>
-            {got.size === 0 ? <p className="soft small">{t("webhooks.receiver.no_body")}</p> : <pre className="code" tabIndex={0} aria-label={t("webhooks.receiver.body")}>{got.body}</pre>}
+            {got.size === 0 ? <p className="soft small">{t("webhooks.receiver.no_body")}</p> : <pre className="code" tabIndex={0} role="region" aria-label={t("webhooks.receiver.body")}>{got.body}</pre>}
             {got.size > 16_384 && <p className="soft small">{t("webhooks.receiver.cut")}</p>}
           </section>
           <section className="stack-s">
