@@ -46,7 +46,8 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 			body, etag = a.brotli, a.hash+"-br"
 		}
 	}
-	h.Set("ETag", `"`+etag+`"`)
+	// Weak, because the gateway may compress the bytes.
+	h.Set("ETag", `W/"`+etag+`"`)
 	switch {
 	case hashed.MatchString(name) || r.URL.Query().Get("v") == a.hash:
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")

@@ -164,7 +164,7 @@ func (u *UI) styleSheet(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
 	sheet := []byte(u.look(r.URL.Query()).css())
-	h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(sheet)))
+	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(sheet)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(sheet))
 }
 

@@ -132,6 +132,7 @@ func TestAnAssetThatTheBuildCompressedIsSentSoToBrowsersThatTakeIt(t *testing.T)
 		require.Equal(t, "Accept-Encoding", w.Header().Get("Vary"))
 		require.Equal(t, "text/javascript; charset=utf-8", w.Header().Get("Content-Type"))
 		require.Equal(t, body == "small", strings.HasSuffix(w.Header().Get("ETag"), `-br"`), accepts)
+		require.True(t, strings.HasPrefix(w.Header().Get("ETag"), `W/"`), "the gateway compresses what the build did not, under the same ETag")
 	}
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/_ui/test/y.js", nil)
