@@ -58,7 +58,8 @@ func (r *Room) Support(set *op.Set) {
 	op.Add(set, op.Op{ID: "update-setup", Route: "PATCH /setup", Perm: auth.ManageCRM, Idempotent: true, Record: "settings", Doc: "Mark the guide for a new site as done or dismissed.",
 		Use: "It changes nothing but the guide. Answers as get-setup does."}, r.updateSetup)
 	op.AddOutside(set, op.Op{ID: "send-test-mail", Route: "POST /settings/mail-test", Perm: auth.ManageCRM, Ability: "-", Record: "settings", Limits: []db.Limit{{N: 5, Per: time.Hour}},
-		Doc: "Send the caller a mail at once, and answer with what the mail server said, within 15 seconds. It is not tried again."}, r.sendTestMail)
+		Doc:   "Send the caller a mail at once, and answer with what the mail server said, within 15 seconds. It is not tried again.",
+		Fails: op.Fails{"svc_not_found": "The user is gone by now."}}, r.sendTestMail)
 	op.Add(set, op.Op{ID: "get-support", Route: "GET /support", Perm: auth.ViewContacts, Doc: "Get what goes along with a request for support.",
 		Use: "Answers with versions and environment, without anything about people."}, r.getSupport)
 	op.Add(set, op.Op{ID: "request-support", Route: "POST /support/requests", Perm: auth.ViewContacts, PersonOnly: true, Ability: "-", Record: "support_request",
