@@ -13169,7 +13169,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "block": "<script type=\"module\" src=\"http://localhost:8080/_ui/w/v1/svc.js\"></script>\n<svc-booking></svc-booking>",
+                     *       "block": "<script type=\"module\" src=\"http://localhost:8080/_ui/w/v1/svc.js\"></script>\n<style>@media (scripting: enabled) { svc-booking:not(:defined) { display: block; min-height: 30rem } }</style>\n<svc-booking></svc-booking>",
                      *       "booking_page": null,
                      *       "shortcode": "[svc-booking]",
                      *       "used_on": []
@@ -17995,7 +17995,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "block": "<script type=\"module\" src=\"http://localhost:8080/_ui/w/v1/svc.js\"></script><svc-form form=\"1\"><a href=\"http://localhost:8080/f/1\">Open the form</a></svc-form>",
+                     *       "block": "<script type=\"module\" src=\"http://localhost:8080/_ui/w/v1/svc.js\"></script><style>@media (scripting: enabled) { svc-form:not(:defined) { display: block; min-height: 24rem } }</style><svc-form form=\"1\"><a href=\"http://localhost:8080/f/1\">Open the form</a></svc-form>",
                      *       "shortcode": "[svc-form id=\"1\"]"
                      *     }
                      */
@@ -23624,12 +23624,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "answer": "2.0.0 OK: queued",
+                     *       "sent": true,
+                     *       "server": "mail.example.com:587"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Tried"];
                 };
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description - `svc_not_found`: The user is gone by now. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["TooLarge"];
@@ -24529,6 +24546,43 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "checks": [
+                     *         {
+                     *           "found": "https://desk.example.com",
+                     *           "hint": "",
+                     *           "name": "address",
+                     *           "ok": true,
+                     *           "wanted": "https://desk.example.com"
+                     *         },
+                     *         {
+                     *           "found": "",
+                     *           "hint": "",
+                     *           "name": "proxy",
+                     *           "ok": true,
+                     *           "wanted": ""
+                     *         },
+                     *         {
+                     *           "found": "",
+                     *           "hint": "Mails wait, and are given up after five days. Set SVC_SMTP_URL=smtps://user:password@host in the environment of settings (.env with Compose) and start again.",
+                     *           "name": "mail",
+                     *           "ok": false,
+                     *           "wanted": "SVC_SMTP_URL"
+                     *         },
+                     *         {
+                     *           "found": "Europe/Brussels",
+                     *           "hint": "",
+                     *           "name": "zone",
+                     *           "ok": true,
+                     *           "wanted": ""
+                     *         },
+                     *         {
+                     *           "found": "> 10 GB",
+                     *           "hint": "",
+                     *           "name": "disk",
+                     *           "ok": true,
+                     *           "wanted": ""
+                     *         }
+                     *       ],
                      *       "dismissed": false,
                      *       "done": false
                      *     }
@@ -24577,6 +24631,43 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "checks": [
+                     *         {
+                     *           "found": "https://desk.example.com",
+                     *           "hint": "",
+                     *           "name": "address",
+                     *           "ok": true,
+                     *           "wanted": "https://desk.example.com"
+                     *         },
+                     *         {
+                     *           "found": "",
+                     *           "hint": "",
+                     *           "name": "proxy",
+                     *           "ok": true,
+                     *           "wanted": ""
+                     *         },
+                     *         {
+                     *           "found": "",
+                     *           "hint": "Mails wait, and are given up after five days. Set SVC_SMTP_URL=smtps://user:password@host in the environment of settings (.env with Compose) and start again.",
+                     *           "name": "mail",
+                     *           "ok": false,
+                     *           "wanted": "SVC_SMTP_URL"
+                     *         },
+                     *         {
+                     *           "found": "Europe/Brussels",
+                     *           "hint": "",
+                     *           "name": "zone",
+                     *           "ok": true,
+                     *           "wanted": ""
+                     *         },
+                     *         {
+                     *           "found": "> 10 GB",
+                     *           "hint": "",
+                     *           "name": "disk",
+                     *           "ok": true,
+                     *           "wanted": ""
+                     *         }
+                     *       ],
                      *       "dismissed": false,
                      *       "done": true
                      *     }
