@@ -22,14 +22,14 @@ export function Pages() {
   const [making, setMaking] = useState(false)
   const columns = useMemo((): Column<Page>[] => [
     { key: "title", label: t("settings.page_title"), cell: (p) => <Link to="/pages/$id" params={{ id: String(p.id) }} className="row-link cell-text">{p.title}</Link> },
-    { key: "status", label: t("settings.page_status"), cell: (p) => <PageStatus status={p.status} /> },
-    { key: "slug", label: t("settings.page_slug"), from: "m", cell: (p) => <span className="cell-text soft">/{p.slug}</span> },
-    { key: "updated", label: t("settings.page_updated"), from: "l", cell: (p) => <span className="soft">{dateText(p.updated_at)}</span> },
+    { key: "status", label: t("settings.page_status"), under: true, cell: (p) => <PageStatus status={p.status} /> },
+    { key: "slug", label: t("settings.page_slug"), width: 14, hides: 1, cell: (p) => <span className="cell-text soft">/{p.slug}</span> },
+    { key: "updated", label: t("settings.page_updated"), hides: 2, cell: (p) => <span className="soft">{dateText(p.updated_at)}</span> },
   ], [])
   return (
     <>
       <Head title={t("nav.pages")} count={<Total n={list.data && list.total} />}>{can("svc_manage_crm") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("settings.page_new")}</Button>}</Head>
-      <List list={list} columns={columns} id={(p) => String(p.id)} name={t("nav.pages")} empty={{ icon: FileText, title: t("settings.pages_none"), text: t("settings.pages_none_text") }} />
+      <List list={list} columns={columns} keeps="pages" id={(p) => String(p.id)} name={t("nav.pages")} empty={{ icon: FileText, title: t("settings.pages_none"), text: t("settings.pages_none_text") }} />
       {making && <NewPage onClose={() => setMaking(false)} />}
     </>
   )
