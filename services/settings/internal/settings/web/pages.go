@@ -22,10 +22,7 @@ const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: changePasswordPath}, {Path: "/{slug}"}}
-
-// changePasswordPath is where password managers look for the page that changes a password.
-const changePasswordPath = "/.well-known/change-password"
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: "/.well-known/change-password"}, {Path: "/{slug}"}}
 
 // Options is everything that the pages use of the service.
 type Options struct {
@@ -90,7 +87,7 @@ func Pages(o Options) http.Handler {
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
 	mux.HandleFunc("GET /robots.txt", p.robots)
 	mux.HandleFunc("GET /sitemap.xml", p.sitemap)
-	mux.HandleFunc("GET "+changePasswordPath, func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, "/account/password") })
+	mux.HandleFunc("GET /.well-known/change-password", func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, "/account/password") })
 	mux.HandleFunc("GET /{slug}", p.show)
 	mux.HandleFunc("/", p.Elsewhere(mux))
 	foreign := http.NewCrossOriginProtection()
