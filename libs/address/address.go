@@ -24,7 +24,7 @@ var (
 // plain ASCII without quotes; the domain has at least two labels and may be internationalized, in
 // which case it is kept readable. Display names, comments and address literals are refused.
 func Parse(typed string) (string, error) {
-	typed = strings.TrimFunc(Unmarked(typed), blank)
+	typed = strings.TrimFunc(unmarked(typed), blank)
 	if typed == "" {
 		return "", nil
 	}
@@ -63,9 +63,9 @@ func Key(stored string) string {
 	return strings.ToLower(local + "@" + domain)
 }
 
-// Unmarked is s without format characters (Unicode category Cf): telephones and word processors put them around addresses and numbers, and nobody
+// unmarked is s without format characters (Unicode category Cf): telephones and word processors put them around addresses and numbers, and nobody
 // sees them.
-func Unmarked(s string) string {
+func unmarked(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return -1
@@ -84,7 +84,7 @@ func Number(s string) string {
 			return ' '
 		}
 		return r
-	}, Unmarked(s))
+	}, unmarked(s))
 }
 
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -35,8 +35,8 @@ func Tags(cell string) []string {
 // several stands between values of one kind in files of Google Contacts.
 const several = " ::: "
 
-// First is the first of several addresses or numbers in a cell that is not empty.
-func First(cell string) string {
+// first is the first of several addresses or numbers in a cell that is not empty.
+func first(cell string) string {
 	for part := range strings.SplitSeq(cell, several) {
 		if part = strings.TrimSpace(part); part != "" {
 			return part

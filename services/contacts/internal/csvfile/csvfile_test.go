@@ -122,7 +122,7 @@ func TestGuessedTargets(t *testing.T) {
 		{"||", "||"},
 		{strings.Repeat("email ", 100), ""},
 	} {
-		require.Equal(t, strings.Split(c.targets, "|"), Guess(strings.Split(c.headers, "|"), fields, nil), c.headers)
+		require.Equal(t, strings.Split(c.targets, "|"), guess(strings.Split(c.headers, "|"), fields, nil), c.headers)
 	}
 }
 
@@ -236,7 +236,7 @@ func FuzzFile(f *testing.F) {
 		}
 		require.NotEmpty(t, file.Headers)
 		require.LessOrEqual(t, len(file.Headers), maxColumns)
-		targets := Guess(file.Headers, []Field{{"a", "A"}, {"b", ""}}, file.Sample())
+		targets := guess(file.Headers, []Field{{"a", "A"}, {"b", ""}}, file.Sample())
 		require.Len(t, targets, len(file.Headers))
 		if strings.Join(targets, "") != "" {
 			require.NoError(t, CheckMapping(targets, len(file.Headers), []Field{{"a", "A"}, {"b", ""}}))

@@ -103,7 +103,7 @@ func isWholeName(name string) bool {
 	})
 }
 
-// Guess gives the targets for the columns of the file: Guess by their names, by their values in a file without names.
+// Guess gives the targets for the columns of the file: by their names, by their values in a file without names.
 func (f *File) Guess(fields []Field) []string {
 	if f.Header == 0 {
 		return guessByValues(len(f.Headers), f.Sample())
@@ -111,7 +111,7 @@ func (f *File) Guess(fields []Field) []string {
 	return Guess(f.Headers, fields, f.Sample())
 }
 
-// Guess gives the targets for the columns with these names, in column order, with "" for the names it does
+// guess gives the targets for the columns with these names, in column order, with "" for the names it does
 // not know. Every column with an address, a number or tags has that target; of others that mean the same, the one that
 // is filled most often in the sample has it, the first of equals. A status is guessed if the sample holds ours, an owner if it
 // holds more than numbers. Custom fields are known by label and by key. A column with the whole name goes to the first name, unless

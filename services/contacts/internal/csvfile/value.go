@@ -10,7 +10,7 @@ import (
 
 // Address is the address in a cell: the first of several, without a name around it.
 func Address(cell string) string {
-	cell = First(cell)
+	cell = first(cell)
 	if _, rest, ok := strings.Cut(cell, "<"); ok && strings.HasSuffix(rest, ">") {
 		cell = strings.TrimSuffix(rest, ">")
 	}
@@ -23,7 +23,7 @@ var scientific = regexp.MustCompile(`^[+-]?[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
 // PhoneNumber is the telephone number in a cell: the first of several, without the apostrophe that keeps its zero. ok is false if a
 // spreadsheet has taken digits away.
 func PhoneNumber(cell string) (number string, ok bool) {
-	number = strings.TrimPrefix(strings.TrimPrefix(First(cell), "'"), "tel:")
+	number = strings.TrimPrefix(strings.TrimPrefix(first(cell), "'"), "tel:")
 	return number, !scientific.MatchString(number)
 }
 

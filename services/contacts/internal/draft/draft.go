@@ -81,12 +81,12 @@ func (r *Reader) Read(row csvfile.Row) (d Draft, failed *ImportError) {
 	d.Key = address.Key(d.Email)
 	switch {
 	case unread != nil && d.Email == "":
-		unread.Dropped = DroppedRow
+		unread.Dropped = droppedRow
 		return d, unread
 	case contact.Nameless(d.Contact) != nil && len(d.Dropped) > 0:
 		// What would have made it a person could not be read.
 		e := d.Dropped[0]
-		e.Dropped = DroppedRow
+		e.Dropped = droppedRow
 		return d, &e
 	case contact.Nameless(d.Contact) != nil:
 		return refused(fault.NewProblem("nameless", "the row has no name, email address or phone number"))

@@ -17,12 +17,12 @@ type ImportError struct {
 // What an error costs.
 const (
 	DroppedCell = "cell"
-	DroppedRow  = "row"
+	droppedRow  = "row"
 )
 
 // NewError makes the error of a row that is left out. The text of p is its message.
 func NewError(row int, column, code string, p fault.Problem) ImportError {
-	e := ImportError{row, column, code, p.Text, DroppedRow, p.Details()}
+	e := ImportError{row, column, code, p.Text, droppedRow, p.Details()}
 	if allowed, ok := e.Details["allowed"].([]string); ok {
 		// A file may have many rows with such an error, and each stores the list.
 		e.Details["allowed"] = allowed[:min(len(allowed), 10)]

@@ -28,7 +28,7 @@ func (j *job) openFile(ctx context.Context, tx *db.Tx) (*openFile, error) {
 	if err := tx.QueryRow(ctx, `select csv from import where id = $1`, j.id).Scan(&text); err != nil {
 		return nil, err
 	}
-	f, err := csvfile.Reopen(text, j.options.Separator, j.header)
+	f, err := csvfile.Reopen(text, j.options.Separator, j.options.Header)
 	if err != nil {
 		return nil, draft.NewError(0, "", "svc_invalid_param", unreadable(err, "The file cannot be read: it "+err.Error()+"."))
 	}

@@ -155,7 +155,6 @@ type job struct {
 	last     bool // no row is behind that
 	actor    importActor
 	reader   draft.Reader
-	header   int
 	options  importOptions
 
 	written []reversal.Written
@@ -169,9 +168,9 @@ type job struct {
 // claimImport locks the oldest import that has rows to do, and returns nil if no import has.
 func (r *importer) claimImport(ctx context.Context, tx *db.Tx) (*job, error) {
 	j := &job{}
-	err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, header, options, (select count(*) from import_error where import_id = id) from import
+	err := tx.QueryRow(ctx, `select id, revision, done_row, actor, mapping, headers, options || jsonb_build_object('header', header), (select count(*) from import_error where import_id = id) from import
 		where status in ('queued', 'running') and id <> all($1) order by created_at, id limit 1 for update skip locked`, r.aside.Keys()).
-		Scan(&j.id, &j.revision, &j.done, &j.actor, &j.reader.Mapping, &j.reader.Headers, &j.header, &j.options, &j.noted)
+		Scan(&j.id, &j.revision, &j.done, &j.actor, &j.reader.Mapping, &j.reader.Headers, &j.options, &j.noted)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
