@@ -24,7 +24,9 @@ func TestListsFindWhatPeopleAskFor(t *testing.T) {
 		_, err := held.Exec(t.Context(), `select from contact where first_name <> 'Ann 0' for update`)
 		require.NoError(t, err)
 		admin.Patch("/tags/vip", object{"name": "Gold"}).Is(200)
-		s.Eventually(func() bool { return admin.Get("/contacts?search=ann%200").Is(200).Field("items.0.tags").([]any)[0] == "Gold" })
+		s.Eventually(func() bool {
+			return admin.Get("/contacts?search=ann%200").Is(200).Field("items.0.tags").([]any)[0] == "Gold"
+		})
 		for _, name := range []string{"VIP", "Gold", "vip"} {
 			for _, with := range []string{"", "&search=ann"} {
 				require.EqualValues(t, 3, admin.Get("/contacts?tag="+name+with).Is(200).Field("total"), name+with)

@@ -41,7 +41,7 @@ func (f *File) guessHeader() int {
 // known is how many cells are names of columns.
 func known(cells []string) int {
 	n := 0
-	for _, target := range Guess(cells, nil, nil) {
+	for _, target := range guess(cells, nil, nil) {
 		if target != "" {
 			n++
 		}

@@ -108,7 +108,7 @@ func (f *File) Guess(fields []Field) []string {
 	if f.Header == 0 {
 		return guessByValues(len(f.Headers), f.Sample())
 	}
-	return Guess(f.Headers, fields, f.Sample())
+	return guess(f.Headers, fields, f.Sample())
 }
 
 // guess gives the targets for the columns with these names, in column order, with "" for the names it does
@@ -116,7 +116,7 @@ func (f *File) Guess(fields []Field) []string {
 // is filled most often in the sample has it, the first of equals. A status is guessed if the sample holds ours, an owner if it
 // holds more than numbers. Custom fields are known by label and by key. A column with the whole name goes to the first name, unless
 // the file has one for the first name: then it holds the last. Without a column of that name, addresses are found by their looks.
-func Guess(headers []string, fields []Field, sample [][]string) []string {
+func guess(headers []string, fields []Field, sample [][]string) []string {
 	custom := map[string]string{}
 	for _, f := range fields {
 		for _, name := range []string{f.Label, f.Key} {
