@@ -37,7 +37,7 @@ const screens = {
     const found = {}
     const begins = JSON.parse(readFileSync(here("src/kit/first.json"), "utf8"))
     const titles = (key) => Object.fromEntries(["en", "nl", "fr", "de"].map((language) => [language, JSON.parse(readFileSync(here(`src/${key.startsWith("nav.") ? "kit" : key.split(".")[0]}/text/${language}.json`), "utf8"))[key]]))
-    for (const folder of readdirSync(here("src"))) {
+    for (const { name: folder } of readdirSync(here("src"), { withFileTypes: true }).filter((e) => e.isDirectory())) {
       for (const file of ["routes.ts", "root.tsx"].filter((f) => readdirSync(here("src/" + folder)).includes(f))) {
         const text = readFileSync(here(`src/${folder}/${file}`), "utf8")
         const routes = text.split("= createRoute(").length + text.split(/^  createRoute\(/m).length - 2
