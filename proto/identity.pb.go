@@ -273,7 +273,9 @@ type ApplicationPassword struct {
 	// its tokens share.
 	Bearer bool `protobuf:"varint,9,opt,name=bearer,proto3" json:"bearer,omitempty"`
 	// Abilities that the person took away from the assistant, such as svc/delete-contact, whatever its permissions.
-	Denied        []string `protobuf:"bytes,10,rep,name=denied,proto3" json:"denied,omitempty"`
+	Denied []string `protobuf:"bytes,10,rep,name=denied,proto3" json:"denied,omitempty"`
+	// The assistant may run no ability that changes something.
+	ReadOnly      bool `protobuf:"varint,11,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -376,6 +378,13 @@ func (x *ApplicationPassword) GetDenied() []string {
 		return x.Denied
 	}
 	return nil
+}
+
+func (x *ApplicationPassword) GetReadOnly() bool {
+	if x != nil {
+		return x.ReadOnly
+	}
+	return false
 }
 
 type Session struct {
@@ -624,7 +633,7 @@ const file_identity_proto_rawDesc = "" +
 	"\x05roles\x18\x05 \x03(\tR\x05roles\x12\x1d\n" +
 	"\n" +
 	"two_factor\x18\x06 \x01(\bR\ttwoFactor\x12\x18\n" +
-	"\ainvited\x18\a \x01(\bR\ainvited\"\xab\x02\n" +
+	"\ainvited\x18\a \x01(\bR\ainvited\"\xc8\x02\n" +
 	"\x13ApplicationPassword\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +
@@ -637,7 +646,8 @@ const file_identity_proto_rawDesc = "" +
 	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x16\n" +
 	"\x06bearer\x18\t \x01(\bR\x06bearer\x12\x16\n" +
 	"\x06denied\x18\n" +
-	" \x03(\tR\x06denied\"\xdf\x01\n" +
+	" \x03(\tR\x06denied\x12\x1b\n" +
+	"\tread_only\x18\v \x01(\bR\breadOnly\"\xdf\x01\n" +
 	"\aSession\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x129\n" +

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 )
 
 // Channels through which a change can come, as the timeline and the audit log name them.
@@ -36,6 +37,8 @@ type Actor struct {
 	Assistant bool
 	// Denied are abilities ("svc/…") that the person took away from this assistant.
 	Denied []string
+	// ReadOnly keeps this assistant from all abilities that change something.
+	ReadOnly bool
 	// Session marks a person who signed in with a browser.
 	Session bool
 	// Credential identifies the key or session without revealing it.
@@ -50,6 +53,11 @@ type Actor struct {
 
 // Can reports whether the actor holds the permission.
 func (a Actor) Can(permission string) bool { return a.Capabilities[permission] }
+
+// Lacks reports whether the person who connected this assistant left it without an ability.
+func (a Actor) Lacks(ability string, reads bool) bool {
+	return a.ReadOnly && !reads || slices.Contains(a.Denied, ability)
+}
 
 // OwnUser is the user whose records alone the actor may see, or 0 for everybody's.
 func (a Actor) OwnUser() int64 {

@@ -33,7 +33,7 @@ func (s *Set) abilities(routes router) {
 			if err == nil {
 				err = secondFactorGiven(actor)
 			}
-			if err == nil && slices.Contains(actor.Denied, e.AbilityName()) {
+			if err == nil && actor.Lacks(e.AbilityName(), e.RunMethod() == http.MethodGet) {
 				err = AbilityTaken()
 			}
 			if err != nil {

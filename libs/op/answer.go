@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -86,15 +87,31 @@ func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
 	if f.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "2")
 	}
-	// With this header a browser asks for the password itself. Pages ask on their own, and a caller of WriteFault may have set another.
-	if f.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" && Header(ctx).Get("Sec-Fetch-Mode") == "" {
-		w.Header().Set("WWW-Authenticate", `Basic realm="Frontdesk", charset="UTF-8"`)
+	if c := challenge(Header(ctx), f); c != "" && w.Header().Get("WWW-Authenticate") == "" {
+		w.Header().Set("WWW-Authenticate", c)
 	}
 	body := f.Body(RequestID(ctx))
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(f.Status)
 	_, _ = w.Write(body)
+}
+
+// challenge is what WWW-Authenticate says beside a fault: how to call instead. It is empty where no other credential would help.
+func challenge(h http.Header, f *fault.Fault) string {
+	kind, _, _ := strings.Cut(h.Get("Authorization"), " ")
+	token := strings.EqualFold(kind, "Bearer")
+	permission, _ := f.Data["permission"].(string)
+	switch {
+	case token && f.Status == http.StatusUnauthorized:
+		return `Bearer realm="Frontdesk", error="invalid_token"`
+	case token && f.Status == http.StatusForbidden && permission != "":
+		return `Bearer realm="Frontdesk", error="insufficient_scope", scope="` + permission + `"`
+	// With this challenge a browser asks for the password itself. Pages ask on their own.
+	case f.Status == http.StatusUnauthorized && h.Get("Sec-Fetch-Mode") == "":
+		return `Basic realm="Frontdesk", charset="UTF-8"`
+	}
+	return ""
 }
 
 const (

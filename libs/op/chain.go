@@ -176,7 +176,7 @@ func (e *Entry) allowed(r *request) error {
 	if r.actor.Assistant && !r.asAbility && !e.ForAssistants {
 		return ErrAssistant
 	}
-	if r.asAbility && slices.Contains(r.actor.Denied, e.AbilityName()) {
+	if r.asAbility && r.actor.Lacks(e.AbilityName(), e.RunMethod() == http.MethodGet) {
 		return AbilityTaken()
 	}
 	if e.PersonOnly && !r.actor.Session {

@@ -231,9 +231,9 @@ type abilityHints struct {
 // listAbilities lists what is exposed to assistants, whoever asks, without what the person took away from this one.
 func (r *Room) listAbilities(ctx context.Context, _ *db.DB, _ op.None) (db.List[abilityListed], error) {
 	var all []abilityListed
-	denied := db.ActorFrom(ctx).Denied
+	who := db.ActorFrom(ctx)
 	for _, a := range r.exposed() {
-		if slices.Contains(denied, a.GetName()) {
+		if who.Lacks(a.GetName(), a.GetReadOnly()) {
 			continue
 		}
 		all = append(all, abilityListed{a.GetName(), a.GetLabel(), a.GetDescription(), a.Group, a.GetInputSchema(), a.GetOutputSchema(),

@@ -17,15 +17,39 @@ import (
 	"frontdesk/services/settings/internal/row"
 )
 
-// assistant is a program that has registered itself as an OAuth client.
+// assistant is a program that is an OAuth client: one that has registered itself, or that names itself by the address of its description.
 type assistant struct {
 	ID           uuid.UUID
 	Name         string
 	RedirectURIs []string `db:"redirect_uris"`
 	CreatedAt    time.Time
+	URL          *string // nil for one that has registered itself
 }
 
-const assistantColumns = `id, name, redirect_uris, created_at`
+const assistantColumns = `id, name, redirect_uris, created_at, url`
+
+// registration is what a program says of itself, in the words of OAuth.
+type registration struct {
+	Name         string   `json:"client_name"`
+	RedirectURIs []string `json:"redirect_uris"`
+}
+
+// assistant checks a registration.
+func (in registration) assistant() (assistant, error) {
+	name := assistantName(in.Name)
+	if name == "" {
+		return assistant{}, badOAuth("invalid_client_metadata", "client_name has to be a text of one line and at most 100 characters.")
+	}
+	if len(in.RedirectURIs) == 0 || len(in.RedirectURIs) > mostRedirectURIs {
+		return assistant{}, badOAuth("invalid_redirect_uri", "redirect_uris has to hold 1 to 10 addresses.")
+	}
+	for _, to := range in.RedirectURIs {
+		if !isRedirectURI(to) {
+			return assistant{}, badOAuth("invalid_redirect_uri", "Every address in redirect_uris has to be https, or http to the person's own machine, without a fragment.")
+		}
+	}
+	return assistant{Name: name, RedirectURIs: in.RedirectURIs}, nil
+}
 
 const (
 	// mostAssistants is how many programs may be registered. Anybody may register one, and a busy site has dozens.
@@ -37,9 +61,9 @@ const (
 	mostRedirectURIs, longestRedirectURI = 10, 500
 )
 
-// registerAssistant adds a program. The caller has checked its addresses. Where there are too many it takes the place of the oldest with which
+// registerAssistant adds a program. Where there are too many it takes the place of the oldest with which
 // nobody has ever connected, so that nobody who registers many keeps others out; 503 if people have connected with all of them.
-func registerAssistant(ctx context.Context, tx *db.Tx, name string, redirectURIs []string) (assistant, error) {
+func registerAssistant(ctx context.Context, tx *db.Tx, a assistant) (assistant, error) {
 	var have int
 	if err := tx.QueryRow(ctx, `select count(*) from assistant`).Scan(&have); err != nil {
 		return assistant{}, fmt.Errorf("count assistants: %w", err)
@@ -53,26 +77,28 @@ func registerAssistant(ctx context.Context, tx *db.Tx, name string, redirectURIs
 			return assistant{}, fault.Unavailable()
 		}
 	}
-	a := assistant{ID: uuid.New(), Name: name, RedirectURIs: redirectURIs, CreatedAt: tx.Now}
-	_, err := tx.Exec(ctx, `insert into assistant (`+assistantColumns+`) values ($1, $2, $3, $4)`, a.ID, a.Name, a.RedirectURIs, a.CreatedAt)
+	a.ID, a.CreatedAt = uuid.New(), tx.Now
+	_, err := tx.Exec(ctx, `insert into assistant (`+assistantColumns+`, read_at) values ($1, $2, $3, $4, $5, $4) on conflict (url) do nothing`,
+		a.ID, a.Name, a.RedirectURIs, a.CreatedAt, a.URL)
 	if err != nil {
 		return a, fmt.Errorf("register an assistant: %w", err)
 	}
 	return a, nil
 }
 
-// assistantByID reads a registered program. An unknown id is 400 on client_id.
+// assistantByID reads a program by its id or its address. An unknown one is 400 on client_id.
 func assistantByID(ctx context.Context, tx *db.Tx, text string) (assistant, error) {
+	if isAddress(text) {
+		return row.Find[assistant](ctx, tx, errUnknownClient, `select `+assistantColumns+` from assistant where url = $1`, text)
+	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return assistant{}, errUnknownClient()
+		return assistant{}, errUnknownClient
 	}
-	return row.Find[assistant](ctx, tx, errUnknownClient(), `select `+assistantColumns+` from assistant where id = $1`, id)
+	return row.Find[assistant](ctx, tx, errUnknownClient, `select `+assistantColumns+` from assistant where id = $1 and url is null`, id)
 }
 
-func errUnknownClient() error {
-	return fault.Invalid("client_id", fault.NewProblem("unknown", "is not registered here"))
-}
+var errUnknownClient = fault.Invalid("client_id", fault.NewProblem("unknown", "is not registered here"))
 
 // assistantName is the name that a program gives itself, or one for a program that gives none; "" when it cannot be shown.
 func assistantName(typed string) string {

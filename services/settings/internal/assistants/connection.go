@@ -35,6 +35,7 @@ type connection struct {
 	Name          string
 	Permissions   []string
 	Denied        []string
+	ReadOnly      bool
 	RedirectURI   string
 	CodeChallenge string
 	CodeExpiresAt time.Time
@@ -43,7 +44,7 @@ type connection struct {
 	ExpiresAt     time.Time
 }
 
-const connectionColumns = `id, person_id, assistant_id, name, permissions, denied, redirect_uri, code_challenge, code_expires_at, family_hash, refresh_hash, expires_at`
+const connectionColumns = `id, person_id, assistant_id, name, permissions, denied, read_only, redirect_uri, code_challenge, code_expires_at, family_hash, refresh_hash, expires_at`
 
 // Connection is an assistant that a person has connected, as that person sees it.
 type Connection struct {
@@ -52,6 +53,7 @@ type Connection struct {
 	Host        string     `json:"host" doc:"Where the person was led back to when they agreed."`
 	Permissions []string   `json:"permissions" doc:"What it may do at most."`
 	Denied      []string   `json:"denied" doc:"Abilities that the person took away, whatever the permissions."`
+	ReadOnly    bool       `json:"read_only" doc:"It may change nothing, whatever the permissions."`
 	CreatedAt   time.Time  `json:"created_at" doc:"When the person agreed."`
 	ExpiresAt   time.Time  `json:"expires_at" doc:"When it ends unless the assistant comes back before."`
 	LastUsedAt  *time.Time `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
@@ -64,7 +66,7 @@ func Of(ctx context.Context, tx *db.Tx, personID int64) ([]Connection, error) {
 		Connection
 		RedirectURI string
 	}
-	rows, err := row.Many[listed](ctx, tx, `select id, name, '' as host, redirect_uri, permissions, denied, created_at, expires_at, last_used_at, last_address
+	rows, err := row.Many[listed](ctx, tx, `select id, name, '' as host, redirect_uri, permissions, denied, read_only, created_at, expires_at, last_used_at, last_address
 		from connection where person_id = $1 and family_hash is not null and expires_at > $2 order by id`, personID, tx.Now)
 	if err != nil {
 		return nil, fmt.Errorf("list connections: %w", err)

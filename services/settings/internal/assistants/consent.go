@@ -25,12 +25,12 @@ import (
 
 // askToConnect is what an assistant asks of a person, in the words of OAuth.
 type askToConnect struct {
-	ClientID            string `json:"client_id" required:"true" maxLength:"100" doc:"The assistant, as it has registered itself."`
+	ClientID            string `json:"client_id" required:"true" maxLength:"2048" doc:"The assistant: the id of its registration, or the address of its description (Client ID Metadata Document)."`
 	RedirectURI         string `json:"redirect_uri" required:"true" maxLength:"2048" doc:"Where the person is led back to; one that the assistant has registered."`
 	CodeChallenge       string `json:"code_challenge,omitempty" maxLength:"128" doc:"PKCE."`
 	CodeChallengeMethod string `json:"code_challenge_method,omitempty" maxLength:"20" doc:"S256; there is no other."`
-	Resource            string `json:"resource,omitempty" maxLength:"2048" doc:"What the tokens are for; left out for the only one there is."`
-	Scope               string `json:"scope,omitempty" maxLength:"1000" doc:"Permissions, separated by spaces; all when it names none."`
+	Resource            string `json:"resource,omitempty" maxLength:"2048" doc:"What the tokens are for, separated by spaces; left out for the only one there is."`
+	Scope               string `json:"scope,omitempty" maxLength:"1000" doc:"Permissions, separated by spaces; left out for all."`
 }
 
 // askedToConnect is what a person has to decide on.
@@ -90,6 +90,12 @@ func (r *Room) check(ctx context.Context, tx *db.Tx, in askToConnect) (assistant
 	if !challenge.MatchString(in.CodeChallenge) {
 		problems.Add("code_challenge", fault.NewProblem("challenge", "must be a SHA-256 in base64url"))
 	}
+	for _, p := range strings.Fields(in.Scope) {
+		if !slices.Contains(auth.Permissions, p) {
+			problems.Add("scope", typed.Unknown("permission", p))
+			break
+		}
+	}
 	if !r.isResource(in.Resource) {
 		problems.Add("resource", fault.NewProblem("unknown", "must be "+r.resource()))
 	}
@@ -104,43 +110,43 @@ func (r *Room) check(ctx context.Context, tx *db.Tx, in askToConnect) (assistant
 // resource is what tokens of assistants are for.
 func (r *Room) resource() string { return r.Config.PublicURL + mcp.Path }
 
-// isResource reports whether a name of a resource means ours. None means the only one there is.
-func (r *Room) isResource(name string) bool {
-	if name == "" {
-		return true
-	}
-	u, err := url.Parse(name)
-	if err != nil || u.Fragment != "" || u.User != nil {
-		return false
-	}
-	place := strings.ToLower(u.Scheme+"://"+u.Host) + strings.TrimSuffix(u.Path, "/")
-	return place == r.resource() || place == r.Config.PublicURL
+// isResource reports whether names of resources, separated by spaces, all mean ours. None means the only one there is.
+func (r *Room) isResource(names string) bool {
+	return !slices.ContainsFunc(strings.Fields(names), func(name string) bool {
+		u, err := url.Parse(name)
+		if err != nil || u.Fragment != "" || u.User != nil {
+			return true
+		}
+		place := strings.ToLower(u.Scheme+"://"+u.Host) + strings.TrimSuffix(u.Path, "/")
+		return place != r.resource() && place != r.Config.PublicURL
+	})
 }
 
-// askedFor are the permissions that a scope names, as far as the person holds them: all of theirs when it names none that exist.
+// askedFor are the permissions that a scope names, as far as the person holds them: all of theirs when it names none.
 func askedFor(who db.Actor, scope string) []string {
-	named := slices.DeleteFunc(strings.Fields(scope), func(p string) bool { return !slices.Contains(auth.Permissions, p) })
-	all := []string{}
-	for _, p := range auth.Permissions {
-		if who.Can(p) && (len(named) == 0 || p == auth.ViewContacts || slices.Contains(named, p)) {
-			all = append(all, p)
-		}
-	}
-	return all
+	held := slices.DeleteFunc(slices.Clone(auth.Permissions), func(p string) bool { return !who.Can(p) })
+	return within(held, strings.Fields(scope))
 }
 
 // checkConnection shows what an assistant asks for. Errors: 400 by the name of what is wrong, 409 when keys of the person's role do not
 // reach the API.
-func (r *Room) checkConnection(ctx context.Context, tx *db.Tx, in askToConnect) (askedToConnect, error) {
-	a, err := r.check(ctx, tx, in)
-	if err != nil {
-		return askedToConnect{}, err
+func (r *Room) checkConnection(ctx context.Context, d *db.DB, in askToConnect) (out askedToConnect, err error) {
+	if err := r.described(ctx, d, in.ClientID); err != nil {
+		return out, err
 	}
-	if err := mayConnect(ctx, tx); err != nil {
-		return askedToConnect{}, err
-	}
-	permissions := askedFor(tx.Who, in.Scope)
-	return askedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions)}, nil
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		a, err := r.check(ctx, tx, in)
+		if err != nil {
+			return err
+		}
+		if err := mayConnect(ctx, tx); err != nil {
+			return err
+		}
+		permissions := askedFor(tx.Who, in.Scope)
+		out = askedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions)}
+		return nil
+	})
+	return out, err
 }
 
 // mayConnect refuses somebody whose roles do not reach the API, or who holds no permission.
@@ -169,6 +175,7 @@ type connectInput struct {
 	State       string   `json:"state,omitempty" maxLength:"2048" doc:"Goes back to the assistant as it came."`
 	Permissions []string `json:"permissions" required:"true" maxItems:"20" doc:"What the assistant may do at most."`
 	Denied      []string `json:"denied,omitempty" maxItems:"500" doc:"Abilities that it may not use whatever its permissions, such as svc/delete-contact."`
+	ReadOnly    bool     `json:"read_only,omitempty" doc:"It may change nothing, whatever its permissions."`
 }
 
 // newConnection is a connection that waits for its assistant.
@@ -182,7 +189,20 @@ func (n newConnection) WithoutSecret() any { return newConnection{ID: n.ID} }
 
 // connect stores the consent of the caller and mails them that there is one. Errors: 403 without a session that has just seen the
 // password, 400 by the name of what is wrong, 409 for too many connections.
-func (r *Room) connect(ctx context.Context, tx *db.Tx, in connectInput) (newConnection, error) {
+func (r *Room) connect(ctx context.Context, d *db.DB, in connectInput) (out newConnection, err error) {
+	if err := r.described(ctx, d, in.ClientID); err != nil {
+		return out, err
+	}
+	err = d.Do(ctx, func(tx *db.Tx) (err error) {
+		if out, err = r.agree(ctx, tx, in); err != nil {
+			return err
+		}
+		return op.Audit(ctx, tx, "connect-assistant", "connection", out.ID.String())
+	})
+	return out, err
+}
+
+func (r *Room) agree(ctx context.Context, tx *db.Tx, in connectInput) (newConnection, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
 		return newConnection{}, err
 	}
@@ -225,9 +245,9 @@ func (r *Room) connect(ctx context.Context, tx *db.Tx, in connectInput) (newConn
 	}
 	id := db.NewID()
 	code, hash := secrets.New()
-	_, err = tx.Exec(ctx, `insert into connection (id, person_id, assistant_id, name, permissions, denied, redirect_uri, code_hash, code_challenge, code_expires_at, created_at, expires_at)
-		values (@id, @person, @assistant, @name, @permissions, @denied, @redirect, @code, @challenge, @until, @now, @until)`,
-		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "redirect": in.RedirectURI, "code": hash,
+	_, err = tx.Exec(ctx, `insert into connection (id, person_id, assistant_id, name, permissions, denied, read_only, redirect_uri, code_hash, code_challenge, code_expires_at, created_at, expires_at)
+		values (@id, @person, @assistant, @name, @permissions, @denied, @readonly, @redirect, @code, @challenge, @until, @now, @until)`,
+		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "readonly": in.ReadOnly, "redirect": in.RedirectURI, "code": hash,
 			"challenge": in.CodeChallenge, "until": tx.Now.Add(codeLife), "now": tx.Now})
 	if err != nil {
 		return newConnection{}, fmt.Errorf("store connection: %w", err)

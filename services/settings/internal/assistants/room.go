@@ -10,6 +10,8 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fetch"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/apps"
@@ -27,11 +29,14 @@ type Room struct {
 	changes changes
 	// stopping is closed when the process has to stop.
 	stopping <-chan struct{}
+	// client reads how programs describe themselves.
+	client *http.Client
 }
 
 // New makes the room, whose streams end when stopping is closed.
 func New(k *app.Kit, a *apps.Room, p *people.Room, stopping <-chan struct{}) *Room {
 	r := &Room{Kit: k, apps: a, people: p, stopping: stopping}
+	r.client = fetch.Client(r.fetch())
 	r.watchAbilities()
 	return r
 }
@@ -64,13 +69,16 @@ const (
 	failAbilityTaken = "The person who connected the assistant has taken this ability away from it."
 )
 
+// checks are limited per address, because they may read a description at the address that the caller names.
+var checks = []db.Limit{{N: 60, Per: time.Minute}}
+
 // Connections declares the operations on the caller's connected assistants. What follows a consent is OAuth: see oauth.go.
 func (r *Room) Connections(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-connections", Route: "GET /me/connections", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Doc: "List the assistants that the caller has connected."}, listConnections)
-	op.Add(set, op.Op{ID: "check-connection", Route: "GET /me/connections/check", Perm: op.SignedIn, PersonOnly: true, Ability: "-",
+	op.AddOutside(set, op.Op{ID: "check-connection", Route: "GET /me/connections/check", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Limits: checks,
 		Doc:   "Check what an assistant asks for before the caller agrees to it.",
 		Fails: op.Fails{"svc_conflict api_access": failAPIAccess}}, r.checkConnection)
-	op.Add(set, op.Op{ID: "connect-assistant", Route: "POST /me/connections", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated, Ability: "-", Record: "connection",
+	op.AddOutside(set, op.Op{ID: "connect-assistant", Route: "POST /me/connections", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated, Ability: "-", Record: "connection",
 		Doc: "Agree that an assistant acts in the caller's name. The answer says where to lead the caller now. The session needs to have seen the password within ten minutes.",
 		Fails: op.Fails{
 			"svc_conflict api_access": failAPIAccess,

@@ -270,10 +270,18 @@ func unlimited(w http.ResponseWriter) {
 	_ = control.SetWriteDeadline(time.Time{})
 }
 
-// refuse answers with a fault. A 401 says where to find out how to connect.
+// scopes are the permissions that lead to the abilities which assistants may use here.
+func (a *adapter) scopes() []string {
+	abilities := a.Abilities()
+	return slices.DeleteFunc(slices.Clone(auth.Permissions), func(p string) bool {
+		return p != auth.ViewContacts && !slices.ContainsFunc(abilities, func(x Ability) bool { return x.GetPermission() == p })
+	})
+}
+
+// refuse answers with a fault. A 401 says where to find out how to connect, and what to ask for.
 func (a *adapter) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.From(err).Status == http.StatusUnauthorized {
-		challenge := `Bearer resource_metadata="` + a.PublicURL + ResourcePath + Path + `"`
+		challenge := `Bearer resource_metadata="` + a.PublicURL + ResourcePath + Path + `", scope="` + strings.Join(a.scopes(), " ") + `"`
 		if kind, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {
 			challenge += `, error="invalid_token"`
 		}

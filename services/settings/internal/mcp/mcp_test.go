@@ -229,6 +229,7 @@ func TestWhoMayNotComeInIsRefused(t *testing.T) {
 				res, body := d.send("", initialize, headers...)
 				require.Equal(t, 401, res.StatusCode, body)
 				require.Contains(t, res.Header.Get("WWW-Authenticate"), `Bearer resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp"`)
+				require.Contains(t, res.Header.Get("WWW-Authenticate"), `scope="svc_manage_crm svc_view_contacts svc_manage_integrations"`, "no ability of contacts, bookings or forms is here")
 				require.Contains(t, body, "svc_unauthorized")
 			})
 		}

@@ -39,7 +39,7 @@ func names(tools []tool) []string {
 func (a *adapter) visible(c caller) []Ability {
 	return slices.DeleteFunc(a.Abilities(), func(x Ability) bool {
 		p := x.GetPermission()
-		return slices.Contains(c.actor.Denied, x.GetName()) || p != op.SignedIn && !(c.actor.Can(auth.ViewContacts) && c.actor.Can(p))
+		return c.actor.Lacks(x.GetName(), x.GetReadOnly()) || p != op.SignedIn && !(c.actor.Can(auth.ViewContacts) && c.actor.Can(p))
 	})
 }
 
@@ -52,7 +52,9 @@ func (a *adapter) find(c caller, name string) (Ability, error) {
 			return x, nil
 		}
 	}
-	if slices.Contains(c.actor.Denied, "svc/"+short) {
+	if slices.ContainsFunc(a.Abilities(), func(x Ability) bool {
+		return x.GetName() == "svc/"+short && c.actor.Lacks(x.GetName(), x.GetReadOnly())
+	}) {
 		return Ability{}, op.AbilityTaken()
 	}
 	return Ability{}, fault.New(404, "svc_not_found", "There is no such ability, or it is not open to you. discover-abilities lists those that are.")

@@ -217,7 +217,7 @@ func TestAConnectionMayNoMoreThanItsPersonAndEndsWhenTheyWant(t *testing.T) {
 		require.Equal(t, "cross_origin", c.With("Origin", "https://evil.example").Post("/me/connections", consent(client)).Fails(403, "svc_forbidden").Text("data.reason"))
 
 		require.Equal(t, []any{"svc_view_contacts", "svc_manage_forms"}, c.Get("/me/connections/check?"+url.Values{"client_id": {client}, "redirect_uri": {callback},
-			"code_challenge": {s256(verifier)}, "code_challenge_method": {"S256"}, "scope": {"svc_manage_forms openid"}}.Encode()).Is(200).Field("permissions"))
+			"code_challenge": {s256(verifier)}, "code_challenge_method": {"S256"}, "scope": {"svc_manage_forms"}}.Encode()).Is(200).Field("permissions"))
 		_, got := ask(t, s, "/oauth/token", forCode(client, codeOf(t, c.Post("/me/connections", consent(client, "scope", "svc_manage_forms")))))
 		require.Equal(t, "svc_view_contacts", got["scope"], "neither more than it asked for nor more than the person left it")
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -30,6 +31,7 @@ type connection struct {
 	ID, Name, Host string
 	Permissions    []string
 	Denied         []string
+	ReadOnly       bool       `json:"read_only"`
 	LastAddress    string     `json:"last_address"`
 	LastUsedAt     *time.Time `json:"last_used_at"`
 }
@@ -71,8 +73,80 @@ func (p *pages) endAssistant(w http.ResponseWriter, r *http.Request) {
 	p.leadOn(w, r, in(p.Reader(r), assistantsPath))
 }
 
-// asking are the parameters with which an assistant leads a person here. They go through the form as they came.
+// ask is what an assistant asks for: the parameters of OAuth that asking names, as they came. They go through the form unchanged.
+type ask url.Values
+
 var asking = []string{"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "resource", "scope", "state"}
+
+// askOf is what a query or a form asks for.
+func askOf(in url.Values) ask {
+	a := ask{}
+	for _, name := range asking {
+		if values := in[name]; len(values) > 0 {
+			a[name] = values
+		}
+	}
+	return a
+}
+
+// one is the value of a parameter, or "" if there are several. Those of resource, of which OAuth allows several, stand one behind the other.
+func (a ask) one(name string) string {
+	if len(a[name]) > 1 && name != "resource" {
+		return ""
+	}
+	return strings.Join(a[name], " ")
+}
+
+// forAPI are the parameters that the API checks.
+func (a ask) forAPI() map[string]any {
+	all := map[string]any{"client_id": a.one("client_id"), "redirect_uri": a.one("redirect_uri")}
+	for _, name := range []string{"code_challenge", "code_challenge_method", "resource", "scope"} {
+		if v := a.one(name); v != "" {
+			all[name] = v
+		}
+	}
+	return all
+}
+
+// hidden are the fields of the form that ask for the same.
+func (a ask) hidden() (all []hidden) {
+	for _, name := range asking {
+		for _, value := range a[name] {
+			all = append(all, hidden{name, value})
+		}
+	}
+	return all
+}
+
+// wrong is the error of OAuth in what the API does not check: a parameter that comes several times, and the kind of answer.
+func (a ask) wrong() string {
+	for name, values := range a {
+		if len(values) > 1 && name != "resource" {
+			return "invalid_request"
+		}
+	}
+	switch a.one("response_type") {
+	case "code":
+		return ""
+	case "":
+		return "invalid_request"
+	}
+	return "unsupported_response_type"
+}
+
+// refusals are the errors of OAuth by the parameter that the API refuses; another one is invalid_request.
+var refusals = map[string]string{"resource": "invalid_target", "scope": "invalid_scope"}
+
+// refused is the error of OAuth for what the API refuses.
+func refused(f *fault.Fault) string {
+	code := ""
+	for name := range web.Problems(f) {
+		if code = refusals[name]; code == "" {
+			return "invalid_request"
+		}
+	}
+	return cmp.Or(code, "invalid_request")
+}
 
 // hidden is a field of a form that nobody sees.
 type hidden struct{ Name, Value string }
@@ -83,6 +157,8 @@ type connect struct {
 	Permissions       []string
 	Abilities         []ability
 	Hidden            []hidden
+	// ReadOnly lets it change nothing.
+	ReadOnly bool
 	// Chosen are the permissions that stay ticked, and Kept the abilities.
 	Chosen, Kept []string
 	// AskPassword asks for the password as well.
@@ -144,7 +220,7 @@ func (c connect) Permits(permission string) bool { return slices.Contains(c.Chos
 func (connect) Always(permission string) bool    { return isViewing(permission) }
 
 func (p *pages) showConnect(w http.ResponseWriter, r *http.Request) {
-	c, ok := p.asked(w, r, r.URL.Query(), connectPath+"?"+r.URL.RawQuery)
+	c, ok := p.asked(w, r, askOf(r.URL.Query()), connectPath+"?"+r.URL.RawQuery)
 	if !ok {
 		return
 	}
@@ -159,9 +235,9 @@ func (p *pages) askToConnect(w http.ResponseWriter, r *http.Request, status int,
 	p.Render(w, r, status, "connect", web.Page{Title: p.Reader(r).T("account_connect"), Narrow: true, Scripts: []string{"account.js"}, Alternate: languages(r), Data: c})
 }
 
-// asked reads what an assistant asks for. If the person cannot decide on that, it answers and returns ok false: with a page if the
+// asked looks at what an assistant asks for. If the person cannot decide on that, it answers and returns ok false: with a page if the
 // address to lead back to cannot be trusted, else with the error of OAuth there.
-func (p *pages) asked(w http.ResponseWriter, r *http.Request, q url.Values, here string) (c connect, ok bool) {
+func (p *pages) asked(w http.ResponseWriter, r *http.Request, a ask, here string) (c connect, ok bool) {
 	who, ok := p.withAccount(w, r, here)
 	if !ok {
 		return c, false
@@ -172,30 +248,25 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, q url.Values, here
 		return c, false
 	}
 	check := url.Values{}
-	for name, value := range fields(q) {
+	for name, value := range a.forAPI() {
 		check.Set(name, value.(string))
 	}
 	// With GET, because the person comes from another site.
 	err := p.CallAs(w, r, http.MethodGet, "/me/connections/check?"+check.Encode(), nil, &c)
-	if err == nil && q.Get("response_type") != "code" {
-		p.leadBack(w, r, q, "unsupported_response_type")
-		return c, false
-	}
-	if err == nil {
-		c.Login = who.Login
-		for i, a := range c.Abilities {
-			c.Abilities[i] = a.in(t.Language)
-		}
-		for _, name := range asking {
-			c.Hidden = append(c.Hidden, hidden{name, q.Get(name)})
+	wrong := a.wrong()
+	if err == nil && wrong == "" {
+		c.Login, c.Hidden = who.Login, a.hidden()
+		for i, x := range c.Abilities {
+			c.Abilities[i] = x.in(t.Language)
 		}
 		return c, true
 	}
 	f := fault.From(err)
-	wrong := web.Problems(f)
-	_, target := wrong["resource"]
+	// Without this mark nobody knows whether the address is the client's.
 	checked, _ := f.Data["lead_back"].(bool)
 	switch {
+	case err == nil:
+		p.leadBack(w, r, a, wrong)
 	case f.Status == http.StatusConflict:
 		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_role")})
 	case f.Status != http.StatusBadRequest:
@@ -203,48 +274,31 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, q url.Values, here
 		p.Message(w, r, status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: problem})
 	case !checked:
 		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_broken_text")})
-	case target:
-		p.leadBack(w, r, q, "invalid_target")
 	default:
-		p.leadBack(w, r, q, "invalid_request")
+		p.leadBack(w, r, a, cmp.Or(wrong, refused(f)))
 	}
 	return c, false
-}
-
-// fields are the parameters that the API takes, without empty ones.
-func fields(q url.Values) map[string]any {
-	all := map[string]any{}
-	for _, name := range asking {
-		if v := q.Get(name); v != "" && name != "response_type" && name != "state" {
-			all[name] = v
-		}
-	}
-	for _, name := range []string{"client_id", "redirect_uri"} {
-		all[name] = q.Get(name)
-	}
-	return all
 }
 
 // connect agrees to what an assistant asks for, or refuses, and leads back to it.
 func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if r.PostFormValue("client_id") == "" {
+	_ = r.ParseForm() // what cannot be read asks for nothing
+	a := askOf(r.PostForm)
+	if len(a) == 0 {
 		p.leadOn(w, r, in(p.Reader(r), assistantsPath))
 		return
 	}
 	// Whoever signs in meanwhile comes back to the question, not to the answer.
-	again := url.Values{}
-	for _, name := range asking {
-		again.Set(name, r.PostForm.Get(name))
-	}
-	c, ok := p.asked(w, r, r.PostForm, connectPath+"?"+again.Encode())
+	c, ok := p.asked(w, r, a, connectPath+"?"+url.Values(a).Encode())
 	if !ok {
 		return
 	}
 	t := p.Reader(r)
 	c.Chosen, c.Kept = r.PostForm["permission"], r.PostForm["ability"]
-	if r.PostForm.Get("answer") != "allow" {
-		p.leadBack(w, r, r.PostForm, "access_denied")
+	c.ReadOnly = r.PostForm.Get("answer") == "read"
+	if !c.ReadOnly && r.PostForm.Get("answer") != "allow" {
+		p.leadBack(w, r, a, "access_denied")
 		return
 	}
 	if c.AskPassword = r.PostForm.Has("password"); c.AskPassword {
@@ -255,16 +309,13 @@ func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	ask := fields(r.PostForm)
-	ask["permissions"] = append(slices.Clone(c.Chosen), c.always()...)
-	ask["denied"] = c.denied()
-	if state := r.PostForm.Get("state"); state != "" {
-		ask["state"] = state
-	}
+	agreed := a.forAPI()
+	agreed["permissions"] = append(slices.Clone(c.Chosen), c.always()...)
+	agreed["denied"], agreed["read_only"], agreed["state"] = c.denied(), c.ReadOnly, a.one("state")
 	var made struct {
 		RedirectTo string `json:"redirect_to"`
 	}
-	err := p.CallAs(w, r, http.MethodPost, "/me/connections", ask, &made)
+	err := p.CallAs(w, r, http.MethodPost, "/me/connections", agreed, &made)
 	switch {
 	case err == nil:
 		p.sendOn(w, r, made.RedirectTo, web.Message{Icon: "check", Tone: "good", Title: t.T("account_connect_done")})
@@ -288,8 +339,8 @@ func (c connect) always() []string {
 }
 
 // leadBack leads to the assistant's address, which was checked, with an error of OAuth.
-func (p *pages) leadBack(w http.ResponseWriter, r *http.Request, q url.Values, problem string) {
-	to, err := url.Parse(q.Get("redirect_uri"))
+func (p *pages) leadBack(w http.ResponseWriter, r *http.Request, a ask, problem string) {
+	to, err := url.Parse(a.one("redirect_uri"))
 	if err != nil {
 		p.NotFound(w, r)
 		return
@@ -297,7 +348,7 @@ func (p *pages) leadBack(w http.ResponseWriter, r *http.Request, q url.Values, p
 	back := to.Query()
 	back.Set("error", problem)
 	back.Set("iss", p.options.PublicURL)
-	if state := q.Get("state"); state != "" {
+	if state := a.one("state"); state != "" {
 		back.Set("state", state)
 	}
 	to.RawQuery = back.Encode()

@@ -91,6 +91,10 @@ func TestAnAssistantIsConnectedByItsPersonOnAPage(t *testing.T) {
 		}
 		require.Equal(t, "access_denied", ledTo(t, answer("answer", "deny")).Get("error"))
 		require.NotEmpty(t, ledTo(t, answer()).Get("code"))
+		require.NotEmpty(t, ledTo(t, answer("answer", "read")).Get("code"))
+		var reads []bool
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select array_agg(read_only order by id) from connection`).Scan(&reads))
+		require.Equal(t, []bool{false, true}, reads)
 		list := do(t, s, "GET", "/account/assistants", nil, me...)
 		require.Contains(t, list.body, "/mcp", "a code that nobody used connects no assistant")
 
@@ -131,6 +135,8 @@ func TestAnAssistantIsConnectedByItsPersonOnAPage(t *testing.T) {
 			"plain PKCE":             {"code_challenge_method", "plain", "invalid_request"},
 			"another resource":       {"resource", "https://evil.example/mcp", "invalid_target"},
 			"a token without a code": {"response_type", "token", "unsupported_response_type"},
+			"no kind of answer":      {"response_type", "", "invalid_request"},
+			"an unknown scope":       {"scope", "svc_view_contacts openid", "invalid_scope"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, method := range []string{"GET", "POST"} {
@@ -154,6 +160,20 @@ func TestAnAssistantIsConnectedByItsPersonOnAPage(t *testing.T) {
 				}
 			})
 		}
+		open := func(more url.Values) page {
+			return do(t, s, "GET", "/account/connect?"+in.Encode()+"&"+more.Encode(), nil, me...)
+		}
+		for _, more := range []url.Values{{"client_id": in["client_id"]}, {"redirect_uri": {"https://evil.example/cb"}}, {"redirect_uri": in["redirect_uri"]}} {
+			require.Empty(t, open(more).header.Get("Refresh"), "%v", more)
+		}
+		for name, more := range map[string]url.Values{"invalid_request": {"scope": {"", ""}}, "invalid_target": {"resource": {"https://evil.example/mcp"}}} {
+			require.Equal(t, name, ledTo(t, open(more)).Get("error"))
+		}
+		two := open(url.Values{"resource": {"http://localhost:8080"}})
+		require.Equal(t, 2, strings.Count(two.body, `name="resource"`), "each is ours, and goes through the form")
+		twice := open(url.Values{"state": {"another"}}).header.Get("Refresh")
+		require.Contains(t, twice, "error=invalid_request")
+		require.NotContains(t, twice, "state=", "of two nobody knows which is the assistant's")
 		in.Set("answer", "allow")
 		evil := do(t, s, "POST", "/account/connect", in, append(me, "Origin", "https://evil.example")...)
 		require.Empty(t, evil.header.Get("Refresh"))
