@@ -5119,6 +5119,8 @@ export interface components {
             name: string;
             /** @description What it may do at most. */
             permissions: string[];
+            /** @description It may change nothing, whatever the permissions. */
+            read_only: boolean;
         };
         Consent: {
             /**
@@ -20083,7 +20085,8 @@ export interface operations {
                      *             "svc_manage_crm",
                      *             "svc_view_contacts"
                      *           ],
-                     *           "denied": []
+                     *           "denied": [],
+                     *           "read_only": false
                      *         }
                      *       ],
                      *       "next_cursor": null,
@@ -20129,7 +20132,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The assistant, as it has registered itself. */
+                    /** @description The assistant: the id of its registration, or the address of its description (Client ID Metadata Document). */
                     client_id: string;
                     /** @description PKCE. */
                     code_challenge?: string;
@@ -20139,11 +20142,13 @@ export interface operations {
                     denied?: string[];
                     /** @description What the assistant may do at most. */
                     permissions: string[];
+                    /** @description It may change nothing, whatever its permissions. */
+                    read_only?: boolean;
                     /** @description Where the person is led back to; one that the assistant has registered. */
                     redirect_uri: string;
-                    /** @description What the tokens are for; left out for the only one there is. */
+                    /** @description What the tokens are for, separated by spaces; left out for the only one there is. */
                     resource?: string;
-                    /** @description Permissions, separated by spaces; all when it names none. */
+                    /** @description Permissions, separated by spaces; left out for all. */
                     scope?: string;
                     /** @description Goes back to the assistant as it came. */
                     state?: string;
@@ -20212,7 +20217,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The assistant, as it has registered itself.
+                 * @description The assistant: the id of its registration, or the address of its description (Client ID Metadata Document).
                  * @example c4e48b19-255d-4093-86ee-390d9334cb7b
                  */
                 client_id: string;
@@ -20231,11 +20236,11 @@ export interface operations {
                  * @example S256
                  */
                 code_challenge_method?: string;
-                /** @description What the tokens are for; left out for the only one there is. */
+                /** @description What the tokens are for, separated by spaces; left out for the only one there is. */
                 resource?: string;
                 /**
-                 * @description Permissions, separated by spaces; all when it names none.
-                 * @example svc_manage_forms openid
+                 * @description Permissions, separated by spaces; left out for all.
+                 * @example svc_manage_forms
                  */
                 scope?: string;
             };
@@ -25513,7 +25518,8 @@ export interface operations {
                      *             "svc_manage_crm",
                      *             "svc_view_contacts"
                      *           ],
-                     *           "denied": []
+                     *           "denied": [],
+                     *           "read_only": false
                      *         }
                      *       ],
                      *       "sessions": [
