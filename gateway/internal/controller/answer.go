@@ -59,6 +59,8 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		a.write(w, r, path, fault.NoRoute())
+	case r.URL.Path == tooMuchPath:
+		a.write(w, r, "/v1/", fault.New(http.StatusRequestEntityTooLarge, "svc_too_large", "The request or its answer is too large. Ask for less at once."))
 	case r.URL.Path == tooLargePath:
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(30 * time.Second))
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, drained))

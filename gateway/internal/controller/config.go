@@ -68,6 +68,7 @@ const (
 	unknownPath     = "/unknown"
 	unavailablePath = "/unavailable"
 	tooLargePath    = "/too-large"
+	tooMuchPath     = "/too-much"
 )
 
 // Priorities of routers: the catch-all, the routes from level 0 on, three for each level, the body limit, the marker.

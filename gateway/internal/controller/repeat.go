@@ -16,6 +16,7 @@ const (
 	keyed     = "KEYED"
 	whole     = "WHOLE"
 	tooLong   = "TOO-LONG"
+	tooMuch   = "TOO-MUCH"
 )
 
 // repetition is a row of the table of what is repeated.
@@ -39,11 +40,11 @@ type repetition struct {
 //	every other                  |           |                 | never
 //
 // A body that says no length is refused while it is kept. Of a POST the service has to refuse it, in its own words and by its own limit, so it is
-// not kept. A GET is read to its end before anything is known of its body; what is too long then is told in our shape (TOO-LONG). Not so of abilities,
-// because a service answers 413 itself if the answer would be too long, and its words have to pass.
+// not kept. A GET is read to its end before anything is known of its body; what is too long then is told in our shape (TOO-LONG). The service of an ability
+// answers 413 as well, if its answer would be too long, and Traefik does not tell one from the other, so the sentence is about both (TOO-MUCH).
 var repetitions = []repetition{
 	{elsewhere, []string{classPage, classAsset, classRest, classPublic}, reading, []string{tooLong, outage, elsewhere, again}},
-	{elsewhere, []string{classAbility}, reading, []string{outage, elsewhere, again}},
+	{elsewhere, []string{classAbility}, reading, []string{tooMuch, outage, elsewhere, again}},
 	{keyed, []string{classRest, classPublic, classAbility}, recognised, []string{outage, elsewhere, again}},
 }
 
@@ -99,5 +100,6 @@ func repeating() map[string]Middleware {
 		elsewhere: {Buffering: &Buffering{MaxRequestBodyBytes: proto.MostBody, RetryExpression: most(502, 5) + " || " + most(504, 2) + " || " + most(503, 1)}},
 		whole:     {Buffering: &Buffering{MaxRequestBodyBytes: proto.MostBody}},
 		tooLong:   {Errors: &Errors{Status: []string{"413"}, Service: answers, Query: tooLargePath}},
+		tooMuch:   {Errors: &Errors{Status: []string{"413"}, Service: answers, Query: tooMuchPath}},
 	}
 }

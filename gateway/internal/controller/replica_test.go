@@ -144,8 +144,8 @@ func TestABodyWithoutALengthIsRefusedInOurShapeAndFillsNoDisk(t *testing.T) {
 				w.WriteHeader(http.StatusRequestEntityTooLarge)
 				_, _ = w.Write(fault.TooLarge(limit).Body("the-service"))
 			}
-		}), "POST /forms/{id}/submit public replays", "POST /forms", "GET /forms", "GET /submissions/public public", "page /f/", "page /_ui/forms/"))
-		for _, request := range []string{"POST /v1/forms/1/submit", "POST /v1/forms", "GET /v1/forms", "GET /v1/submissions/public", "GET /f/1", "GET /_ui/forms/x.js"} {
+		}), "POST /forms/{id}/submit public replays", "POST /forms", "GET /forms", "GET /submissions/public public", "GET /abilities/svc/list-forms/run", "page /f/", "page /_ui/forms/"))
+		for _, request := range []string{"POST /v1/forms/1/submit", "POST /v1/forms", "GET /v1/forms", "GET /v1/submissions/public", "GET /v1/abilities/svc/list-forms/run", "GET /f/1", "GET /_ui/forms/x.js"} {
 			for name, most := range map[string]int64{"36 MB": 36_000_000, "endless": 1 << 40} {
 				method, path, _ := strings.Cut(request, " ")
 				body := &endless{}
@@ -174,7 +174,7 @@ func TestABodyWithoutALengthIsRefusedInOurShapeAndFillsNoDisk(t *testing.T) {
 	}
 }
 
-// An answer may be too large as well, and the service says so in its own words.
+// An answer may be too large as well. The service's own words pass where the gateway keeps no body, and of an ability its sentence says so.
 func TestAServicesOwnRefusalOfItsSizeStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, nil)
