@@ -296,4 +296,12 @@ func TestEachAbilityIsSaidInEveryLanguageOfThePeopleWhoConsent(t *testing.T) {
 			require.Regexp(t, `^\p{Lu}.*\.$`, does, "%s %s", language, name)
 		}
 	}
+	// The portal names them too, in the audit log and where assistants are given them. It holds its languages to English itself.
+	raw, err := os.ReadFile("../services/settings/internal/portal/web/src/settings/text/en.json")
+	require.NoError(t, err)
+	var texts map[string]string
+	require.NoError(t, json.Unmarshal(raw, &texts))
+	for _, name := range want {
+		require.Contains(t, texts, "settings.action."+name, "the portal has no name for it")
+	}
 }

@@ -36,13 +36,12 @@ type connection struct {
 	LastUsedAt     *time.Time `json:"last_used_at"`
 }
 
-// Not are the abilities that the assistant may not use, as words.
-func (c connection) Not() string {
-	words := make([]string, len(c.Denied))
-	for i, name := range c.Denied {
-		words[i] = strings.ReplaceAll(strings.TrimPrefix(name, "svc/"), "-", " ")
+// Not are the abilities that the person took away.
+func (c connection) Not(language string) (all []ability) {
+	for _, name := range c.Denied {
+		all = append(all, ability{Name: name, Does: strings.ReplaceAll(strings.TrimPrefix(name, "svc/"), "-", " ")}.in(language))
 	}
-	return strings.Join(words, ", ")
+	return all
 }
 
 func (p *pages) showAssistants(w http.ResponseWriter, r *http.Request) {

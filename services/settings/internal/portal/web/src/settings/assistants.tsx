@@ -17,7 +17,7 @@ import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
-import { roleName } from "./data"
+import { actionName, roleName } from "./data"
 import { Loaded } from "./frame"
 
 type Status = Schema<"AIStatus">
@@ -87,7 +87,7 @@ function Connected() {
               <li key={c.id} className="switch">
                 <span className="switch-text">
                   <b>{c.name}</b>
-                  <small className="soft">{c.host} · {t("settings.connected_since", { when: dateText(c.created_at) })} · {c.last_used_at ? t("settings.connected_used", { when: agoText(c.last_used_at) }) : t("settings.connected_unused")}</small>
+                  <small className="soft">{c.host} · {c.read_only && t("settings.connected_reads") + " · "}{t("settings.connected_since", { when: dateText(c.created_at) })} · {c.last_used_at ? t("settings.connected_used", { when: agoText(c.last_used_at) }) : t("settings.connected_unused")}</small>
                 </span>
                 <Button small icon={<Unplug aria-hidden />} aria-label={t("settings.disconnect_one", { name: c.name })} onClick={() => void end(c.id, c.name)}>{t("settings.disconnect")}</Button>
               </li>
@@ -98,6 +98,8 @@ function Connected() {
     </Panel>
   )
 }
+
+const labelOf = (a: Ability) => actionName(a.name.replace(/^svc\//, ""), a.label)
 
 const shows = ["exposed", "hidden", "reads", "changes"] as const
 const fits: Record<(typeof shows)[number], (a: Ability) => boolean> = { exposed: (a) => a.mcp, hidden: (a) => !a.mcp, reads: (a) => a.readonly, changes: (a) => !a.readonly }
@@ -118,7 +120,7 @@ function Abilities({ status }: { status: Status }) {
   })
   const words = plain(search.search ?? "")
   const show = shows.find((x) => x === search.show)
-  const shown = status.abilities.filter((a) => (plain(a.label).includes(words) || a.name.includes(words)) && (!show || fits[show](a)))
+  const shown = status.abilities.filter((a) => (plain(labelOf(a)).includes(words) || a.name.includes(words)) && (!show || fits[show](a)))
   const [all, setAll] = useState(false)
   const first = all || words !== "" || show ? shown : shown.slice(0, 20)
   const at = (next: { search?: string; show?: string }) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
@@ -135,10 +137,10 @@ function Abilities({ status }: { status: Status }) {
             {first.map((a) => (
               <li key={a.name} className="switch">
                 <span className="switch-text">
-                  <span className="row"><b>{a.label}</b>{a.readonly ? <span className="tag"><Eye aria-hidden />{t("settings.reads")}</span> : <span className="tag"><PencilLine aria-hidden />{t("settings.writes")}</span>}{a.mcp !== a.default && <span className="tag">{t("settings.decided")}</span>}</span>
+                  <span className="row"><b>{labelOf(a)}</b>{a.readonly ? <span className="tag"><Eye aria-hidden />{t("settings.reads")}</span> : <span className="tag"><PencilLine aria-hidden />{t("settings.writes")}</span>}{a.mcp !== a.default && <span className="tag">{t("settings.decided")}</span>}</span>
                   <code className="soft small">{a.name}</code>
                 </span>
-                <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: a.label })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
+                <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: labelOf(a) })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
               </li>
             ))}
           </ul>

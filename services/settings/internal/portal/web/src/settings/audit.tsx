@@ -10,6 +10,7 @@ import { Choice, List, Tools, Total, useList, type Column } from "@/kit/list"
 import { countFilters } from "@/kit/search"
 import { Head } from "@/kit/shell"
 import { t, tOr } from "@/kit/text"
+import { actionName } from "./data"
 
 type Entry = Schema<"AuditEntry">
 
@@ -20,10 +21,11 @@ type Channel = (typeof channels)[number]
 /** Where a record of a type can be looked at. */
 const screens: Record<string, string> = { contact: "/contacts/$id", organization: "/organizations/$id", appointment: "/appointments/$id", service: "/services/$id", form: "/forms/$id", webhook: "/webhooks/$id", user: "/people/$id", staff: "/people/$id" }
 /** Actions on one's own account, which are no abilities. */
-const ofAccounts = ["sign-in", "sign-out", "passkey-sign-in", "reset-password", "accept-invitation", "create-application-password", "delete-application-password", "confirm-two-factor", "end-two-factor", "reset-two-factor", "connect-assistant"]
+const ofAccounts = ["sign-in", "sign-out", "passkey-sign-in", "reset-password", "accept-invitation", "create-application-password", "delete-application-password", "confirm-two-factor", "end-two-factor", "reset-two-factor", "connect-assistant", "delete-connection", "end-user-connection", "revoke-connection", "end-reused-connection"]
 
-/** The name of an action is that of the API; it is shown as words. */
-const actionText = (action: string) => action.charAt(0).toUpperCase() + action.slice(1).replaceAll("-", " ")
+/** A name of the API as words. */
+const words = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ")
+const actionText = (action: string) => actionName(action, words(action))
 
 export function Audit() {
   const search = route.useSearch()
@@ -33,7 +35,7 @@ export function Audit() {
   const list = useList<Entry>(["audit_entry", "list", search], (cursor, signal) =>
     take(api.GET("/audit-log", { params: { query: { channel, action: search.action, cursor, per_page: 50 } }, signal })))
   const abilities = useQuery({ queryKey: ["abilities"], queryFn: () => take(api.GET("/integrations/ai")), staleTime: 5 * 60_000, select: (x) => x.abilities.filter((a) => !a.readonly).map((a) => a.name.replace(/^svc\//, "")) }).data ?? []
-  const actions = [...new Set([...abilities, ...ofAccounts, ...(search.action ? [search.action] : [])])].sort()
+  const actions = [...new Set([...abilities, ...ofAccounts, ...(search.action ? [search.action] : [])])].sort((a, b) => actionText(a).localeCompare(actionText(b)))
   const columns = useMemo((): Column<Entry>[] => [
     { key: "who", label: t("settings.audit.who"), cell: (e) => (
       <span className="cell-main">
@@ -70,11 +72,11 @@ export function Audit() {
 /** So many changed fields stand in the list; the others open. */
 const most = 3
 
-/** What changed, before and after. Fields have the API's names, as actions have. */
+/** What changed, before and after. Fields have the API's names. */
 function Changes({ changes }: { changes: NonNullable<Entry["changes"]> }) {
   const all = (Object.entries(changes) as [string, { old: unknown; new: unknown }][]).sort(([a], [b]) => a.localeCompare(b))
   const row = ([name, c]: (typeof all)[number]) => (
-    <li key={name}><span className="soft">{actionText(name.replace(/[._]/g, " "))}</span> <del>{valueText(c.old)}</del> <span aria-hidden>→</span> <ins>{valueText(c.new)}</ins></li>
+    <li key={name}><span className="soft">{words(name.replace(/[._]/g, " "))}</span> <del>{valueText(c.old)}</del> <span aria-hidden>→</span> <ins>{valueText(c.new)}</ins></li>
   )
   return (
     <>
@@ -102,8 +104,8 @@ const valueText = (v: unknown): string => {
 
 function Subject({ e }: { e: Entry }) {
   if (!e.record_type) return null
-  const words = tOr("settings.record." + e.record_type, actionText(e.record_type.replaceAll("_", "-")))
+  const type = tOr("settings.record." + e.record_type, words(e.record_type.replaceAll("_", "-")))
   const to = screens[e.record_type]
-  if (!to || !e.record_id) return <span className="cell-main"><span>{words}</span><small className="cell-text">{e.record_id}</small></span>
-  return <span className="cell-main"><Link to={to as "/contacts/$id"} params={{ id: e.record_id }}>{words}</Link><small className="cell-text num">{e.record_id.slice(-8)}</small></span>
+  if (!to || !e.record_id) return <span className="cell-main"><span>{type}</span><small className="cell-text">{e.record_id}</small></span>
+  return <span className="cell-main"><Link to={to as "/contacts/$id"} params={{ id: e.record_id }}>{type}</Link><small className="cell-text num">{e.record_id.slice(-8)}</small></span>
 }
