@@ -73,11 +73,27 @@ func (r *Room) exposed() []mcp.Ability {
 }
 
 // Adapter serves the Model Context Protocol.
-func (r *Room) Adapter() http.Handler {
+func (r *Room) Adapter() http.Handler { return r.adapter }
+
+// cancelChannel is where replicas tell each other which calls of assistants are cancelled.
+const cancelChannel = "settings_cancelled"
+
+func (r *Room) newAdapter() *mcp.Adapter {
 	return mcp.New(mcp.Options{PublicURL: r.Config.PublicURL,
 		// Without a gateway, as in a test of this service alone, the service is its own.
 		Gateway: cmp.Or(r.Config.GatewayURL, r.Config.BaseURL),
-		Auth:    r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions")})
+		Auth:    r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions"),
+		Elsewhere: func(ctx context.Context, call string) error {
+			return r.DB.Do(ctx, func(tx *db.Tx) error { return tx.Notify(ctx, cancelChannel, call) })
+		}})
+}
+
+// hearCancelled ends the calls that clients cancel at another replica, until ctx ends. One that is missed while the connection is lost runs to its end.
+func (r *Room) hearCancelled(ctx context.Context) {
+	r.DB.Listen(ctx, cancelChannel, func(context.Context) error { return nil }, func(_ context.Context, call string) error {
+		r.adapter.Cancel(call)
+		return nil
+	})
 }
 
 // watchAbilities makes changes be told of all that decides which abilities a caller has.
@@ -169,24 +185,14 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return aIStatus{}, err
 	}
-	var decided app.Assistants
-	if _, err := document.Lock(ctx, tx, document.Assistants, &decided); err != nil {
-		return aIStatus{}, err
-	}
-	next := app.Assistants{Abilities: maps.Clone(decided.Abilities)}
-	if next.Abilities == nil {
-		next.Abilities = map[string]bool{}
-	}
-	maps.Copy(next.Abilities, in.Abilities)
-	if !maps.Equal(next.Abilities, decided.Abilities) {
-		if _, err := document.Write(ctx, tx, document.Assistants, next); err != nil {
-			return aIStatus{}, err
+	decided, _, err := document.Change(ctx, tx, document.Assistants, publishExposure, func(doc *app.Assistants) error {
+		if doc.Abilities == nil {
+			doc.Abilities = map[string]bool{}
 		}
-		if err := publishExposure(ctx, tx, []string{"abilities"}); err != nil {
-			return aIStatus{}, err
-		}
-	}
-	return r.aiStatusWith(reach, next), nil
+		maps.Copy(doc.Abilities, in.Abilities)
+		return nil
+	})
+	return r.aiStatusWith(reach, decided), err
 }
 
 // isAbility reports whether a service has this ability, whatever its app.

@@ -1,6 +1,7 @@
 package assistants
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/apps"
 	"frontdesk/services/settings/internal/document"
+	"frontdesk/services/settings/internal/mcp"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/sessions"
 )
@@ -30,13 +32,14 @@ type Room struct {
 	// stopping is closed when the process has to stop.
 	stopping <-chan struct{}
 	// client reads how programs describe themselves.
-	client *http.Client
+	client  *http.Client
+	adapter *mcp.Adapter
 }
 
 // New makes the room, whose streams end when stopping is closed.
 func New(k *app.Kit, a *apps.Room, p *people.Room, stopping <-chan struct{}) *Room {
 	r := &Room{Kit: k, apps: a, people: p, stopping: stopping}
-	r.client = fetch.Client(r.fetch())
+	r.client, r.adapter = fetch.Client(r.fetch()), r.newAdapter()
 	r.watchAbilities()
 	return r
 }
@@ -51,6 +54,7 @@ func (r *Room) Parts() app.Parts {
 			app.Records(app.Rows[uuid.UUID]{Topic: proto.IdentityTopic, Table: "access_token", Prefix: auth.TokenKey(""), Where: "expires_at > now()",
 				Unversioned: true, EndForGood: true, Emit: publishTokens}),
 		},
+		Run: []func(context.Context){r.hearCancelled},
 		Jobs: []app.Job{
 			{Name: "connections", Every: time.Minute, Run: r.endExpiredConnections},
 			{Name: "assistants", Every: time.Hour, Run: r.deleteUnusedAssistants},

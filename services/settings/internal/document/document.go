@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"frontdesk/libs/app"
@@ -70,6 +71,32 @@ func Write(ctx context.Context, tx *db.Tx, key string, v any) (version int64, er
 	return version, tx.ChangedFrom(json.RawMessage(before), json.RawMessage(raw))
 }
 
+// Change locks the document under key, compares its version with the one that the caller has seen, and lets edit change it. What differs then is stored and
+// published; publish is nil for a document that is not. An error of edit is that of Change.
+func Change[T any](ctx context.Context, tx *db.Tx, key string, publish Publisher, edit func(*T) error) (doc T, version int64, err error) {
+	if version, err = Lock(ctx, tx, key, &doc); err != nil {
+		return doc, 0, err
+	}
+	if err := tx.Match(version); err != nil {
+		return doc, 0, err
+	}
+	before, err := json.Marshal(doc)
+	if err != nil {
+		return doc, 0, fmt.Errorf("encode document %s: %w", key, err)
+	}
+	if err := edit(&doc); err != nil {
+		return doc, 0, err
+	}
+	changed := Differences(json.RawMessage(before), doc)
+	if len(changed) == 0 {
+		return doc, version, nil
+	}
+	if version, err = Write(ctx, tx, key, doc); err != nil || publish == nil {
+		return doc, version, err
+	}
+	return doc, version, publish(ctx, tx, changed)
+}
+
 // Publish publishes a document in the shape that other services read. changed names its top-level keys that differ
 // from the version before.
 func Publish(ctx context.Context, tx *db.Tx, key string, version int64, changed []string, v any) error {
@@ -83,14 +110,15 @@ func Differences(a, b any) []string {
 	right, _ := json.Marshal(b)
 	_ = json.Unmarshal(left, &x)
 	_ = json.Unmarshal(right, &y)
-	names := []string{}
-	for k, v := range y {
-		if string(x[k]) != string(v) {
-			names = append(names, k)
+	both := maps.Clone(x)
+	maps.Copy(both, y)
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range both {
+			if string(x[name]) != string(y[name]) && !yield(name) {
+				return
+			}
 		}
-	}
-	slices.Sort(names)
-	return names
+	})
 }
 
 // Publisher publishes a document, which is locked. changed names the fields that differ from the version before.

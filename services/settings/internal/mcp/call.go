@@ -24,7 +24,7 @@ const (
 )
 
 // run calls the API for a tool, with the caller's credential.
-func (a *adapter) run(ctx context.Context, c caller, x Ability, input json.RawMessage) *sdk.CallToolResult {
+func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMessage) *sdk.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	defer context.AfterFunc(c.call, cancel)()
@@ -50,7 +50,7 @@ func (a *adapter) run(ctx context.Context, c caller, x Ability, input json.RawMe
 }
 
 // request is the call of the API that runs an ability.
-func (a *adapter) request(ctx context.Context, c caller, x Ability, input json.RawMessage) (*http.Request, error) {
+func (a *Adapter) request(ctx context.Context, c caller, x Ability, input json.RawMessage) (*http.Request, error) {
 	if len(input) == 0 || string(input) == "null" {
 		input = json.RawMessage("{}")
 	}

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"sync"
@@ -20,7 +22,7 @@ func (c *calls) begin(r *http.Request, id json.RawMessage) (context.Context, fun
 	if session == "" {
 		return ctx, cancel
 	}
-	key := session + " " + string(id)
+	key := nameOf(session, id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running == nil {
@@ -37,17 +39,38 @@ func (c *calls) begin(r *http.Request, id json.RawMessage) (context.Context, fun
 	}
 }
 
-// cancelled ends the call that a notification says is cancelled.
-func (c *calls) cancelled(r *http.Request, m message) {
+// end ends a call, and reports whether it runs here.
+func (c *calls) end(call string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cancel := c.running[call]
+	if cancel != nil {
+		(*cancel)()
+	}
+	return cancel != nil
+}
+
+// nameOf names a call of a session, for this process and the others. It tells nothing of the session.
+func nameOf(session string, id json.RawMessage) string {
+	sum := sha256.Sum256([]byte(session + " " + string(id)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Cancel ends a call, if it runs in this process.
+func (a *Adapter) Cancel(call string) { a.calls.end(call) }
+
+// cancelled ends the call that a notification says is cancelled, whichever replica it runs in.
+func (a *Adapter) cancelled(r *http.Request, m message) error {
 	var params struct {
 		RequestID json.RawMessage `json:"requestId"`
 	}
-	if m.Method != "notifications/cancelled" || json.Unmarshal(m.Params, &params) != nil {
-		return
+	session := r.Header.Get(sessionHeader)
+	if m.Method != "notifications/cancelled" || session == "" || json.Unmarshal(m.Params, &params) != nil || params.RequestID == nil {
+		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.running[r.Header.Get(sessionHeader)+" "+string(params.RequestID)]; cancel != nil {
-		(*cancel)()
+	call := nameOf(session, params.RequestID)
+	if a.calls.end(call) || a.Elsewhere == nil {
+		return nil
 	}
+	return a.Elsewhere(r.Context(), call)
 }

@@ -41,6 +41,8 @@ type Options struct {
 	Stopping <-chan struct{}
 	// Key signs the numbers of sessions.
 	Key []byte
+	// Elsewhere tells the other replicas of a call that was cancelled here and does not run here: there Cancel ends it. It is nil where there are none.
+	Elsewhere func(ctx context.Context, call string) error
 }
 
 // Ability is an ability and the service that has it.
@@ -49,8 +51,8 @@ type Ability struct {
 	Group string
 }
 
-// adapter serves /mcp.
-type adapter struct {
+// Adapter serves /mcp.
+type Adapter struct {
 	Options
 	client  *http.Client
 	origin  string
@@ -60,8 +62,8 @@ type adapter struct {
 }
 
 // New makes the handler of Path.
-func New(o Options) http.Handler {
-	a := &adapter{Options: o, client: &http.Client{
+func New(o Options) *Adapter {
+	a := &Adapter{Options: o, client: &http.Client{
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, streams: op.Slots{Most: streamsOfAll, Each: streamsOfOne, Wait: time.Minute}}
@@ -93,7 +95,7 @@ type caller struct {
 	call   context.Context // ends when nobody waits for the answer any more, which the library does not tell before version 2026-07-28
 }
 
-func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = op.Identify(w, r)
 	r.Header.Set("X-Request-Id", op.RequestID(r.Context())) // for the calls of the API
 	w.Header().Set("Cache-Control", "no-store")
@@ -103,7 +105,7 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers, or returns why nothing was answered.
-func (a *adapter) serve(w http.ResponseWriter, r *http.Request) error {
+func (a *Adapter) serve(w http.ResponseWriter, r *http.Request) error {
 	if a.foreign(r) {
 		return fault.Refused("cross_origin", "This cannot be done from another site.")
 	}
@@ -144,7 +146,7 @@ func notAllowed(w http.ResponseWriter, sentence string, allowed ...string) error
 }
 
 // foreign reports whether a page of another site sends the request, also one that has made its name lead here.
-func (a *adapter) foreign(r *http.Request) bool {
+func (a *Adapter) foreign(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return true
 	}
@@ -153,7 +155,7 @@ func (a *adapter) foreign(r *http.Request) bool {
 }
 
 // wanted reads ?tools=: all, or names of groups.
-func (a *adapter) wanted(q url.Values) ([]string, error) {
+func (a *Adapter) wanted(q url.Values) ([]string, error) {
 	var groups []string
 	for _, v := range q["tools"] {
 		for name := range strings.SplitSeq(v, ",") {
@@ -174,7 +176,7 @@ func (a *adapter) wanted(q url.Values) ([]string, error) {
 	return groups, nil
 }
 
-func (a *adapter) groups() []string {
+func (a *Adapter) groups() []string {
 	var all []string
 	for _, x := range a.Abilities() {
 		all = append(all, x.Group)
@@ -183,7 +185,7 @@ func (a *adapter) groups() []string {
 	return slices.Compact(all)
 }
 
-func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
+func (a *Adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return fault.TooLarge(maxBody)
@@ -223,14 +225,16 @@ func (a *adapter) post(w http.ResponseWriter, r *http.Request, c caller) error {
 }
 
 // answer answers one message; wrong is why it cannot be served.
-func (a *adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m message, wrong *problem) error {
+func (a *Adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m message, wrong *problem) error {
 	switch {
 	case wrong != nil:
 		wrong.refuse(w, r, m.ID)
 		return nil
 	case m.ID == nil || m.Method == "":
 		// A notification, or an answer to a request that nobody has sent.
-		a.calls.cancelled(r, m)
+		if err := a.cancelled(r, m); err != nil {
+			return err
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
@@ -271,7 +275,7 @@ func unlimited(w http.ResponseWriter) {
 }
 
 // scopes are the permissions that lead to the abilities which assistants may use here.
-func (a *adapter) scopes() []string {
+func (a *Adapter) scopes() []string {
 	abilities := a.Abilities()
 	return slices.DeleteFunc(slices.Clone(auth.Permissions), func(p string) bool {
 		return p != auth.ViewContacts && !slices.ContainsFunc(abilities, func(x Ability) bool { return x.GetPermission() == p })
@@ -279,7 +283,7 @@ func (a *adapter) scopes() []string {
 }
 
 // refuse answers with a fault. A 401 says where to find out how to connect, and what to ask for.
-func (a *adapter) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (a *Adapter) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.From(err).Status == http.StatusUnauthorized {
 		challenge := `Bearer resource_metadata="` + a.PublicURL + ResourcePath + Path + `", scope="` + strings.Join(a.scopes(), " ") + `"`
 		if kind, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {

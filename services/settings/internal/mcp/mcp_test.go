@@ -19,6 +19,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/mcp"
@@ -556,9 +557,23 @@ func TestACallEndsWhenItsClientCancelsItOrGoes(t *testing.T) {
 	}))
 	defer func() { api.CloseClientConnections(); api.Close() }()
 	ability := mcp.Ability{Group: "settings", Ability: &proto.Ability{Name: "svc/wait", Permission: op.SignedIn, ReadOnly: true, InputSchema: []byte(`{"type":"object"}`)}}
-	server := httptest.NewServer(mcp.New(mcp.Options{PublicURL: "http://localhost", Gateway: api.URL, Key: []byte("key"), Stopping: make(chan struct{}),
-		Auth: of.Kit.Auth, Abilities: func() []mcp.Ability { return []mcp.Ability{ability} }, Changed: func() <-chan struct{} { return nil }}))
+	options := mcp.Options{PublicURL: "http://localhost", Gateway: api.URL, Key: []byte("key"), Stopping: make(chan struct{}),
+		Auth: of.Kit.Auth, Abilities: func() []mcp.Ability { return []mcp.Ability{ability} }, Changed: func() <-chan struct{} { return nil }}
+	here := mcp.New(options)
+	server := httptest.NewServer(here)
 	defer server.Close()
+	// Another replica, and what it tells this one over Postgres.
+	options.Elsewhere = func(ctx context.Context, call string) error {
+		return of.Kit.DB.Do(ctx, func(tx *db.Tx) error { return tx.Notify(ctx, "cancelled_test", call) })
+	}
+	elsewhere := httptest.NewServer(mcp.New(options))
+	defer elsewhere.Close()
+	listening := make(chan struct{})
+	go of.Kit.DB.Listen(t.Context(), "cancelled_test", func(context.Context) error { close(listening); return nil }, func(_ context.Context, call string) error {
+		here.Cancel(call)
+		return nil
+	})
+	<-listening
 	d := &desk{Service: &apptest.Service{URL: server.URL}, t: t, key: of.key}
 	begin := func(key string) string {
 		res, _ := d.send("", initialize, "Authorization", key)
@@ -594,6 +609,15 @@ func TestACallEndsWhenItsClientCancelsItOrGoes(t *testing.T) {
 	d.send("", cancelled, "Mcp-Session-Id", session)
 	require.True(t, within(ended), "a notification ends the call")
 	require.Contains(t, <-answered, `"id":"c 1"`)
+
+	go func() {
+		_, body := d.send("?tools=all", call, "Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25")
+		answered <- body
+	}()
+	require.True(t, within(begun))
+	(&desk{Service: &apptest.Service{URL: elsewhere.URL}, t: t, key: of.key}).send("", cancelled, "Mcp-Session-Id", session)
+	require.True(t, within(ended), "the other replica has heard of it")
+	<-answered
 
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		ctx, leave := context.WithCancel(t.Context())

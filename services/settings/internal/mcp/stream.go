@@ -26,7 +26,7 @@ const (
 // watch calls change each time the abilities that are open to a caller differ from those of the fingerprint seen, and then from
 // those of the call before. It returns when ctx ends, the process stops or the credential is no longer good. Watching is no use of the
 // credential.
-func (a *adapter) watch(ctx context.Context, c caller, seen string, change func(caller)) {
+func (a *Adapter) watch(ctx context.Context, c caller, seen string, change func(caller)) {
 	for {
 		changed := a.Changed()
 		// What changed before the channel was made is seen here.
@@ -55,7 +55,7 @@ func (a *adapter) watch(ctx context.Context, c caller, seen string, change func(
 }
 
 // fingerprint is another text when other abilities are open to the caller.
-func (a *adapter) fingerprint(c caller) string {
+func (a *Adapter) fingerprint(c caller) string {
 	var b strings.Builder
 	for _, x := range a.visible(c) {
 		b.WriteString(x.GetName() + "\n")
@@ -65,7 +65,7 @@ func (a *adapter) fingerprint(c caller) string {
 
 // keep keeps the tools of a server of the library up to date, which notifies its subscriber, and ends the subscription when watch
 // does.
-func (a *adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server) {
+func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server) {
 	defer end()
 	offered := names(a.toolsOf(c))
 	a.watch(ctx, c, seen, func(now caller) {
@@ -79,7 +79,7 @@ func (a *adapter) keep(ctx context.Context, end func(), c caller, seen string, s
 }
 
 // listen serves the stream of a session: server-sent events, each a notification that the tools have changed.
-func (a *adapter) listen(w http.ResponseWriter, r *http.Request, c caller) error {
+func (a *Adapter) listen(w http.ResponseWriter, r *http.Request, c caller) error {
 	if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return fault.New(http.StatusNotAcceptable, "svc_not_acceptable", "This answers with text/event-stream.")
 	}

@@ -36,7 +36,7 @@ func names(tools []tool) []string {
 }
 
 // visible are the abilities that the caller may use.
-func (a *adapter) visible(c caller) []Ability {
+func (a *Adapter) visible(c caller) []Ability {
 	return slices.DeleteFunc(a.Abilities(), func(x Ability) bool {
 		p := x.GetPermission()
 		return c.actor.Lacks(x.GetName(), x.GetReadOnly()) || p != op.SignedIn && !(c.actor.Can(auth.ViewContacts) && c.actor.Can(p))
@@ -45,7 +45,7 @@ func (a *adapter) visible(c caller) []Ability {
 
 // find is the visible ability of this name: as it is, without svc/, or as its tool is called. One that the person took away is 403, any
 // other 404.
-func (a *adapter) find(c caller, name string) (Ability, error) {
+func (a *Adapter) find(c caller, name string) (Ability, error) {
 	short := abilityOf(name)
 	for _, x := range a.visible(c) {
 		if x.GetName() == "svc/"+short {
@@ -74,7 +74,7 @@ func abilityOf(name string) string {
 }
 
 // server makes the library's server for one request: it has the tools that the message may be about.
-func (a *adapter) server(c caller, m message) *sdk.Server {
+func (a *Adapter) server(c caller, m message) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "frontdesk", Title: "Frontdesk", Version: "1.0.0"}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
 		// What is listed depends on who asks.
@@ -98,7 +98,7 @@ func (a *adapter) server(c caller, m message) *sdk.Server {
 }
 
 // toolsOf are the tools of a caller.
-func (a *adapter) toolsOf(c caller) []tool {
+func (a *Adapter) toolsOf(c caller) []tool {
 	if len(c.groups) == 0 {
 		return []tool{a.discover(c), a.describe(c), a.execute(c)}
 	}
@@ -112,7 +112,7 @@ func (a *adapter) toolsOf(c caller) []tool {
 }
 
 // toolFor is the tool that runs one ability.
-func (a *adapter) toolFor(c caller, x Ability) tool {
+func (a *Adapter) toolFor(c caller, x Ability) tool {
 	outside := x.GetOpenWorld()
 	destructive := x.GetDestructive()
 	t := &sdk.Tool{Name: toolPrefix + strings.TrimPrefix(x.GetName(), "svc/"), Title: x.GetLabel(), Description: x.GetDescription(),
@@ -163,7 +163,7 @@ func schema(text string) json.RawMessage { return json.RawMessage(text) }
 func yes() *bool { b := true; return &b }
 func no() *bool  { return new(bool) }
 
-func (a *adapter) discover(c caller) tool {
+func (a *Adapter) discover(c caller) tool {
 	t := &sdk.Tool{Name: "discover-abilities", Title: "List what can be done here",
 		Description: "List the abilities that you may use here, with a sentence about each. Start with this, then call get-ability-info for those that fit. " +
 			"Without input it lists all. Changes nothing.",
@@ -208,7 +208,7 @@ func FirstSentence(text string) string {
 	return text
 }
 
-func (a *adapter) describe(c caller) tool {
+func (a *Adapter) describe(c caller) tool {
 	t := &sdk.Tool{Name: "get-ability-info", Title: "Show one ability",
 		Description: "Show one ability: when to use it, its input and output as JSON schemas, and whether it only reads, destroys or may be repeated. " +
 			"Call it before execute-ability. Changes nothing.",
@@ -233,7 +233,7 @@ func (a *adapter) describe(c caller) tool {
 	}}
 }
 
-func (a *adapter) execute(c caller) tool {
+func (a *Adapter) execute(c caller) tool {
 	t := &sdk.Tool{Name: "execute-ability", Title: "Run one ability",
 		Description: "Run one ability with its input and get its answer. get-ability-info shows the input it takes. " +
 			"What it does depends on the ability: some destroy for good or mail a client, so check destructive first. A refusal has a code, a message and data.",

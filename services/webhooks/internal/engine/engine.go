@@ -43,58 +43,24 @@ func (r *Room) run(ctx context.Context) {
 	r.client.CloseIdleConnections()
 }
 
-// listen wakes the lanes that committed transactions name, until ctx ends. It connects again when a connection is lost.
+// listen wakes the lanes that committed transactions name, until ctx ends.
 func (r *Room) listen(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := r.receive(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "listening for notifications is retried", "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(retryAfter):
-			}
+	// Whatever was told while nobody listened is found by a sweep: now, and once more when the leases of a process that died have run out.
+	begin := func(ctx context.Context) error {
+		time.AfterFunc(delivery.LeaseFor+time.Second, func() { _ = r.sweep(ctx) })
+		return r.sweep(ctx)
+	}
+	r.DB.Listen(ctx, endpoint.WakeChannel, begin, func(ctx context.Context, named string) error {
+		if named == "" {
+			return r.sweep(ctx)
 		}
-	}
-}
-
-// receive listens on one connection until it fails.
-func (r *Room) receive(ctx context.Context) error {
-	pooled, err := r.DB.Pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	conn := pooled.Hijack()
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(ctx)
-	}()
-	if _, err := conn.Exec(ctx, `listen `+endpoint.WakeChannel); err != nil {
-		return err
-	}
-	// Notifications that were sent while no connection listened are lost, so every lane is woken: now, and once more when
-	// the leases of a process that died have run out.
-	if err := r.sweep(ctx); err != nil {
-		return err
-	}
-	again := time.AfterFunc(delivery.LeaseFor+time.Second, func() { _ = r.sweep(ctx) })
-	defer again.Stop()
-	for {
-		n, err := conn.WaitForNotification(ctx)
-		if err != nil {
-			return err
-		}
-		if n.Payload == "" {
-			if err := r.sweep(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		for name := range strings.SplitSeq(n.Payload, ",") {
+		for name := range strings.SplitSeq(named, ",") {
 			if id, err := uuid.Parse(name); err == nil {
 				r.lanes.wake(id)
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // sweep wakes every webhook that has something due.
