@@ -318,6 +318,11 @@ func TestWhatIsTakenAwayEndsAtOnce(t *testing.T) {
 		s.Visitor().Post("/auth/login", map[string]any{"login": "plain@example.com", "password": "a long password"}).Fails(401, "svc_unauthorized")
 		require.Equal(t, "site_admin", c.Get("/me").Is(200).Text("role"), "the last administrator stays")
 		s.Eventually(func() bool { return s.Kit.Identity.OnTeamAfter(before, adminID) }) // and the other services know it
+		taken := map[string]any{}
+		for _, e := range c.Get("/audit-log?action=take-roles").Is(200).Items() {
+			taken[fmt.Sprint(e["record_id"])] = e["changes"].(map[string]any)["roles"].(map[string]any)["new"]
+		}
+		require.Equal(t, map[string]any{fmt.Sprint(plainID): []any{}, fmt.Sprint(writerID): []any{"author"}}, taken)
 	})
 	t.Run("assistants reach abilities alone", func(t *testing.T) {
 		agent := withKey(t, s, c, "admin", true)

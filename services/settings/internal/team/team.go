@@ -193,6 +193,10 @@ func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		return err
 	}
 	rest := slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return slices.Contains(roles.OfTeam, r) })
+	tx.Changed(change.Set{"roles": {Old: p.Roles, New: rest}})
+	if err := op.Audit(ctx, tx, "take-roles", "user", row.Key(p.ID)); err != nil {
+		return err
+	}
 	// With an invitation that was revoked the whole account goes.
 	if len(rest) == 0 || p.Invited && extra.GetRequestId() != "" {
 		return removePerson(ctx, tx, p)
