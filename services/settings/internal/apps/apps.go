@@ -36,29 +36,22 @@ func (r *Room) setEnabled(ctx context.Context, d *db.DB, in struct {
 }) (app.AppState, error) {
 	var out app.AppState
 	var version int64
-	err := d.Do(ctx, func(tx *db.Tx) error {
-		var state app.AppsState
-		var err error
-		if version, err = document.Lock(ctx, tx, document.Apps, &state); err != nil {
+	err := d.Do(ctx, func(tx *db.Tx) (err error) {
+		_, version, err = document.Change(ctx, tx, document.Apps, publish, func(state *app.AppsState) error {
+			i := slices.IndexFunc(state.Apps, func(a app.AppState) bool { return a.ID == in.App })
+			if i < 0 {
+				return fault.NotFound("app")
+			}
+			if state.Apps[i].AlwaysOn && !in.Enabled {
+				return fault.Conflict("always_on", state.Apps[i].Name+" cannot be switched off.")
+			}
+			state.Apps[i].Enabled = in.Enabled
+			out = state.Apps[i]
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(state.Apps, func(a app.AppState) bool { return a.ID == in.App })
-		if i < 0 {
-			return fault.NotFound("app")
-		}
-		if state.Apps[i].AlwaysOn && !in.Enabled {
-			return fault.Conflict("always_on", state.Apps[i].Name+" cannot be switched off.")
-		}
-		if state.Apps[i].Enabled != in.Enabled {
-			state.Apps[i].Enabled = in.Enabled
-			if version, err = document.Write(ctx, tx, document.Apps, state); err != nil {
-				return err
-			}
-			if err := publish(ctx, tx, nil); err != nil {
-				return err
-			}
-		}
-		out = state.Apps[i]
 		return op.Audit(ctx, tx, "update-app", "app", in.App)
 	})
 	if err != nil {
@@ -103,24 +96,16 @@ func (r *Room) awaitConfirmation(ctx context.Context, version int64) {
 // add adds apps, switched on, to the document; it leaves those that are there as they are.
 func (r *Room) add(ctx context.Context, announced []*proto.App) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		var state app.AppsState
-		if _, err := document.Lock(ctx, tx, document.Apps, &state); err != nil {
-			return err
-		}
-		before := len(state.Apps)
-		for _, a := range announced {
-			known := slices.ContainsFunc(state.Apps, func(x app.AppState) bool { return x.ID == a.GetId() })
-			if !known && a.GetId() != "" {
-				state.Apps = append(state.Apps, app.AppState{ID: a.GetId(), Name: a.GetName(), Enabled: true, AlwaysOn: a.GetAlwaysOn()})
+		_, _, err := document.Change(ctx, tx, document.Apps, publish, func(state *app.AppsState) error {
+			for _, a := range announced {
+				known := slices.ContainsFunc(state.Apps, func(x app.AppState) bool { return x.ID == a.GetId() })
+				if !known && a.GetId() != "" {
+					state.Apps = append(state.Apps, app.AppState{ID: a.GetId(), Name: a.GetName(), Enabled: true, AlwaysOn: a.GetAlwaysOn()})
+				}
 			}
-		}
-		if len(state.Apps) == before {
 			return nil
-		}
-		if _, err := document.Write(ctx, tx, document.Apps, state); err != nil {
-			return err
-		}
-		return publish(ctx, tx, nil)
+		})
+		return err
 	})
 }
 

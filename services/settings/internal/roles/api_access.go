@@ -25,34 +25,25 @@ func getAPIAccess(ctx context.Context, tx *db.Tx, _ op.None) (site.APIAccess, er
 func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 	Roles opt.Value[[]string] `json:"roles,omitzero" maxItems:"20" doc:"Roles whose application passwords work; the whole list is replaced."`
 }) (site.APIAccess, error) {
-	reach, version, err := site.LockAPIRoles(ctx, tx)
-	if err != nil {
-		return site.APIAccess{}, err
-	}
-	if err := tx.Match(version); err != nil {
-		return site.APIAccess{}, err
-	}
-	all, err := Read(ctx, tx)
-	if err != nil || !in.Roles.Set {
-		return site.APIAccess{Roles: reach, Available: inService(all), Stamp: document.At(version)}, err
-	}
-	next := []string{}
-	for _, r := range all {
-		if slices.Contains(in.Roles.V, r.Name) {
-			next = append(next, r.Name)
+	var all All
+	reach, version, err := site.ChangeAPIRoles(ctx, tx, func(reach []string) (_ []string, err error) {
+		if all, err = Read(ctx, tx); err != nil || !in.Roles.Set {
+			return reach, err
 		}
-	}
-	for _, name := range in.Roles.V {
-		if !slices.Contains(next, name) {
-			return site.APIAccess{}, fault.Invalid("roles", typed.Unknown("role", name))
+		next := []string{}
+		for _, r := range all {
+			if slices.Contains(in.Roles.V, r.Name) {
+				next = append(next, r.Name)
+			}
 		}
-	}
-	if !slices.Equal(next, reach) {
-		if version, err = site.SetAPIRoles(ctx, tx, next); err != nil {
-			return site.APIAccess{}, err
+		for _, name := range in.Roles.V {
+			if !slices.Contains(next, name) {
+				return nil, fault.Invalid("roles", typed.Unknown("role", name))
+			}
 		}
-	}
-	return site.APIAccess{Roles: next, Available: inService(all), Stamp: document.At(version)}, nil
+		return next, nil
+	})
+	return site.APIAccess{Roles: reach, Available: inService(all), Stamp: document.At(version)}, err
 }
 
 // inService are the roles that hold a permission.

@@ -31,22 +31,16 @@ func APIRoles(ctx context.Context, tx *db.Tx) (roles []string, version int64, er
 	return doc.Roles, version, err
 }
 
-// LockAPIRoles is APIRoles for a change: it locks the portal's settings, and then them.
-func LockAPIRoles(ctx context.Context, tx *db.Tx) (roles []string, version int64, err error) {
+// ChangeAPIRoles lets edit change APIRoles. It locks the portal's settings, and then them.
+func ChangeAPIRoles(ctx context.Context, tx *db.Tx, edit func(roles []string) ([]string, error)) (roles []string, version int64, err error) {
 	if err := document.LockKey(ctx, tx, document.Portal); err != nil {
 		return nil, 0, err
 	}
-	var doc accessDoc
-	version, err = document.Lock(ctx, tx, document.APIAccess, &doc)
+	doc, version, err := document.Change(ctx, tx, document.APIAccess, publishAccess, func(doc *accessDoc) (err error) {
+		doc.Roles, err = edit(doc.Roles)
+		return err
+	})
 	return doc.Roles, version, err
-}
-
-// SetAPIRoles stores and publishes other roles than those that LockAPIRoles has read, and answers with their version.
-func SetAPIRoles(ctx context.Context, tx *db.Tx, roles []string) (version int64, err error) {
-	if version, err = document.Write(ctx, tx, document.APIAccess, accessDoc{Roles: roles}); err != nil {
-		return 0, err
-	}
-	return version, publishAccess(ctx, tx, []string{"roles"})
 }
 
 // publishAccess publishes who may call at all: API access, the second factor and the sign-out of idle browsers, which stand

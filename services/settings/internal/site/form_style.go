@@ -180,50 +180,35 @@ func getFormStyle(ctx context.Context, tx *db.Tx, _ op.None) (doc formStyle, err
 
 // updateFormStyle changes the properties that are sent; null or "" returns one to the theme.
 func updateFormStyle(ctx context.Context, tx *db.Tx, in formStyleChange) (formStyle, error) {
-	var before formStyle
-	version, err := document.Lock(ctx, tx, document.FormStyle, &before)
-	if err != nil {
-		return formStyle{}, err
-	}
-	if err := tx.Match(version); err != nil {
-		return formStyle{}, err
-	}
-	change, err := properties(in)
-	if err != nil {
-		return formStyle{}, err
-	}
-	next, err := properties(before)
-	if err != nil {
-		return formStyle{}, err
-	}
-	wrong := fault.Problems{}
-	for name, raw := range change {
-		value, problem := styleRules[name].read(raw)
-		wrong.Add(name, problem)
-		if next[name], err = json.Marshal(value); err != nil {
-			return formStyle{}, fmt.Errorf("encode %s: %w", name, err)
+	doc, version, err := document.Change(ctx, tx, document.FormStyle, publishFormStyle, func(doc *formStyle) error {
+		change, err := properties(in)
+		if err != nil {
+			return err
 		}
-	}
-	if err := wrong.Err(); err != nil {
-		return formStyle{}, err
-	}
-	raw, err := json.Marshal(next)
-	if err != nil {
-		return formStyle{}, fmt.Errorf("encode form style: %w", err)
-	}
-	var after formStyle
-	if err := json.Unmarshal(raw, &after); err != nil {
-		return formStyle{}, fmt.Errorf("decode form style: %w", err)
-	}
-	changed := document.Differences(before, after)
-	if len(changed) > 0 {
-		if version, err = document.Write(ctx, tx, document.FormStyle, after); err != nil {
-			return formStyle{}, err
+		next, err := properties(*doc)
+		if err != nil {
+			return err
 		}
-		err = publishFormStyle(ctx, tx, changed)
-	}
-	after.Stamp = document.At(version)
-	return after, err
+		wrong := fault.Problems{}
+		for name, raw := range change {
+			value, problem := styleRules[name].read(raw)
+			wrong.Add(name, problem)
+			if next[name], err = json.Marshal(value); err != nil {
+				return fmt.Errorf("encode %s: %w", name, err)
+			}
+		}
+		if err := wrong.Err(); err != nil {
+			return err
+		}
+		raw, err := json.Marshal(next)
+		if err != nil {
+			return fmt.Errorf("encode form style: %w", err)
+		}
+		*doc = formStyle{}
+		return json.Unmarshal(raw, doc)
+	})
+	doc.Stamp = document.At(version)
+	return doc, err
 }
 
 // properties are the fields of v as JSON has them, by name.

@@ -156,45 +156,31 @@ func (r *Room) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 	Country  opt.Value[string] `json:"country,omitzero" enum:"BE,NL,FR,DE,AT,CH,GB," nullable:"true" doc:"Empty for none."`
 	IPHeader opt.Value[string] `json:"ip_header,omitzero" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
 }) (general, error) {
-	var doc generalDoc
-	version, err := document.Lock(ctx, tx, document.General, &doc)
+	doc, version, err := document.Change(ctx, tx, document.General, r.publishGeneral, func(doc *generalDoc) error {
+		wrong := in.Business.apply(&doc.Business)
+		if in.Currency.Set {
+			doc.Currency = in.Currency.V
+			if unit, err := currency.ParseISO(doc.Currency); err != nil || unit.String() != doc.Currency || doc.Currency == "XXX" {
+				wrong.Add("currency", fault.Format("currency", "a currency code of ISO 4217", "EUR"))
+			}
+		}
+		in.Country.Apply(&doc.Country)
+		if in.IPHeader.Set {
+			name := http.CanonicalHeaderKey(in.IPHeader.V)
+			i := slices.IndexFunc(ipHeaders, func(h string) bool { return http.CanonicalHeaderKey(h) == name })
+			switch {
+			case i >= 0:
+				doc.IPHeader = ipHeaders[i]
+			case name == "":
+				doc.IPHeader = ""
+			default:
+				wrong.Add("ip_header", fault.NewProblem("not_one_of", "must be one of "+strings.Join(ipHeaders, ", ")+", or empty", "allowed", ipHeaders))
+			}
+		}
+		return wrong.Err()
+	})
 	if err != nil {
 		return general{}, err
-	}
-	if err := tx.Match(version); err != nil {
-		return general{}, err
-	}
-	before := doc
-	wrong := in.Business.apply(&doc.Business)
-	if in.Currency.Set {
-		doc.Currency = in.Currency.V
-		if unit, err := currency.ParseISO(doc.Currency); err != nil || unit.String() != doc.Currency || doc.Currency == "XXX" {
-			wrong.Add("currency", fault.Format("currency", "a currency code of ISO 4217", "EUR"))
-		}
-	}
-	in.Country.Apply(&doc.Country)
-	if in.IPHeader.Set {
-		name := http.CanonicalHeaderKey(in.IPHeader.V)
-		i := slices.IndexFunc(ipHeaders, func(h string) bool { return http.CanonicalHeaderKey(h) == name })
-		switch {
-		case i >= 0:
-			doc.IPHeader = ipHeaders[i]
-		case name == "":
-			doc.IPHeader = ""
-		default:
-			wrong.Add("ip_header", fault.NewProblem("not_one_of", "must be one of "+strings.Join(ipHeaders, ", ")+", or empty", "allowed", ipHeaders))
-		}
-	}
-	if err := wrong.Err(); err != nil {
-		return general{}, err
-	}
-	if doc != before {
-		if version, err = document.Write(ctx, tx, document.General, doc); err != nil {
-			return general{}, err
-		}
-		if err := r.publishGeneral(ctx, tx, document.Differences(before, doc)); err != nil {
-			return general{}, err
-		}
 	}
 	return r.general(doc, version, r.seenIPHeaders(op.Header(ctx))), nil
 }

@@ -77,20 +77,15 @@ func (r *Room) checkPortalHost(ctx context.Context, d *db.DB, _ op.None) (portal
 	reachable, https := r.reach(ctx, asked)
 	var out portal
 	err = d.Do(ctx, func(tx *db.Tx) error {
-		var doc portalDoc
-		version, err := document.Lock(ctx, tx, document.Portal, &doc)
+		doc, version, err := document.Change(ctx, tx, document.Portal, r.publishPortal, func(doc *portalDoc) error {
+			// The result is that of the host which was asked, not of one that was set meanwhile.
+			if doc.Host == asked {
+				doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = &reachable, &https, &tx.Now
+			}
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		// The result is that of the host which was asked, not of one that was set meanwhile.
-		if doc.Host == asked {
-			doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = &reachable, &https, &tx.Now
-			if version, err = document.Write(ctx, tx, document.Portal, doc); err != nil {
-				return err
-			}
-			if err := r.publishPortal(ctx, tx, []string{"host_checked_at", "host_https", "host_reachable"}); err != nil {
-				return err
-			}
 		}
 		if err := op.Audit(ctx, tx, "check-portal-host", "settings", document.Portal); err != nil {
 			return err

@@ -188,60 +188,52 @@ func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	BookingPage opt.Value[bool]   `json:"booking_page,omitzero" doc:"true switches the stand-alone booking page on."`
 	Host        opt.Value[string] `json:"host,omitzero" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
 }) (portal, error) {
-	var doc portalDoc
-	version, err := document.Lock(ctx, tx, document.Portal, &doc)
-	if err != nil {
-		return portal{}, err
-	}
-	if err := tx.Match(version); err != nil {
-		return portal{}, err
-	}
-	before := doc
-	var taken *string
-	if in.Path.Set && in.Path.V != doc.Path {
-		if taken, err = r.pathStatus(ctx, tx, in.Path.V); err != nil {
-			return portal{}, err
-		}
-		if taken != nil && *taken == pathInvalid {
-			return portal{}, fault.Invalid("path", fault.NewProblem("slug", "must be 1 to 50 lower-case letters, digits and hyphens", "max", 50))
-		}
-		doc.Path = in.Path.V
-	}
-	if in.Host.Set {
-		host := strings.ToLower(strings.TrimSpace(in.Host.V))
-		if err := r.checkHostName(host); err != nil {
-			return portal{}, err
-		}
-		if host != doc.Host {
-			doc.Host, doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = host, nil, nil, nil
-		}
-	}
-	if in.LogoID.Set {
-		if err := doc.setLogo(ctx, tx, in.LogoID); err != nil {
-			return portal{}, err
-		}
-	}
-	if taken != nil {
-		return portal{}, fault.Conflict(*taken, "This path belongs to something else.")
-	}
-	in.StaffOut.Apply(&doc.StaffOut)
-	in.Require2FA.Apply(&doc.Require2FA)
-	in.IdleHours.Apply(&doc.IdleHours)
-	in.PoweredBy.Apply(&doc.PoweredBy)
-	in.BookingPage.Apply(&doc.BookingPage)
-	changed := document.Differences(before, doc)
-	if len(changed) > 0 {
-		if version, err = document.Write(ctx, tx, document.Portal, doc); err != nil {
-			return portal{}, err
-		}
+	publish := func(ctx context.Context, tx *db.Tx, changed []string) error {
 		if err := r.publishPortal(ctx, tx, changed); err != nil {
-			return portal{}, err
+			return err
 		}
-		if doc.Require2FA != before.Require2FA || doc.IdleHours != before.IdleHours {
-			if err := publishAccess(ctx, tx, nil); err != nil {
-				return portal{}, err
+		if slices.Contains(changed, "require_2fa") || slices.Contains(changed, "idle_hours") {
+			return publishAccess(ctx, tx, nil)
+		}
+		return nil
+	}
+	doc, version, err := document.Change(ctx, tx, document.Portal, publish, func(doc *portalDoc) (err error) {
+		var taken *string
+		if in.Path.Set && in.Path.V != doc.Path {
+			if taken, err = r.pathStatus(ctx, tx, in.Path.V); err != nil {
+				return err
+			}
+			if taken != nil && *taken == pathInvalid {
+				return fault.Invalid("path", fault.NewProblem("slug", "must be 1 to 50 lower-case letters, digits and hyphens", "max", 50))
+			}
+			doc.Path = in.Path.V
+		}
+		if in.Host.Set {
+			host := strings.ToLower(strings.TrimSpace(in.Host.V))
+			if err := r.checkHostName(host); err != nil {
+				return err
+			}
+			if host != doc.Host {
+				doc.Host, doc.HostReachable, doc.HostHTTPS, doc.HostCheckedAt = host, nil, nil, nil
 			}
 		}
+		if in.LogoID.Set {
+			if err := doc.setLogo(ctx, tx, in.LogoID); err != nil {
+				return err
+			}
+		}
+		if taken != nil {
+			return fault.Conflict(*taken, "This path belongs to something else.")
+		}
+		in.StaffOut.Apply(&doc.StaffOut)
+		in.Require2FA.Apply(&doc.Require2FA)
+		in.IdleHours.Apply(&doc.IdleHours)
+		in.PoweredBy.Apply(&doc.PoweredBy)
+		in.BookingPage.Apply(&doc.BookingPage)
+		return nil
+	})
+	if err != nil {
+		return portal{}, err
 	}
 	return r.portalFor(ctx, tx, doc, version)
 }

@@ -54,22 +54,9 @@ func getPrivacy(ctx context.Context, tx *db.Tx, _ op.None) (privacy, error) {
 func updatePrivacy(ctx context.Context, tx *db.Tx, in struct {
 	DeleteOnUninstall opt.Value[bool] `json:"delete_on_uninstall,omitzero" doc:"Removing the installation deletes its data."`
 }) (privacy, error) {
-	var doc privacyDoc
-	version, err := document.Lock(ctx, tx, document.Privacy, &doc)
-	if err != nil {
-		return privacy{}, err
-	}
-	if err := tx.Match(version); err != nil {
-		return privacy{}, err
-	}
-	if in.DeleteOnUninstall.Set && in.DeleteOnUninstall.V != doc.DeleteOnUninstall {
-		doc.DeleteOnUninstall = in.DeleteOnUninstall.V
-		if version, err = document.Write(ctx, tx, document.Privacy, doc); err != nil {
-			return privacy{}, err
-		}
-		if err := publishPrivacy(ctx, tx, []string{"delete_on_uninstall"}); err != nil {
-			return privacy{}, err
-		}
-	}
-	return privacy{doc.DeleteOnUninstall, kept, document.At(version)}, nil
+	doc, version, err := document.Change(ctx, tx, document.Privacy, publishPrivacy, func(doc *privacyDoc) error {
+		in.DeleteOnUninstall.Apply(&doc.DeleteOnUninstall)
+		return nil
+	})
+	return privacy{doc.DeleteOnUninstall, kept, document.At(version)}, err
 }

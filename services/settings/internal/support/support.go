@@ -150,13 +150,12 @@ func (r *Room) updateSetup(ctx context.Context, tx *db.Tx, in struct {
 	Done      opt.Value[bool] `json:"done,omitzero" doc:"All steps are finished."`
 	Dismissed opt.Value[bool] `json:"dismissed,omitzero" doc:"The guide is put away."`
 }) (setup, error) {
-	var g guide
-	if _, err := document.Lock(ctx, tx, document.Setup, &g); err != nil {
-		return setup{}, err
-	}
-	in.Done.Apply(&g.Done)
-	in.Dismissed.Apply(&g.Dismissed)
-	if _, err := document.Write(ctx, tx, document.Setup, g); err != nil {
+	g, _, err := document.Change(ctx, tx, document.Setup, nil, func(g *guide) error {
+		in.Done.Apply(&g.Done)
+		in.Dismissed.Apply(&g.Dismissed)
+		return nil
+	})
+	if err != nil {
 		return setup{}, err
 	}
 	return r.setup(ctx, tx, g)

@@ -147,64 +147,61 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	Profile     opt.Value[bool] `json:"profile,omitzero" doc:"true agrees to send the profile."`
 	ProfileData profileChange   `json:"profile_data,omitzero"`
 }) (telemetry, error) {
-	var doc telemetryDoc
-	version, err := document.Lock(ctx, tx, document.Telemetry, &doc)
+	var before, after telemetryDoc
+	publish := func(ctx context.Context, tx *db.Tx, _ []string) error {
+		return publishTelemetry(ctx, tx, document.Differences(before.agreed(), after.agreed()))
+	}
+	doc, version, err := document.Change(ctx, tx, document.Telemetry, publish, func(doc *telemetryDoc) error {
+		before = *doc
+		defer func() { after = *doc }()
+		in.Stats.Apply(&doc.Stats)
+		in.Profile.Apply(&doc.Profile)
+		wrong := in.ProfileData.apply(&doc.ProfileData)
+		email := doc.ProfileData.Email
+		if doc.Profile && email == "" {
+			wrong.Add("profile_data.email", fault.Required())
+		}
+		if err := wrong.Err(); err != nil {
+			return err
+		}
+		if doc.Profile != before.Profile || email != before.ProfileData.Email {
+			doc.Confirmed, doc.Link = false, nil
+		}
+		return r.askToConfirm(ctx, tx, doc)
+	})
 	if err != nil {
 		return telemetry{}, err
 	}
-	if err := tx.Match(version); err != nil {
-		return telemetry{}, err
-	}
-	before := doc
-	in.Stats.Apply(&doc.Stats)
-	in.Profile.Apply(&doc.Profile)
-	wrong := in.ProfileData.apply(&doc.ProfileData)
-	email := doc.ProfileData.Email
-	if doc.Profile && email == "" {
-		wrong.Add("profile_data.email", fault.Required())
-	}
-	if err := wrong.Err(); err != nil {
-		return telemetry{}, err
-	}
-	if doc.Profile != before.Profile || email != before.ProfileData.Email {
-		doc.Confirmed, doc.Link = false, nil
-	}
+	return r.telemetry(ctx, tx, doc, version)
+}
+
+// askToConfirm mails a link to the address of a profile that waits for its confirmation, unless one works that was mailed before.
+func (r *Room) askToConfirm(ctx context.Context, tx *db.Tx, doc *telemetryDoc) error {
 	if doc.Link != nil {
 		// It ends with its time, and with the user who asked for it.
 		works, err := mailer.LinkWorks(ctx, tx, *doc.Link)
 		if err != nil {
-			return telemetry{}, err
+			return err
 		}
 		if !works {
 			doc.Link = nil
 		}
 	}
-	if doc.Profile && !doc.Confirmed && doc.Link == nil {
-		if _, err := people.Lock(ctx, tx, tx.Who.UserID); err != nil {
-			return telemetry{}, err
-		}
-		token, l, err := mailer.NewLink(ctx, tx, mailer.Telemetry, tx.Who.UserID, "", confirmLife)
-		if err != nil {
-			return telemetry{}, err
-		}
-		doc.Link = &l.ID
-		err = r.mails.Queue(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: email},
-			Subject:    "Confirm your company profile",
-			Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
-			Buttons:    []mail.Link{{Text: "Confirm", URL: r.Config.PublicURL + "/account/telemetry#token=" + token}}})
-		if err != nil {
-			return telemetry{}, err
-		}
+	if !doc.Profile || doc.Confirmed || doc.Link != nil {
+		return nil
 	}
-	if doc != before {
-		if version, err = document.Write(ctx, tx, document.Telemetry, doc); err != nil {
-			return telemetry{}, err
-		}
-		if err := publishTelemetry(ctx, tx, document.Differences(before.agreed(), doc.agreed())); err != nil {
-			return telemetry{}, err
-		}
+	if _, err := people.Lock(ctx, tx, tx.Who.UserID); err != nil {
+		return err
 	}
-	return r.telemetry(ctx, tx, doc, version)
+	token, l, err := mailer.NewLink(ctx, tx, mailer.Telemetry, tx.Who.UserID, "", confirmLife)
+	if err != nil {
+		return err
+	}
+	doc.Link = &l.ID
+	return r.mails.Queue(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: doc.ProfileData.Email},
+		Subject:    "Confirm your company profile",
+		Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
+		Buttons:    []mail.Link{{Text: "Confirm", URL: r.Config.PublicURL + "/account/telemetry#token=" + token}}})
 }
 
 // confirmTelemetry takes the token that was mailed to the profile's address. A link to an address that was replaced since is
@@ -212,18 +209,16 @@ func (r *Room) updateTelemetry(ctx context.Context, tx *db.Tx, in struct {
 func confirmTelemetry(ctx context.Context, tx *db.Tx, in struct {
 	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }) (mailer.Done, error) {
-	var doc telemetryDoc
-	if _, err := document.Lock(ctx, tx, document.Telemetry, &doc); err != nil {
-		return mailer.Done{}, err
-	}
-	l, err := mailer.UseLink(ctx, tx, mailer.Telemetry, in.Token)
+	_, _, err := document.Change(ctx, tx, document.Telemetry, nil, func(doc *telemetryDoc) error {
+		l, err := mailer.UseLink(ctx, tx, mailer.Telemetry, in.Token)
+		if err == nil && (doc.Link == nil || l.ID != *doc.Link) {
+			err = fault.Expired()
+		}
+		doc.Confirmed, doc.Link = true, nil
+		return err
+	})
 	if err != nil {
 		return mailer.Done{}, err
 	}
-	if doc.Link == nil || l.ID != *doc.Link {
-		return mailer.Done{}, fault.Expired()
-	}
-	doc.Confirmed, doc.Link = true, nil
-	_, err = document.Write(ctx, tx, document.Telemetry, doc)
-	return mailer.Done{OK: true}, err
+	return mailer.Done{OK: true}, nil
 }
