@@ -56,8 +56,8 @@ func query(ctx context.Context, tx *db.Tx, sql, key string, v any) (version int6
 	return version, nil
 }
 
-// Write stores a document that Lock has locked, and answers with its new version.
-func Write(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
+// write stores a document that Lock has locked, and answers with its new version.
+func write(ctx context.Context, tx *db.Tx, key string, v any) (version int64, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return 0, fmt.Errorf("encode document %s: %w", key, err)
@@ -91,7 +91,7 @@ func Change[T any](ctx context.Context, tx *db.Tx, key string, publish Publisher
 	if len(changed) == 0 {
 		return doc, version, nil
 	}
-	if version, err = Write(ctx, tx, key, doc); err != nil || publish == nil {
+	if version, err = write(ctx, tx, key, doc); err != nil || publish == nil {
 		return doc, version, err
 	}
 	return doc, version, publish(ctx, tx, changed)
