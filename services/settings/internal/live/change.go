@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -55,24 +56,32 @@ func (c change) seenBy(who db.Actor) sees {
 	return nothing
 }
 
+// records are what listeners get of the records of each topic, with the app that each belongs to; of adds what an event itself says.
+var records = map[string]struct {
+	change
+	of func(c *change, e bus.Event)
+}{
+	proto.ContactTopic:      {change{Type: "contact"}, ofContact},
+	proto.OrganizationTopic: {change{Type: "organization"}, nil},
+	proto.FieldTopic:        {change{Type: "field"}, nil},
+	proto.AppointmentTopic:  {change{Type: "appointment", app: "booking"}, ofAppointment},
+	proto.ServiceTopic: {change{Type: "service", app: "booking"}, func(c *change, e bus.Event) {
+		if e.Kind == proto.KindBookingSettingsUpdated {
+			c.Type, c.ID = "settings", "booking"
+		}
+	}},
+	proto.StaffTopic: {change{Type: "staff"}, nil},
+	proto.FormTopic:  {change{Type: "form", app: "forms"}, nil},
+	// Who owns the contact of a submission, contacts alone knows.
+	proto.SubmissionTopic: {change{Type: "submission", app: "forms", mine: func(db.Actor) bool { return false }, moves: true}, nil},
+	proto.SiteTopic:       {change{Type: "settings"}, func(c *change, e bus.Event) { c.permission = readsSettings(e.Key) }},
+	proto.AppsTopic:       {change{Type: "app"}, func(c *change, _ bus.Event) { c.ID = "" }},
+	proto.PageTopic:       {change{Type: "page"}, nil},
+}
+
 // topics are those that changes are read from.
 var topics = []string{proto.ContactTopic, proto.OrganizationTopic, proto.FieldTopic, proto.AppointmentTopic, proto.ServiceTopic, proto.StaffTopic,
 	proto.FormTopic, proto.SubmissionTopic, proto.SiteTopic, proto.AppsTopic, proto.PageTopic, proto.AuditTopic}
-
-// types are the kinds of records by their topics, with the app that each belongs to.
-var types = map[string]change{
-	proto.ContactTopic:      {Type: "contact"},
-	proto.OrganizationTopic: {Type: "organization"},
-	proto.FieldTopic:        {Type: "field"},
-	proto.AppointmentTopic:  {Type: "appointment", app: "booking"},
-	proto.ServiceTopic:      {Type: "service", app: "booking"},
-	proto.StaffTopic:        {Type: "staff"},
-	proto.FormTopic:         {Type: "form", app: "forms"},
-	proto.SubmissionTopic:   {Type: "submission", app: "forms"},
-	proto.SiteTopic:         {Type: "settings"},
-	proto.AppsTopic:         {Type: "app"},
-	proto.PageTopic:         {Type: "page"},
-}
 
 // changesOf returns what listeners get of an event: nothing of one by which nothing happened.
 func changesOf(e bus.Event) []change {
@@ -82,42 +91,37 @@ func changesOf(e bus.Event) []change {
 	if e.Topic == proto.AuditTopic {
 		return audited(e)
 	}
-	c, ok := types[e.Topic]
+	record, ok := records[e.Topic]
 	if !ok {
 		return nil
 	}
+	c := record.change
 	c.ID, c.Version, c.Actor, c.Changed = e.Key, e.Version, e.Actor.Label, e.Changed
 	c.Gone = e.Tombstone || e.Kind == proto.KindContactErased || e.Kind == proto.KindContactMergedAway
-	switch e.Topic {
-	case proto.ContactTopic:
-		var record struct {
-			Owner int64 `json:"owner_user_id"`
-		}
-		_ = json.Unmarshal(e.Data, &record) // without a record nobody owns it
-		c.mine = func(who db.Actor) bool { return record.Owner != 0 && record.Owner == who.UserID }
-		c.moves = c.Gone || slices.Contains(e.Changed, "owner_user_id") || e.Kind == proto.KindContactMerged
-	case proto.AppointmentTopic:
-		var record struct {
-			Staff struct {
-				UserID int64 `json:"user_id"`
-			} `json:"staff"`
-		}
-		_ = json.Unmarshal(e.Data, &record)
-		c.mine = func(who db.Actor) bool { return record.Staff.UserID != 0 && record.Staff.UserID == who.UserID }
-		c.moves = c.Gone || slices.Contains(e.Changed, "staff")
-	case proto.SubmissionTopic:
-		// Who owns the contact of a submission, contacts alone knows.
-		c.mine, c.moves = func(db.Actor) bool { return false }, true
-	case proto.ServiceTopic:
-		if e.Kind == proto.KindBookingSettingsUpdated {
-			c.Type, c.ID = "settings", "booking"
-		}
-	case proto.SiteTopic:
-		c.permission = readsSettings(e.Key)
-	case proto.AppsTopic:
-		c.ID = ""
+	if record.of != nil {
+		record.of(&c, e)
 	}
 	return []change{c}
+}
+
+func ofContact(c *change, e bus.Event) {
+	var record struct {
+		Owner int64 `json:"owner_user_id"`
+	}
+	_ = json.Unmarshal(e.Data, &record) // without a record nobody owns it
+	c.mine = func(who db.Actor) bool { return record.Owner != 0 && record.Owner == who.UserID }
+	c.moves = c.Gone || slices.Contains(e.Changed, "owner_user_id") || e.Kind == proto.KindContactMerged
+}
+
+func ofAppointment(c *change, e bus.Event) {
+	var record struct {
+		Staff struct {
+			UserID int64 `json:"user_id"`
+		} `json:"staff"`
+	}
+	_ = json.Unmarshal(e.Data, &record)
+	c.mine = func(who db.Actor) bool { return record.Staff.UserID != 0 && record.Staff.UserID == who.UserID }
+	c.moves = c.Gone || slices.Contains(e.Changed, "staff")
 }
 
 // readsSettings is the permission that a settings document is read with.
@@ -131,8 +135,27 @@ func readsSettings(document string) string {
 	return auth.ManageCRM
 }
 
-// audited are the changes of an entry of the audit log: that the log has grown, and for a record whose changes no topic carries, or
-// not all, the record's. The same change from two topics reaches listeners once.
+// logged are the records of which listeners hear by the audit log, because no topic carries their changes, or not all.
+var logged = map[string]struct {
+	change
+	own   bool     // listeners with own visibility hear of what they did themselves
+	whole bool     // of which only the type is told
+	not   []string // actions that change nothing on a screen
+}{
+	"contact":      {own: true},
+	"organization": {},
+	"tag":          {},
+	"import":       {own: true},
+	"time_off":     {change: change{app: "booking", moves: true}, own: true},
+	"webhook":      {change: change{permission: auth.ManageIntegrations}},
+	"role":         {change: change{permission: auth.ManageCRM}},
+	"invitation":   {change: change{permission: auth.ManageCRM}},
+	"field_group":  {change: change{Type: "field"}, whole: true},
+	"user":         {whole: true, not: []string{"sign-in", "sign-out"}},
+}
+
+// audited are the changes of an entry of the audit log: that the log has grown, and the record's. The same change from two topics reaches
+// listeners once.
 func audited(e bus.Event) []change {
 	var entry proto.Audit
 	if e.Decode(&entry) != nil {
@@ -140,33 +163,18 @@ func audited(e bus.Event) []change {
 	}
 	byMe := func(who db.Actor) bool { return e.Actor.UserID != 0 && e.Actor.UserID == who.UserID }
 	all := []change{{Type: "audit_entry", permission: auth.ManageIntegrations, mine: byMe}}
-	if entry.GetOutcome() != "done" {
+	record, ok := logged[entry.GetRecordType()]
+	if !ok || entry.GetOutcome() != "done" || slices.Contains(record.not, entry.GetAction()) {
 		return all
 	}
-	c := change{Type: entry.GetRecordType(), ID: entry.GetRecordId(), Actor: e.Actor.Label}
-	switch c.Type {
-	case "contact":
-		c.mine, c.moves = byMe, entry.GetAction() == "add-note"
-	case "organization", "tag":
-	case "appointment":
-		return all // its topic carries all of them
-	case "import":
+	c := record.change
+	c.Type, c.Actor = cmp.Or(c.Type, entry.GetRecordType()), e.Actor.Label
+	c.moves = c.moves || entry.GetAction() == "add-note"
+	if !record.whole {
+		c.ID = entry.GetRecordId()
+	}
+	if record.own {
 		c.mine = byMe
-	case "time_off":
-		c.app, c.mine, c.moves = "booking", byMe, true
-	case "webhook":
-		c.permission = auth.ManageIntegrations
-	case "role", "invitation":
-		c.permission = auth.ManageCRM
-	case "field_group":
-		c.Type, c.ID = "field", ""
-	case "user":
-		if entry.GetAction() == "sign-in" || entry.GetAction() == "sign-out" {
-			return all
-		}
-		c.ID = ""
-	default:
-		return all
 	}
 	return append(all, c)
 }
