@@ -272,7 +272,11 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, a ask, here string
 		problem, status, _ := p.refusal(w, r, err)
 		p.Message(w, r, status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: problem})
 	case !checked:
-		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T("account_connect_broken_text")})
+		text := "account_connect_broken_text"
+		if _, wrong := web.Problems(f)["client_id"]; wrong && strings.Contains(a.one("client_id"), "://") {
+			text = "account_connect_undescribed"
+		}
+		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T(text)})
 	default:
 		p.leadBack(w, r, a, cmp.Or(wrong, refused(f)))
 	}

@@ -37,6 +37,16 @@ func asking(t *testing.T, s *apptest.Service, name string) url.Values {
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {"http://localhost:8080/mcp"}}
 }
 
+// with is in with another value.
+func with(in url.Values, name, value string) url.Values {
+	out := url.Values{}
+	for name, values := range in {
+		out[name] = values
+	}
+	out.Set(name, value)
+	return out
+}
+
 // ledTo is where a page leads on to.
 func ledTo(t *testing.T, p page) url.Values {
 	t.Helper()
@@ -170,6 +180,8 @@ func TestAnAssistantIsConnectedByItsPersonOnAPage(t *testing.T) {
 		for name, more := range map[string]url.Values{"invalid_request": {"scope": {"", ""}}, "invalid_target": {"resource": {"https://evil.example/mcp"}}} {
 			require.Equal(t, name, ledTo(t, open(more)).Get("error"))
 		}
+		undescribed := with(in, "client_id", "https://localhost/client.json")
+		require.Contains(t, do(t, s, "GET", "/account/connect?"+undescribed.Encode(), nil, me...).body, "What the assistant says of itself cannot be read")
 		two := open(url.Values{"resource": {"http://localhost:8080"}})
 		require.Equal(t, 2, strings.Count(two.body, `name="resource"`), "each is ours, and goes through the form")
 		twice := open(url.Values{"state": {"another"}}).header.Get("Refresh")
