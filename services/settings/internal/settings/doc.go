@@ -14,6 +14,7 @@
 //   - row: rows of tables as structs
 //   - typed: what people have typed, checked
 //   - secrets: tokens, and the hashes under which they are kept
+//   - oauth: the request with which an assistant asks for a person's consent
 //   - document: the documents of the settings
 //   - audit: the audit log of all services
 //   - media: the site's pictures

@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/lang"
 	"frontdesk/libs/web"
+	"frontdesk/services/settings/internal/oauth"
 )
 
 const (
@@ -72,90 +73,12 @@ func (p *pages) endAssistant(w http.ResponseWriter, r *http.Request) {
 	p.leadOn(w, r, in(p.Reader(r), assistantsPath))
 }
 
-// ask is what an assistant asks for: the parameters of OAuth that asking names, as they came. They go through the form unchanged.
-type ask url.Values
-
-var asking = []string{"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "resource", "scope", "state"}
-
-// askOf is what a query or a form asks for.
-func askOf(in url.Values) ask {
-	a := ask{}
-	for _, name := range asking {
-		if values := in[name]; len(values) > 0 {
-			a[name] = values
-		}
-	}
-	return a
-}
-
-// one is the value of a parameter, or "" if there are several. Those of resource, of which OAuth allows several, stand one behind the other.
-func (a ask) one(name string) string {
-	if len(a[name]) > 1 && name != "resource" {
-		return ""
-	}
-	return strings.Join(a[name], " ")
-}
-
-// forAPI are the parameters that the API checks.
-func (a ask) forAPI() map[string]any {
-	all := map[string]any{"client_id": a.one("client_id"), "redirect_uri": a.one("redirect_uri")}
-	for _, name := range []string{"code_challenge", "code_challenge_method", "resource", "scope"} {
-		if v := a.one(name); v != "" {
-			all[name] = v
-		}
-	}
-	return all
-}
-
-// hidden are the fields of the form that ask for the same.
-func (a ask) hidden() (all []hidden) {
-	for _, name := range asking {
-		for _, value := range a[name] {
-			all = append(all, hidden{name, value})
-		}
-	}
-	return all
-}
-
-// wrong is the error of OAuth in what the API does not check: a parameter that comes several times, and the kind of answer.
-func (a ask) wrong() string {
-	for name, values := range a {
-		if len(values) > 1 && name != "resource" {
-			return "invalid_request"
-		}
-	}
-	switch a.one("response_type") {
-	case "code":
-		return ""
-	case "":
-		return "invalid_request"
-	}
-	return "unsupported_response_type"
-}
-
-// refusals are the errors of OAuth by the parameter that the API refuses; another one is invalid_request.
-var refusals = map[string]string{"resource": "invalid_target", "scope": "invalid_scope"}
-
-// refused is the error of OAuth for what the API refuses.
-func refused(f *fault.Fault) string {
-	code := ""
-	for name := range web.Problems(f) {
-		if code = refusals[name]; code == "" {
-			return "invalid_request"
-		}
-	}
-	return cmp.Or(code, "invalid_request")
-}
-
-// hidden is a field of a form that nobody sees.
-type hidden struct{ Name, Value string }
-
 // connect is the data of the page on which a person agrees that an assistant acts for them, or refuses.
 type connect struct {
 	Name, Host, Login string
 	Permissions       []string
 	Abilities         []ability
-	Hidden            []hidden
+	Asks              oauth.Request
 	// ReadOnly lets it change nothing.
 	ReadOnly bool
 	// Chosen are the permissions that stay ticked, and Kept the abilities.
@@ -219,7 +142,7 @@ func (c connect) Permits(permission string) bool { return slices.Contains(c.Chos
 func (connect) Always(permission string) bool    { return isViewing(permission) }
 
 func (p *pages) showConnect(w http.ResponseWriter, r *http.Request) {
-	c, ok := p.asked(w, r, askOf(r.URL.Query()), connectPath+"?"+r.URL.RawQuery)
+	c, ok := p.asked(w, r, oauth.Read(r.URL.Query()), connectPath+"?"+r.URL.RawQuery)
 	if !ok {
 		return
 	}
@@ -236,7 +159,7 @@ func (p *pages) askToConnect(w http.ResponseWriter, r *http.Request, status int,
 
 // asked looks at what an assistant asks for. If the person cannot decide on that, it answers and returns ok false: with a page if the
 // address to lead back to cannot be trusted, else with the error of OAuth there.
-func (p *pages) asked(w http.ResponseWriter, r *http.Request, a ask, here string) (c connect, ok bool) {
+func (p *pages) asked(w http.ResponseWriter, r *http.Request, a oauth.Request, here string) (c connect, ok bool) {
 	who, ok := p.withAccount(w, r, here)
 	if !ok {
 		return c, false
@@ -247,14 +170,14 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, a ask, here string
 		return c, false
 	}
 	check := url.Values{}
-	for name, value := range a.forAPI() {
+	for name, value := range a.ForAPI() {
 		check.Set(name, value.(string))
 	}
 	// With GET, because the person comes from another site.
 	err := p.CallAs(w, r, http.MethodGet, "/me/connections/check?"+check.Encode(), nil, &c)
-	wrong := a.wrong()
+	wrong := a.Wrong()
 	if err == nil && wrong == "" {
-		c.Login, c.Hidden = who.Login, a.hidden()
+		c.Login, c.Asks = who.Login, a
 		for i, x := range c.Abilities {
 			c.Abilities[i] = x.in(t.Language)
 		}
@@ -273,12 +196,12 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, a ask, here string
 		p.Message(w, r, status, web.Message{Icon: "rotate-cw", Tone: "bad", Title: t.T("sorry"), Text: problem})
 	case !checked:
 		text := "account_connect_broken_text"
-		if _, wrong := web.Problems(f)["client_id"]; wrong && strings.Contains(a.one("client_id"), "://") {
+		if _, wrong := web.Problems(f)["client_id"]; wrong && strings.Contains(a.One("client_id"), "://") {
 			text = "account_connect_undescribed"
 		}
 		p.Message(w, r, f.Status, web.Message{Icon: "circle-alert", Tone: "bad", Title: t.T("account_connect_broken"), Text: t.T(text)})
 	default:
-		p.leadBack(w, r, a, cmp.Or(wrong, refused(f)))
+		p.leadBack(w, r, a, cmp.Or(wrong, oauth.Refused(web.Problems(f))))
 	}
 	return c, false
 }
@@ -287,7 +210,7 @@ func (p *pages) asked(w http.ResponseWriter, r *http.Request, a ask, here string
 func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	_ = r.ParseForm() // what cannot be read asks for nothing
-	a := askOf(r.PostForm)
+	a := oauth.Read(r.PostForm)
 	if len(a) == 0 {
 		p.leadOn(w, r, in(p.Reader(r), assistantsPath))
 		return
@@ -312,9 +235,9 @@ func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	agreed := a.forAPI()
+	agreed := a.ForAPI()
 	agreed["permissions"] = append(slices.Clone(c.Chosen), c.always()...)
-	agreed["denied"], agreed["read_only"], agreed["state"] = c.denied(), c.ReadOnly, a.one("state")
+	agreed["denied"], agreed["read_only"], agreed["state"] = c.denied(), c.ReadOnly, a.One("state")
 	var made struct {
 		RedirectTo string `json:"redirect_to"`
 	}
@@ -342,21 +265,9 @@ func (c connect) always() []string {
 }
 
 // leadBack leads to the assistant's address, which was checked, with an error of OAuth.
-func (p *pages) leadBack(w http.ResponseWriter, r *http.Request, a ask, problem string) {
-	to, err := url.Parse(a.one("redirect_uri"))
-	if err != nil {
-		p.NotFound(w, r)
-		return
-	}
-	back := to.Query()
-	back.Set("error", problem)
-	back.Set("iss", p.options.PublicURL)
-	if state := a.one("state"); state != "" {
-		back.Set("state", state)
-	}
-	to.RawQuery = back.Encode()
+func (p *pages) leadBack(w http.ResponseWriter, r *http.Request, a oauth.Request, problem string) {
 	t := p.Reader(r)
-	p.sendOn(w, r, to.String(), web.Message{Icon: "circle-alert", Tone: "soft", Title: t.T("account_connect_denied")})
+	p.sendOn(w, r, a.Back(problem, p.options.PublicURL), web.Message{Icon: "circle-alert", Tone: "soft", Title: t.T("account_connect_denied")})
 }
 
 // sendOn shows a message and leads to an address of another site. It is a page with a link, because the policy of pages lets their
