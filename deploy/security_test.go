@@ -36,8 +36,8 @@ var asvs = map[string]int{
 
 var (
 	row = regexp.MustCompile(`(?m)^\| ([0-9]+\.[0-9]+\.[0-9]+) \| (met|not applicable|open) \| (.+) \|$`)
-	// shown is a test, a check, or a document and a section of it.
-	shown  = regexp.MustCompile("`Test\\w|`make |\\.md`|\" above")
+	// proven is a test, a check, or a document and a section of it.
+	proven = regexp.MustCompile("`Test\\w|`make |\\.md`|\" above")
 	quoted = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -48,7 +48,7 @@ func TestEachRequirementOfASVSHasItsAnswer(t *testing.T) {
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
 		require.False(t, answered[m[1]], "%s stands twice", m[1])
 		answered[m[1]] = true
-		require.True(t, m[2] != "met" || shown.MatchString(m[3]), "%s names no test, no check and no document", m[1])
+		require.True(t, m[2] != "met" || proven.MatchString(m[3]), "%s names no test, no check and no document", m[1])
 	}
 	wanted := 0
 	for section, requirements := range asvs {
