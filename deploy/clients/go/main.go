@@ -64,7 +64,7 @@ func main() {
 	for day := 1; day <= 7; day++ {
 		week[strconv.Itoa(day)] = [][]string{{"09:00", "17:00"}}
 	}
-	hours := sent(desk.UpdateStaffHoursWithResponse(ctx, me, api.UpdateStaffHoursJSONRequestBody{Hours: week}))
+	hours := sent(desk.UpdateStaffHoursWithResponse(ctx, me, nil, api.UpdateStaffHoursJSONRequestBody{Hours: week}))
 	must(hours.JSON200, hours.JSON400)
 	definition := map[string]any{"elements": []any{
 		map[string]any{"id": "email", "type": "field", "target": "contact.email", "label": "Email", "required": true},
