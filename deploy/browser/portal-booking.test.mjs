@@ -231,6 +231,23 @@ test("a client on the phone is booked by keyboard: four keys after the name", as
   await v.end()
 })
 
+test("a free time that was pressed in the calendar is booked as one", async () => {
+  const c = await client("Vera")
+  const [slot] = await free(desk.intake, 16)
+  const v = await member()
+  await open(v, `/appointments/new?at=${wall(slot.starts_at).replace(" ", "T")}`, "New appointment")
+  await v.page.keyboard.type(c.last_name)
+  await v.page.getByRole("option", { name: new RegExp(c.last_name) }).click()
+  await v.page.getByRole("button", { name: desk.intake.name }).click()
+  const [asked] = await Promise.all([
+    v.page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/v1/appointments")),
+    v.page.getByRole("button", { name: "Book and mail the client" }).click(),
+  ])
+  assert.equal(asked.postDataJSON().outside_hours, false)
+  await v.page.getByRole("heading", { name: c.name, level: 1 }).waitFor()
+  await v.end()
+})
+
 test("a client who is not there is made on the spot, and a time outside the hours is said to be one", async () => {
   const name = "Nieuw " + unique()
   const v = await member()

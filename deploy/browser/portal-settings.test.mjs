@@ -255,6 +255,40 @@ test("a person decides what assistants may use", async (t) => {
   await v.end()
 })
 
+test("a page is made, written, published at its address, and deleted", async () => {
+  const title = "Parking " + unique()
+  const v = await member()
+  await open(v, "/pages", "Pages")
+  await v.page.getByRole("button", { name: "New page" }).click()
+  const dialog = v.page.getByRole("dialog", { name: "New page" })
+  await dialog.getByLabel("Title").fill(title)
+  // A dialog with something in it asks, and comes back when the browser has closed it without asking.
+  const question = v.page.getByRole("dialog", { name: "Leave without saving?" })
+  for (const state of ["visible", "detached", "visible"]) {
+    await v.page.keyboard.press("Escape")
+    await question.waitFor({ state })
+  }
+  await question.getByRole("button", { name: "Cancel" }).click()
+  assert.equal(await dialog.getByLabel("Title").inputValue(), title)
+  await dialog.getByRole("button", { name: "Make the page" }).click()
+  await v.page.getByRole("heading", { name: title, level: 1 }).waitFor()
+  await v.page.getByLabel("Text", { exact: true }).fill("Behind the house.")
+  await save(v)
+  await v.page.getByText(`${title}: saved.`).waitFor()
+  await v.page.getByRole("button", { name: "Publish" }).click()
+  await v.page.getByText(`${title} is published.`).waitFor()
+  await check(v.page, "portal page")
+  const made = (await desk.admin.get("/pages?per_page=100")).items.find((p) => p.title === title)
+  assert.match(await (await v.page.request.get(made.url)).text(), /Behind the house\./)
+  assert.equal(new URL(made.edit_url).pathname, new URL(v.page.url()).pathname)
+  await v.page.getByRole("button", { name: "More actions" }).click()
+  await v.page.getByRole("menuitem", { name: "Delete" }).click()
+  await v.page.getByRole("button", { name: "Delete " + title }).click()
+  await v.page.getByRole("heading", { name: "Pages", level: 1 }).waitFor()
+  assert.equal((await desk.admin.get("/pages?per_page=100")).items.some((p) => p.title === title), false)
+  await v.end()
+})
+
 test("a request for support shows what goes along before it goes", async () => {
   const subject = "Printing " + unique()
   const v = await member()

@@ -26,9 +26,11 @@ const useKeys = (events: string[]) => {
   return keys.filter((key) => events.some((event) => of(event).includes(key)))
 }
 
-/** Without the keys that narrow down none of the events, which the service refuses. */
+/** Without the keys that narrow down none of the events, which the service refuses. As long as those are not known, everything stays. */
 export const useFitting = (only: Only, events: string[]): Only => {
+  const known = useEvents().length > 0
   const fitting = useKeys(events)
+  if (!known) return only
   return Object.fromEntries(Object.entries(only).filter(([key, values]) => fitting.includes(key as Key) && values.length > 0))
 }
 
