@@ -138,6 +138,9 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	if err := staff.MayChange(tx, in.User); err != nil {
 		return staffMember{}, err
 	}
+	if in.Services != nil && !staff.IsManager(tx) {
+		return staffMember{}, fault.Forbidden(auth.ManageCRM)
+	}
 	p, err := r.staff.Lock(ctx, tx, in.User)
 	if err != nil {
 		return staffMember{}, err
@@ -147,9 +150,6 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	}
 	otherServices := false
 	if in.Services != nil {
-		if !staff.IsManager(tx) {
-			return staffMember{}, fault.Forbidden(auth.ManageCRM)
-		}
 		if otherServices, err = services.Replace(ctx, tx, in.User, before.Services, in.Services); err != nil {
 			return staffMember{}, err
 		}
@@ -175,7 +175,9 @@ func (r *Room) updateStaff(ctx context.Context, tx *db.Tx, in changedStaff) (sta
 	if err := p.Save(ctx, tx); err != nil {
 		return staffMember{}, err
 	}
-	if err := tx.ChangedFrom(r.shown(tx, before), r.shown(tx, p)); err != nil {
+	was, now := r.shown(tx, before), r.shown(tx, p)
+	now.Version = was.Version
+	if err := tx.ChangedFrom(was, now); err != nil {
 		return staffMember{}, err
 	}
 	err = p.Emit(ctx, tx, proto.KindStaffUpdated, nil, changed...)
