@@ -250,13 +250,8 @@ func (r *Room) name(id int64, chosen string) string {
 	return "Former staff member"
 }
 
-// SetSkills replaces who does a service whose row is locked. It locks those who do it or will, by user id, and who begins or ends has another
-// version then.
+// SetSkills replaces who does a service whose row is locked. Who begins or ends has another version then.
 func SetSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
-	if _, err := tx.Exec(ctx, `select from staff where user_id = any($2) or user_id in (select user_id from skill where service_id = $1)
-		order by user_id for update`, id, staff); err != nil {
-		return err
-	}
 	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
 		set removed_at = null, removed_version = null where staff.removed_at is not null`, staff); err != nil {
 		return err
