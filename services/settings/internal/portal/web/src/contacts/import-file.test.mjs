@@ -1,6 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { decode, guessEncoding } from "./import-file.ts"
+import { modules } from "../../modules.mjs"
+
+const { decode, guessEncoding } = await modules("contacts/import-file")
 
 const bytes = (...list) => Uint8Array.from(list.flatMap((x) => (typeof x === "string" ? [...x].map((c) => c.charCodeAt(0)) : x)))
 
@@ -8,7 +10,7 @@ test("an encoding is guessed by the letters that it makes", () => {
   for (const [name, content, encoding, text] of [
     ["UTF-8", new TextEncoder().encode("Zoë;Łukasz"), "utf-8", "Zoë;Łukasz"],
     ["Windows-1252", bytes("Zo", 0xeb, ";Ren", 0xe9, "e"), "windows-1252", "Zoë;Renée"],
-    ["Windows-1250", bytes(0xa3, "ukasz;", 0xae, "i", 0x9e, "ka;Ji", 0xf8, 0xed), "windows-1250", "Łukasz;Žižka;Jiří"],
+    ["Windows-1250", bytes(0xa3, "ukasz;", 0x8e, "i", 0x9e, "ka;Ji", 0xf8, 0xed), "windows-1250", "Łukasz;Žižka;Jiří"],
     ["Mac Roman", bytes("Zo", 0x91, ";Ren", 0x8e, "e"), "macintosh", "Zoë;Renée"],
     ["UTF-16 without a mark", bytes("Z", 0, "o", 0, 0xeb, 0), "utf-16le", "Zoë"],
   ]) {
