@@ -144,6 +144,10 @@ soak: ui build ## let a system work under load, and compare what its processes n
 fuzz: launcher ## run every fuzz target, one after the other (FUZZ=10m each)
 	@$(BIN)/local env -- deploy/chaos/fuzz $(or $(FUZZ),10m)
 
+.PHONY: histories
+histories: go ## let the relay live through a million histories of crashes and losses (HISTORIES=1000000)
+	SIMULATE=$(or $(HISTORIES),1000000) go test -count=1 -timeout 1h -v -run TestEachCommittedEvent ./libs/relay
+
 .PHONY: release-test
 release-test: ui ## build a release twice, in different folders, and compare the bytes
 	go test -count=1 -timeout 2h -v ./deploy/release
@@ -158,7 +162,7 @@ growth: go ## measure calls, imports and a day of changes while contacts grow to
 	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
 
 # Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
-LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test
+LONG := promises narrow clocks fuzz histories release-test chart-server chaos soak observe growth compose-test
 .PHONY: long
 long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
 	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \

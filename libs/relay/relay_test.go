@@ -333,6 +333,25 @@ func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
 	require.Equal(t, "01", strings.Join(log.Keys(proto.AuditTopic)[:2], ""))
 }
 
+// What went over a connection that nobody had verified is marked and not yet published. Then the machine loses its power, and the broker what it
+// had not flushed.
+func TestALossBehindThePublishedMessageIsFoundByTheRowsThatAreKept(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &relaytest.Log{}
+	stop := relaying(t, relay.Relay{DB: d, Log: log})
+	for i := range 3 {
+		tell(t, d, proto.AuditTopic, fmt.Sprint(i), "x")
+	}
+	soon(t, func() bool { return waits(t, d) == 0 })
+	stop()
+	_, err := d.Pool.Exec(t.Context(), `update published set "offset" = 0, digest = $1`, log.Messages(partition(proto.AuditTopic))[0].Digest())
+	require.NoError(t, err)
+	log.Cut(partition(proto.AuditTopic), 1)
+	relaying(t, relay.Relay{DB: d, Log: log})
+	soon(t, func() bool { return slices.Equal(log.Keys(proto.AuditTopic), []string{"0", "1", "2"}) })
+}
+
 // blind is a log of which one partition cannot be read.
 type blind struct {
 	*relaytest.Log

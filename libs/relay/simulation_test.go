@@ -29,19 +29,23 @@ const (
 	schema   = "settings"
 )
 
-// histories is how many are drawn: SIMULATE=1000000 draws more.
-const histories = "10000"
+// Without SIMULATE the same histories are drawn each time; `make histories` draws as many others as it says.
+const histories, seed = "20000", "1"
 
 func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T) {
-	checks := flag.Lookup("rapid.checks")
-	before := checks.Value.String()
-	t.Cleanup(func() { _ = checks.Value.Set(before) })
-	n := os.Getenv("SIMULATE")
-	if n == "" {
-		n = histories
+	set := func(name, value string) {
+		f := flag.Lookup(name)
+		before := f.Value.String()
+		t.Cleanup(func() { _ = f.Value.Set(before) })
+		if err := f.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := checks.Value.Set(n); err != nil {
-		t.Fatal(err)
+	if n := os.Getenv("SIMULATE"); n != "" {
+		set("rapid.checks", n)
+	} else {
+		set("rapid.checks", histories)
+		set("rapid.seed", seed)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -55,7 +59,7 @@ func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T
 
 // happenings are drawn evenly; a relay's step stands there several times.
 var happenings = []string{"commit", "commit", "commit", "step", "step", "step", "step", "step", "step", "round", "round", "consume", "consume",
-	"crash", "freeze", "late", "minutes", "days", "down", "cut", "anew", "backup", "restore"}
+	"crash", "freeze", "late", "minutes", "days", "down", "cut", "power", "anew", "backup", "restore"}
 
 // world is everything that lasts longer than a process.
 type world struct {
@@ -117,7 +121,7 @@ type place struct {
 func newWorld(t *rapid.T) *world {
 	w := &world{T: t, now: time.Unix(1_800_000_000, 0), log: map[Partition]*simLog{}, copy: map[string]int64{}, position: map[Partition]place{}, group: map[Partition]int64{}}
 	w.tables = tables{published: map[Partition]own{}, lost: map[string]int64{}, versions: map[string]int64{}}
-	for _, p := range []Partition{{records, 0}, {records, 1}, {commands, 0}} {
+	for _, p := range partitions {
 		w.log[p] = &simLog{}
 	}
 	for i := range w.relays {
@@ -126,13 +130,15 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
+var partitions = []Partition{{records, 0}, {records, 1}, {commands, 0}}
+
 func partitionsOf(topic string) int { return map[string]int{records: 2, commands: 1}[topic] }
 
 func (w *world) happens(what string) {
 	w.now = w.now.Add(200 * time.Millisecond)
 	some := func() *process { return w.relays[rapid.IntRange(0, 1).Draw(w.T, "relay")] }
 	somewhere := func() Partition {
-		return rapid.SampledFrom([]Partition{{records, 0}, {records, 1}, {commands, 0}}).Draw(w.T, "partition")
+		return rapid.SampledFrom(partitions).Draw(w.T, "partition")
 	}
 	switch what {
 	case "commit":
@@ -161,7 +167,11 @@ func (w *world) happens(what string) {
 		}
 	case "minutes":
 		w.now = w.now.Add(keepSent + time.Minute)
-	case "days":
+	case "days": // behind a check, as there is one every half a minute
+		for range 4 {
+			w.now = w.now.Add(checkEvery + time.Second)
+			w.relays[0].round()
+		}
 		w.now = w.now.Add(4 * 24 * time.Hour)
 		w.compact()
 	case "down":
@@ -169,15 +179,12 @@ func (w *world) happens(what string) {
 		l.down = !l.down
 		w.outages++
 	case "cut":
-		l := w.log[somewhere()]
-		n := min(rapid.IntRange(1, 4).Draw(w.T, "messages"), len(l.messages))
-		if n == 0 {
-			return
+		w.cut(somewhere())
+	case "power": // of the host on which all of them run
+		for _, p := range partitions {
+			w.cut(p)
 		}
-		l.end = l.messages[len(l.messages)-n].Offset
-		l.messages = l.messages[:len(l.messages)-n]
-		l.first = min(l.first, l.end)
-		w.outages, w.lossy = w.outages+1, true
+		w.relays[0], w.relays[1] = w.process(), w.process()
 	case "anew":
 		topic := somewhere().Topic
 		for p, l := range w.log {
@@ -193,6 +200,18 @@ func (w *world) happens(what string) {
 	case "restore":
 		w.restore()
 	}
+}
+
+// cut loses the newest messages of a partition.
+func (w *world) cut(p Partition) {
+	l := w.log[p]
+	if n := min(rapid.IntRange(0, 4).Draw(w.T, "messages"), len(l.messages)); n > 0 {
+		l.end = l.messages[len(l.messages)-n].Offset
+		l.messages = l.messages[:len(l.messages)-n]
+		l.first = min(l.first, l.end)
+		w.lossy = true
+	}
+	w.outages++
 }
 
 func (x tables) clone() tables {
@@ -232,6 +251,9 @@ func version(m db.Message) (v int64) {
 // compact drops what topics may drop: of records what was replaced a week ago, and commands of a week ago.
 func (w *world) compact() {
 	for p, l := range w.log {
+		if l.down {
+			continue
+		}
 		newest := map[string]int64{}
 		for _, m := range l.messages {
 			newest[m.Key] = m.Offset
@@ -381,7 +403,7 @@ func (w *world) String() string {
 	for _, r := range w.rows {
 		fmt.Fprintf(&b, "\nrow %d %s/%s=%s sent %v at %v:%d", r.seq, r.Topic, r.Key, r.Value, r.sent, r.at, r.offset)
 	}
-	for _, p := range []Partition{{records, 0}, {records, 1}, {commands, 0}} {
+	for _, p := range partitions {
 		fmt.Fprintf(&b, "\nlog %v %d-%d published %d:", p, w.log[p].first, w.log[p].end, w.published[p].Offset)
 		for _, m := range w.log[p].messages {
 			fmt.Fprintf(&b, " %d:%s=%s", m.Offset, m.Key, m.Value)
