@@ -38,6 +38,7 @@ const (
 	KindAppointmentCompleted    = "appointment.completed"
 	KindAppointmentNoShow       = "appointment.no_show"
 	KindAppointmentUpdated      = "appointment.updated"
+	KindAppointmentReminderDue  = "appointment.reminder_due" // extra: {"hours": …}; the record is as it was
 
 	// booking.service
 	KindServiceCreated         = "service.created"

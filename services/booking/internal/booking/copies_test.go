@@ -296,8 +296,11 @@ func TestEverythingSentLooksAsItsSampleSays(t *testing.T) {
 	done("10:00", "decline")
 	done("11:00", "confirm", "complete")
 	done("12:00", "confirm", "no-show")
+	o.book(contact, o.at(4, "16:00")).Is(201)
+	o.Travel(o.at(3, "16:30").Sub(o.Now()))
+	o.run("reminders")
 	o.Sample(proto.AppointmentTopic)
-	require.Equal(t, 4, o.PublishesStateAgain(proto.AppointmentTopic))
+	require.Equal(t, 5, o.PublishesStateAgain(proto.AppointmentTopic))
 
 	o.admin.Patch("/services/"+o.service, object{"name": "Renamed"}).Is(200)
 	o.admin.Delete("/services/"+o.service, nil).Is(200)

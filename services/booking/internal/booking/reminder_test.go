@@ -1,11 +1,13 @@
 package booking
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/proto"
 	"frontdesk/services/booking/internal/mails"
 )
 
@@ -19,6 +21,74 @@ func (o *office) reminders(email string) (n int) {
 		}
 	}
 	return n
+}
+
+func TestEachReminderGoesOutOnce(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, object{"mail_text": "Bring your shoes.\n\nPark behind the house."})
+	o.admin.Patch("/settings/booking", object{"reminders": []object{{"hours": 2}, {"hours": 48}, {"hours": 24}}}).Is(200)
+	id := o.book(o.contact(0, "c@example.com"), o.at(5, "10:00")).Is(201).Text("id")
+	require.Contains(t, o.lastMail("c@example.com").GetText(), "Bring your shoes.\n\nPark behind the house.")
+	o.book(o.contact(0, ""), o.at(5, "12:00")).Is(201) // whom no mail reaches
+	o.admin.Patch("/services/"+o.service, object{"mail_text": "Bring a towel."}).Is(200)
+	told := func() (hours []any) {
+		o.run("reminders")
+		for _, e := range o.Events(proto.AppointmentTopic) {
+			if e.GetKind() == proto.KindAppointmentReminderDue && e.GetRecordId() == id {
+				var extra object
+				require.NoError(t, json.Unmarshal(e.GetExtra(), &extra))
+				hours = append(hours, extra["hours"])
+			}
+		}
+		require.Len(t, hours, o.reminders("c@example.com"))
+		return hours
+	}
+	due := o.at(5, "10:00")
+	for _, c := range []struct {
+		before time.Duration
+		want   []any
+	}{{49 * time.Hour, nil}, {47 * time.Hour, []any{48.0}}, {25 * time.Hour, []any{48.0}}, {23 * time.Hour, []any{48.0, 24.0}}, {3 * time.Hour, []any{48.0, 24.0}}, {time.Hour, []any{48.0, 24.0, 2.0}}} {
+		o.Travel(due.Add(-c.before).Sub(o.Now()))
+		require.Equal(t, c.want, told(), c.before)
+		require.Equal(t, c.want, told(), "once")
+	}
+	require.Contains(t, o.lastMail("c@example.com").GetText(), "Bring a towel.")
+	n := 0
+	for _, e := range o.Events(proto.AppointmentTopic) {
+		if e.GetKind() == proto.KindAppointmentReminderDue {
+			n++
+		}
+	}
+	require.Equal(t, 6, n, "of a client without an address too")
+}
+
+func TestAReminderThatWasSentDoesNotComeAgainWithAShortMoveAndLaterOnesDo(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	o.admin.Patch("/settings/booking", object{"reminders": []object{{"hours": 24}, {"hours": 2}}}).Is(200)
+	id := o.book(o.contact(0, "c@example.com"), o.at(5, "10:00")).Is(201).Text("id")
+	o.Travel(o.at(4, "10:30").Sub(o.Now()))
+	require.Equal(t, 1, o.reminders("c@example.com"))
+	o.admin.Post("/appointments/"+id+"/reschedule", object{"starts_at": stamp(o.at(1, "14:00"))}).Is(200)
+	o.Travel(4 * time.Hour)
+	require.Equal(t, 1, o.reminders("c@example.com"), "the first has gone out")
+	o.Travel(o.at(1, "12:30").Sub(o.Now()))
+	require.Equal(t, 2, o.reminders("c@example.com"))
+	o.Travel(time.Hour)
+	require.Equal(t, 2, o.reminders("c@example.com"))
+}
+
+func TestAfterAnOutageTheLastReminderGoesOutAlone(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	o.admin.Patch("/settings/booking", object{"reminders": []object{{"hours": 48}, {"hours": 24}}}).Is(200)
+	o.book(o.contact(0, "c@example.com"), o.at(5, "10:00")).Is(201)
+	o.SetApp(appID, false)
+	o.Travel(o.at(4, "12:00").Sub(o.Now()))
+	o.SetApp(appID, true)
+	require.Equal(t, 1, o.reminders("c@example.com"))
+	o.Travel(time.Hour)
+	require.Equal(t, 1, o.reminders("c@example.com"))
 }
 
 func TestNoReminderGoesOutWhileTheAppIsOff(t *testing.T) {

@@ -115,8 +115,8 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start
 	return r.life.Commit(ctx, tx, rescheduled(a, start.UTC(), who.UserID, settings, tx.Now), settings)
 }
 
-// rescheduled is the appointment at another time, with another person, or both. A reminder comes again only if the time moves by more than
-// its hours; a mail of its own says that only the person is another.
+// rescheduled is the appointment at another time, with another person, or both. Reminders that went out come again only if the
+// time moves by more than the hours of the first; a mail of its own says that only the person is another.
 func rescheduled(a appointments.Record, start time.Time, staff int64, s services.Settings, now time.Time) life.Change {
 	c := life.Change{Was: a, Now: a, Kind: proto.KindAppointmentRescheduled, Mail: mails.HandedOver, Fields: []string{}, Extra: map[string]any{"from": movedFrom{a.StartsAt, a.EndsAt, a.Staff}}}
 	if by := start.Sub(a.StartsAt); by != 0 {
@@ -124,6 +124,9 @@ func rescheduled(a appointments.Record, start time.Time, staff int64, s services
 		c.Now.StartsAt, c.Now.EndsAt, c.Now.TimedAt = start, a.EndsAt.Add(by), now
 		if by.Abs() > time.Duration(s.ReminderHours)*time.Hour {
 			c.Now.RemindedAt = nil
+		} else if a.RemindedAt != nil {
+			at := a.RemindedAt.Add(by)
+			c.Now.RemindedAt = &at
 		}
 	}
 	if staff != a.Staff.UserID {

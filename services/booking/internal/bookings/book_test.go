@@ -17,6 +17,7 @@ func TestWhatAMoveChanges(t *testing.T) {
 	reminded, now := monday9.Add(-20*time.Hour), monday9.Add(-2*time.Hour)
 	was := appointments.Record{Appointment: appointments.Appointment{StartsAt: monday9, EndsAt: monday9.Add(time.Hour)}, TimedAt: monday9.AddDate(0, 0, -7), RemindedAt: &reminded}
 	was.Staff.UserID = 1
+	along := reminded.Add(3 * time.Hour)
 	for name, c := range map[string]struct {
 		by       time.Duration
 		staff    int64
@@ -24,7 +25,7 @@ func TestWhatAMoveChanges(t *testing.T) {
 		fields   []string
 		reminded *time.Time
 	}{
-		"another time":         {3 * time.Hour, 1, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at"}, &reminded},
+		"another time":         {3 * time.Hour, 1, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at"}, &along},
 		"another day":          {-25 * time.Hour, 1, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at"}, nil},
 		"another person":       {0, 2, mails.HandedOver, []string{"staff"}, &reminded},
 		"both, by a long time": {25 * time.Hour, 2, proto.KindAppointmentRescheduled, []string{"starts_at", "ends_at", "staff"}, nil},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -11,6 +12,8 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/services"
@@ -65,15 +68,16 @@ func missed(err error) bool {
 	return errors.Is(err, pgx.ErrNoRows) || ok && f.Status == 404
 }
 
-// dueReminders are the appointments a whose reminder is due at a time.
+// dueReminders are the appointments a that have a reminder due at a time: its moment has come since their time was last set, and since they
+// were last reminded.
 func dueReminders(at string) string {
-	return `from appointment a, settings s where a.status = 'confirmed' and a.reminded_at is null and s.reminder_enabled and a.starts_at > ` + at + `
-		and a.starts_at <= ` + at + ` + make_interval(hours => s.reminder_hours)
-		and a.timed_at < a.starts_at - make_interval(hours => s.reminder_hours)`
+	return `from appointment a, settings s where a.status = 'confirmed' and s.reminder_enabled and a.starts_at > ` + at + `
+		and a.starts_at <= ` + at + ` + interval '168 hours' and exists (select from unnest(array[s.reminder_hours] || s.later_reminders) h
+			where a.starts_at - make_interval(hours => h) <= ` + at + ` and greatest(a.timed_at, a.reminded_at) < a.starts_at - make_interval(hours => h))`
 }
 
-// remind mails the reminders that are due, once for each appointment that is still confirmed. An appointment that was booked
-// or moved when its reminder would have been due already gets none.
+// remind mails and publishes the reminders that are due, each once for an appointment that is still confirmed. Of several that are due by now
+// the last one goes out. An appointment that was booked or moved when a reminder would have been due already does not get that one.
 func (r *Room) remind(ctx context.Context) error {
 	return r.eachDue(ctx, r.unreminded, dueReminders,
 		func(ctx context.Context, tx *db.Tx, a appointments.Record) error {
@@ -84,8 +88,26 @@ func (r *Room) remind(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			now, err := services.Get(ctx, tx, op.ByID{ID: a.Service.ID})
+			if err != nil {
+				return err
+			}
+			a.Terms.MailText = now.MailText
+			if err := tx.Emit(ctx, a.Change(proto.KindAppointmentReminderDue, map[string]any{"hours": dueNow(a, settings.Reminders, tx.Now)})); err != nil {
+				return err
+			}
 			return r.mails.Notify(ctx, tx, a, mails.Reminder, settings)
 		})
+}
+
+// dueNow is the hours of the last reminder that is due.
+func dueNow(a appointments.Record, all []services.Reminder, now time.Time) (hours int) {
+	for _, one := range all {
+		if at := a.StartsAt.Add(-time.Duration(one.Hours) * time.Hour); !at.After(now) && a.TimedAt.Before(at) {
+			hours = one.Hours
+		}
+	}
+	return hours
 }
 
 // dueRequests are the requests a that have waited too long at a time; none if the setting is 0.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 
@@ -39,20 +40,22 @@ type letter struct {
 	// link leads to the manage page. The links of the mails before end with every change, not with a reminder.
 	link     bool
 	reminder bool
+	// prepares says what to bring.
+	prepares bool
 	// calendar is what the file asks the client's calendar for; nothing while the appointment is a request.
 	calendar ics.Method
 }
 
 // letters are the mails that clients get, by kind.
 var letters = map[string]letter{
-	proto.KindAppointmentBooked:       {link: true, calendar: ics.Request},
-	proto.KindAppointmentConfirmed:    {link: true, calendar: ics.Request},
+	proto.KindAppointmentBooked:       {link: true, prepares: true, calendar: ics.Request},
+	proto.KindAppointmentConfirmed:    {link: true, prepares: true, calendar: ics.Request},
 	proto.KindAppointmentRescheduled:  {link: true, calendar: ics.Request},
 	proto.KindAppointmentPlaceChanged: {link: true, calendar: ics.Request},
 	HandedOver:                        {link: true, calendar: ics.Request},
 	proto.KindAppointmentDeclined:     {},
 	proto.KindAppointmentCancelled:    {calendar: ics.Cancel},
-	Reminder:                          {link: true, reminder: true},
+	Reminder:                          {link: true, prepares: true, reminder: true},
 }
 
 // Notify mails the client of a change, with a new link where there is something to change, and ends the links of the mails
@@ -105,6 +108,9 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 		Paragraphs: []string{t.T(text, "staff", a.Staff.Name)}, Rows: r.rows(t, a),
 		Footer: []string{t.T("why", "business", site.Business.Name)},
 	}
+	if l.prepares && a.Status == appointments.StatusConfirmed {
+		c.Paragraphs = append(c.Paragraphs, paragraphs(a.Terms.MailText)...)
+	}
 	manage := mail.Link{Text: t.T("see")}
 	if l.link {
 		manage.URL = r.Config.PublicURL + "/manage#token=" + appointments.NewLink(tx, a.ID)
@@ -122,6 +128,16 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 		}
 	}
 	return mail.Render(c)
+}
+
+var emptyLines = regexp.MustCompile(`\n[ \t]*\n\s*`)
+
+// paragraphs are those of a text in which an empty line begins one.
+func paragraphs(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return emptyLines.Split(strings.ReplaceAll(text, "\r\n", "\n"), -1)
 }
 
 // typed returns the client's name for a mail, without links: a visitor may have typed any text, and the address of another

@@ -31,6 +31,7 @@ type BookableService struct {
 	Price           *string   `json:"price" doc:"Decimal text, for display only."`
 	LocationType    string    `json:"location_type" doc:"Where it takes place."`
 	LocationDetails string    `json:"location_details" doc:"The address or other words about the place."`
+	MailText        string    `json:"mail_text" doc:"What clients read in the confirmation and in reminders, such as what to bring."`
 	Confirmation    string    `json:"confirmation" doc:"auto books at once, review waits for somebody to confirm."`
 	BookableOnline  bool      `json:"bookable_online" doc:"Visitors can book it."`
 	MinNoticeMin    *int      `json:"min_notice_min" doc:"How many minutes ahead visitors have to book; null for the setting of the site."`
@@ -49,7 +50,7 @@ type BookableService struct {
 func (s BookableService) RecordVersion() int64 { return s.version }
 
 const selectServices = `select id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
-	confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
+	mail_text, confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
 	array(select user_id from skill where service_id = service.id order by user_id) as staff, archived, created_at, updated_at, version from service `
 
 func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([]BookableService, error) {
@@ -108,6 +109,7 @@ type serviceFields struct {
 	Price           opt.Value[string] `json:"price,omitzero" nullable:"true" maxLength:"20" doc:"Decimal text such as 45 or 45.50; null or empty for none."`
 	LocationType    opt.Value[string] `json:"location_type,omitzero" enum:"in_person,client,phone,online" doc:"Where it takes place."`
 	LocationDetails opt.Value[string] `json:"location_details,omitzero" nullable:"true" maxLength:"255" doc:"The address or other words about the place."`
+	MailText        opt.Value[string] `json:"mail_text,omitzero" nullable:"true" maxLength:"2000" doc:"What clients read in the confirmation and in reminders, such as what to bring: plain text, an empty line begins a paragraph."`
 	Confirmation    opt.Value[string] `json:"confirmation,omitzero" enum:"auto,review" doc:"auto books at once, review waits for somebody to confirm."`
 	BookableOnline  opt.Value[bool]   `json:"bookable_online,omitzero" doc:"Visitors can book it."`
 	MinNoticeMin    opt.Value[int]    `json:"min_notice_min,omitzero" nullable:"true" minimum:"0" maximum:"43200" doc:"Null for the site's own."`
@@ -150,13 +152,14 @@ func (in serviceFields) apply(s *BookableService) {
 	}
 	in.LocationType.Apply(&s.LocationType)
 	in.LocationDetails.Apply(&s.LocationDetails)
+	in.MailText.Apply(&s.MailText)
 	in.Confirmation.Apply(&s.Confirmation)
 	in.BookableOnline.Apply(&s.BookableOnline)
 	in.MinNoticeMin.ApplyPtr(&s.MinNoticeMin)
 	in.MaxAdvanceDays.ApplyPtr(&s.MaxAdvanceDays)
 	in.FormID.ApplyPtr(&s.FormID)
 	in.SortOrder.Apply(&s.SortOrder)
-	s.Name = strings.TrimSpace(s.Name)
+	s.Name, s.MailText = strings.TrimSpace(s.Name), strings.TrimSpace(s.MailText)
 	if in.Staff != nil {
 		s.Staff = append([]int64{}, slices.Compact(slices.Sorted(slices.Values(in.Staff)))...) // an empty list is no null
 	}
@@ -184,9 +187,9 @@ func (r *Room) createService(ctx context.Context, tx *db.Tx, in newService) (Boo
 		return bookable, err
 	}
 	_, err = tx.Exec(ctx, `insert into service (id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
-		confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order, created_at, updated_at)
+		mail_text, confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order, created_at, updated_at)
 		values (@id, @name, @description, @duration_min, @buffer_before, @buffer_after, @price, @location_type, @location_details,
-		@confirmation, @bookable_online, @min_notice_min, @max_advance_days, @form_id, @sort_order, @updated_at, @updated_at)`, bookable.columns())
+		@mail_text, @confirmation, @bookable_online, @min_notice_min, @max_advance_days, @form_id, @sort_order, @updated_at, @updated_at)`, bookable.columns())
 	if err != nil {
 		return bookable, err
 	}
@@ -260,7 +263,7 @@ func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService
 // columns are the values of the table's columns by name.
 func (s BookableService) columns() pgx.NamedArgs {
 	return pgx.NamedArgs{"id": s.ID, "name": s.Name, "description": s.Description, "duration_min": s.DurationMin, "buffer_before": s.BufferBefore,
-		"buffer_after": s.BufferAfter, "price": s.Price, "location_type": s.LocationType, "location_details": s.LocationDetails,
+		"buffer_after": s.BufferAfter, "price": s.Price, "location_type": s.LocationType, "location_details": s.LocationDetails, "mail_text": s.MailText,
 		"confirmation": s.Confirmation, "bookable_online": s.BookableOnline, "min_notice_min": s.MinNoticeMin, "max_advance_days": s.MaxAdvanceDays,
 		"form_id": s.FormID, "sort_order": s.SortOrder, "archived": s.Archived, "updated_at": s.UpdatedAt, "version": s.version}
 }
@@ -271,7 +274,7 @@ func saveService(ctx context.Context, tx *db.Tx, s BookableService, kind string)
 	s.version++
 	_, err := tx.Exec(ctx, `update service set name = @name, description = @description, duration_min = @duration_min, buffer_before = @buffer_before,
 		buffer_after = @buffer_after, price = @price, location_type = @location_type, location_details = @location_details,
-		confirmation = @confirmation, bookable_online = @bookable_online, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
+		mail_text = @mail_text, confirmation = @confirmation, bookable_online = @bookable_online, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
 		form_id = @form_id, sort_order = @sort_order, archived = @archived, updated_at = @updated_at, version = @version where id = @id`, s.columns())
 	if err != nil {
 		return s, err
@@ -312,11 +315,12 @@ type Terms struct {
 	Confirmation    string  `json:"confirmation"`
 	MinNoticeMin    *int    `json:"min_notice_min"`
 	MaxAdvanceDays  *int    `json:"max_advance_days"`
+	MailText        string  `json:"mail_text,omitempty"`
 }
 
 // Terms are the terms on which the service is booked now.
 func (s BookableService) Terms() Terms {
-	return Terms{s.Name, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation, s.MinNoticeMin, s.MaxAdvanceDays}
+	return Terms{s.Name, s.DurationMin, s.BufferBefore, s.BufferAfter, s.Price, s.LocationType, s.LocationDetails, s.Confirmation, s.MinNoticeMin, s.MaxAdvanceDays, s.MailText}
 }
 
 // Replace makes a person do these services and no other active ones.

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
@@ -83,4 +84,58 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 		require.Contains(t, params, name)
 	}
 	colleague.Patch("/settings/booking", object{"slot_step": 15}).Fails(403, "svc_forbidden")
+}
+
+func TestRemindersAreAListAndTheFirstIsTheOneOfBefore(t *testing.T) {
+	t.Parallel()
+	s, admin, _ := open(t)
+	set := func(body object) []any {
+		t.Helper()
+		a := admin.Patch("/settings/booking", body).Is(200)
+		var hours []any
+		for i := range 3 {
+			if h := a.Field(fmt.Sprintf("reminders.%d.hours", i)); h != nil {
+				hours = append(hours, h)
+			}
+		}
+		require.Equal(t, hours[0], a.Field("reminder_hours"))
+		return hours
+	}
+	list := func(hours ...int) (all []object) {
+		for _, h := range hours {
+			all = append(all, object{"hours": h})
+		}
+		return all
+	}
+	require.Equal(t, []any{24.0}, set(object{}))
+	require.Equal(t, []any{48.0, 24.0, 2.0}, set(object{"reminders": list(2, 48, 24)}))
+	require.Equal(t, []any{24.0, 12.0, 2.0}, set(object{"reminder_hours": 12}), "in the place of the first")
+	require.Equal(t, []any{30.0, 12.0, 2.0}, set(object{"reminder_hours": 30}))
+	require.Equal(t, []any{5.0}, set(object{"reminders": list(5)}))
+	require.Equal(t, []any{7.0, 1.0}, set(object{"reminders": list(3, 1), "reminder_hours": 7}))
+	for name, c := range map[string]struct {
+		body  object
+		param string
+	}{
+		"none":          {object{"reminders": list()}, "reminders"},
+		"four":          {object{"reminders": list(1, 2, 3, 4)}, "reminders"},
+		"two at once":   {object{"reminders": list(5, 5)}, "reminders"},
+		"like a later":  {object{"reminder_hours": 1}, "reminder_hours"},
+		"too early":     {object{"reminders": list(169)}, "reminders[0].hours"},
+		"at the begin":  {object{"reminders": list(0)}, "reminders[0].hours"},
+		"without hours": {object{"reminders": []object{{}}}, "reminders[0].hours"},
+		"null":          {object{"reminders": nil}, "reminders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if list, ok := c.body["reminders"].([]object); ok && list == nil {
+				c.body["reminders"] = []object{}
+			}
+			params, _ := admin.Patch("/settings/booking", c.body).Fails(400, "svc_invalid_param").Field("data.params").(object)
+			require.Contains(t, params, c.param)
+		})
+	}
+	// A replica of before knows one.
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update settings set reminder_hours = 1`)
+	require.NoError(t, err)
+	require.Equal(t, []any{1.0}, set(object{}))
 }

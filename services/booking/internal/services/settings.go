@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,27 +18,35 @@ import (
 
 // Settings of online booking.
 type Settings struct {
-	SlotStep            int    `json:"slot_step" doc:"Minutes between the begins of free times."`
-	MinNoticeMin        int    `json:"min_notice_min" doc:"How many minutes ahead visitors have to book."`
-	MaxAdvanceDays      int    `json:"max_advance_days" doc:"How many days ahead visitors can book."`
-	CancelNoticeHours   int    `json:"cancel_notice_hours" doc:"Until how many hours before the begin visitors can cancel."`
-	LateCancelText      string `json:"late_cancel_text" doc:"What visitors read who want to cancel too late."`
-	ReminderEnabled     bool   `json:"reminder_enabled" doc:"Clients get a mail before their appointment."`
-	ReminderHours       int    `json:"reminder_hours" doc:"How many hours before the begin the reminder goes out."`
-	TermsText           string `json:"terms_text" doc:"Words that visitors read before they book."`
-	DefaultConfirmation string `json:"default_confirmation" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
-	ClientChanges       bool   `json:"client_changes" doc:"Visitors can move and cancel their appointments by the link of a mail."`
-	MaxOpenBookings     int    `json:"max_open_bookings" doc:"How many open bookings one address can have."`
-	FormID              *int64 `json:"form_id" doc:"The form of services that name none; null for none."`
-	RequestExpiresHours int    `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
+	SlotStep            int        `json:"slot_step" doc:"Minutes between the begins of free times."`
+	MinNoticeMin        int        `json:"min_notice_min" doc:"How many minutes ahead visitors have to book."`
+	MaxAdvanceDays      int        `json:"max_advance_days" doc:"How many days ahead visitors can book."`
+	CancelNoticeHours   int        `json:"cancel_notice_hours" doc:"Until how many hours before the begin visitors can cancel."`
+	LateCancelText      string     `json:"late_cancel_text" doc:"What visitors read who want to cancel too late."`
+	ReminderEnabled     bool       `json:"reminder_enabled" doc:"Clients get a mail before their appointment."`
+	ReminderHours       int        `json:"reminder_hours" doc:"How many hours before the begin the first reminder goes out."`
+	Reminders           []Reminder `json:"reminders" doc:"When reminders go out, most hours first."`
+	TermsText           string     `json:"terms_text" doc:"Words that visitors read before they book."`
+	DefaultConfirmation string     `json:"default_confirmation" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
+	ClientChanges       bool       `json:"client_changes" doc:"Visitors can move and cancel their appointments by the link of a mail."`
+	MaxOpenBookings     int        `json:"max_open_bookings" doc:"How many open bookings one address can have."`
+	FormID              *int64     `json:"form_id" doc:"The form of services that name none; null for none."`
+	RequestExpiresHours int        `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
 
 	Version int64 `json:"-"`
+}
+
+// Reminder is one of the mails before an appointment.
+type Reminder struct {
+	Hours int `json:"hours" required:"true" minimum:"1" maximum:"168" doc:"How many hours before the begin it goes out."`
 }
 
 // RecordVersion is the answer's ETag.
 func (s Settings) RecordVersion() int64 { return s.Version }
 
-const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours,
+const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled,
+	(select max(h) from unnest(array[reminder_hours] || later_reminders) h) as reminder_hours,
+	(select jsonb_agg(jsonb_build_object('hours', h) order by h desc) from (select distinct unnest(array[reminder_hours] || later_reminders) h) x) as reminders,
 	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours, version from settings`
 
 func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
@@ -76,7 +85,8 @@ type changedSettings struct {
 	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720" doc:"Until how many hours before the begin visitors can cancel."`
 	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000" doc:"What visitors read who want to cancel too late."`
 	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero" doc:"Clients get a mail before their appointment."`
-	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168" doc:"How many hours before the begin the reminder goes out."`
+	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168" doc:"How many hours before the begin the first reminder goes out: it takes the place of the first of reminders."`
+	Reminders           []Reminder        `json:"reminders" maxItems:"3" doc:"When reminders go out, one to three; all in place of those of before."`
 	TermsText           opt.Value[string] `json:"terms_text,omitzero" nullable:"true" maxLength:"1000" doc:"Words that visitors read before they book."`
 	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero" doc:"Visitors can move and cancel their appointments by the link of a mail."`
@@ -106,7 +116,9 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 	in.CancelNoticeHours.Apply(&v.CancelNoticeHours)
 	in.LateCancelText.Apply(&v.LateCancelText)
 	in.ReminderEnabled.Apply(&v.ReminderEnabled)
-	in.ReminderHours.Apply(&v.ReminderHours)
+	if err := v.remind(in); err != nil {
+		return v, err
+	}
 	in.TermsText.Apply(&v.TermsText)
 	in.DefaultConfirmation.Apply(&v.DefaultConfirmation)
 	in.ClientChanges.Apply(&v.ClientChanges)
@@ -119,13 +131,13 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 	}
 	err = tx.QueryRow(ctx, `update settings set slot_step = @slot_step, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
 		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
-		reminder_hours = @reminder_hours, terms_text = @terms_text, default_confirmation = @default_confirmation,
+		reminder_hours = @reminder_hours, later_reminders = @later_reminders, terms_text = @terms_text, default_confirmation = @default_confirmation,
 		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id,
 		expires_since = case when request_expires_hours <> @request_expires_hours then @now else expires_since end,
 		request_expires_hours = @request_expires_hours, version = version + 1
 		returning version`, pgx.NamedArgs{
 		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
-		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "terms_text": v.TermsText,
+		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "later_reminders": v.laterReminders(), "terms_text": v.TermsText,
 		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
 		"request_expires_hours": v.RequestExpiresHours, "now": tx.Now,
 	}).Scan(&v.Version)
@@ -133,6 +145,37 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 		return v, err
 	}
 	return v, emitSettings(ctx, tx, v)
+}
+
+// remind takes what in says of reminders. The error is svc_invalid_param for none or two at the same time.
+func (s *Settings) remind(in changedSettings) error {
+	name := "reminders"
+	if in.Reminders != nil {
+		s.Reminders = in.Reminders
+	}
+	if len(s.Reminders) == 0 {
+		return fault.Invalid(name, fault.TooFew(1))
+	}
+	s.Reminders = slices.Clone(s.Reminders)
+	mostFirst := func(a, b Reminder) int { return b.Hours - a.Hours }
+	slices.SortFunc(s.Reminders, mostFirst)
+	if in.ReminderHours.Set {
+		name, s.Reminders[0].Hours = "reminder_hours", in.ReminderHours.V
+		slices.SortFunc(s.Reminders, mostFirst)
+	}
+	s.ReminderHours = s.Reminders[0].Hours
+	if len(slices.Compact(slices.Clone(s.Reminders))) < len(s.Reminders) {
+		return fault.Invalid(name, fault.Twice())
+	}
+	return nil
+}
+
+func (s Settings) laterReminders() []int {
+	later := []int{}
+	for _, r := range s.Reminders[1:] {
+		later = append(later, r.Hours)
+	}
+	return later
 }
 
 // settingsKey is the key of the settings on the topic of the services.

@@ -61,6 +61,7 @@ var events = []Event{
 	{proto.KindAppointmentCancelled, bookingApp, "Appointment cancelled", "appointment", byService},
 	{proto.KindAppointmentCompleted, bookingApp, "Appointment completed", "appointment", byService},
 	{proto.KindAppointmentNoShow, bookingApp, "Client did not come", "appointment", byService},
+	{proto.KindAppointmentReminderDue, bookingApp, "Reminder of an appointment is due", "appointment", byService},
 }
 
 // EventNamed returns the event with a name, false if there is none that can be subscribed.

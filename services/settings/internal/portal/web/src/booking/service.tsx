@@ -27,10 +27,10 @@ export function Service() {
   return <Edit key={id} s={query.data} />
 }
 
-type Values = Pick<Record, "name" | "description" | "duration_min" | "price" | "location_type" | "location_details" | "staff" | "bookable_online" | "confirmation" | "buffer_before" | "buffer_after" | "sort_order" | "min_notice_min" | "max_advance_days" | "form_id">
+type Values = Pick<Record, "name" | "description" | "mail_text" | "duration_min" | "price" | "location_type" | "location_details" | "staff" | "bookable_online" | "confirmation" | "buffer_before" | "buffer_after" | "sort_order" | "min_notice_min" | "max_advance_days" | "form_id">
 /** What a new service begins with. */
 const none: Omit<Values, "confirmation" | "staff"> = {
-  name: "", description: "", duration_min: 60, price: null, location_type: "in_person", location_details: "", bookable_online: true,
+  name: "", description: "", mail_text: "", duration_min: 60, price: null, location_type: "in_person", location_details: "", bookable_online: true,
   buffer_before: 0, buffer_after: 0, sort_order: 0, min_notice_min: null, max_advance_days: null, form_id: null,
 }
 
@@ -76,6 +76,7 @@ function Edit({ s }: { s?: Record }) {
               <div className="panel-body fields">
                 <TextField name="name" label={t("booking.name")} maxLength={190} wide autoFocus={!s} required />
                 <TextArea name="description" label={t("booking.description")} help={t("booking.description_help")} rows={3} maxLength={2000} />
+                <TextArea name="mail_text" label={t("booking.mail_text")} help={t("booking.mail_text_help")} rows={3} maxLength={2000} />
                 <TextField name="duration_min" label={t("booking.duration")} help={t("booking.minutes")} number required />
                 <TextField name="price" label={t("booking.price", { currency: start.currency })} help={t("booking.price_help")} inputMode="decimal" maxLength={20} />
               </div>

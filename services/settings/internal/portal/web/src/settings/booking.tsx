@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { api, ifMatch, take, type Schema } from "@/api/client"
-import { CheckField, SelectField, TextArea, TextField } from "@/kit/form"
+import { CheckField, Field, SelectField, TextArea, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { on } from "@/kit/start"
 import { t } from "@/kit/text"
@@ -17,9 +17,15 @@ export function Booking() {
   return <Loaded at="booking" query={query}>{(doc) => <Edit doc={doc} forms={forms.data ?? []} />}</Loaded>
 }
 
+/** The hours of three reminders; null for one that is not there, or not typed yet. */
+const hours = (all: { hours: number | null }[]): (number | null)[] => [0, 1, 2].map((i) => all[i]?.hours ?? null)
+
+/** A change without the reminders that were left empty. */
+const filled = <C extends { reminders?: { hours: number | null }[] }>(change: C) => (change.reminders ? { ...change, reminders: change.reminders.filter((r) => r.hours !== null) } : change)
+
 function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
   return (
-    <DocumentForm name={t("nav.booking_settings")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/booking", { params: { header: ifMatch(version) }, body: change as never }))}>
+    <DocumentForm name={t("nav.booking_settings")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/booking", { params: { header: ifMatch(version) }, body: filled(change) as never }))}>
       {(draft) => (
         <>
           <Panel title={t("settings.times")}>
@@ -47,7 +53,11 @@ function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
           <Panel title={t("settings.mail_and_terms")}>
             <div className="panel-body fields">
               <CheckField name="reminder_enabled" label={t("settings.reminder")} />
-              {draft.mine.reminder_enabled && <TextField name="reminder_hours" label={t("settings.reminder_hours")} help={t("settings.reminder_help")} number required />}
+              {draft.mine.reminder_enabled && [0, 1, 2].map((i) => (
+                <Field key={i} name="reminders" label={t("settings.reminder_hours", { n: i + 1 })} help={t("settings.reminder_help")}>
+                  {(a) => <input className="input" type="number" inputMode="numeric" min={1} max={168} required={i === 0} {...a} value={hours(draft.mine.reminders)[i] ?? ""} onChange={(e) => draft.set("reminders", hours(draft.mine.reminders).with(i, e.target.value === "" ? null : Number(e.target.value)).map((hours) => ({ hours })))} />}
+                </Field>
+              ))}
               <TextArea name="terms_text" label={t("settings.terms")} help={t("settings.terms_help")} rows={3} maxLength={1000} />
             </div>
           </Panel>
