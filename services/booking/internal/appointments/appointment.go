@@ -56,6 +56,7 @@ type Appointment struct {
 	Service      Ref                      `json:"service"`
 	Staff        staff.StaffRef           `json:"staff"`
 	Contact      ContactRef               `json:"contact"`
+	BookedFor    *string                  `json:"booked_for" doc:"For whom it was booked online, where the contact with the address is called otherwise; else null."`
 	StartsAt     time.Time                `json:"starts_at" doc:"When it begins."`
 	EndsAt       time.Time                `json:"ends_at" doc:"When it ends."`
 	LocationType string                   `json:"location_type" doc:"Where it takes place: in_person, client, phone or online."`
@@ -97,6 +98,7 @@ type appointmentRow struct {
 	UserID                             int64
 	StaffName, StaffLink               string
 	FirstName, LastName, Email, Phone  string
+	BookedFor                          string
 	StartsAt, EndsAt                   time.Time
 	LocationType, Location, MeetingURL string
 	Notes, Source, CancelReason        string
@@ -109,7 +111,7 @@ type appointmentRow struct {
 
 const selectAppointments = `select a.id, a.status, a.service_id, a.terms,
 	a.user_id, s.name as staff_name, s.meeting_url as staff_link, a.contact_id,
-	coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, coalesce(c.email, '') as email, coalesce(c.phone, '') as phone,
+	coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, coalesce(c.email, '') as email, coalesce(c.phone, '') as phone, a.booked_for,
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
 	a.created_at, a.updated_at, a.timed_at, a.reminded_at, a.language, a.sequence, a.version
 	from appointment a join staff s using (user_id) left join contact c on c.id = a.contact_id `
@@ -141,6 +143,7 @@ func (r *Room) recordOf(row appointmentRow) Record {
 		a.Submission = opt.Of(submissionRef{*row.SubmissionID})
 	}
 	a.Contact.Name = a.Client.Label()
+	a.bookFor(row.BookedFor)
 	a.show()
 	return a
 }
@@ -162,6 +165,22 @@ func (a *Record) show() {
 			a.MeetingURL = a.StaffLink
 		}
 	}
+}
+
+// bookFor says for whom it was booked; an empty name stands for the contact.
+func (a *Record) bookFor(name string) {
+	a.BookedFor = nil
+	if name != "" {
+		a.BookedFor = &name
+	}
+}
+
+// For is the name of somebody else for whom it was booked, or empty.
+func (a Record) For() string {
+	if a.BookedFor == nil {
+		return ""
+	}
+	return *a.BookedFor
 }
 
 // Whole is the answer for a single appointment.

@@ -1,6 +1,7 @@
 package appointments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -90,14 +91,18 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uui
 	if err != nil {
 		return err
 	}
-	return r.handTo(ctx, tx, a, contact)
+	return r.handTo(ctx, tx, a, contact, cmp.Or(a.For(), a.Client.Name()))
 }
 
-// handTo makes a locked appointment that of another contact.
-func (r *Room) handTo(ctx context.Context, tx *db.Tx, a Record, contact uuid.UUID) error {
-	a.Contact.ID = contact
-	a, err := r.Save(ctx, tx, a)
+// handTo makes a locked appointment that of another contact, booked for typed if that contact is called otherwise.
+func (r *Room) handTo(ctx context.Context, tx *db.Tx, a Record, contact uuid.UUID, typed string) error {
+	name, _, err := clients.NameOf(ctx, tx, contact)
 	if err != nil {
+		return err
+	}
+	a.Contact.ID = contact
+	a.bookFor(clients.Other(typed, name))
+	if a, err = r.Save(ctx, tx, a); err != nil {
 		return err
 	}
 	return tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, "contact"))
@@ -106,6 +111,13 @@ func (r *Room) handTo(ctx context.Context, tx *db.Tx, a Record, contact uuid.UUI
 // repoint hands the appointments of one contact to another: the one that it turned out to be, or became.
 // The contact goes first: a booking that holds it is waited for, and then found.
 func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error {
+	typed, known, err := clients.NameOf(ctx, tx, from)
+	if err != nil {
+		return err
+	}
+	if known {
+		typed = "" // a merge: both are one person
+	}
 	if err := clients.Delete(ctx, tx, from); err != nil {
 		return err
 	}
@@ -118,7 +130,7 @@ func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 		if err != nil {
 			return err
 		}
-		if err := r.handTo(ctx, tx, a, to); err != nil {
+		if err := r.handTo(ctx, tx, a, to, cmp.Or(a.For(), typed)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,12 +28,13 @@ type findAppointments struct {
 	Staff        int64     `json:"staff,omitempty" minimum:"1"`
 	Status       []string  `json:"status,omitempty" enum:"pending,confirmed,declined,cancelled,completed,no_show,pending_payment"`
 	Contact      uuid.UUID `json:"contact,omitzero"`
+	Search       string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count."`
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 }
 
 // total is how many appointments where allows, which is made of in.
 func (in findAppointments) total(ctx context.Context, tx *db.Tx, where *db.Where) (n int64, err error) {
-	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || !in.UpdatedSince.IsZero() {
+	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Search != "" || !in.UpdatedSince.IsZero() {
 		err = tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&n)
 		return n, err
 	}
@@ -79,6 +81,10 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	if in.Contact != uuid.Nil {
 		where.And("a.contact_id = ?", in.Contact)
 	}
+	if words := strings.Fields(in.Search); len(words) > 0 {
+		where.And("(" + named(&where, "a.booked_for", words) + " or a.contact_id in (select id from contact where " +
+			named(&where, "concat_ws(' ', first_name, last_name, email, phone)", words) + "))")
+	}
 	by := byStart
 	if !in.UpdatedSince.IsZero() {
 		by = byUpdate
@@ -105,6 +111,15 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 		items[i] = a.Appointment
 	}
 	return db.Close(c, items, by.at), nil
+}
+
+// named is the condition that a text has all words, without regard to case and accents.
+func named(where *db.Where, text string, words []string) string {
+	var all []string
+	for _, word := range words {
+		all = append(all, where.Bind("fold("+text+") like fold(?)", db.LikeWord(word)))
+	}
+	return strings.Join(all, " and ")
 }
 
 // sorting is an order of lists of appointments: what stands behind the last one of a page, which the order has at.

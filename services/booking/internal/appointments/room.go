@@ -42,7 +42,7 @@ func (r *Room) Parts() app.Parts {
 func (r *Room) List(set *op.Set) {
 	op.Add(set, op.Op{ID: "find-appointments", Route: "GET /appointments", Perm: auth.ViewContacts, App: r.Service,
 		Doc: "List the appointments of a period, of a contact, or changed since a moment.",
-		Use: "Use from and to as days of the business, 62 at most, or contact for one person. Answers with one page, the earliest first; times are UTC."}, r.findAppointments)
+		Use: "Use from and to as days of the business, 62 at most, contact for one person, or search for a name. Answers with one page, the earliest first; times are UTC."}, r.findAppointments)
 }
 
 // Show declares the operation that shows one appointment.

@@ -27,6 +27,7 @@ type Booking struct {
 	Contact    uuid.UUID
 	Client     clients.Client
 	NewClient  bool // a contact that nobody has heard of yet
+	BookedFor  string
 	Place      Place
 	Notes      string
 	Source     string
@@ -57,9 +58,9 @@ func (r *Room) InsertLater(tx *db.Tx, who staff.Row, b Booking) (Record, error) 
 }
 
 const insert = `insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
-	location_type, location, meeting_url, notes, source, submission_id, language, version, read_as, timed_at, created_at, updated_at)
+	location_type, location, meeting_url, notes, source, submission_id, language, version, read_as, timed_at, booked_for, created_at, updated_at)
 	values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
-	@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @now, @now)`
+	@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @booked_for, @now, @now)`
 
 // begun is a new appointment, with the values of its row. All appointments are made here.
 func (r *Room) begun(tx *db.Tx, who staff.Row, b Booking) (Record, pgx.NamedArgs, error) {
@@ -74,6 +75,7 @@ func (r *Room) begun(tx *db.Tx, who staff.Row, b Booking) (Record, pgx.NamedArgs
 	if b.Submission != nil {
 		a.Submission = opt.Of(submissionRef{*b.Submission})
 	}
+	a.bookFor(b.BookedFor)
 	a.show()
 	if b.NewClient {
 		clients.Add(tx, b.Contact, b.Client)
@@ -82,7 +84,7 @@ func (r *Room) begun(tx *db.Tx, who staff.Row, b Booking) (Record, pgx.NamedArgs
 		"id": a.ID, "status": a.Status, "service": b.Service, "terms": terms, "user": who.UserID, "contact": b.Contact, "starts_at": a.StartsAt,
 		"ends_at": a.EndsAt, "buffer_before": b.Terms.BufferBefore, "buffer_after": b.Terms.BufferAfter, "location_type": b.Place.Kind,
 		"location": b.Place.Location, "meeting_url": b.Place.MeetingURL, "notes": b.Notes, "source": b.Source, "submission": b.Submission, "language": b.Language,
-		"version": a.version, "read_as": erasure.Reading, "now": tx.Now}, nil
+		"version": a.version, "read_as": erasure.Reading, "booked_for": b.BookedFor, "now": tx.Now}, nil
 }
 
 // overlap is svc_slot_taken for what only the database saw: somebody who held no calendar.
@@ -98,10 +100,10 @@ func overlap(err error) error {
 func (r *Room) Save(ctx context.Context, tx *db.Tx, a Record) (Record, error) {
 	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
 		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
-		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, version = @version, updated_at = null where id = @id`, pgx.NamedArgs{
+		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, booked_for = @booked_for, version = @version, updated_at = null where id = @id`, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"timed_at": a.TimedAt, "reminded_at": a.RemindedAt, "location_type": a.Place.Kind, "location": a.Place.Location,
-		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "version": a.version + 1})
+		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "booked_for": a.For(), "version": a.version + 1})
 	if err != nil {
 		return a, overlap(err)
 	}

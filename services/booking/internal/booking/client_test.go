@@ -1,6 +1,8 @@
 package booking
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -422,4 +424,57 @@ func TestRequestsThatNobodyAnswersExpire(t *testing.T) {
 	o.Travel(time.Hour)
 	o.run("requests")
 	require.Equal(t, "declined", o.appointment(young).Text("status"))
+}
+
+func TestTwoPeopleBehindOneAddressAreToldApart(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	contact := o.contact(0, "an@example.com") // An Peeters
+	token := o.token(o.service)
+	book := func(at, first, last, email string) object {
+		visit := o.visit(o.service, token, o.at(2, at), email)
+		visit["values"] = object{"first_name": first, "last_name": last, "email": email}
+		answer := o.Visitor().Post("/booking/book", visit).Is(201)
+		require.NotContains(t, answer.Body, "booked_for", "it would say whose address it is")
+		items := o.admin.Get("/appointments").Is(200).Items()
+		return items[slices.IndexFunc(items, func(a object) bool { return a["starts_at"] == stamp(o.at(2, at)) })]
+	}
+	own := book("10:00", "AN", "Péeters", "an@example.com")
+	require.Nil(t, own["booked_for"], "case and accents do not count")
+	child := book("11:00", "Lou", "Peeters https://evil.example", "an@example.com")
+	require.Equal(t, "Lou Peeters https://evil.example", child["booked_for"])
+	require.Equal(t, "An Peeters", child["contact"].(object)["name"])
+	m := o.lastMail("an@example.com")
+	require.Contains(t, m.GetText(), "Lou Peeters")
+	require.NotContains(t, m.GetHtml(), "evil.example")
+	require.Contains(t, unfolded(m), "Lou Peeters")
+
+	fresh := book("12:00", "Zoë", "Claes", "new@example.com")
+	require.Nil(t, fresh["booked_for"])
+	requested := fresh["contact"].(object)["id"]
+	real := o.contact(0, "other@example.com")
+	o.SendSample("contacts.contact/contact.ensured", func(e *apptest.Event) {
+		e.Key, e.Version = real, 2
+		data := e.Data.(object)
+		data["id"], data["first_name"], data["last_name"], data["email"] = real, "Tom", "Claes", "new@example.com"
+		e.Extra = object{"origin": "appointment", "origin_id": fresh["id"], "requested_id": requested, "contact_id": real, "result": "unchanged"}
+	})
+	o.Settle()
+	late := o.appointment(fresh["id"].(string))
+	require.Equal(t, []any{real, "Zoë Claes"}, []any{late.Text("contact.id"), late.Text("booked_for")}, "contacts says later whose the address is")
+
+	found := func(search string) (ids []any) {
+		list := o.admin.Get("/appointments?search=" + url.QueryEscape(search)).Is(200)
+		for _, a := range list.Items() {
+			ids = append(ids, a["id"])
+		}
+		require.EqualValues(t, len(ids), list.Field("total"))
+		return ids
+	}
+	require.Equal(t, []any{child["id"]}, found("lou PEETERS"))
+	require.Equal(t, []any{own["id"], child["id"]}, found("an pee"))
+	require.Equal(t, []any{fresh["id"]}, found("zoe"))
+	require.Equal(t, []any{fresh["id"]}, found("tom claes"))
+	require.Empty(t, found("nobody"))
+	require.Equal(t, contact, child["contact"].(object)["id"])
 }

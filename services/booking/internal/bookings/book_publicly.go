@@ -205,6 +205,8 @@ func (v visit) booking(f facts, channel string) appointments.Booking {
 		Status: v.status, Submission: v.submission, Language: v.language}
 	if f.contact == uuid.Nil {
 		b.Contact, b.Client, b.NewClient = db.NewID(), v.given.Client, true
+	} else {
+		b.BookedFor = clients.Other(v.given.Client.Name(), f.client.Name())
 	}
 	return b
 }

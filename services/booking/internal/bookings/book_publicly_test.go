@@ -157,5 +157,13 @@ func TestABookingIsForTheContactThatHasTheAddressElseForANewOne(t *testing.T) {
 	require.Equal(t, v.given.Client, made.Client)
 	known := facts{contact: uuid.New(), client: clients.Client{FirstName: "Beatrice", Email: "Bea@example.com"}}
 	booked := v.booking(known, "booking")
-	require.Equal(t, appointments.Booking{Contact: known.contact, Client: known.client, Notes: "Hello", Source: "booking", Status: appointments.StatusPending}, booked)
+	require.Equal(t, appointments.Booking{Contact: known.contact, Client: known.client, BookedFor: "Bea", Notes: "Hello", Source: "booking", Status: appointments.StatusPending}, booked)
+	for typed, other := range map[string]bool{"Béa  MAES": false, "bea maes": false, "Bea": true, "Jan Maes": true, "": false} {
+		v.given.Client = clients.Client{FirstName: typed}
+		known.client = clients.Client{FirstName: "Bea", LastName: "Maes"}
+		require.Equal(t, other, v.booking(known, "booking").BookedFor != "", typed)
+	}
+	known.client = clients.Client{Email: "bea@example.com"}
+	v.given.Client = clients.Client{FirstName: "Bea"}
+	require.Empty(t, v.booking(known, "booking").BookedFor, "a contact without a name gets this one")
 }

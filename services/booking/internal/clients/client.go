@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
@@ -29,6 +31,26 @@ func (c Client) Label() string {
 		return c.Email
 	}
 	return c.Phone
+}
+
+// Other is a name that was typed with the address of somebody who is called otherwise; empty if the names are the same but for case,
+// accents and blanks, if one of them is, or if what was typed is no name but an address, of which an erasure would know nothing.
+func Other(typed, known string) string {
+	typed, known = strings.Join(strings.Fields(typed), " "), strings.Join(strings.Fields(known), " ")
+	if typed == "" || known == "" || strings.ContainsAny(typed, "@%") || collate.New(language.Und, collate.Loose).CompareString(typed, known) == 0 {
+		return ""
+	}
+	return typed
+}
+
+// NameOf is the name of a contact as its copy has it, and whether contacts has it: else it is a client of whom contacts is about to say who it is.
+func NameOf(ctx context.Context, tx *db.Tx, id uuid.UUID) (name string, known bool, err error) {
+	var c Client
+	err = tx.QueryRow(ctx, `select first_name, last_name, version > 0 from contact where id = $1`, id).Scan(&c.FirstName, &c.LastName, &known)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return c.Name(), known, err
 }
 
 // Hold reads a contact that the caller may see and that is not in the trash, and locks it in share mode. The error

@@ -165,12 +165,15 @@ func (r *Room) rows(t *web.Reader, a appointments.Record) []mail.Row {
 	case "client":
 		where = mail.Unlinked(where)
 	}
-	return []mail.Row{
-		{Label: t.T("what"), Value: a.Service.Name},
+	rows := []mail.Row{{Label: t.T("what"), Value: a.Service.Name}}
+	if a.BookedFor != nil {
+		rows = append(rows, mail.Row{Label: t.T("for"), Value: mail.Unlinked(a.For())})
+	}
+	return append(rows, []mail.Row{
 		{Label: t.T("when"), Value: when(t, a.StartsAt, a.EndsAt)},
 		{Label: t.T("with"), Value: a.Staff.Name},
 		{Label: label, Value: where},
-	}
+	}...)
 }
 
 // when names the zone with its offset, since an hour can come twice.
@@ -189,6 +192,9 @@ func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record,
 		Summary: a.Service.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.Staff.Name,
 		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
 		Attendee: ics.Person{Name: typed(a.Client), Email: address.Key(a.Client.Email)}}
+	if a.BookedFor != nil {
+		e.Description += "\n" + t.T("for") + " " + mail.Unlinked(a.For())
+	}
 	if manage.URL != "" {
 		e.Description += "\n" + manage.Text + ": " + manage.URL
 	}

@@ -33,6 +33,7 @@
 //
 // # Across rooms
 //
+//   - contact by appointment, trigger: a contact is found by the names for which its address booked
 //   - contact_organization by contact, cascade: organization has moved or deleted the links before
 //   - consent by contact, cascade: marketing has moved or deleted the consents before
 //   - marketing_link by contact, set null: marketing has taken the contact off the links before

@@ -27,9 +27,10 @@ type appointmentRecord struct {
 		UserID int64  `json:"user_id"`
 		Name   string `json:"name"`
 	} `json:"staff"`
-	Contact  *contactID `json:"contact"`
-	StartsAt time.Time  `json:"starts_at"`
-	EndsAt   time.Time  `json:"ends_at"`
+	Contact   *contactID `json:"contact"`
+	BookedFor string     `json:"booked_for"`
+	StartsAt  time.Time  `json:"starts_at"`
+	EndsAt    time.Time  `json:"ends_at"`
 }
 
 // keepAppointment stores an appointment unless a newer version is there. It gives the contact that the appointment is with,
@@ -40,16 +41,16 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 		return nil, err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people)
+		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people, booked_for)
 		values (@id, @version, @contact, @status, nullif(@service, '00000000-0000-0000-0000-000000000000'::uuid), @service_name,
-			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people)
+			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people, @booked_for)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
 			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
-			starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+			starts_at = excluded.starts_at, ends_at = excluded.ends_at, booked_for = excluded.booked_for,
 			people = case when excluded.people = '{}' then a.people else excluded.people end -- only a visitor's booking names them
 		where a.version < @below`,
 		pgx.NamedArgs{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
-			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people})
+			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people, "booked_for": a.BookedFor})
 	return contact, err
 }
 

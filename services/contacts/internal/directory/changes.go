@@ -55,7 +55,7 @@ const changes = unseen + `
 	select 1, '', '', true, g.id, g.created_at, null, false, '', '', '', '', null
 	from spans, lateral (select * from contact_gone where ` + inSpan + ` order by changed offset 0) g
 	union all
-	select 2, '', '', true, c.id, c.created_at, c.owner_user_id, c.deleted_at is not null, c.search, c.status, c.marketing, c.source, c.tags
+	select 2, '', '', true, c.id, c.created_at, c.owner_user_id, c.deleted_at is not null, c.booked_for || c.search, c.status, c.marketing, c.source, c.tags
 	from spans, lateral (select * from contact where ` + inSpan + ` order by changed offset 0) c
 	order by kind, created_at, id`
 
@@ -119,7 +119,7 @@ type changedRow struct {
 	contactRow
 }
 
-const contactColumns = `id, created_at, owner_user_id, deleted_at is not null as trashed, search, status, marketing, source, tags`
+const contactColumns = `id, created_at, owner_user_id, deleted_at is not null as trashed, booked_for || search as search, status, marketing, source, tags`
 
 // eachRecord reads rows of contactColumns and calls f for each.
 func eachRecord(rows pgx.Rows, f func(record)) error {

@@ -40,7 +40,7 @@ func (q contactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
 // conditions narrows w to the contacts c that f selects.
 func (f contactFilter) conditions(w *db.Where) {
 	if f.Search != "" {
-		searchNumbersToo(w, "c.search", f.Search)
+		searchNumbersToo(w, "(c.booked_for || c.search)", f.Search)
 	}
 	if f.Status != "" {
 		w.And("c.status = ?", f.Status)

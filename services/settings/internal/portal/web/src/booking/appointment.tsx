@@ -46,6 +46,7 @@ function One({ a }: { a: Record }) {
               <div><b>{dayLongText(a.starts_at)}</b><span className="num">{timeRange(a.starts_at, a.ends_at)} <span className="soft">({durationText((Date.parse(a.ends_at) - Date.parse(a.starts_at)) / 60_000)})</span></span>{elsewhere() && <small className="soft">{t("booking.zone", { zone: start.zone.replaceAll("_", " ") })}</small>}</div>
             </div>
             <dl className="facts panel-body">
+              {a.booked_for && <div className="fact"><dt>{t("booking.booked_for")}</dt><dd>{a.booked_for}</dd></div>}
               <div className="fact"><dt>{t("booking.service")}</dt><dd><Link to="/services/$id" params={{ id: a.service.id }} className="row-link">{a.service.name}</Link></dd></div>
               <div className="fact"><dt>{t("booking.staff")}</dt><dd>{a.staff.name}</dd></div>
               <Where a={a} />

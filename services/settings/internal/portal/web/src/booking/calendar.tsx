@@ -14,7 +14,7 @@ import { Head } from "@/kit/shell"
 import { can, start } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
-import { actionsOf, allStatuses, exceptionsQuery, useStaff, type Appointment, type Exception, type Status as StatusName } from "./data"
+import { actionsOf, whoComes, allStatuses, exceptionsQuery, useStaff, type Appointment, type Exception, type Status as StatusName } from "./data"
 import type { Block } from "./grid"
 import { Status } from "./marks"
 import type { Chosen } from "./times"
@@ -121,7 +121,7 @@ function useBlocks(view: "day" | "week", calendar: { staff: { user_id: number; n
       out.push({
         id: a.id, start: s, end: e, staff: a.staff.user_id, look: `appointment appointment--${a.status}${Date.parse(a.ends_at) < Date.now() ? " appointment--past" : ""}${short ? " appointment--short" : ""}`,
         label: `${state}, ${dayLongText(a.starts_at)}, ${timeRange(a.starts_at, a.ends_at)}, ${a.service.name}, ${a.staff.name}`,
-        lines: short ? [a.contact.name, timeText(a.starts_at)] : [a.contact.name, timeRange(a.starts_at, a.ends_at), view === "week" && calendar.staff.length > 1 ? `${a.service.name} · ${a.staff.name}` : a.service.name],
+        lines: short ? [whoComes(a), timeText(a.starts_at)] : [whoComes(a), timeRange(a.starts_at, a.ends_at), view === "week" && calendar.staff.length > 1 ? `${a.service.name} · ${a.staff.name}` : a.service.name],
         sign: signs[a.status as StatusName], movable: actionsOf(a).open,
       })
     }
@@ -194,7 +194,7 @@ function Agenda({ from, to, staff, status }: { from: string; to: string; staff: 
             {list.items.filter((a) => dayOf(a.starts_at) === d).map((a) => (
               <li key={a.id} className={`slot-row${Date.parse(a.ends_at) < Date.now() ? " slot-row--past" : ""}`}>
                 <span className="slot-time num">{timeText(a.starts_at)}<small>{timeText(a.ends_at)}</small></span>
-                <span className="cell-main"><Link to="/appointments/$id" params={{ id: a.id }} className="row-link cell-text">{a.contact.name}</Link><small className="cell-text">{a.service.name} · {a.staff.name}</small></span>
+                <span className="cell-main"><Link to="/appointments/$id" params={{ id: a.id }} className="row-link cell-text">{whoComes(a)}</Link><small className="cell-text">{a.service.name} · {a.staff.name}</small></span>
                 <Status status={a.status} />
               </li>
             ))}
