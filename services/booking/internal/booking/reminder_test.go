@@ -59,7 +59,7 @@ func TestEachReminderGoesOutOnce(t *testing.T) {
 			n++
 		}
 	}
-	require.Equal(t, 6, n, "of a client without an address too")
+	require.Equal(t, 5, n, "of a client without an address too")
 }
 
 func TestAReminderThatWasSentDoesNotComeAgainWithAShortMoveAndLaterOnesDo(t *testing.T) {

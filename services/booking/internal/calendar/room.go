@@ -44,7 +44,7 @@ func (r *Room) Closures(set *op.Set) {
 		Use: "Use it to see who is away when; without from and to it is this week. An entry without user_id closes the whole business. Labels were typed by the team."}, r.findExceptions)
 	op.Add(set, op.Op{ID: "remove-time-off", Route: "DELETE /exceptions/{id}", Perm: auth.ManageBookings, App: r.Service, Record: "time_off",
 		Doc: "Remove time off, extra hours or a closure.",
-		Use: "Takes the id of an entry in list-closures or get-staff-schedule. The time can be booked again at once."}, r.removeException)
+		Use: "Takes the id of an entry in list-closures or get-staff-schedule. What was closed can be booked again at once, and extra hours cannot any more; appointments in them stay."}, r.removeException)
 }
 
 // TimeOff declares the operations on the time off of one person.

@@ -50,7 +50,7 @@ func (r *Room) Services(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-service", Route: "GET /services/{id}", Perm: auth.ViewContacts, App: r.Service, Doc: "Get one bookable service, archived or not.",
 		Use: "Answers with all its settings, also the buffers that clients do not see."}, Get)
 	op.Add(set, op.Op{ID: "update-service", Versioned: true, Route: "PATCH /services/{id}", Perm: auth.ManageCRM, App: r.Service, Record: "service", Idempotent: true,
-		Doc: "Change the given settings of a service; appointments keep those they were booked with.",
+		Doc: "Change the given settings of a service; appointments keep those they were booked with, but for mail_text in reminders.",
 		Use: "What is left out stays. archived false takes an archived service back. Answers with the service."}, r.updateService)
 	op.Add(set, op.Op{ID: "archive-service", Versioned: true, Route: "DELETE /services/{id}", Perm: auth.ManageCRM, App: r.Service, Record: "service",
 		Doc: "Archive a service: it can no longer be booked, its appointments stay.",

@@ -18,18 +18,18 @@ import (
 
 // Settings of online booking.
 type Settings struct {
-	SlotStep            int        `json:"slot_step" doc:"Minutes between the begins of free times."`
+	SlotStep            int        `json:"slot_step" doc:"Minutes between the begins of free times; 0 for the length of the service."`
 	MinNoticeMin        int        `json:"min_notice_min" doc:"How many minutes ahead visitors have to book."`
 	MaxAdvanceDays      int        `json:"max_advance_days" doc:"How many days ahead visitors can book."`
-	CancelNoticeHours   int        `json:"cancel_notice_hours" doc:"Until how many hours before the begin visitors can cancel."`
-	LateCancelText      string     `json:"late_cancel_text" doc:"What visitors read who want to cancel too late."`
+	CancelNoticeHours   int        `json:"cancel_notice_hours" doc:"Until how many hours before the begin visitors can cancel or move."`
+	LateCancelText      string     `json:"late_cancel_text" doc:"What visitors read who want to cancel or move too late."`
 	ReminderEnabled     bool       `json:"reminder_enabled" doc:"Clients get a mail before their appointment."`
 	ReminderHours       int        `json:"reminder_hours" doc:"How many hours before the begin the first reminder goes out."`
 	Reminders           []Reminder `json:"reminders" doc:"When reminders go out, most hours first."`
 	TermsText           string     `json:"terms_text" doc:"Words that visitors read before they book."`
 	DefaultConfirmation string     `json:"default_confirmation" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
 	ClientChanges       bool       `json:"client_changes" doc:"Visitors can move and cancel their appointments by the link of a mail."`
-	MaxOpenBookings     int        `json:"max_open_bookings" doc:"How many open bookings one address can have."`
+	MaxOpenBookings     int        `json:"max_open_bookings" doc:"How many coming bookings one address can make online; 0 for any number."`
 	FormID              *int64     `json:"form_id" doc:"The form of services that name none; null for none."`
 	RequestExpiresHours int        `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
 
@@ -79,18 +79,18 @@ func querySettings(ctx context.Context, tx *db.Tx, sql string) (Settings, error)
 }
 
 type changedSettings struct {
-	SlotStep            opt.Value[int]    `json:"slot_step,omitzero" minimum:"0" maximum:"240" doc:"Minutes between the begins of free times."`
+	SlotStep            opt.Value[int]    `json:"slot_step,omitzero" minimum:"0" maximum:"240" doc:"Minutes between the begins of free times; 0 for the length of the service."`
 	MinNoticeMin        opt.Value[int]    `json:"min_notice_min,omitzero" minimum:"0" maximum:"43200" doc:"How many minutes ahead visitors have to book."`
 	MaxAdvanceDays      opt.Value[int]    `json:"max_advance_days,omitzero" minimum:"1" maximum:"730" doc:"How many days ahead visitors can book."`
-	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720" doc:"Until how many hours before the begin visitors can cancel."`
-	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000" doc:"What visitors read who want to cancel too late."`
+	CancelNoticeHours   opt.Value[int]    `json:"cancel_notice_hours,omitzero" minimum:"0" maximum:"720" doc:"Until how many hours before the begin visitors can cancel or move."`
+	LateCancelText      opt.Value[string] `json:"late_cancel_text,omitzero" nullable:"true" maxLength:"1000" doc:"What visitors read who want to cancel or move too late."`
 	ReminderEnabled     opt.Value[bool]   `json:"reminder_enabled,omitzero" doc:"Clients get a mail before their appointment."`
 	ReminderHours       opt.Value[int]    `json:"reminder_hours,omitzero" minimum:"1" maximum:"168" doc:"How many hours before the begin the first reminder goes out: it takes the place of the first of reminders."`
 	Reminders           []Reminder        `json:"reminders" maxItems:"3" doc:"When reminders go out, one to three; all in place of those of before."`
 	TermsText           opt.Value[string] `json:"terms_text,omitzero" nullable:"true" maxLength:"1000" doc:"Words that visitors read before they book."`
 	DefaultConfirmation opt.Value[string] `json:"default_confirmation,omitzero" enum:"auto,review" doc:"For services that say nothing about it: auto books at once, review waits for somebody to confirm."`
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero" doc:"Visitors can move and cancel their appointments by the link of a mail."`
-	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50" doc:"How many open bookings one address can have."`
+	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50" doc:"How many coming bookings one address can make online; 0 for any number."`
 	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"The form of services that name none; null for none."`
 	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them; the hours of those that wait begin when it is set."`
 }

@@ -186,7 +186,7 @@ func TestSecretsAndEventsAreShownToWhoMaySeeThem(t *testing.T) {
 	})
 	t.Run("only events of apps that are on can be chosen", func(t *testing.T) {
 		admin := s.As(auth.SiteAdmin)
-		require.EqualValues(t, 22, admin.Get("/webhooks/events").Is(200).Field("total"))
+		require.EqualValues(t, 23, admin.Get("/webhooks/events").Is(200).Field("total"))
 		id, _ := s.Subscribe(admin, "https://example.com/", proto.KindAppointmentBooked, proto.KindContactCreated)
 
 		s.SetApp("booking", false)

@@ -78,7 +78,7 @@ export interface paths {
         };
         /**
          * Find appointments
-         * @description List the appointments of a period, of a contact, or changed since a moment. Use from and to as days of the business, 62 at most, or contact for one person. Answers with one page, the earliest first; times are UTC.
+         * @description List the appointments of a period, of a contact, or changed since a moment. Use from and to as days of the business, 62 at most, contact for one person, or search for a name. Answers with one page, the earliest first; times are UTC.
          *
          *     Needs the permission `svc_view_contacts`.
          *
@@ -343,6 +343,28 @@ export interface paths {
          *     Needs the permission `svc_manage_crm`.
          */
         patch: operations["update-app"];
+        trace?: never;
+    };
+    "/asyncapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get asyncapi
+         * @description Get the AsyncAPI 3 description of the events of this installation: what webhooks send in each format, and the topics that it comes from.
+         *
+         *     Public: it needs no credential.
+         */
+        get: operations["get-asyncapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/audit-log": {
@@ -1387,7 +1409,7 @@ export interface paths {
         post?: never;
         /**
          * Remove time off
-         * @description Remove time off, extra hours or a closure. Takes the id of an entry in list-closures or get-staff-schedule. The time can be booked again at once.
+         * @description Remove time off, extra hours or a closure. Takes the id of an entry in list-closures or get-staff-schedule. What was closed can be booked again at once, and extra hours cannot any more; appointments in them stay.
          *
          *     Needs the permission `svc_manage_bookings`.
          *
@@ -1920,7 +1942,7 @@ export interface paths {
         head?: never;
         /**
          * Update import
-         * @description Save the mapping and the options of an import that has not started.
+         * @description Save the mapping and the options of an import that has not started. What a dry run counted is forgotten.
          *
          *     Needs the permission `svc_import_contacts`.
          */
@@ -1936,7 +1958,7 @@ export interface paths {
         };
         /**
          * Download import errors
-         * @description Download the rows that were not imported, with the reason.
+         * @description Download the rows that were not imported and those without a cell, with the reason: the first 10,000.
          *
          *     Needs the permission `svc_import_contacts`.
          */
@@ -1982,7 +2004,7 @@ export interface paths {
         put?: never;
         /**
          * Start import
-         * @description Start an import, with a corrected mapping and options if needed. It runs in the background. Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and there is no undo: give tag a name by which you find them. Answers with the import.
+         * @description Start an import, with a corrected mapping and options if needed. It runs in the background. Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and undo-import undoes them for thirty days. options.dry_run counts what would happen and changes nothing: status becomes checked then, and the import can be started. Answers with the import.
          *
          *     Needs the permission `svc_import_contacts`.
          */
@@ -2784,7 +2806,7 @@ export interface paths {
         head?: never;
         /**
          * Update service
-         * @description Change the given settings of a service; appointments keep those they were booked with. What is left out stays. archived false takes an archived service back. Answers with the service.
+         * @description Change the given settings of a service; appointments keep those they were booked with, but for mail_text in reminders. What is left out stays. archived false takes an archived service back. Answers with the service.
          *
          *     Needs the permission `svc_manage_crm`.
          *
@@ -4279,6 +4301,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "appointment.reminder_due": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * appointment.reminder_due
+         * @description Reminder of an appointment is due.
+         */
+        post: operations["receive-appointment-reminder-due"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "appointment.rescheduled": {
         parameters: {
             query?: never;
@@ -4707,6 +4749,8 @@ export interface components {
             permissions: string[] | null;
         };
         Appointment: {
+            /** @description For whom it was booked online, where the contact with the address is called otherwise; else null. */
+            booked_for: string | null;
             /** @description Why it was cancelled, for the team. */
             cancel_reason: string;
             contact: components["schemas"]["BookingContactRef"];
@@ -4880,6 +4924,8 @@ export interface components {
             location_details: string;
             /** @description Where it takes place. */
             location_type: string;
+            /** @description What clients read in the confirmation and in reminders, such as what to bring. */
+            mail_text: string;
             /**
              * Format: int64
              * @description How many days ahead visitors can book; null for the setting of the site.
@@ -5835,13 +5881,13 @@ export interface components {
             undo: components["schemas"]["ImportUndo"] | null;
         };
         ImportChoicesInput: {
+            /** @description Try the rows and count what would become of them, without a change. The status is checked then, and the import can be started. */
+            dry_run?: boolean;
             /**
              * @description What happens with a row whose address a contact has.
              * @enum {string}
              */
             duplicates?: "fill_empty" | "skip" | "overwrite";
-            /** @description Try the rows and count what would become of them, without a change. The status is checked then, and the import can be started. */
-            dry_run?: boolean;
             /**
              * Format: int64
              * @description The number of the row with the names of the columns, counted from 1; 0 for a file without them.
@@ -5875,12 +5921,12 @@ export interface components {
             row: number;
         };
         ImportOptions: {
+            /** @description The rows are tried and counted, and nothing is changed. */
+            dry_run: boolean;
             /**
              * @description What happens to a contact with the same email address.
              * @enum {string}
              */
-            /** @description The rows are tried and counted, and nothing is changed. */
-            dry_run: boolean;
             duplicates: "fill_empty" | "skip" | "overwrite";
             /**
              * Format: int64
@@ -6347,6 +6393,22 @@ export interface components {
             /** @description The owner of the contact gets a mail. */
             owner: boolean;
         };
+        Only: {
+            /** @description Ids of forms: what was sent with one of these. */
+            form?: number[];
+            /** @description Ids of services: appointments for one of these. */
+            service?: components["schemas"]["Id"][];
+            /** @description Names of tags: contacts that have one of these at that moment, as the event shows them. */
+            tag?: string[];
+        };
+        OnlyInput: {
+            /** @description Ids of forms: what was sent with one of these. */
+            form?: number[];
+            /** @description Ids of services: appointments for one of these. */
+            service?: components["schemas"]["Id"][];
+            /** @description Names of tags: contacts that have one of these at that moment, as the event shows them. */
+            tag?: string[];
+        };
         OpenSession: {
             /** @description Where the user signed in from. */
             address: string;
@@ -6378,22 +6440,6 @@ export interface components {
             seen_at: string;
             /** @description A second factor was given. */
             two_factor: boolean;
-        };
-        Only: {
-            /** @description Ids of forms: what was sent with one of these. */
-            form?: number[];
-            /** @description Ids of services: appointments for one of these. */
-            service?: components["schemas"]["Id"][];
-            /** @description Names of tags: contacts that have one of these at that moment, as the event shows them. */
-            tag?: string[];
-        };
-        OnlyInput: {
-            /** @description Ids of forms: what was sent with one of these. */
-            form?: number[];
-            /** @description Ids of services: appointments for one of these. */
-            service?: components["schemas"]["Id"][];
-            /** @description Names of tags: contacts that have one of these at that moment, as the event shows them. */
-            tag?: string[];
         };
         Organization: {
             /** @description Street and number; empty for none. */
@@ -6848,6 +6894,20 @@ export interface components {
             /** @description Its name at that time. */
             name: string;
         };
+        Reminder: {
+            /**
+             * Format: int64
+             * @description How many hours before the begin it goes out.
+             */
+            hours: number;
+        };
+        ReminderInput: {
+            /**
+             * Format: int64
+             * @description How many hours before the begin it goes out.
+             */
+            hours: number;
+        };
         Replayed: {
             /**
              * Format: int64
@@ -7012,7 +7072,7 @@ export interface components {
         Settings: {
             /**
              * Format: int64
-             * @description Until how many hours before the begin visitors can cancel.
+             * @description Until how many hours before the begin visitors can cancel or move.
              */
             cancel_notice_hours: number;
             /** @description Visitors can move and cancel their appointments by the link of a mail. */
@@ -7024,7 +7084,7 @@ export interface components {
              * @description The form of services that name none; null for none.
              */
             form_id: number | null;
-            /** @description What visitors read who want to cancel too late. */
+            /** @description What visitors read who want to cancel or move too late. */
             late_cancel_text: string;
             /**
              * Format: int64
@@ -7033,7 +7093,7 @@ export interface components {
             max_advance_days: number;
             /**
              * Format: int64
-             * @description How many open bookings one address can have.
+             * @description How many coming bookings one address can make online; 0 for any number.
              */
             max_open_bookings: number;
             /**
@@ -7045,9 +7105,11 @@ export interface components {
             reminder_enabled: boolean;
             /**
              * Format: int64
-             * @description How many hours before the begin the reminder goes out.
+             * @description How many hours before the begin the first reminder goes out.
              */
             reminder_hours: number;
+            /** @description When reminders go out, most hours first. */
+            reminders: components["schemas"]["Reminder"][];
             /**
              * Format: int64
              * @description Hours after which a request that nobody answered is declined; 0 for never.
@@ -7055,7 +7117,7 @@ export interface components {
             request_expires_hours: number;
             /**
              * Format: int64
-             * @description Minutes between the begins of free times.
+             * @description Minutes between the begins of free times; 0 for the length of the service.
              */
             slot_step: number;
             /** @description Words that visitors read before they book. */
@@ -10706,6 +10768,8 @@ export interface operations {
                  * @example 3be45292-a97e-4eb1-a7e1-a8d48b870571
                  */
                 contact?: components["schemas"]["Id"] | string;
+                /** @description Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count. */
+                search?: string;
                 /** @description Only records that changed at this time or later. Who asks on with the newest updated_at they saw misses nothing. */
                 updated_since?: string;
             };
@@ -10726,6 +10790,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
+                     *           "booked_for": null,
                      *           "cancel_reason": "",
                      *           "contact": {
                      *             "id": "3be45292-a97e-4eb1-a7e1-a8d48b870571",
@@ -10753,6 +10818,7 @@ export interface operations {
                      *           "updated_at": "2026-11-22T18:17:41Z"
                      *         },
                      *         {
+                     *           "booked_for": null,
                      *           "cancel_reason": "",
                      *           "contact": {
                      *             "id": "3be45292-a97e-4eb1-a7e1-a8d48b870571",
@@ -10780,6 +10846,7 @@ export interface operations {
                      *           "updated_at": "2026-11-22T18:17:41Z"
                      *         },
                      *         {
+                     *           "booked_for": null,
                      *           "cancel_reason": "",
                      *           "contact": {
                      *             "id": "3be45292-a97e-4eb1-a7e1-a8d48b870571",
@@ -10895,6 +10962,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "cd90d151@example.com",
@@ -10991,6 +11059,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "ill",
                      *       "contact": {
                      *         "email": "Bea@example.com",
@@ -11073,6 +11142,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "0a4f050c@example.com",
@@ -11159,6 +11229,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "secret reason",
                      *       "contact": {
                      *         "email": "Client@Example.com",
@@ -11245,6 +11316,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "cf1f0c62@example.com",
@@ -11331,6 +11403,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "Client@Example.com",
@@ -11425,6 +11498,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "0a4f050c@example.com",
@@ -11511,6 +11585,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "0a4f050c@example.com",
@@ -11617,6 +11692,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "Client@Example.com",
@@ -11727,6 +11803,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "booked_for": null,
                      *       "cancel_reason": "",
                      *       "contact": {
                      *         "email": "c@example.com",
@@ -11924,6 +12001,33 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "get-asyncapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            406: components["responses"]["NotAcceptable"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
@@ -14187,6 +14291,7 @@ export interface operations {
                      * @example {
                      *       "appointments": [
                      *         {
+                     *           "booked_for": null,
                      *           "cancel_reason": "",
                      *           "contact": {
                      *             "id": "df42121a-0f41-4b5d-a75c-66eba244156f",
@@ -14214,6 +14319,7 @@ export interface operations {
                      *           "updated_at": "2026-11-26T07:41:38Z"
                      *         },
                      *         {
+                     *           "booked_for": null,
                      *           "cancel_reason": "",
                      *           "contact": {
                      *             "id": "58e83f64-29ff-4237-b16c-d980336aa357",
@@ -16252,6 +16358,8 @@ export interface operations {
                 channel?: ("app" | "portal" | "api" | "ability" | "form" | "booking" | "import" | "email" | "system") | string;
                 /** @description The ability's name without svc/, or the operation's id. */
                 action?: string;
+                /** @description A comma when left out. */
+                separator?: ("," | ";") | string;
             };
             header?: never;
             path?: never;
@@ -18337,7 +18445,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The file, its first row the names of the columns. */
+                    /** @description The file as text: CSV, of which the row with the names of the columns is found among the first ten, or vCards. */
                     csv: string;
                     /** @description The name of the file, for people. */
                     file_name: string;
@@ -18635,7 +18743,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column. */
+                    /** @description first_name, last_name, email, phone, organization, owner, status, source, tags, fields.<key> or an empty string for each column. Of several columns with one target, all tags count, else the first that is filled in the row. */
                     mapping?: string[];
                     /** @description What the import does. */
                     options?: components["schemas"]["ImportChoicesInput"];
@@ -18813,10 +18921,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the import.
-                 * @example 01a20479-73c3-7dfb-b26e-cabe3104ed88
-                 */
+                /** @description The id of the import. */
                 id: components["schemas"]["Id"];
             };
             cookie?: never;
@@ -18830,11 +18935,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example row,column,code,message,Voornaam,Achternaam,E-mail,GSM,Status,Labels,Birthday,Shoe
-                     *     4,E-mail,svc_invalid_param,email must be an email address such as name@example.com,Bad,,no address,,,,,
-                     *     6,Birthday,svc_invalid_param,fields.birthday must be a date such as 2026-12-31,Bad,,,,,,yesterday,
-                     */
                     "text/csv": string;
                 };
             };
@@ -18875,7 +18975,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description first_name, last_name, email, phone, status, source, tags, fields.<key> or an empty string for each column. */
+                    /** @description first_name, last_name, email, phone, organization, owner, status, source, tags, fields.<key> or an empty string for each column. Of several columns with one target, all tags count, else the first that is filled in the row. */
                     mapping?: string[];
                     /** @description What the import does. */
                     options?: components["schemas"]["ImportChoicesInput"];
@@ -18971,10 +19071,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /**
-                 * @description The id of the import.
-                 * @example 01a20478-ffc9-7935-b370-335c857a5e82
-                 */
+                /** @description The id of the import. */
                 id: components["schemas"]["Id"];
             };
             cookie?: never;
@@ -18989,50 +19086,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "created_at": "2026-11-22T18:16:08Z",
-                     *       "errors": [],
-                     *       "file_name": "failed.csv",
-                     *       "finished_at": null,
-                     *       "headers": [
-                     *         "first",
-                     *         "email",
-                     *         "status"
-                     *       ],
-                     *       "id": "01a20478-ffc9-7935-b370-335c857a5e82",
-                     *       "mapping": [
-                     *         "first_name",
-                     *         "email",
-                     *         "status"
-                     *       ],
-                     *       "options": {
-                     *         "duplicates": "fill_empty",
-                     *         "separator": "auto",
-                     *         "tag": ""
-                     *       },
-                     *       "preview": [
-                     *         [
-                     *           "Ann",
-                     *           "x@bücher.example",
-                     *           "unheard of"
-                     *         ],
-                     *         [
-                     *           "Jan",
-                     *           "janx@bücher.example",
-                     *           "unheard of"
-                     *         ]
-                     *       ],
-                     *       "status": "queued",
-                     *       "totals": {
-                     *         "created": 0,
-                     *         "failed": 0,
-                     *         "rows": 2,
-                     *         "skipped": 0,
-                     *         "updated": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Import"];
                 };
             };
@@ -19042,8 +19095,9 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             /**
-             * @description - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
-             *     - `svc_invalid_status`: The import has started already.
+             * @description - `svc_conflict` with reason `too_late`: It ended more than thirty days ago.
+             *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
+             *     - `svc_invalid_status`: The import is not completed.
              */
             409: {
                 headers: {
@@ -22446,6 +22500,7 @@ export interface operations {
                      *           "id": "01a2047a-7981-7434-ba07-0b9d6e8e473c",
                      *           "location_details": "",
                      *           "location_type": "in_person",
+                     *           "mail_text": "",
                      *           "max_advance_days": null,
                      *           "min_notice_min": null,
                      *           "name": "Massage",
@@ -22467,6 +22522,7 @@ export interface operations {
                      *           "id": "01a2047a-796f-7505-a68f-27f5fd3ea0ed",
                      *           "location_details": "Kerkstraat 1, Gent",
                      *           "location_type": "in_person",
+                     *           "mail_text": "",
                      *           "max_advance_days": null,
                      *           "min_notice_min": null,
                      *           "name": "Intake",
@@ -22557,6 +22613,8 @@ export interface operations {
                      * @enum {string}
                      */
                     location_type?: "in_person" | "client" | "phone" | "online";
+                    /** @description What clients read in the confirmation and in reminders, such as what to bring: plain text, an empty line begins a paragraph. */
+                    mail_text?: string | null;
                     /**
                      * Format: int64
                      * @description Null for the site's own.
@@ -22605,6 +22663,7 @@ export interface operations {
                      *       "id": "01a20479-8f92-71c0-8553-7459119ee6f7",
                      *       "location_details": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
+                     *       "mail_text": "",
                      *       "max_advance_days": null,
                      *       "min_notice_min": null,
                      *       "name": "Intake",
@@ -22681,6 +22740,7 @@ export interface operations {
                      *       "id": "01a2047a-50ca-71de-aca3-670c931e88fd",
                      *       "location_details": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
+                     *       "mail_text": "",
                      *       "max_advance_days": null,
                      *       "min_notice_min": null,
                      *       "name": "Intake",
@@ -22745,6 +22805,7 @@ export interface operations {
                      *       "id": "01a20478-fdf9-7672-843b-c6076b6255ab",
                      *       "location_details": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
+                     *       "mail_text": "",
                      *       "max_advance_days": null,
                      *       "min_notice_min": null,
                      *       "name": "Renamed",
@@ -22842,6 +22903,8 @@ export interface operations {
                      * @enum {string}
                      */
                     location_type?: "in_person" | "client" | "phone" | "online";
+                    /** @description What clients read in the confirmation and in reminders, such as what to bring: plain text, an empty line begins a paragraph. */
+                    mail_text?: string | null;
                     /**
                      * Format: int64
                      * @description Null for the site's own.
@@ -22889,6 +22952,7 @@ export interface operations {
                      *       "id": "01a20479-6796-7bcc-ae8d-6469f5626001",
                      *       "location_details": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
+                     *       "mail_text": "",
                      *       "max_advance_days": 30,
                      *       "min_notice_min": 0,
                      *       "name": "Intake",
@@ -23044,6 +23108,11 @@ export interface operations {
                      *       "min_notice_min": 0,
                      *       "reminder_enabled": true,
                      *       "reminder_hours": 24,
+                     *       "reminders": [
+                     *         {
+                     *           "hours": 24
+                     *         }
+                     *       ],
                      *       "request_expires_hours": 0,
                      *       "slot_step": 0,
                      *       "terms_text": "Be on time."
@@ -23084,7 +23153,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: int64
-                     * @description Until how many hours before the begin visitors can cancel.
+                     * @description Until how many hours before the begin visitors can cancel or move.
                      */
                     cancel_notice_hours?: number;
                     /** @description Visitors can move and cancel their appointments by the link of a mail. */
@@ -23099,7 +23168,7 @@ export interface operations {
                      * @description The form of services that name none; null for none.
                      */
                     form_id?: number | null;
-                    /** @description What visitors read who want to cancel too late. */
+                    /** @description What visitors read who want to cancel or move too late. */
                     late_cancel_text?: string | null;
                     /**
                      * Format: int64
@@ -23108,7 +23177,7 @@ export interface operations {
                     max_advance_days?: number;
                     /**
                      * Format: int64
-                     * @description How many open bookings one address can have.
+                     * @description How many coming bookings one address can make online; 0 for any number.
                      */
                     max_open_bookings?: number;
                     /**
@@ -23120,9 +23189,11 @@ export interface operations {
                     reminder_enabled?: boolean;
                     /**
                      * Format: int64
-                     * @description How many hours before the begin the reminder goes out.
+                     * @description How many hours before the begin the first reminder goes out: it takes the place of the first of reminders.
                      */
                     reminder_hours?: number;
+                    /** @description When reminders go out, one to three; all in place of those of before. */
+                    reminders?: components["schemas"]["ReminderInput"][];
                     /**
                      * Format: int64
                      * @description 0 keeps requests until somebody answers them; the hours of those that wait begin when it is set.
@@ -23130,7 +23201,7 @@ export interface operations {
                     request_expires_hours?: number;
                     /**
                      * Format: int64
-                     * @description Minutes between the begins of free times.
+                     * @description Minutes between the begins of free times; 0 for the length of the service.
                      */
                     slot_step?: number;
                     /** @description Words that visitors read before they book. */
@@ -23159,6 +23230,11 @@ export interface operations {
                      *       "min_notice_min": 0,
                      *       "reminder_enabled": true,
                      *       "reminder_hours": 24,
+                     *       "reminders": [
+                     *         {
+                     *           "hours": 24
+                     *         }
+                     *       ],
                      *       "request_expires_hours": 0,
                      *       "slot_step": 0,
                      *       "terms_text": ""
@@ -27689,6 +27765,7 @@ export interface operations {
                      *       "error": "The receiver answered with status 503.",
                      *       "event": "contact.created",
                      *       "event_id": "evt_01a2047e-7ff1-767c-b9e9-ef965f39dad2",
+                     *       "format": "svc",
                      *       "id": "01a2047e-8000-7d94-9d4f-57b50ffa09d5",
                      *       "log": [
                      *         {
@@ -27788,7 +27865,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of the webhook delivery.
-                 * @example 01a2047e-6f29-729d-8678-afaaab6f3baf
+                 * @example 01a216d6-472a-76dc-be31-052f33399b24
                  */
                 id: components["schemas"]["Id"];
             };
@@ -27807,30 +27884,31 @@ export interface operations {
                     /**
                      * @example {
                      *       "attempts": 2,
-                     *       "created_at": "2026-11-22T18:22:04Z",
-                     *       "delivered_at": null,
+                     *       "created_at": "2026-11-26T07:51:11Z",
+                     *       "delivered_at": "2026-11-26T07:51:11Z",
                      *       "duration_ms": 0,
-                     *       "error": "The receiver answered with status 500.",
+                     *       "error": null,
                      *       "event": "contact.created",
-                     *       "event_id": "evt_01a2047e-6f14-72ec-a0e6-5b0ef40e876e",
-                     *       "id": "01a2047e-6f29-729d-8678-afaaab6f3baf",
-                     *       "next_attempt_at": "2026-11-22T18:23:04Z",
+                     *       "event_id": "evt_01a216d6-46fb-7776-b40b-6e1c41460b30",
+                     *       "format": "svc",
+                     *       "id": "01a216d6-472a-76dc-be31-052f33399b24",
+                     *       "next_attempt_at": "2026-11-26T07:51:11Z",
                      *       "payload": {
                      *         "data": {
                      *           "contact": {
                      *             "email": "ann@example.com",
                      *             "first_name": "Ann",
-                     *             "id": "a6a7c750-fbfd-4302-8e1a-76e326a9e6c7",
+                     *             "id": "38116e19-3ea7-40d6-a027-259e98560cec",
                      *             "version_in_test": 1
                      *           }
                      *         },
                      *         "event": "contact.created",
-                     *         "id": "evt_01a2047e-6f14-72ec-a0e6-5b0ef40e876e",
-                     *         "occurred_at": "2026-11-22T18:22:04Z"
+                     *         "id": "evt_01a216d6-46fb-7776-b40b-6e1c41460b30",
+                     *         "occurred_at": "2026-11-26T07:51:11Z"
                      *       },
-                     *       "replayed_at": null,
-                     *       "response_code": 500,
-                     *       "status": "retrying"
+                     *       "replayed_at": "2026-11-26T07:51:11Z",
+                     *       "response_code": 200,
+                     *       "status": "queued"
                      *     }
                      */
                     "application/json": components["schemas"]["Delivery"];
@@ -27925,9 +28003,11 @@ export interface operations {
                      *             "form.submitted"
                      *           ],
                      *           "failures": 0,
+                     *           "format": "svc",
                      *           "id": "01a2047e-90da-7ed6-acb2-ae00c42fefde",
                      *           "name": "Sales",
                      *           "old_secret_until": null,
+                     *           "only": {},
                      *           "paused": null,
                      *           "secret_hint": "1rM=",
                      *           "updated_at": "2026-11-22T18:22:13Z",
@@ -28052,9 +28132,11 @@ export interface operations {
                      *           "appointment.no_show"
                      *         ],
                      *         "failures": 0,
+                     *         "format": "svc",
                      *         "id": "01a2047e-14bf-754e-bea5-24e0d1783706",
                      *         "name": "receiver",
                      *         "old_secret_until": null,
+                     *         "only": {},
                      *         "paused": null,
                      *         "secret_hint": "27U=",
                      *         "updated_at": "2026-11-22T18:23:41Z",
@@ -28072,41 +28154,6 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    "get-webhook-event-sample": {
-        parameters: {
-            query?: {
-                /** @description svc when left out. */
-                format?: "svc" | "cloudevents";
-            };
-            header?: never;
-            path: {
-                /** @description A name from GET /webhooks/events, or webhook.test. */
-                event: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Sample"];
-                };
-            };
-            400: components["responses"]["InvalidParam"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -28134,112 +28181,188 @@ export interface operations {
                      *         {
                      *           "app": "contacts",
                      *           "event": "contact.created",
-                     *           "label": "Contact added"
+                     *           "label": "Contact added",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "contact.updated",
-                     *           "label": "Contact changed"
+                     *           "label": "Contact changed",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "contact.deleted",
-                     *           "label": "Contact moved to the trash"
+                     *           "label": "Contact moved to the trash",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "contact.restored",
-                     *           "label": "Contact restored"
+                     *           "label": "Contact restored",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "contact.merged",
-                     *           "label": "Contacts merged"
+                     *           "label": "Contacts merged",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "contact.erased",
-                     *           "label": "Contact erased"
+                     *           "label": "Contact erased",
+                     *           "only": [],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "organization.created",
-                     *           "label": "Organization added"
+                     *           "label": "Organization added",
+                     *           "only": [],
+                     *           "record": "organization"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "organization.updated",
-                     *           "label": "Organization changed"
+                     *           "label": "Organization changed",
+                     *           "only": [],
+                     *           "record": "organization"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "organization.deleted",
-                     *           "label": "Organization moved to the trash"
+                     *           "label": "Organization moved to the trash",
+                     *           "only": [],
+                     *           "record": "organization"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "organization.restored",
-                     *           "label": "Organization restored"
+                     *           "label": "Organization restored",
+                     *           "only": [],
+                     *           "record": "organization"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "organization.merged",
-                     *           "label": "Organizations merged"
+                     *           "label": "Organizations merged",
+                     *           "only": [],
+                     *           "record": "organization"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "marketing.subscribed",
-                     *           "label": "Marketing emails confirmed"
+                     *           "label": "Marketing emails confirmed",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "contacts",
                      *           "event": "marketing.unsubscribed",
-                     *           "label": "Marketing emails ended"
+                     *           "label": "Marketing emails ended",
+                     *           "only": [
+                     *             "tag"
+                     *           ],
+                     *           "record": "contact"
                      *         },
                      *         {
                      *           "app": "forms",
                      *           "event": "form.submitted",
-                     *           "label": "Form submitted"
+                     *           "label": "Form submitted",
+                     *           "only": [
+                     *             "form"
+                     *           ],
+                     *           "record": "submission"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.booked",
-                     *           "label": "Appointment booked"
+                     *           "label": "Appointment booked",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.confirmed",
-                     *           "label": "Appointment confirmed"
+                     *           "label": "Appointment confirmed",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.declined",
-                     *           "label": "Appointment declined"
+                     *           "label": "Appointment declined",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.rescheduled",
-                     *           "label": "Appointment moved"
+                     *           "label": "Appointment moved",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.place_changed",
-                     *           "label": "Appointment at another place"
+                     *           "label": "Appointment at another place",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.cancelled",
-                     *           "label": "Appointment cancelled"
+                     *           "label": "Appointment cancelled",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.completed",
-                     *           "label": "Appointment completed"
+                     *           "label": "Appointment completed",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         },
                      *         {
                      *           "app": "booking",
                      *           "event": "appointment.no_show",
-                     *           "label": "Client did not come"
+                     *           "label": "Client did not come",
+                     *           "only": [
+                     *             "service"
+                     *           ],
+                     *           "record": "appointment"
                      *         }
                      *       ],
                      *       "next_cursor": null,
@@ -28252,6 +28375,114 @@ export interface operations {
             400: components["responses"]["InvalidParam"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "get-webhook-event-sample": {
+        parameters: {
+            query?: {
+                /** @description svc when left out. */
+                format?: ("svc" | "cloudevents") | string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A name from GET /webhooks/events, or webhook.test.
+                 * @example contact.created
+                 */
+                event: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "body": "{\"event\":\"contact.created\",\"id\":\"evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13\",\"occurred_at\":\"2026-11-26T07:50:44Z\",\"data\":{\"contact\":{\"id\":\"01a1fb9c-bc93-75de-bb91-8791efb72b43\",\"first_name\":\"An\",\"last_name\":\"Peeters\",\"email\":\"an@example.com\",\"phone\":\"+32470123456\",\"status\":\"lead\",\"marketing\":\"none\",\"marketing_updated_at\":null,\"source\":\"fair\",\"owner_user_id\":101,\"tags\":[\"VIP\"],\"fields\":{\"shoe_size\":\"40\"},\"organization\":null,\"last_activity\":\"2026-11-21T00:58:35Z\",\"created_at\":\"2026-11-21T00:58:35Z\",\"updated_at\":\"2026-11-21T00:58:35Z\",\"deleted_at\":null}}}",
+                     *       "headers": [
+                     *         {
+                     *           "name": "Content-Type",
+                     *           "value": "application/json"
+                     *         },
+                     *         {
+                     *           "name": "User-Agent",
+                     *           "value": "Frontdesk-Webhooks/1.0"
+                     *         },
+                     *         {
+                     *           "name": "Webhook-Id",
+                     *           "value": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13"
+                     *         },
+                     *         {
+                     *           "name": "Webhook-Signature",
+                     *           "value": "v1,G90+dVRnOTXEBWmibPV/Bez8ltlZ5FI9+paPYwtV+KE="
+                     *         },
+                     *         {
+                     *           "name": "Webhook-Timestamp",
+                     *           "value": "1795679444"
+                     *         },
+                     *         {
+                     *           "name": "X-Svc-Delivery",
+                     *           "value": "0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13"
+                     *         },
+                     *         {
+                     *           "name": "X-Svc-Event",
+                     *           "value": "contact.created"
+                     *         },
+                     *         {
+                     *           "name": "X-Svc-Signature",
+                     *           "value": "t=1795679444,v1=400f79f4d143121a36ed0fcf855b81995a1072e0b9a807552f7180f43ab8032b"
+                     *         }
+                     *       ],
+                     *       "payload": {
+                     *         "data": {
+                     *           "contact": {
+                     *             "created_at": "2026-11-21T00:58:35Z",
+                     *             "deleted_at": null,
+                     *             "email": "an@example.com",
+                     *             "fields": {
+                     *               "shoe_size": "40"
+                     *             },
+                     *             "first_name": "An",
+                     *             "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                     *             "last_activity": "2026-11-21T00:58:35Z",
+                     *             "last_name": "Peeters",
+                     *             "marketing": "none",
+                     *             "marketing_updated_at": null,
+                     *             "organization": null,
+                     *             "owner_user_id": 101,
+                     *             "phone": "+32470123456",
+                     *             "source": "fair",
+                     *             "status": "lead",
+                     *             "tags": [
+                     *               "VIP"
+                     *             ],
+                     *             "updated_at": "2026-11-21T00:58:35Z"
+                     *           }
+                     *         },
+                     *         "event": "contact.created",
+                     *         "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                     *         "occurred_at": "2026-11-26T07:50:44Z"
+                     *       },
+                     *       "secret": "xxxxx_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sample"];
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -28627,9 +28858,11 @@ export interface operations {
                      *         "contact.created"
                      *       ],
                      *       "failures": 0,
+                     *       "format": "svc",
                      *       "id": "01a2047e-72c1-744b-9e35-79b61b625c23",
                      *       "name": "receiver",
                      *       "old_secret_until": null,
+                     *       "only": {},
                      *       "paused": "secret",
                      *       "secret_hint": "kX4=",
                      *       "updated_at": "2026-11-22T18:22:05Z",
@@ -28751,9 +28984,11 @@ export interface operations {
                      *         "contact.updated"
                      *       ],
                      *       "failures": 0,
+                     *       "format": "svc",
                      *       "id": "01a2047e-8c78-7d0d-8b08-9d40a96774de",
                      *       "name": "receiver",
                      *       "old_secret_until": null,
+                     *       "only": {},
                      *       "paused": null,
                      *       "secret_hint": "4M4=",
                      *       "updated_at": "2026-11-22T18:22:12Z",
@@ -28819,6 +29054,7 @@ export interface operations {
                      *           "error": "The receiver answered with status 500.",
                      *           "event": "contact.created",
                      *           "event_id": "evt_01a2047e-12cf-795a-b8b6-8ca741e826d1",
+                     *           "format": "svc",
                      *           "id": "01a2047e-12e1-7014-9d58-722fac7eb440",
                      *           "next_attempt_at": "2026-11-22T18:22:40Z",
                      *           "payload": {
@@ -28846,6 +29082,7 @@ export interface operations {
                      *           "error": "The receiver answered with status 500.",
                      *           "event": "contact.created",
                      *           "event_id": "evt_01a2047e-12c8-7346-b29a-cb3edd0487f7",
+                     *           "format": "svc",
                      *           "id": "01a2047e-12e0-7f06-ba71-7d3a47f74a44",
                      *           "next_attempt_at": "2026-11-22T18:22:40Z",
                      *           "payload": {
@@ -28873,6 +29110,7 @@ export interface operations {
                      *           "error": "The receiver answered with status 500.",
                      *           "event": "contact.created",
                      *           "event_id": "evt_01a2047e-12c4-7725-8795-33c965168f84",
+                     *           "format": "svc",
                      *           "id": "01a2047e-12ca-7435-ba2d-a0e18dfabe90",
                      *           "next_attempt_at": "2026-11-22T18:22:40Z",
                      *           "payload": {
@@ -29048,9 +29286,11 @@ export interface operations {
                      *           "contact.created"
                      *         ],
                      *         "failures": 0,
+                     *         "format": "svc",
                      *         "id": "01a2047e-9be6-78cd-a13e-80828d74d4c1",
                      *         "name": "receiver",
                      *         "old_secret_until": "2026-11-23T18:22:16Z",
+                     *         "only": {},
                      *         "paused": null,
                      *         "secret_hint": "6XQ=",
                      *         "updated_at": "2026-11-22T18:22:16Z",
@@ -29109,6 +29349,7 @@ export interface operations {
                      *       "error": null,
                      *       "event": "webhook.test",
                      *       "event_id": "evt_01a2047e-09cd-7a0c-b35b-940773f73e6a",
+                     *       "format": "svc",
                      *       "id": "01a2047e-09cd-7a32-a1fc-5db9e27e1d75",
                      *       "next_attempt_at": null,
                      *       "payload": {
@@ -29323,6 +29564,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.booked",
+                 *       "subject": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *           "status": "pending",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-23T08:00:00Z",
+                 *           "ends_at": "2026-11-23T09:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.booked";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.booked",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29342,6 +29659,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-23T08:00:00Z",
                  *           "ends_at": "2026-11-23T09:00:00Z",
                  *           "location_type": "in_person",
@@ -29362,7 +29680,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.booked";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -29430,6 +29751,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.cancelled",
+                 *       "subject": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *           "status": "cancelled",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-24T08:00:00Z",
+                 *           "ends_at": "2026-11-24T09:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Elsewhere 4",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.cancelled";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.cancelled",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29449,6 +29846,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-24T08:00:00Z",
                  *           "ends_at": "2026-11-24T09:00:00Z",
                  *           "location_type": "in_person",
@@ -29469,7 +29867,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.cancelled";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -29537,6 +29938,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.completed",
+                 *       "subject": "01a1fb94-eea7-749f-bbb7-45b1904d3638",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-eea7-749f-bbb7-45b1904d3638",
+                 *           "status": "completed",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-16T10:00:00Z",
+                 *           "ends_at": "2026-11-16T11:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.completed";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.completed",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29556,6 +30033,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-16T10:00:00Z",
                  *           "ends_at": "2026-11-16T11:00:00Z",
                  *           "location_type": "in_person",
@@ -29576,7 +30054,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.completed";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -29644,6 +30125,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.confirmed",
+                 *       "subject": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *           "status": "confirmed",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-23T08:00:00Z",
+                 *           "ends_at": "2026-11-23T09:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.confirmed";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.confirmed",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29663,6 +30220,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-23T08:00:00Z",
                  *           "ends_at": "2026-11-23T09:00:00Z",
                  *           "location_type": "in_person",
@@ -29683,7 +30241,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.confirmed";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -29751,6 +30312,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.declined",
+                 *       "subject": "01a1fb94-ee97-7d88-bdad-7ea13f020c33",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-ee97-7d88-bdad-7ea13f020c33",
+                 *           "status": "declined",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-23T09:00:00Z",
+                 *           "ends_at": "2026-11-23T10:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.declined";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.declined",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29770,6 +30407,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-23T09:00:00Z",
                  *           "ends_at": "2026-11-23T10:00:00Z",
                  *           "location_type": "in_person",
@@ -29790,7 +30428,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.declined";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -29858,6 +30499,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.no_show",
+                 *       "subject": "01a1fb94-eeca-736b-81d3-d3942dcd1f4e",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-eeca-736b-81d3-d3942dcd1f4e",
+                 *           "status": "no_show",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-16T11:00:00Z",
+                 *           "ends_at": "2026-11-16T12:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.no_show";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.no_show",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29877,6 +30594,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-16T11:00:00Z",
                  *           "ends_at": "2026-11-16T12:00:00Z",
                  *           "location_type": "in_person",
@@ -29897,7 +30615,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.no_show";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -29965,6 +30686,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.place_changed",
+                 *       "subject": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *           "status": "confirmed",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-24T08:00:00Z",
+                 *           "ends_at": "2026-11-24T09:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Elsewhere 4",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.place_changed";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.place_changed",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -29984,6 +30781,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-24T08:00:00Z",
                  *           "ends_at": "2026-11-24T09:00:00Z",
                  *           "location_type": "in_person",
@@ -30004,8 +30802,198 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.place_changed";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /** Format: date-time */
+                    occurred_at: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Tried again later, like every other answer. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "receive-appointment-reminder-due": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The name of the event.
+                 * @example appointment.reminder_due
+                 */
+                "X-Svc-Event": string;
+                /**
+                 * @description The id of the delivery.
+                 * @example 0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13
+                 */
+                "X-Svc-Delivery": string;
+                /**
+                 * @description t=<unix time>,v1=<HMAC-SHA256 in hex, keyed with the whole secret, of the time, a dot and the body>.
+                 * @example t=1767225600,v1=0000000000000000000000000000000000000000000000000000000000000000
+                 */
+                "X-Svc-Signature": string;
+                /**
+                 * @description The id of the event, the same on every attempt (Standard Webhooks).
+                 * @example evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The unix time of this attempt (Standard Webhooks).
+                 * @example 1767225600
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description v1,<HMAC-SHA256 in base64>, one for each secret that is valid (Standard Webhooks).
+                 * @example v1,0000000000000000000000000000000000000000000=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.reminder_due",
+                 *       "subject": "01a1fb94-eeca-736b-81d3-d3942dcd1f4e",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-eeca-736b-81d3-d3942dcd1f4e",
+                 *           "status": "confirmed",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-22T00:50:00Z",
+                 *           "ends_at": "2026-11-22T01:50:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.reminder_due";
+                };
+                /**
+                 * @example {
+                 *       "event": "appointment.reminder_due",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "occurred_at": "2026-01-01T00:00:00Z",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-eeca-736b-81d3-d3942dcd1f4e",
+                 *           "status": "confirmed",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-22T00:50:00Z",
+                 *           "ends_at": "2026-11-22T01:50:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    event: "appointment.reminder_due";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
                     /** Format: date-time */
@@ -30072,6 +31060,82 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "appointment.rescheduled",
+                 *       "subject": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "appointment": {
+                 *           "id": "01a1fb94-ee63-70c3-87ba-433458aca86c",
+                 *           "status": "confirmed",
+                 *           "service": {
+                 *             "id": "01a1fb94-ee48-7dfb-8f09-845c487ca725",
+                 *             "name": "Intake"
+                 *           },
+                 *           "staff": {
+                 *             "user_id": 102,
+                 *             "name": "User 102"
+                 *           },
+                 *           "contact": {
+                 *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
+                 *             "name": "An Peeters"
+                 *           },
+                 *           "booked_for": null,
+                 *           "starts_at": "2026-11-24T08:00:00Z",
+                 *           "ends_at": "2026-11-24T09:00:00Z",
+                 *           "location_type": "in_person",
+                 *           "location": "Kerkstraat 1, Gent",
+                 *           "meeting_url": "",
+                 *           "notes": "",
+                 *           "source": "api",
+                 *           "submission": null,
+                 *           "cancel_reason": "",
+                 *           "created_at": "2026-11-21T00:50:04Z",
+                 *           "updated_at": "2026-11-21T00:50:04Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        appointment: components["schemas"]["Appointment"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "appointment.rescheduled";
+                };
+                /**
+                 * @example {
                  *       "event": "appointment.rescheduled",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30091,6 +31155,7 @@ export interface operations {
                  *             "id": "fe40a27b-d3af-473f-b0ff-43b06a540b56",
                  *             "name": "An Peeters"
                  *           },
+                 *           "booked_for": null,
                  *           "starts_at": "2026-11-24T08:00:00Z",
                  *           "ends_at": "2026-11-24T09:00:00Z",
                  *           "location_type": "in_person",
@@ -30111,7 +31176,10 @@ export interface operations {
                     data: {
                         appointment: components["schemas"]["Appointment"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "appointment.rescheduled";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30179,6 +31247,77 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "contact.created",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "lead",
+                 *           "marketing": "none",
+                 *           "marketing_updated_at": null,
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": null,
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        contact: components["schemas"]["Contact"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "contact.created";
+                };
+                /**
+                 * @example {
                  *       "event": "contact.created",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30214,7 +31353,10 @@ export interface operations {
                     data: {
                         contact: components["schemas"]["Contact"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "contact.created";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30282,6 +31424,81 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "contact.deleted",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "customer",
+                 *           "marketing": "none",
+                 *           "marketing_updated_at": null,
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *             "name": "Acme",
+                 *             "role": "CEO"
+                 *           },
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": "2026-11-21T00:58:35Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        contact: components["schemas"]["Contact"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "contact.deleted";
+                };
+                /**
+                 * @example {
                  *       "event": "contact.deleted",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30321,7 +31538,10 @@ export interface operations {
                     data: {
                         contact: components["schemas"]["Contact"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "contact.deleted";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30389,6 +31609,60 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "contact.erased",
+                 *       "subject": "01a1fb9c-bee8-74aa-9bae-ed79c7c12c9b",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bee8-74aa-9bae-ed79c7c12c9b"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        /** @description Nothing but the id is left. */
+                        contact: {
+                            id: components["schemas"]["Id"];
+                        };
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "contact.erased";
+                };
+                /**
+                 * @example {
                  *       "event": "contact.erased",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30407,7 +31681,10 @@ export interface operations {
                             id: components["schemas"]["Id"];
                         };
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "contact.erased";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30475,6 +31752,84 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "contact.merged",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "customer",
+                 *           "marketing": "none",
+                 *           "marketing_updated_at": null,
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *             "name": "Acme",
+                 *             "role": "CEO"
+                 *           },
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": null
+                 *         },
+                 *         "merged_id": "01a1fb9c-bcc7-7476-9902-77247bb1a921"
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        contact: components["schemas"]["Contact"];
+                        /** @description The record that went. */
+                        merged_id: components["schemas"]["Id"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "contact.merged";
+                };
+                /**
+                 * @example {
                  *       "event": "contact.merged",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30517,7 +31872,10 @@ export interface operations {
                         /** @description The record that went. */
                         merged_id: components["schemas"]["Id"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "contact.merged";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30585,6 +31943,81 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "contact.restored",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "customer",
+                 *           "marketing": "none",
+                 *           "marketing_updated_at": null,
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *             "name": "Acme",
+                 *             "role": "CEO"
+                 *           },
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        contact: components["schemas"]["Contact"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "contact.restored";
+                };
+                /**
+                 * @example {
                  *       "event": "contact.restored",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30624,7 +32057,10 @@ export interface operations {
                     data: {
                         contact: components["schemas"]["Contact"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "contact.restored";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30692,6 +32128,86 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "contact.updated",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "changed": [
+                 *           "organization"
+                 *         ],
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "lead",
+                 *           "marketing": "none",
+                 *           "marketing_updated_at": null,
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *             "name": "Acme",
+                 *             "role": "CEO"
+                 *           },
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        /** @description The names of the values that changed. */
+                        changed: string[];
+                        contact: components["schemas"]["Contact"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "contact.updated";
+                };
+                /**
+                 * @example {
                  *       "event": "contact.updated",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30736,7 +32252,10 @@ export interface operations {
                         changed: string[];
                         contact: components["schemas"]["Contact"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "contact.updated";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30804,6 +32323,84 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "form.submitted",
+                 *       "subject": "01a2023b-840a-79af-8427-86666317659d",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "submission": {
+                 *           "id": "01a2023b-840a-79af-8427-86666317659d",
+                 *           "form": {
+                 *             "id": 3,
+                 *             "name": "Contact form"
+                 *           },
+                 *           "status": "received",
+                 *           "result": {
+                 *             "contact": "created"
+                 *           },
+                 *           "contact": {
+                 *             "id": "01a2023b-840a-79bd-99a3-195386b51a18",
+                 *             "name": "Ann"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a2023b-84aa-73af-b30c-d6a35087c3d3",
+                 *             "name": "Acme"
+                 *           },
+                 *           "values": {
+                 *             "city": "Ghent",
+                 *             "news": true,
+                 *             "email": "ann@example.com",
+                 *             "first": "Ann",
+                 *             "company": "Acme"
+                 *           },
+                 *           "page": "https://example.com/contact",
+                 *           "spam_reason": null,
+                 *           "error": null,
+                 *           "created_at": "2026-11-22T07:49:49Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        submission: components["schemas"]["Submission"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "form.submitted";
+                };
+                /**
+                 * @example {
                  *       "event": "form.submitted",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30846,7 +32443,10 @@ export interface operations {
                     data: {
                         submission: components["schemas"]["Submission"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "form.submitted";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -30914,6 +32514,81 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "marketing.subscribed",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "customer",
+                 *           "marketing": "subscribed",
+                 *           "marketing_updated_at": "2026-11-21T00:58:36Z",
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *             "name": "Acme",
+                 *             "role": "CEO"
+                 *           },
+                 *           "last_activity": "2026-11-21T00:58:36Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:36Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        contact: components["schemas"]["Contact"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "marketing.subscribed";
+                };
+                /**
+                 * @example {
                  *       "event": "marketing.subscribed",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -30953,7 +32628,10 @@ export interface operations {
                     data: {
                         contact: components["schemas"]["Contact"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "marketing.subscribed";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31021,6 +32699,81 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "marketing.unsubscribed",
+                 *       "subject": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "contact": {
+                 *           "id": "01a1fb9c-bc93-75de-bb91-8791efb72b43",
+                 *           "first_name": "An",
+                 *           "last_name": "Peeters",
+                 *           "email": "an@example.com",
+                 *           "phone": "+32470123456",
+                 *           "status": "customer",
+                 *           "marketing": "unsubscribed",
+                 *           "marketing_updated_at": "2026-11-21T00:58:36Z",
+                 *           "source": "fair",
+                 *           "owner_user_id": 101,
+                 *           "tags": [
+                 *             "VIP"
+                 *           ],
+                 *           "fields": {
+                 *             "shoe_size": "40"
+                 *           },
+                 *           "organization": {
+                 *             "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *             "name": "Acme",
+                 *             "role": "CEO"
+                 *           },
+                 *           "last_activity": "2026-11-21T00:58:36Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:36Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        contact: components["schemas"]["Contact"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "marketing.unsubscribed";
+                };
+                /**
+                 * @example {
                  *       "event": "marketing.unsubscribed",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31060,7 +32813,10 @@ export interface operations {
                     data: {
                         contact: components["schemas"]["Contact"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "marketing.unsubscribed";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31128,6 +32884,73 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "organization.created",
+                 *       "subject": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "organization": {
+                 *           "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *           "name": "Acme",
+                 *           "vat_number": "",
+                 *           "email": "",
+                 *           "phone": "",
+                 *           "website": "",
+                 *           "address_line": "",
+                 *           "postal_code": "",
+                 *           "city": "Ghent",
+                 *           "country": "",
+                 *           "owner_user_id": null,
+                 *           "fields": {},
+                 *           "contacts_count": 0,
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        organization: components["schemas"]["Organization"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "organization.created";
+                };
+                /**
+                 * @example {
                  *       "event": "organization.created",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31159,7 +32982,10 @@ export interface operations {
                     data: {
                         organization: components["schemas"]["Organization"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "organization.created";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31227,6 +33053,73 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "organization.deleted",
+                 *       "subject": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "organization": {
+                 *           "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *           "name": "Acme",
+                 *           "vat_number": "",
+                 *           "email": "",
+                 *           "phone": "",
+                 *           "website": "",
+                 *           "address_line": "",
+                 *           "postal_code": "",
+                 *           "city": "Ghent",
+                 *           "country": "",
+                 *           "owner_user_id": null,
+                 *           "fields": {},
+                 *           "contacts_count": 1,
+                 *           "last_activity": "2026-11-21T00:58:36Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:36Z",
+                 *           "deleted_at": "2026-11-21T00:58:36Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        organization: components["schemas"]["Organization"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "organization.deleted";
+                };
+                /**
+                 * @example {
                  *       "event": "organization.deleted",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31258,7 +33151,10 @@ export interface operations {
                     data: {
                         organization: components["schemas"]["Organization"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "organization.deleted";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31326,6 +33222,76 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "organization.merged",
+                 *       "subject": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "merged_id": "01a1fb9c-bcea-7934-8cbf-6d7fb1179937",
+                 *         "organization": {
+                 *           "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *           "name": "Acme",
+                 *           "vat_number": "",
+                 *           "email": "",
+                 *           "phone": "",
+                 *           "website": "",
+                 *           "address_line": "",
+                 *           "postal_code": "",
+                 *           "city": "Ghent",
+                 *           "country": "",
+                 *           "owner_user_id": null,
+                 *           "fields": {},
+                 *           "contacts_count": 1,
+                 *           "last_activity": "2026-11-21T00:58:36Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:36Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        /** @description The record that went. */
+                        merged_id: components["schemas"]["Id"];
+                        organization: components["schemas"]["Organization"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "organization.merged";
+                };
+                /**
+                 * @example {
                  *       "event": "organization.merged",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31360,7 +33326,10 @@ export interface operations {
                         merged_id: components["schemas"]["Id"];
                         organization: components["schemas"]["Organization"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "organization.merged";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31428,6 +33397,73 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "organization.restored",
+                 *       "subject": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "organization": {
+                 *           "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *           "name": "Acme",
+                 *           "vat_number": "",
+                 *           "email": "",
+                 *           "phone": "",
+                 *           "website": "",
+                 *           "address_line": "",
+                 *           "postal_code": "",
+                 *           "city": "Ghent",
+                 *           "country": "",
+                 *           "owner_user_id": null,
+                 *           "fields": {},
+                 *           "contacts_count": 1,
+                 *           "last_activity": "2026-11-21T00:58:36Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:36Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        organization: components["schemas"]["Organization"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "organization.restored";
+                };
+                /**
+                 * @example {
                  *       "event": "organization.restored",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31459,7 +33495,10 @@ export interface operations {
                     data: {
                         organization: components["schemas"]["Organization"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "organization.restored";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31527,6 +33566,78 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "organization.updated",
+                 *       "subject": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "changed": [
+                 *           "contacts_count"
+                 *         ],
+                 *         "organization": {
+                 *           "id": "01a1fb9c-bcde-7f24-af76-25855796ae60",
+                 *           "name": "Acme",
+                 *           "vat_number": "",
+                 *           "email": "",
+                 *           "phone": "",
+                 *           "website": "",
+                 *           "address_line": "",
+                 *           "postal_code": "",
+                 *           "city": "Ghent",
+                 *           "country": "",
+                 *           "owner_user_id": null,
+                 *           "fields": {},
+                 *           "contacts_count": 1,
+                 *           "last_activity": "2026-11-21T00:58:35Z",
+                 *           "created_at": "2026-11-21T00:58:35Z",
+                 *           "updated_at": "2026-11-21T00:58:35Z",
+                 *           "deleted_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        /** @description The names of the values that changed. */
+                        changed: string[];
+                        organization: components["schemas"]["Organization"];
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "organization.updated";
+                };
+                /**
+                 * @example {
                  *       "event": "organization.updated",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31563,7 +33674,10 @@ export interface operations {
                         changed: string[];
                         organization: components["schemas"]["Organization"];
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "organization.updated";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;
@@ -31631,6 +33745,61 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "source": "https://desk.example.com",
+                 *       "type": "webhook.test",
+                 *       "subject": "0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *       "time": "2026-01-01T00:00:00Z",
+                 *       "datacontenttype": "application/json",
+                 *       "data": {
+                 *         "webhook": {
+                 *           "id": "0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
+                 *           "name": "Mine"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/cloudevents+json": {
+                    /** @description The record as the API shows it, without tokens, meeting links, internal notes and internal reasons. */
+                    data: {
+                        webhook: {
+                            id: components["schemas"]["Id"];
+                            name: string;
+                        };
+                    };
+                    /**
+                     * @description What data is.
+                     * @constant
+                     */
+                    datacontenttype: "application/json";
+                    /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
+                    id: string;
+                    /**
+                     * Format: uri
+                     * @description The address of the installation.
+                     */
+                    source: string;
+                    /**
+                     * @description The version of CloudEvents.
+                     * @constant
+                     */
+                    specversion: "1.0";
+                    /**
+                     * Format: uuid
+                     * @description The id of the record.
+                     */
+                    subject: string;
+                    /** Format: date-time */
+                    time: string;
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
+                    type: "webhook.test";
+                };
+                /**
+                 * @example {
                  *       "event": "webhook.test",
                  *       "id": "evt_0197b5f2-8d3e-7c4a-9b1f-2a6c8e4d0f13",
                  *       "occurred_at": "2026-01-01T00:00:00Z",
@@ -31650,7 +33819,10 @@ export interface operations {
                             name: string;
                         };
                     };
-                    /** @constant */
+                    /**
+                     * @description The name of the event.
+                     * @constant
+                     */
                     event: "webhook.test";
                     /** @description evt_ and a UUID: the same on every attempt, and in every webhook. */
                     id: string;

@@ -21,7 +21,7 @@ export function Booking() {
 const hours = (all: { hours: number | null }[]): (number | null)[] => [0, 1, 2].map((i) => all[i]?.hours ?? null)
 
 /** A change without the reminders that were left empty. */
-const filled = <C extends { reminders?: { hours: number | null }[] }>(change: C) => (change.reminders ? { ...change, reminders: change.reminders.filter((r) => r.hours !== null) } : change)
+const filled = (change: { reminders?: { hours: number | null }[] | undefined }) => (change.reminders ? { ...change, reminders: change.reminders.filter((r) => r.hours !== null) } : change)
 
 function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
   return (

@@ -2,6 +2,9 @@
 -- The names, without case and accents and each with a blank behind it, for whom visitors booked with the address of a contact: it is found by them.
 alter table appointment add column booked_for text not null default '';
 alter table contact add column booked_for text not null default '';
+drop trigger contact_changes on contact;
+create trigger contact_changes before update of first_name, last_name, email, phone, status, marketing, source, owner_user_id, tags, created_at, deleted_at, booked_for
+	on contact for each row execute function contact_changes();
 
 -- +goose StatementBegin
 create function contact_booked_for() returns trigger language plpgsql as $$
@@ -23,5 +26,8 @@ drop trigger contact_booked_for_insert on appointment;
 drop trigger contact_booked_for_update on appointment;
 drop trigger contact_booked_for_delete on appointment;
 drop function contact_booked_for;
+drop trigger contact_changes on contact;
+create trigger contact_changes before update of first_name, last_name, email, phone, status, marketing, source, owner_user_id, tags, created_at, deleted_at
+	on contact for each row execute function contact_changes();
 alter table contact drop column booked_for;
 alter table appointment drop column booked_for;
