@@ -58,13 +58,6 @@ func (p *Person) AddID(ids ...uuid.UUID) {
 	}
 }
 
-// AddCalled adds hashes of addresses and names of the person.
-func (p *Person) AddCalled(hashes ...[]byte) {
-	for _, h := range hashes {
-		p.called[string(h)] = true
-	}
-}
-
 // IDs are the ids of the person and of the records added, in no order.
 func (p *Person) IDs() []uuid.UUID {
 	ids := make([]uuid.UUID, 0, len(p.ids))

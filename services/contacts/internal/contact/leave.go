@@ -26,7 +26,10 @@ type Leavers struct {
 }
 
 // FullName is a first and a last name, of which neither is empty.
-type FullName struct{ First, Last string }
+type FullName struct {
+	First string `db:"first_name"`
+	Last  string `db:"last_name"`
+}
 
 // addressLock is held while an address is forgotten, and while a command finds or makes the contact that has it.
 const addressLock = "contacts.address"
@@ -109,7 +112,7 @@ func leavers(ctx context.Context, tx *db.Tx, hash erasure.Hasher, contacts []uui
 	if err != nil {
 		return nil, err
 	}
-	if l.Names, err = pgx.CollectRows(rows, pgx.RowToStructByPos[FullName]); err != nil {
+	if l.Names, err = pgx.CollectRows(rows, pgx.RowToStructByName[FullName]); err != nil {
 		return nil, err
 	}
 	ids, err := IDsOf(ctx, tx, `select unnest($1::uuid[]) union select id from contact_alias where target = any($1)`, contacts)

@@ -69,7 +69,7 @@ func TestErasingStrikesAPersonFromFilesAndTimelinesAndLeavesLookAlikesAlone(t *t
 	require.Len(t, done.Field("errors"), 4)
 	require.Equal(t, 5, strings.Count(admin.Get("/imports/"+waits+"/errors.csv").Is(200).Body, "\n"))
 	require.Equal(t, []any{"Column 1", "Column 2", "Column 3"}, admin.Get("/imports/"+headless).Is(200).Field("headers"))
-	require.Equal(t, []any{[]any{"Bob", "Stays", "bob@example.com"}}, preview(headless))
+	require.Equal(t, []any{[]any{"", "", ""}, []any{"Bob", "Stays", "bob@example.com"}}, preview(headless))
 	refused := admin.Get("/imports/" + failed).Is(200)
 	require.EqualValues(t, 3, refused.Field("totals.failed"))
 	require.Equal(t, []any{"erased", "svc_invalid_param", "svc_invalid_param"}, []any{refused.Field("errors.0.code"), refused.Field("errors.1.code"), refused.Field("errors.2.code")}, "Jan and a namesake stay")

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"frontdesk/libs/form"
@@ -40,4 +41,14 @@ func ColumnKey(element, target string) string {
 		return "consent:" + element
 	}
 	return target
+}
+
+// NameOf is how a person is called: by name, else by address or number.
+func NameOf(first, last, email, phone string) string {
+	for _, name := range []string{strings.TrimSpace(first + " " + last), email, phone} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
 }

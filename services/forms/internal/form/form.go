@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
@@ -157,4 +158,14 @@ func publish(ctx context.Context, tx *db.Tx, ids []int64) error {
 		}
 	}
 	return nil
+}
+
+// Managers are the addresses of the people who may manage forms.
+func (r *Room) Managers() (emails []string) {
+	for _, u := range r.Identity.Team() {
+		if !u.GetInvited() && r.Identity.Rights(u.GetId())[auth.ManageForms] {
+			emails = append(emails, u.GetEmail())
+		}
+	}
+	return emails
 }

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/forms/internal/definition"
 )
 
 const (
@@ -47,7 +48,7 @@ func askSome(ctx context.Context, tx *db.Tx) (n int, err error) {
 	// Ids of submissions sort by time: who sent first is asked about first.
 	slices.SortFunc(commands, func(a, b *proto.EnsureContact) int { return strings.Compare(a.GetOriginId(), b.GetOriginId()) })
 	for _, c := range commands {
-		tx.Who = db.Actor{Channel: db.ChannelForm, Label: nameOf(c.GetFirstName(), c.GetLastName(), c.GetEmail(), c.GetPhone())}
+		tx.Who = db.Actor{Channel: db.ChannelForm, Label: definition.NameOf(c.GetFirstName(), c.GetLastName(), c.GetEmail(), c.GetPhone())}
 		if err := tx.Emit(ctx, db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: commandKey(c), Data: c}); err != nil {
 			return 0, err
 		}

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/proto"
+	"frontdesk/services/forms/internal/definition"
 )
 
 // contact is a contact as far as the copy keeps it.
@@ -105,7 +106,7 @@ func keepContact(ctx context.Context, tx *db.Tx, c contact, e bus.Event) error {
 		on conflict (id) do update set version = excluded.version, name = excluded.name, email = excluded.email,
 			owner_user_id = excluded.owner_user_id, organization_id = excluded.organization_id
 			where c.version < $7`,
-		c.ID, e.Version, nameOf(c.FirstName, c.LastName, c.Email, c.Phone), address.Key(c.Email), c.OwnerUserID, organization, e.ReplacesBelow())
+		c.ID, e.Version, definition.NameOf(c.FirstName, c.LastName, c.Email, c.Phone), address.Key(c.Email), c.OwnerUserID, organization, e.ReplacesBelow())
 	return err
 }
 

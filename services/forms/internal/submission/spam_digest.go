@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/address"
-	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
@@ -40,8 +38,8 @@ const (
 
 // heldBack is a submission that was taken for spam.
 type heldBack struct {
-	FormID    int64
 	Form      string
+	Emails    []string // that the form notifies
 	Email     string
 	Reason    string
 	CreatedAt time.Time
@@ -58,9 +56,14 @@ func (r *Room) mailSpam(ctx context.Context) error {
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		to, err := r.readersOf(ctx, tx, found)
-		if err != nil {
-			return err
+		to, sorters := map[string][]heldBack{}, r.forms.Managers()
+		for _, one := range found {
+			if len(one.Emails) == 0 {
+				one.Emails = sorters
+			}
+			for _, email := range one.Emails {
+				to[address.Key(email)] = append(to[address.Key(email)], one)
+			}
 		}
 		for email, theirs := range to {
 			m, err := mail.Render(r.spamDigest(email, theirs))
@@ -97,7 +100,7 @@ func (r *Room) newSpam(ctx context.Context, tx *db.Tx) ([]heldBack, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `select h.form_id, f.name as form, h.email, coalesce(h.spam_reason, '') as reason, h.created_at from submission h join form f on f.id = h.form_id
+	rows, err := tx.Query(ctx, `select f.name as form, array(select e #>> '{}' from jsonb_path_query(f.definition, '$.notify.emails[*]') e where jsonb_typeof(e) = 'string') as emails, h.email, coalesce(h.spam_reason, '') as reason, h.created_at from submission h join form f on f.id = h.form_id
 		where h.status = $1 and h.created_at >= $2 and h.created_at < $3 order by h.created_at desc, h.id desc`, statusSpam, since, until)
 	if err != nil {
 		return nil, err
@@ -108,40 +111,6 @@ func (r *Room) newSpam(ctx context.Context, tx *db.Tx) ([]heldBack, error) {
 	}
 	_, err = tx.Exec(ctx, `update spam_digest set day = $1, until = $2`, today, until)
 	return found, err
-}
-
-// readersOf are those who are mailed about spam, by address.
-func (r *Room) readersOf(ctx context.Context, tx *db.Tx, found []heldBack) (map[string][]heldBack, error) {
-	of := map[int64][]string{}
-	to := map[string][]heldBack{}
-	for _, s := range found {
-		emails, known := of[s.FormID]
-		if !known {
-			f, err := r.forms.Any(ctx, tx, s.FormID)
-			if err != nil {
-				return nil, fmt.Errorf("form %d: %w", s.FormID, err)
-			}
-			if emails = f.Definition.Notify.Emails; len(emails) == 0 {
-				emails = r.sorters()
-			}
-			of[s.FormID] = emails
-		}
-		for _, email := range emails {
-			key := address.Key(email)
-			to[key] = append(to[key], s)
-		}
-	}
-	return to, nil
-}
-
-// sorters are the addresses of the people who may say that something is no spam.
-func (r *Room) sorters() (emails []string) {
-	for _, u := range r.Identity.Team() {
-		if !u.GetInvited() && r.Identity.Rights(u.GetId())[auth.ManageForms] {
-			emails = append(emails, u.GetEmail())
-		}
-	}
-	return emails
 }
 
 // spamDigest is the mail about new spam. What visitors wrote is not in it: a mail with the words of spam is spam to others.

@@ -109,7 +109,7 @@ type entry struct {
 
 func (r *Room) newEntry(f definition.Published, from source, a form.Answers) entry {
 	c := a.Contact
-	return entry{source: from, form: f, lines: a.Lines, visitor: nameOf(c.FirstName, c.LastName, c.Email, c.Phone), email: address.Key(c.Email),
+	return entry{source: from, form: f, lines: a.Lines, visitor: definition.NameOf(c.FirstName, c.LastName, c.Email, c.Phone), email: address.Key(c.Email),
 		command: r.ensureContact(f, from, a)}
 }
 
@@ -207,16 +207,6 @@ func (r *Room) ensureContact(f definition.Published, from source, a form.Answers
 		cmd.OwnerUserId = *to.OwnerUserID
 	}
 	return cmd
-}
-
-// nameOf is how a person is called: by name, else by address or number.
-func nameOf(first, last, email, phone string) string {
-	for _, name := range []string{strings.TrimSpace(first + " " + last), email, phone} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
 }
 
 // optionalID parses an id of a command; nil if the id is empty.

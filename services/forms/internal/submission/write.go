@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/forms/internal/definition"
 )
 
 // discard removes a submission for good; its contact stays.
@@ -101,6 +102,6 @@ func (r *Room) readSpam(ctx context.Context, tx *db.Tx, sub submission) (entry, 
 	if err := protobuf.Unmarshal(held, e.command); err != nil {
 		return e, fmt.Errorf("held command of submission %s: %w", sub.ID, err)
 	}
-	e.visitor = nameOf(e.command.GetFirstName(), e.command.GetLastName(), e.command.GetEmail(), e.command.GetPhone())
+	e.visitor = definition.NameOf(e.command.GetFirstName(), e.command.GetLastName(), e.command.GetEmail(), e.command.GetPhone())
 	return e, nil
 }

@@ -254,7 +254,7 @@ func (r *Room) awaitRemoval(ctx context.Context, d *db.DB, request uuid.UUID, us
 	defer cancel()
 	for {
 		refused, there := fault.Fault{}, false
-		err := d.Pool.QueryRow(ctx, `select status, code, message, data, true from removal_refused where request_id = $1
+		err := d.Pool.QueryRow(ctx, `select status, code, message, data, true from refused_removal where request_id = $1
 			union all select 0, '', '', null, exists (select from person where id = $2 and password is null) limit 1`, request, user).
 			Scan(&refused.Status, &refused.Code, &refused.Message, &refused.Data, &there)
 		switch {
@@ -279,8 +279,8 @@ const keepRefusals = time.Hour
 // onRefusal keeps why booking did not remove somebody, for the request that waits.
 func onRefusal(ctx context.Context, tx *db.Tx, _ bus.Event, m *proto.RemovalRefused) error {
 	b := &pgx.Batch{}
-	b.Queue(`delete from removal_refused where at < $1`, tx.Now.Add(-keepRefusals))
-	b.Queue(`insert into removal_refused (request_id, status, code, message, data, at) values ($1::uuid, $2, $3, $4, $5::jsonb, $6) on conflict do nothing`,
+	b.Queue(`delete from refused_removal where at < $1`, tx.Now.Add(-keepRefusals))
+	b.Queue(`insert into refused_removal (request_id, status, code, message, data, at) values ($1::uuid, $2, $3, $4, $5::jsonb, $6) on conflict do nothing`,
 		m.GetRequestId(), m.GetStatus(), m.GetCode(), m.GetMessage(), string(m.GetData()), tx.Now)
 	return tx.SendBatch(ctx, b).Close()
 }

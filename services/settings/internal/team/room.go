@@ -49,7 +49,7 @@ func (r *Room) Parts() app.Parts {
 			{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindRemovalRefused, onRefusal)},
 		},
 		Tables:   []app.Table{r.staff, r.services},
-		Personal: app.Personal{Holds: map[string]app.Holds{"removal_refused": app.Nobody}},
+		Personal: app.Personal{Holds: map[string]app.Holds{"refused_removal": app.Nobody}},
 	}
 }
 

@@ -1,6 +1,6 @@
 -- +goose Up
 -- Why booking did not remove somebody whose invitation was to be revoked, for the request that waits.
-create table removal_refused (
+create table refused_removal (
 	request_id uuid        primary key,
 	status     int         not null,
 	code       text        not null,
@@ -10,4 +10,4 @@ create table removal_refused (
 );
 
 -- +goose Down
-drop table removal_refused;
+drop table refused_removal;
