@@ -317,7 +317,8 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 	}
 	m.Status = status
 	// It runs in the name of who starts it.
-	_, err = tx.Exec(ctx, `update import set status = @status, mapping = @mapping, options = @options, headers = @headers, header = @header, done_row = @header,
+	_, err = tx.Exec(ctx, `update import set status = @status, mapping = @mapping, options = @options, headers = @headers, header = @header,
+		done_row = case when status = 'checked' or header <> @header then @header else done_row end,
 		separator = coalesce(@separator, separator), preview = @preview, rows = @rows,
 		user_id = case when @starts then @user else user_id end, actor = case when @starts then @actor else actor end where id = @id`,
 		pgx.NamedArgs{"id": m.ID, "status": m.Status, "mapping": m.Mapping, "options": m.Options, "headers": m.Headers, "header": m.Options.Header,
