@@ -30,7 +30,7 @@ type Sent struct {
 
 // read fills s from the request. More than e.MaxBody bytes are 413.
 func (s *Sent) read(e *Entry, r *request) (err error) {
-	s.Token, s.Header = Readable(r.http.PathValue("token")), r.http.Header
+	s.Token, s.Header = readable(r.http.PathValue("token")), r.http.Header
 	if s.Bytes, err = io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, e.MaxBody)); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return fault.TooLarge(e.MaxBody)
@@ -40,9 +40,9 @@ func (s *Sent) read(e *Entry, r *request) (err error) {
 	return nil
 }
 
-// Readable is a text of an address with U+FFFD in the place of bytes that PostgreSQL takes in no text: NUL, and what is no UTF-8. Nothing
+// readable is a text of an address with U+FFFD in the place of bytes that PostgreSQL takes in no text: NUL, and what is no UTF-8. Nothing
 // has such a name, so what is looked for by it is not there.
-func Readable(text string) string {
+func readable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 

@@ -9,15 +9,15 @@ type Place struct {
 	Telephone string  `json:"telephone,omitempty"`
 	Email     string  `json:"email,omitempty"`
 	Image     string  `json:"image,omitempty"`
-	Address   *Postal `json:"address,omitempty"`
+	Address   *postal `json:"address,omitempty"`
 	// Offers are what can be booked.
 	Offers []Offer `json:"makesOffer,omitempty"`
 	// Action is how to book it.
 	Action *Action `json:"potentialAction,omitempty"`
 }
 
-// Postal is an address of schema.org.
-type Postal struct {
+// postal is an address of schema.org.
+type postal struct {
 	Type     string `json:"@type"`
 	Street   string `json:"streetAddress,omitempty"`
 	Code     string `json:"postalCode,omitempty"`
@@ -63,7 +63,7 @@ func (u *UI) Place() Place {
 		p.Image = u.PublicURL + logo
 	}
 	if b.AddressLine != "" || b.City != "" {
-		p.Address = &Postal{"PostalAddress", b.AddressLine, b.PostalCode, b.City, g.Country}
+		p.Address = &postal{"PostalAddress", b.AddressLine, b.PostalCode, b.City, g.Country}
 	}
 	return p
 }
