@@ -159,7 +159,7 @@ test("Ctrl-K and addresses lead who sees only their own to nothing of others", a
 
 /** The screens of somebody who only looks. */
 const looking = ["/", "/contacts", "/contacts/$id", "/organizations", "/organizations/$id", "/organizations/duplicates", "/calendar", "/appointments/$id", "/services", "/services/$id", "/hours",
-  "/forms", "/forms/$id", "/submissions", "/submissions/$id", "/people", "/people/$id", "/settings", "/settings/tags", "/settings/support"]
+  "/forms", "/forms/$id", "/pages", "/pages/$id", "/submissions", "/submissions/$id", "/people", "/people/$id", "/settings", "/settings/tags", "/settings/support"]
 
 /** What somebody who only looks may press on a screen: it changes nothing. */
 const harmless = /^((Filters|Possible duplicates|Today|Previous day|Next day|Day|Week|List|More actions|See them|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/

@@ -2261,6 +2261,8 @@ export interface paths {
          * @description Check what an assistant asks for before the caller agrees to it.
          *
          *     Only for a person who is signed in.
+         *
+         *     An address may call it 60 in a minute.
          */
         get: operations["check-connection"];
         put?: never;
@@ -18360,57 +18362,65 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "created_at": "2026-11-22T18:58:18Z",
+                     *           "created_at": "2026-11-26T08:42:55Z",
                      *           "file_name": "last",
                      *           "finished_at": null,
                      *           "headers": [
                      *             "email"
                      *           ],
-                     *           "id": "01a2049f-93b5-796d-917d-1dc36ab3feff",
+                     *           "id": "01a21705-9ca2-713e-8be8-f4915355c951",
                      *           "mapping": [
                      *             "email"
                      *           ],
                      *           "options": {
+                     *             "dry_run": false,
                      *             "duplicates": "fill_empty",
+                     *             "header": 1,
                      *             "separator": "auto",
                      *             "tag": ""
                      *           },
                      *           "status": "uploaded",
                      *           "totals": {
+                     *             "cells": 0,
                      *             "created": 0,
                      *             "failed": 0,
                      *             "rows": 1,
                      *             "skipped": 0,
                      *             "updated": 0
-                     *           }
+                     *           },
+                     *           "undo": null
                      *         },
                      *         {
-                     *           "created_at": "2026-11-22T18:58:17Z",
+                     *           "created_at": "2026-11-26T08:42:54Z",
                      *           "file_name": "theirs",
                      *           "finished_at": null,
                      *           "headers": [
                      *             "email"
                      *           ],
-                     *           "id": "01a2049f-9370-7861-9cd1-40f22fe7c57c",
+                     *           "id": "01a21705-9ca1-73e1-ba9c-87b49773fdd8",
                      *           "mapping": [
                      *             "email"
                      *           ],
                      *           "options": {
+                     *             "dry_run": false,
                      *             "duplicates": "fill_empty",
+                     *             "header": 1,
                      *             "separator": "auto",
                      *             "tag": ""
                      *           },
                      *           "status": "uploaded",
                      *           "totals": {
+                     *             "cells": 0,
                      *             "created": 0,
                      *             "failed": 0,
                      *             "rows": 1,
                      *             "skipped": 0,
                      *             "updated": 0
-                     *           }
+                     *           },
+                     *           "undo": null
                      *         }
                      *       ],
-                     *       "next_cursor": "AAZg4g9epEABogSfk3B4YZzRQPIv58V8A9GGHpeR3vDfmeksHw",
+                     *       "next_cursor": "AAZhKe3z34ABohcFnKFz4bqch7SXc_3YA9VSdyaRN-txwwmeUw",
                      *       "total": 3
                      *     }
                      */
@@ -18440,8 +18450,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "csv": "﻿Voornaam;Achternaam;E-mail;GSM;Status;Labels;Birthday;Shoe\r\nAnn;\"De; Wit\";ann@example.com;0470 12 34 56;klant;VIP,new;2000-01-31;40\r\nOther;Name;HAVE@example.com;;;;;\r\nBad;;no address;;;;;\r\n;;;;;;;\r\nBad;;;;;;yesterday;\r\nAgain;;ann@example.com;;;x;;\r\nRagged\r\n",
-                 *       "file_name": "people.csv"
+                 *       "csv": "first name,last name,email,labels,Shoe,company\nAnn,A,ann@example.com,vip,,Acme\nBob,B,bob@example.com,,,\nCas,C,cas@example.com,,,\nDea,D,dea@example.com,,,\nNew,Name,has@example.com,vip,41,Acme\nNew,Part,part@example.com,,,\nEva,E,,,,\n",
+                 *       "file_name": "x"
                  *     }
                  */
                 "application/json": {
@@ -18463,96 +18473,86 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "created_at": "2026-11-22T18:16:38Z",
+                     *       "created_at": "2026-11-26T08:42:45Z",
                      *       "errors": [],
-                     *       "file_name": "people.csv",
+                     *       "file_name": "x",
                      *       "finished_at": null,
                      *       "headers": [
-                     *         "Voornaam",
-                     *         "Achternaam",
-                     *         "E-mail",
-                     *         "GSM",
-                     *         "Status",
-                     *         "Labels",
-                     *         "Birthday",
-                     *         "Shoe"
+                     *         "first name",
+                     *         "last name",
+                     *         "email",
+                     *         "labels",
+                     *         "Shoe",
+                     *         "company"
                      *       ],
-                     *       "id": "01a20479-73c3-7dfb-b26e-cabe3104ed88",
+                     *       "id": "01a21705-7dfa-7cf8-a0a3-2145a57f696c",
                      *       "mapping": [
                      *         "first_name",
                      *         "last_name",
                      *         "email",
-                     *         "phone",
-                     *         "status",
                      *         "tags",
-                     *         "fields.birthday",
-                     *         ""
+                     *         "fields.shoe",
+                     *         "organization"
                      *       ],
                      *       "options": {
+                     *         "dry_run": false,
                      *         "duplicates": "fill_empty",
+                     *         "header": 1,
                      *         "separator": "auto",
                      *         "tag": ""
                      *       },
                      *       "preview": [
                      *         [
                      *           "Ann",
-                     *           "De; Wit",
+                     *           "A",
                      *           "ann@example.com",
-                     *           "0470 12 34 56",
-                     *           "klant",
-                     *           "VIP,new",
-                     *           "2000-01-31",
-                     *           "40"
+                     *           "vip",
+                     *           "",
+                     *           "Acme"
                      *         ],
                      *         [
-                     *           "Other",
+                     *           "Bob",
+                     *           "B",
+                     *           "bob@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "Cas",
+                     *           "C",
+                     *           "cas@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "Dea",
+                     *           "D",
+                     *           "dea@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "New",
                      *           "Name",
-                     *           "HAVE@example.com",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           ""
-                     *         ],
-                     *         [
-                     *           "Bad",
-                     *           "",
-                     *           "no address",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           ""
-                     *         ],
-                     *         [
-                     *           "Bad",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "yesterday",
-                     *           ""
-                     *         ],
-                     *         [
-                     *           "Again",
-                     *           "",
-                     *           "ann@example.com",
-                     *           "",
-                     *           "",
-                     *           "x",
-                     *           "",
-                     *           ""
+                     *           "has@example.com",
+                     *           "vip",
+                     *           "41",
+                     *           "Acme"
                      *         ]
                      *       ],
                      *       "status": "uploaded",
                      *       "totals": {
+                     *         "cells": 0,
                      *         "created": 0,
                      *         "failed": 0,
-                     *         "rows": 6,
+                     *         "rows": 7,
                      *         "skipped": 0,
                      *         "updated": 0
-                     *       }
+                     *       },
+                     *       "undo": null
                      *     }
                      */
                     "application/json": components["schemas"]["Import"];
@@ -18577,7 +18577,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of the import.
-                 * @example 01a20479-73c3-7dfb-b26e-cabe3104ed88
+                 * @example 01a21705-9356-7391-b70f-f5fa83f5f6f3
                  */
                 id: components["schemas"]["Id"];
             };
@@ -18594,117 +18594,145 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "created_at": "2026-11-22T18:16:38Z",
+                     *       "created_at": "2026-11-26T08:42:51Z",
                      *       "errors": [
                      *         {
                      *           "code": "svc_invalid_param",
-                     *           "column": "E-mail",
+                     *           "column": "status",
                      *           "details": {
-                     *             "code": "email",
-                     *             "example": "name@example.com"
+                     *             "allowed": [
+                     *               "lead",
+                     *               "customer",
+                     *               "inactive"
+                     *             ],
+                     *             "code": "xxx_xxx_xx"
                      *           },
-                     *           "message": "email must be an email address such as name@example.com",
-                     *           "row": 4
+                     *           "dropped": "cell",
+                     *           "message": "status must be lead, customer or inactive",
+                     *           "row": 2
                      *         },
                      *         {
                      *           "code": "svc_invalid_param",
-                     *           "column": "Birthday",
+                     *           "column": "shoe",
                      *           "details": {
-                     *             "code": "date",
-                     *             "example": "2026-12-31"
+                     *             "code": "xxxxxx"
                      *           },
-                     *           "message": "fields.birthday must be a date such as 2026-12-31",
-                     *           "row": 6
+                     *           "dropped": "cell",
+                     *           "message": "fields.shoe must be a number",
+                     *           "row": 2
+                     *         },
+                     *         {
+                     *           "code": "svc_invalid_param",
+                     *           "column": "site",
+                     *           "details": {
+                     *             "code": "xxx"
+                     *           },
+                     *           "dropped": "cell",
+                     *           "message": "fields.site must be a web address such as https://example.com",
+                     *           "row": 2
+                     *         },
+                     *         {
+                     *           "code": "svc_invalid_param",
+                     *           "column": "gsm",
+                     *           "details": {
+                     *             "code": "xxxxxx_xxxx"
+                     *           },
+                     *           "dropped": "cell",
+                     *           "message": "phone was shortened by a spreadsheet: its last digits are lost",
+                     *           "row": 2
+                     *         },
+                     *         {
+                     *           "code": "svc_invalid_param",
+                     *           "column": "email",
+                     *           "details": {
+                     *             "code": "xxxxx",
+                     *             "example": "name@example.com"
+                     *           },
+                     *           "dropped": "row",
+                     *           "message": "email must be an email address such as name@example.com",
+                     *           "row": 3
+                     *         },
+                     *         {
+                     *           "code": "svc_invalid_param",
+                     *           "column": "shoe",
+                     *           "details": {
+                     *             "code": "xxxxxx"
+                     *           },
+                     *           "dropped": "row",
+                     *           "message": "fields.shoe must be a number",
+                     *           "row": 4
                      *         }
                      *       ],
-                     *       "file_name": "people.csv",
-                     *       "finished_at": "2026-11-22T18:16:38Z",
+                     *       "file_name": "x",
+                     *       "finished_at": "2026-11-26T08:42:51Z",
                      *       "headers": [
-                     *         "Voornaam",
-                     *         "Achternaam",
-                     *         "E-mail",
-                     *         "GSM",
-                     *         "Status",
-                     *         "Labels",
-                     *         "Birthday",
-                     *         "Shoe"
+                     *         "first name",
+                     *         "email",
+                     *         "status",
+                     *         "shoe",
+                     *         "site",
+                     *         "gsm"
                      *       ],
-                     *       "id": "01a20479-73c3-7dfb-b26e-cabe3104ed88",
+                     *       "id": "01a21705-9356-7391-b70f-f5fa83f5f6f3",
                      *       "mapping": [
                      *         "first_name",
-                     *         "last_name",
                      *         "email",
-                     *         "phone",
                      *         "status",
-                     *         "tags",
-                     *         "fields.birthday",
-                     *         ""
+                     *         "fields.shoe",
+                     *         "fields.site",
+                     *         "phone"
                      *       ],
                      *       "options": {
+                     *         "dry_run": false,
                      *         "duplicates": "fill_empty",
+                     *         "header": 1,
                      *         "separator": "auto",
-                     *         "tag": "Imported"
+                     *         "tag": ""
                      *       },
                      *       "preview": [
                      *         [
                      *           "Ann",
-                     *           "De; Wit",
                      *           "ann@example.com",
-                     *           "0470 12 34 56",
-                     *           "klant",
-                     *           "VIP,new",
-                     *           "2000-01-31",
-                     *           "40"
+                     *           "friend",
+                     *           "forty",
+                     *           "http://",
+                     *           "3.24701E+10"
                      *         ],
                      *         [
-                     *           "Other",
-                     *           "Name",
-                     *           "HAVE@example.com",
-                     *           "",
-                     *           "",
-                     *           "",
+                     *           "Bob",
+                     *           "nowhere",
+                     *           "lead",
+                     *           "40",
                      *           "",
                      *           ""
                      *         ],
                      *         [
-                     *           "Bad",
-                     *           "",
-                     *           "no address",
                      *           "",
                      *           "",
-                     *           "",
-                     *           "",
-                     *           ""
-                     *         ],
-                     *         [
-                     *           "Bad",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "",
-                     *           "yesterday",
-                     *           ""
-                     *         ],
-                     *         [
-                     *           "Again",
-                     *           "",
-                     *           "ann@example.com",
-                     *           "",
-                     *           "",
+                     *           "lead",
                      *           "x",
                      *           "",
                      *           ""
+                     *         ],
+                     *         [
+                     *           "Cas",
+                     *           "",
+                     *           "lead",
+                     *           "41",
+                     *           "",
+                     *           "0470 12 34 56"
                      *         ]
                      *       ],
                      *       "status": "completed",
                      *       "totals": {
+                     *         "cells": 4,
                      *         "created": 2,
                      *         "failed": 2,
-                     *         "rows": 6,
+                     *         "rows": 4,
                      *         "skipped": 0,
-                     *         "updated": 2
-                     *       }
+                     *         "updated": 0
+                     *       },
+                     *       "undo": null
                      *     }
                      */
                     "application/json": components["schemas"]["Import"];
@@ -18727,7 +18755,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of the import.
-                 * @example 01a20479-73c3-7dfb-b26e-cabe3104ed88
+                 * @example 01a21705-a310-71a4-993f-f9148f2d79fb
                  */
                 id: components["schemas"]["Id"];
             };
@@ -18760,7 +18788,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "created_at": "2026-11-22T18:16:38Z",
+                     *       "created_at": "2026-11-26T08:42:55Z",
                      *       "errors": [],
                      *       "file_name": "people.csv",
                      *       "finished_at": null,
@@ -18774,7 +18802,7 @@ export interface operations {
                      *         "Birthday",
                      *         "Shoe"
                      *       ],
-                     *       "id": "01a20479-73c3-7dfb-b26e-cabe3104ed88",
+                     *       "id": "01a21705-a310-71a4-993f-f9148f2d79fb",
                      *       "mapping": [
                      *         "first_name",
                      *         "last_name",
@@ -18786,7 +18814,9 @@ export interface operations {
                      *         ""
                      *       ],
                      *       "options": {
+                     *         "dry_run": false,
                      *         "duplicates": "fill_empty",
+                     *         "header": 1,
                      *         "separator": "auto",
                      *         "tag": "Imported"
                      *       },
@@ -18844,12 +18874,14 @@ export interface operations {
                      *       ],
                      *       "status": "uploaded",
                      *       "totals": {
+                     *         "cells": 0,
                      *         "created": 0,
                      *         "failed": 0,
                      *         "rows": 6,
                      *         "skipped": 0,
                      *         "updated": 0
-                     *       }
+                     *       },
+                     *       "undo": null
                      *     }
                      */
                     "application/json": components["schemas"]["Import"];
@@ -18921,7 +18953,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the import. */
+                /**
+                 * @description The id of the import.
+                 * @example 01a21705-7dfa-7cf8-a0a3-2145a57f696c
+                 */
                 id: components["schemas"]["Id"];
             };
             cookie?: never;
@@ -18935,6 +18970,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id,reason,message,first_name,last_name,email,phone
+                     *     01a21705-7df7-7425-b93a-1d420df0e5a6,changed,Somebody has changed what the import wrote.,Had,Changed,part@example.com,
+                     *     01a21705-7e95-767c-9fc2-fd55f05dd484,changed,Somebody has changed what the import wrote.,Changed,B,bob@example.com,
+                     *     01a21705-7e95-7680-9d8c-cc7f8090046c,used,"The contact has a note, an appointment, a submission or a link since.",Cas,C,cas@example.com,
+                     *     01a21705-7e95-7682-8fea-705db3fe3d2d,gone,"The contact was merged, erased, trashed or given to somebody else since.",Dea,D,dea@example.com,
+                     */
                     "text/csv": string;
                 };
             };
@@ -18957,7 +18999,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of the import.
-                 * @example 01a20478-ffc9-7935-b370-335c857a5e82
+                 * @example 01a21705-7dfa-7cf8-a0a3-2145a57f696c
                  */
                 id: components["schemas"]["Id"];
             };
@@ -18967,11 +19009,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": [
-                 *         "first_name",
-                 *         "email",
-                 *         "status"
-                 *       ]
+                 *       "options": {
+                 *         "duplicates": "overwrite",
+                 *         "tag": "Fair"
+                 *       }
                  *     }
                  */
                 "application/json": {
@@ -18993,46 +19034,86 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "created_at": "2026-11-22T18:16:08Z",
+                     *       "created_at": "2026-11-26T08:42:45Z",
                      *       "errors": [],
-                     *       "file_name": "failed.csv",
+                     *       "file_name": "x",
                      *       "finished_at": null,
                      *       "headers": [
-                     *         "first",
+                     *         "first name",
+                     *         "last name",
                      *         "email",
-                     *         "status"
+                     *         "labels",
+                     *         "Shoe",
+                     *         "company"
                      *       ],
-                     *       "id": "01a20478-ffc9-7935-b370-335c857a5e82",
+                     *       "id": "01a21705-7dfa-7cf8-a0a3-2145a57f696c",
                      *       "mapping": [
                      *         "first_name",
+                     *         "last_name",
                      *         "email",
-                     *         "status"
+                     *         "tags",
+                     *         "fields.shoe",
+                     *         "organization"
                      *       ],
                      *       "options": {
-                     *         "duplicates": "fill_empty",
+                     *         "dry_run": false,
+                     *         "duplicates": "overwrite",
+                     *         "header": 1,
                      *         "separator": "auto",
-                     *         "tag": ""
+                     *         "tag": "Fair"
                      *       },
                      *       "preview": [
                      *         [
                      *           "Ann",
-                     *           "x@bücher.example",
-                     *           "unheard of"
+                     *           "A",
+                     *           "ann@example.com",
+                     *           "vip",
+                     *           "",
+                     *           "Acme"
                      *         ],
                      *         [
-                     *           "Jan",
-                     *           "janx@bücher.example",
-                     *           "unheard of"
+                     *           "Bob",
+                     *           "B",
+                     *           "bob@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "Cas",
+                     *           "C",
+                     *           "cas@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "Dea",
+                     *           "D",
+                     *           "dea@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "New",
+                     *           "Name",
+                     *           "has@example.com",
+                     *           "vip",
+                     *           "41",
+                     *           "Acme"
                      *         ]
                      *       ],
                      *       "status": "queued",
                      *       "totals": {
+                     *         "cells": 0,
                      *         "created": 0,
                      *         "failed": 0,
-                     *         "rows": 2,
+                     *         "rows": 7,
                      *         "skipped": 0,
                      *         "updated": 0
-                     *       }
+                     *       },
+                     *       "undo": null
                      *     }
                      */
                     "application/json": components["schemas"]["Import"];
@@ -19071,7 +19152,10 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of the import. */
+                /**
+                 * @description The id of the import.
+                 * @example 01a21705-7dfa-7cf8-a0a3-2145a57f696c
+                 */
                 id: components["schemas"]["Id"];
             };
             cookie?: never;
@@ -19086,6 +19170,94 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-26T08:42:45Z",
+                     *       "errors": [],
+                     *       "file_name": "x",
+                     *       "finished_at": "2026-11-26T08:42:45Z",
+                     *       "headers": [
+                     *         "first name",
+                     *         "last name",
+                     *         "email",
+                     *         "labels",
+                     *         "Shoe",
+                     *         "company"
+                     *       ],
+                     *       "id": "01a21705-7dfa-7cf8-a0a3-2145a57f696c",
+                     *       "mapping": [
+                     *         "first_name",
+                     *         "last_name",
+                     *         "email",
+                     *         "tags",
+                     *         "fields.shoe",
+                     *         "organization"
+                     *       ],
+                     *       "options": {
+                     *         "dry_run": false,
+                     *         "duplicates": "overwrite",
+                     *         "header": 1,
+                     *         "separator": "auto",
+                     *         "tag": "Fair"
+                     *       },
+                     *       "preview": [
+                     *         [
+                     *           "Ann",
+                     *           "A",
+                     *           "ann@example.com",
+                     *           "vip",
+                     *           "",
+                     *           "Acme"
+                     *         ],
+                     *         [
+                     *           "Bob",
+                     *           "B",
+                     *           "bob@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "Cas",
+                     *           "C",
+                     *           "cas@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "Dea",
+                     *           "D",
+                     *           "dea@example.com",
+                     *           "",
+                     *           "",
+                     *           ""
+                     *         ],
+                     *         [
+                     *           "New",
+                     *           "Name",
+                     *           "has@example.com",
+                     *           "vip",
+                     *           "41",
+                     *           "Acme"
+                     *         ]
+                     *       ],
+                     *       "status": "undoing",
+                     *       "totals": {
+                     *         "cells": 0,
+                     *         "created": 5,
+                     *         "failed": 0,
+                     *         "rows": 7,
+                     *         "skipped": 0,
+                     *         "updated": 2
+                     *       },
+                     *       "undo": {
+                     *         "kept": 0,
+                     *         "removed": 0,
+                     *         "restored": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Import"];
                 };
             };
@@ -25289,10 +25461,7 @@ export interface operations {
     "revoke-invitation": {
         parameters: {
             query?: {
-                /**
-                 * @description Takes over contacts, organizations and appointments; required when the person has any.
-                 * @example 103
-                 */
+                /** @description Takes over contacts, organizations and appointments; required when the person has any. */
                 successor?: number | string;
             };
             header?: never;
@@ -25336,6 +25505,20 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            /**
+             * @description - `svc_conflict` with reason `no_meeting_link`: One of the appointments is online, and neither it nor the successor has a meeting link. data.appointments are these.
+             *     - `svc_conflict` with reason `overlap`: One of the appointments falls on one of the successor's. data.appointments are these.
+             *     - `svc_conflict` with reason `successor`: The successor is not on the team, or is the person who goes.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -26723,7 +26906,7 @@ export interface operations {
                      *           "result": {
                      *             "contact": "none"
                      *           },
-                     *           "spam_reason": "links",
+                     *           "spam_reason": "links: //a.example, //b.example, //c.example",
                      *           "status": "spam",
                      *           "values": {
                      *             "email": "spam@example.com",
