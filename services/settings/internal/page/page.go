@@ -351,6 +351,10 @@ func (r *Room) Slugs(ctx context.Context) (slugs []string, err error) {
 
 // Published finds what visitors see at an address of the site; 404 when no page is published there.
 func (r *Room) Published(ctx context.Context, slug string) (title string, blocks []Block, err error) {
+	// PostgreSQL takes some bytes of an address in no text.
+	if !slugPattern.MatchString(slug) {
+		return "", nil, fault.NotFound("page")
+	}
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		p, err := one(ctx, tx, `select `+columns+` from page where slug = $1 and status = $2`, slug, statusPublish)
 		if err != nil {
