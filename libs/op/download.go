@@ -1,6 +1,7 @@
 package op
 
 import (
+	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -75,13 +76,14 @@ func (Separator) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: []any{",", ";"}, Description: "A comma when left out."}
 }
 
-// Start names the file, sets the separator and writes the byte order mark that a person in the app gets. Call it before the first row, and after everything that may make the
-// transaction run again.
+// Start names the file and sets the separator. A person in the app gets a byte order mark, which goes out with the first row: what fails before
+// that is still answered as an error. Call it before the first row, and after everything that may make the transaction run again.
 func (d *Download) Start(fileName string, separator Separator) {
+	buffered := bufio.NewWriter(d.to)
 	if d.marked {
-		_, _ = io.WriteString(d.to, "\ufeff") // an error comes again with the first row
+		_, _ = buffered.WriteString("\ufeff") // an error comes again with the first row
 	}
-	d.name, d.csv = fileName, csv.NewWriter(d.to)
+	d.name, d.csv = fileName, csv.NewWriter(buffered) // the writer takes this buffer as its own
 	if separator == ";" || separator == "\t" {
 		d.csv.Comma = rune(separator[0])
 	}
