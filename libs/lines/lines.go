@@ -202,5 +202,6 @@ func (s Stream) encrypt(ctx context.Context, conn net.Conn) (net.Conn, error) {
 		}
 	}
 	encrypted := tls.Client(conn, config)
-	return encrypted, encrypted.HandshakeContext(ctx)
+	err := encrypted.HandshakeContext(ctx)
+	return encrypted, err
 }

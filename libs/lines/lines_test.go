@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -105,7 +106,7 @@ func messages(t *testing.T, text string) (all []string) {
 	t.Helper()
 	for r := bufio.NewReader(strings.NewReader(text)); ; {
 		length, err := r.ReadString(' ')
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(length))

@@ -72,7 +72,8 @@ func (s *sender) release(ctx context.Context, checked bool) error {
 
 // mark stores which rows were sent and gives the claim back, in one round trip. It changes nothing and returns false if the claim is
 // another process's by now: that may have sent the same rows, and newer ones. all is false if the table published did not take the newest
-// message of a partition, because it is not verified yet or does not follow the one there, see own.follows.
+// message of a partition, because it is not verified yet or does not follow the one there. On a topic
+// of this service there must be nothing between the two: it would never be looked at.
 func (s *sender) mark(ctx context.Context, rows []*row, verified bool) (mine, all bool, err error) {
 	seqs, numbers, offsets := make([]int64, len(rows)), make([]int32, len(rows)), make([]int64, len(rows))
 	for i, x := range rows {

@@ -28,10 +28,11 @@ func TestAPartitionIsHeldForLongerEachTimeUntilItTakesAMessage(t *testing.T) {
 	}
 	away := errors.New("no leader")
 	require.Len(t, took(away), 1)
-	for _, pause := range []time.Duration{100, 200, 400, 800, 1600, 2000, 2000} {
+	for _, ms := range []int{100, 200, 400, 800, 1600, 2000, 2000} {
+		pause := time.Duration(ms) * time.Millisecond
 		require.Equal(t, []Partition{p}, m.leftOut())
-		require.Empty(t, m.plan(now.Add(pause*time.Millisecond), -1).some, "its pause is not over")
-		now = now.Add(pause*time.Millisecond + 1)
+		require.Empty(t, m.plan(now.Add(pause), -1).some, "its pause is not over")
+		now = now.Add(pause + 1)
 		require.Equal(t, []Partition{p}, m.plan(now, -1).some)
 		m.verified(p)
 		require.Empty(t, m.leftOut())

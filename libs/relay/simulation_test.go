@@ -731,3 +731,9 @@ func (p *process) Read(_ context.Context, x Partition, from int64, n int) (all [
 func (p *process) Committed(context.Context, string, []Partition) (map[Partition]int64, error) {
 	return nil, errors.New("prune asks the world itself")
 }
+
+// follows is what mark asks in SQL: it reports whether messages from the offset first on may replace the one in the table published. On an owned topic there must be
+// nothing between them: it would never be looked at.
+func (x own) follows(first int64, owned bool) bool {
+	return first == x.Offset+1 || !owned && first > x.Offset
+}

@@ -83,12 +83,6 @@ func verify(ctx context.Context, log Log, schema string, k known, b Bounds, now 
 // owned reports whether only the service of this schema publishes on the topic.
 func owned(topic, schema string) bool { return proto.TopicNamed(topic).Owner == schema }
 
-// follows reports whether messages from the offset first on may replace the one in the table published. On an owned topic there must be
-// nothing between them: it would never be looked at.
-func (x own) follows(first int64, owned bool) bool {
-	return first == x.Offset+1 || !owned && first > x.Offset
-}
-
 // stands reports whether the log has an own message at its place. One that is old may have been dropped or compacted.
 func stands(ctx context.Context, log Log, x own, b Bounds, now time.Time) (bool, error) {
 	if x.Offset >= b.End {

@@ -74,7 +74,7 @@ func (r *Room) onRemoveStaff(ctx context.Context, tx *db.Tx, _ bus.Event, m *pro
 		return err
 	}
 	return tx.Emit(ctx, db.Event{Topic: proto.SettingsCommandTopic, Kind: proto.KindRemovalRefused, Key: m.GetRequestId(), Data: &proto.RemovalRefused{
-		RequestId: m.GetRequestId(), Status: int32(refused.Status), Code: refused.Code, Message: refused.Message, Data: data}}) //nolint:gosec // an HTTP status
+		RequestId: m.GetRequestId(), Status: int32(refused.Status), Code: refused.Code, Message: refused.Message, Data: data}})
 }
 
 // remove removes a member, who may be removed. All that it refuses it refuses before it changes anything.

@@ -89,7 +89,8 @@ func Reopen(text, separator string, header int) (*File, error) {
 	if f.Header = header; header == HeaderGuessed {
 		f.Header = f.guessHeader()
 	}
-	return f, f.readHeaders()
+	err := f.readHeaders()
+	return f, err
 }
 
 // misread is how many rows have quotes that cannot be understood, or can only as they stand.

@@ -106,5 +106,5 @@ func TestCardsBecomeRows(t *testing.T) {
 func FuzzCards(f *testing.F) {
 	f.Add("BEGIN:VCARD\nN:a;b\nEND:VCARD\n")
 	f.Add("BEGIN:VCARD\nN;ENCODING=QUOTED-PRINTABLE:=\n=C3\nTEL;\"x:y\n\\\nEND:VCARD")
-	f.Fuzz(func(t *testing.T, text string) { FromCards("BEGIN:VCARD\n" + text) })
+	f.Fuzz(func(_ *testing.T, text string) { FromCards("BEGIN:VCARD\n" + text) })
 }

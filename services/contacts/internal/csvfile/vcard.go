@@ -26,10 +26,10 @@ func FromCards(text string) string {
 	var c card
 	for _, line := range cardLines(text) {
 		p := cardProperty(line)
-		switch {
-		case p.name == "BEGIN":
+		switch p.name {
+		case "BEGIN":
 			c = card{}
-		case p.name == "END":
+		case "END":
 			rows = append(rows, c.row())
 		default:
 			c = append(c, p)

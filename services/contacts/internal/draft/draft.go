@@ -175,7 +175,7 @@ func (r *Reader) TooManyTags(d *Draft) {
 		column = r.Headers[i]
 	}
 	d.Tags = nil
-	d.Drop(column, "tags", fault.TooMany(field.MaxTags))
+	_ = d.Drop(column, "tags", fault.TooMany(field.MaxTags))
 }
 
 // Key is the key of the address that a row would give its contact; empty for none.

@@ -97,7 +97,7 @@ func (r *Room) endStolen(ctx context.Context, tx *db.Tx, c connection) error {
 	if err := op.Audit(ctx, tx, "end-reused-connection", "connection", c.ID.String()); err != nil {
 		return err
 	}
-	return cmp.Or(r.noticeStolen(ctx, tx, p, c.Name), error(errGrant))
+	return cmp.Or(r.noticeStolen(ctx, tx, p, c.Name), errGrant)
 }
 
 // revoke ends the connection to which an access or refresh token belongs. An unknown token is no error; that of another client than by, if by is

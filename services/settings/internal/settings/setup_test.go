@@ -72,7 +72,7 @@ func TestATestMailComesBackWithTheWordsOfTheServer(t *testing.T) {
 		a := admin(t, s).Post("/settings/mail-test", nil).Is(200)
 		require.Equal(t, false, a.Field("sent"))
 		require.Contains(t, a.Text("answer"), "refused")
-		require.NotContains(t, string(a.Body), "secret")
+		require.NotContains(t, a.Body, "secret")
 	})
 	t.Run("there is no server", func(t *testing.T) {
 		t.Parallel()

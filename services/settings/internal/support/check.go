@@ -174,7 +174,7 @@ func checkDisk(ctx context.Context, folder string) check {
 	if err := syscall.Statfs(folder, &fs); err != nil {
 		return check{Name: "disk", OK: true}
 	}
-	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec // the size of a block is positive
+	free := fs.Bavail * uint64(fs.Bsize)
 	if free < leastFree {
 		return wrong(ctx, "disk", "disk", "< 1 GB", folder)
 	}

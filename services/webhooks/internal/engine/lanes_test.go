@@ -139,10 +139,9 @@ func simulate(t *rapid.T, webhooks, events, deliveries, records int) {
 	for range events {
 		id := rapid.SampledFrom(s.ids).Draw(t, "webhook")
 		h := s.hooks[id]
-		switch event := rapid.IntRange(0, 20).Draw(t, "event"); {
-		case event == 0:
+		if rapid.IntRange(0, 20).Draw(t, "event") == 0 {
 			h.deleted = true
-		default:
+		} else {
 			for range rapid.IntRange(1, deliveries).Draw(t, "deliveries") {
 				h.waiting[rapid.IntRange(1, records).Draw(t, "record")]++
 			}
