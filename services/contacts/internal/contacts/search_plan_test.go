@@ -21,7 +21,7 @@ func TestASearchIsPlannedForItsWordsHoweverOftenItIsMade(t *testing.T) {
 	}
 	searches := 0
 	for _, conn := range s.Kit.DB.Pool.AcquireAllIdle(t.Context()) {
-		rows, err := conn.Query(t.Context(), `select statement, generic_plans from pg_prepared_statements where statement like $1`, "%search like fold%")
+		rows, err := conn.Query(t.Context(), `select statement, generic_plans from pg_prepared_statements where statement like $1`, "%o.search like fold%")
 		require.NoError(t, err)
 		var statement string
 		var generic int

@@ -40,7 +40,7 @@ func (q contactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
 // conditions narrows w to the contacts c that f selects.
 func (f contactFilter) conditions(w *db.Where) {
 	if f.Search != "" {
-		searchNumbersToo(w, "(c.booked_for || c.search)", f.Search)
+		search(w, f.Search)
 	}
 	if f.Status != "" {
 		w.And("c.status = ?", f.Status)
@@ -79,15 +79,17 @@ func (f contactFilter) conditions(w *db.Where) {
 	}
 }
 
-// searchNumbersToo is searchWords that also finds a telephone number however it, or text, was written.
-func searchNumbersToo(w *db.Where, column, text string) {
-	all := contact.Words(w, column, text)
+// search narrows w to the contacts c that have every word of text, in what they are called or in the names that others booked under with their
+// address. It also finds a telephone number however it, or text, was written. Few contacts have such names, so they are looked through apart.
+func search(w *db.Where, text string) {
+	all := contact.Words(w, "c.search", text)
+	if all == "" {
+		return
+	}
 	if digits := phoneDigits(text); digits != "" {
-		all = "(" + all + " or " + w.Bind(column+` like ?`, "%"+digits+"%") + ")"
+		all += " or " + w.Bind("c.search like ?", "%"+digits+"%")
 	}
-	if all != "" {
-		w.And(all)
-	}
+	w.And("(" + all + " or c.booked_for <> '' and " + contact.Words(w, "(c.booked_for || c.search)", text) + ")")
 }
 
 // phoneDigits is the digits of a text that can be nothing but a telephone number, without the zeros that stand for a
