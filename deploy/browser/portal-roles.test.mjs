@@ -162,7 +162,7 @@ const looking = ["/", "/contacts", "/contacts/$id", "/organizations", "/organiza
   "/forms", "/forms/$id", "/pages", "/pages/$id", "/submissions", "/submissions/$id", "/people", "/people/$id", "/settings", "/settings/tags", "/settings/support"]
 
 /** What somebody who only looks may press on a screen: it changes nothing. */
-const harmless = /^((Filters|Possible duplicates|Today|Previous day|Next day|Day|Week|List|More actions|See them|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/
+const harmless = /^((Filters|Columns|Possible duplicates|Today|Previous day|Next day|Day|Week|List|More actions|See them|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/
 
 test("who only looks is offered no change, and a screen that is closed says so", async () => {
   await grant(["svc_view_contacts"])
