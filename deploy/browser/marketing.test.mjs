@@ -20,10 +20,17 @@ async function asked(name) {
   return { email, state: async () => (await desk.admin.get("/contacts/" + contact.id)).marketing }
 }
 
+// The link to a page in the newest mail, in the visitor's language instead of the country's.
+const linked = async (email, path) => {
+  const link = await mailLink(email, path)
+  assert.ok(link.includes("?lang=nl#"), link)
+  return link.replace("?lang=nl", "?lang=en")
+}
+
 test("the mail's links confirm and unsubscribe with one press, and opening them changes nothing", async () => {
   const { email, state } = await asked("ann")
   const v = await visitor(browser, { hosts: ours(), viewport: { width: 320, height: 700 } })
-  const link = await mailLink(email, "/marketing/confirm")
+  const link = await linked(email, "/marketing/confirm")
   await v.page.goto(link)
   await check(v.page, "marketing confirm")
   assert.equal(await v.page.getByLabel("Code from the email").isVisible(), false)
@@ -38,7 +45,7 @@ test("the mail's links confirm and unsubscribe with one press, and opening them 
   await v.page.getByRole("heading", { name: "This link no longer works" }).waitFor()
   await check(v.page, "marketing used")
 
-  const leave = await mailLink(email, "/marketing/unsubscribe")
+  const leave = await linked(email, "/marketing/unsubscribe")
   for (const n of [1, 2]) {
     await v.page.goto("about:blank")
     await v.page.goto(leave)
@@ -55,7 +62,7 @@ test("the mail's links confirm and unsubscribe with one press, and opening them 
 test("without script the link is pasted, and a wrong one can be put right", async () => {
   const { email, state } = await asked("bob")
   const v = await visitor(browser, { hosts: ours(), javaScriptEnabled: false, colorScheme: "dark" })
-  const link = await mailLink(email, "/marketing/confirm")
+  const link = await linked(email, "/marketing/confirm")
   await v.page.goto(link)
   await check(v.page, "marketing plain")
   await v.page.getByLabel("Code from the email").fill("something else")
@@ -72,7 +79,7 @@ test("without script the link is pasted, and a wrong one can be put right", asyn
 test("a mail program unsubscribes with one click, by what the mail's headers say", async () => {
   const { email, state } = await asked("cleo")
   const v = await visitor(browser, { hosts: ours() })
-  await v.page.goto(await mailLink(email, "/marketing/confirm"))
+  await v.page.goto(await linked(email, "/marketing/confirm"))
   await v.page.getByRole("button", { name: "Yes, send me news" }).click()
   await v.page.getByRole("heading", { name: "You are subscribed" }).waitFor()
   await v.end()

@@ -436,7 +436,7 @@ func TestNoOtherSiteReachesAnAdminPort(t *testing.T) {
 		})
 	}
 	t.Run("through the gateway", func(t *testing.T) {
-		for _, path := range []string{"/readyz", "/livez", "/metrics", "/parked", "/debug/pprof/", "/api/rawdata", "/dashboard/", "/ping"} {
+		for _, path := range []string{"/readyz", "/livez", "/metrics", "/parked", "/debug/pprof/", "/api/rawdata", "/dashboard", "/dashboard/a", "/ping"} {
 			require.Equal(t, 404, send(t, now.Gateway, "GET", path, nil).StatusCode, path)
 		}
 	})

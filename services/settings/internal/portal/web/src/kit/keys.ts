@@ -14,7 +14,7 @@ export const keysOn = () => kept.get("keys") !== "off"
 
 type Handlers = React.RefObject<Record<string, () => void>>
 
-/** The handlers of what is on the screen. What came last, such as a list in the shell, comes first. */
+/** The handlers of what is on the screen. Those that came last come first, and the shell's come after all others. */
 const handlers: Handlers[] = []
 
 document.addEventListener("keydown", (e) => {
@@ -26,11 +26,13 @@ document.addEventListener("keydown", (e) => {
   }
 })
 
-export function useKeys(keys: Record<string, () => void>) {
+/** Runs what a key stands for while the component is there. A screen goes before the shell around it, whose effects run later than the screen's. */
+export function useKeys(keys: Record<string, () => void>, of: "screen" | "shell" = "screen") {
   const current = useRef(keys)
   current.current = keys
   useEffect(() => {
-    handlers.push(current)
+    if (of === "shell") handlers.unshift(current)
+    else handlers.push(current)
     return () => void handlers.splice(handlers.indexOf(current), 1)
   }, [])
 }

@@ -45,7 +45,7 @@ export function Shell() {
     document.addEventListener("keydown", press)
     return () => document.removeEventListener("keydown", press)
   }, [])
-  useKeys({ "?": () => setOpen("keys"), "/": () => setOpen("palette") })
+  useKeys({ "?": () => setOpen("keys"), "/": () => setOpen("palette") }, "shell")
   return (
     <div className="shell">
       <a className="skip" href="#main" onClick={(e) => (e.preventDefault(), main.current?.focus())}>{t("skip")}</a>
