@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
 )
 
 func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
@@ -14,7 +15,8 @@ func TestEveryOperationIsAnsweredToThoseWhoMayCallIt(t *testing.T) {
 
 func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
 	t.Parallel()
-	apptest.Start(t, Service).CheckBytes()
+	s := apptest.Start(t, Service)
+	s.CheckBytes(s.AsSession(auth.SiteAdmin))
 }
 
 func TestNullIsRefusedWhereTheDescriptionDoesNotAllowIt(t *testing.T) {

@@ -46,5 +46,6 @@ func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 
 func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
 	t.Parallel()
-	start(t).CheckBytes()
+	s := start(t)
+	s.CheckBytes(admin(t, s))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
 )
 
 func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
@@ -15,5 +16,6 @@ func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 
 func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
 	t.Parallel()
-	apptest.Start(t, Service).CheckBytes()
+	s := apptest.Start(t, Service)
+	s.CheckBytes(s.AsSession(auth.SiteAdmin))
 }
