@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { createHmac } from "node:crypto"
-import { after, before, test } from "node:test"
+import { before, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
 import { Client, mailLink, setUp, until } from "./system.mjs"
 
@@ -9,7 +9,6 @@ before(async () => {
   desk = await setUp()
   browser = await launch()
 })
-after(() => browser?.close())
 
 const ours = () => [new URL(desk.gateway).host]
 const somebody = (name) => `${name}-${Date.now().toString(36)}@example.com`

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { createHash, randomBytes } from "node:crypto"
-import { after, before, test } from "node:test"
+import { before, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
 import { password, setUp, state } from "./system.mjs"
 
@@ -9,7 +9,6 @@ before(async () => {
   desk = await setUp()
   browser = await launch()
 })
-after(() => browser?.close())
 
 const verifier = randomBytes(32).toString("base64url")
 

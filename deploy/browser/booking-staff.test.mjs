@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { after, before, describe, test } from "node:test"
+import { before, describe, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
 import { Client, hire, ripe, setUp, until } from "./system.mjs"
 
@@ -16,7 +16,6 @@ before(async () => {
     return [dirk, bea].every((id) => free.some((s) => s.staff.includes(id)))
   })
 })
-after(() => browser?.close())
 
 const address = (name) => `${name}-${Date.now().toString(36)}@example.com`
 const gatewayHost = () => new URL(desk.gateway).host

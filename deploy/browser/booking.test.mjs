@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { after, before, describe, test } from "node:test"
+import { before, describe, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
 import { Client, hire, mailLink, mails, ripe, setUp, until } from "./system.mjs"
 
@@ -8,7 +8,6 @@ before(async () => {
   desk = await setUp()
   browser = await launch()
 })
-after(() => browser?.close())
 
 const address = (name) => `${name}-${Date.now().toString(36)}@example.com`
 const onPage = (service = desk.intake, more = "") => `${desk.bookPage}?service=${service.id}${more}`

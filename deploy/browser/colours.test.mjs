@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { after, before, describe, test } from "node:test"
+import { before, describe, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
 import { ripe, setUp, until } from "./system.mjs"
 
@@ -15,7 +15,6 @@ before(async () => {
   ], after_submit: { type: "message", message: "Thank you, we will answer." } } })
   await until("the form", async () => (await fetch(`${desk.gateway}/f/${form.id}`)).ok)
 })
-after(() => browser?.close())
 
 const forced = (options = {}) => visitor(browser, { forcedColors: "active", hosts: [new URL(desk.gateway).host], ...options })
 

@@ -1,6 +1,6 @@
 // Guides and reference for integrators: readable without script, searchable, and an operation tried in place by who is signed in.
 import assert from "node:assert/strict"
-import { after, before, test } from "node:test"
+import { before, test } from "node:test"
 import { check, checkModes, launch, member, visitor } from "./browser.mjs"
 import { setUp, state, until } from "./system.mjs"
 
@@ -9,7 +9,6 @@ before(async () => {
   desk = await setUp()
   browser = await launch()
 })
-after(() => browser?.close())
 
 const docs = (path = "") => state().gateway + "/v1/docs" + path
 const here = () => [new URL(state().gateway).host]

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { after, before, describe, test } from "node:test"
+import { before, describe, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
 import { mailLink, ripe, setUp, until } from "./system.mjs"
 
@@ -16,7 +16,6 @@ before(async () => {
   page = await desk.admin.post("/pages", { title: "Gardens with character", status: "publish", content: `We plant gardens in Ghent.\n\n[svc-form id="${form.id}"]\n\nOr drop by.` })
   await until("the form", async () => (await fetch(address())).ok)
 })
-after(() => browser?.close())
 
 const fields = [
   { entity: "submission", label: "Wanted by", type: "date" },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { after, before, test } from "node:test"
+import { before, test } from "node:test"
 import { check, launch, visitor } from "./browser.mjs"
 import { mailLink, mails, setUp, until } from "./system.mjs"
 
@@ -8,7 +8,6 @@ before(async () => {
   desk = await setUp()
   browser = await launch()
 })
-after(() => browser?.close())
 
 const ours = () => [new URL(desk.gateway).host]
 

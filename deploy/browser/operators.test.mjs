@@ -1,11 +1,10 @@
 import assert from "node:assert/strict"
-import { after, before, test } from "node:test"
+import { before, test } from "node:test"
 import { check, checkModes, launch, visitor } from "./browser.mjs"
 import { Client, ripe, setUp, sql, state, until } from "./system.mjs"
 
 let browser
 before(async () => (browser = await launch()))
-after(() => browser?.close())
 
 const panel = (path = "/") => state().processes.gateway.admin + path
 const host = () => new URL(panel()).host

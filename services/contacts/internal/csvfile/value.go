@@ -38,7 +38,7 @@ var (
 )
 
 // Decimal is the number in a cell in the spelling of programs, written as in a country: 1.234,50 and 1 234,50 are 1234.50. ok is false if the cell
-// is none, or if its separator may stand between thousands or before decimals: 1,234 where the comma is the country's decimal sign may
+// holds no number, or if its separator may stand between thousands or before decimals: 1,234 where the comma is the country's decimal sign may
 // come from an English sheet.
 func Decimal(cell, country string) (number string, ok bool) {
 	s := strings.Map(func(r rune) rune {

@@ -36,12 +36,11 @@ type Reader struct {
 }
 
 // Drop leaves the cell of a column out of the draft.
-func (d *Draft) Drop(column, target string, p fault.Problem) ImportError {
+func (d *Draft) Drop(column, target string, p fault.Problem) {
 	p.Text = target + " " + p.Text
 	e := NewError(d.Row, column, "svc_invalid_param", p)
 	e.Dropped = DroppedCell
 	d.Dropped = append(d.Dropped, e)
-	return e
 }
 
 // Cells are a row's cells, one for each header.
@@ -72,8 +71,9 @@ func (r *Reader) Read(row csvfile.Row) (d Draft, failed *ImportError) {
 		}
 		problem := r.put(&d, target, d.Cells[i])
 		if filled[target] = problem.IsZero(); !filled[target] {
-			e := d.Drop(r.Headers[i], target, problem)
+			d.Drop(r.Headers[i], target, problem)
 			if target == "email" {
+				e := d.Dropped[len(d.Dropped)-1]
 				unread = &e
 			}
 		}
@@ -175,7 +175,7 @@ func (r *Reader) TooManyTags(d *Draft) {
 		column = r.Headers[i]
 	}
 	d.Tags = nil
-	_ = d.Drop(column, "tags", fault.TooMany(field.MaxTags))
+	d.Drop(column, "tags", fault.TooMany(field.MaxTags))
 }
 
 // Key is the key of the address that a row would give its contact; empty for none.

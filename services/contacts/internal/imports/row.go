@@ -95,7 +95,7 @@ func (j *job) decide(tx *db.Tx, d draft.Draft, old contact.Contact, batchTag []s
 	if tags := record.Union(c.Tags, batchTag); len(tags) <= field.MaxTags {
 		c.Tags = tags
 	} else if len(batchTag) > 0 {
-		_ = d.Drop("", "tags", fault.TooMany(field.MaxTags))
+		d.Drop("", "tags", fault.TooMany(field.MaxTags))
 	}
 	if len(d.Fields) > 0 && field.TooMuch(c.Fields) {
 		return refuse("svc_invalid_param", fault.NewProblem("too_large", "the contact would have too much text", "max", field.MaxValues))

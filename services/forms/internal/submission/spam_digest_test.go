@@ -36,7 +36,7 @@ func TestTheTeamIsMailedOnceADayWhatWasTakenForSpam(t *testing.T) {
 	at := d.Now().In(d.Kit.Config.Zone)
 	d.Travel(time.Date(at.Year(), at.Month(), at.Day()+1, 8, 0, 0, 0, d.Kit.Config.Zone).Sub(at))
 	run()
-	require.Empty(t, digests(), "there is none")
+	require.Empty(t, digests(), "there was no spam yet")
 	d.send(d.form, m{"first": "Bob", "email": "bob@example.com", "message": "www.a.example www.b.example www.c.example"}).Is(200)
 	d.send(d.form, m{"first": "Eve", "email": "eve@example.com", "message": `<a href="https://x.example">x</a>`}).Is(200)
 	d.send(d.form, m{"first": "Ann", "email": "ann@example.com", "message": "Hello"}).Is(200)

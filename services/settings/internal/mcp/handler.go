@@ -41,7 +41,7 @@ type Options struct {
 	Stopping <-chan struct{}
 	// Key signs the numbers of sessions.
 	Key []byte
-	// Elsewhere tells the other replicas of a call that was cancelled here and does not run here: there Cancel ends it. It is nil where there are none.
+	// Elsewhere tells the other replicas of a call that was cancelled here and does not run here: there Cancel ends it. It is nil in a process without others beside it.
 	Elsewhere func(ctx context.Context, call string) error
 }
 

@@ -64,7 +64,7 @@ func Handler(site web.Site, people *auth.Identity, rest http.Handler) http.Handl
 	})
 }
 
-// home leads from the root of the site to the booking page, or to the portal while there is none.
+// home leads from the root of the site to the booking page, or to the portal while that page is off.
 func (p *portal) home(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

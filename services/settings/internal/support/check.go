@@ -4,20 +4,20 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
+	"frontdesk/libs/web"
 )
 
 // check says whether one thing about the installation is as it has to be.
@@ -32,33 +32,17 @@ type check struct {
 //go:embed text/*.json
 var folder embed.FS
 
-// texts are the hints, by language.
-var texts = readTexts()
+// readers gives the hints in a language.
+var readers = web.Readers(folder)
 
-func readTexts() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for _, language := range lang.Languages {
-		raw, err := folder.ReadFile(path.Join("text", language+".json"))
-		if err != nil {
-			panic(err) // compiled in
-		}
-		t := map[string]string{}
-		if err := json.Unmarshal(raw, &t); err != nil {
-			panic(err) // compiled in
-		}
-		all[language] = t
-	}
-	return all
-}
-
-// say is a text in the caller's language, with values for its {names}.
-func say(ctx context.Context, key string, values ...string) string {
-	return strings.NewReplacer(values...).Replace(texts[lang.Preferred(op.Header(ctx).Get("Accept-Language"))][key])
+// say is a text in the caller's language, with {name} replaced by the value that follows the name.
+func say(ctx context.Context, key string, pairs ...any) string {
+	return readers(lang.Preferred(op.Header(ctx).Get("Accept-Language")), "", time.UTC).T(key, pairs...)
 }
 
 // wrong is a check that failed, with the text that says what to change.
 func wrong(ctx context.Context, name, key, found, wanted string) check {
-	return check{Name: name, Found: found, Wanted: wanted, Hint: say(ctx, key, "{found}", found, "{wanted}", wanted)}
+	return check{Name: name, Found: found, Wanted: wanted, Hint: say(ctx, key, "found", found, "wanted", wanted)}
 }
 
 // checks looks at what can be set wrong outside of the settings.

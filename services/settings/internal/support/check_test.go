@@ -2,12 +2,15 @@ package support
 
 import (
 	"crypto/x509"
+	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/lang"
 )
 
 func TestACertificateForAnotherNameOrNearItsEndIsNamed(t *testing.T) {
@@ -27,8 +30,14 @@ func TestACertificateForAnotherNameOrNearItsEndIsNamed(t *testing.T) {
 
 func TestEveryLanguageHasEveryHint(t *testing.T) {
 	t.Parallel()
-	keys := slices.Sorted(maps.Keys(texts["en"]))
-	for language, said := range texts {
-		require.Equal(t, keys, slices.Sorted(maps.Keys(said)), language)
+	said := func(language string) (keys []string) {
+		raw, err := folder.ReadFile("text/" + language + ".json")
+		require.NoError(t, err)
+		var texts map[string]string
+		require.NoError(t, json.Unmarshal(raw, &texts))
+		return slices.Sorted(maps.Keys(texts))
+	}
+	for _, language := range lang.Languages {
+		require.Equal(t, said("en"), said(language), language)
 	}
 }

@@ -45,7 +45,7 @@ func (r *Room) sendTestMail(ctx context.Context, d *db.DB, _ op.None) (tried, er
 	}
 	c.Kind, c.Language = "account.test", lang.Preferred(op.Header(ctx).Get("Accept-Language"))
 	c.To = mail.Person{Name: to.Name, Address: to.Email}
-	c.Subject, c.Paragraphs = say(ctx, "test_subject"), []string{say(ctx, "test_text", "{business}", c.Business.Name)}
+	c.Subject, c.Paragraphs = say(ctx, "test_subject"), []string{say(ctx, "test_text", "business", c.Business.Name)}
 	m, err := mail.Render(c)
 	if err != nil {
 		out.Answer = err.Error() // such as an address that no server takes

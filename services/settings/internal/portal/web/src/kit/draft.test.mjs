@@ -36,7 +36,7 @@ test("a number and its digits are the same, nothing and an empty text too, but a
   assert.deepEqual(differing({ a: null, b: { c: 1 } }, { a: "", b: { c: 2 } }), ["b.c"])
 })
 
-test("a number stays as it was typed when it is none, and nothing is null where that is allowed", () => {
+test("a number stays as it was typed when it cannot be read, and nothing is null where that is allowed", () => {
   assert.deepEqual(["30", "-5", "0"].map((x) => typedNumber(x)), [30, -5, 0])
   assert.deepEqual(["1.234,50", "12 kg", "12,5", "007", "1e3", "12345678901234567890"].map((x) => typedNumber(x)), ["1.234,50", "12 kg", "12,5", "007", "1e3", "12345678901234567890"])
   assert.deepEqual([typedNumber(" "), typedNumber("", true)], [null, ""])
