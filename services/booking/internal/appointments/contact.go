@@ -91,7 +91,7 @@ func (r *Room) ensured(ctx context.Context, tx *db.Tx, asked string, contact uui
 	if err != nil {
 		return err
 	}
-	return r.handTo(ctx, tx, a, contact, cmp.Or(a.For(), a.Client.Name()))
+	return r.handTo(ctx, tx, a, contact, cmp.Or(a.BookedFor, a.Client.Name()))
 }
 
 // handTo makes a locked appointment that of another contact, booked for typed if that contact is called otherwise.
@@ -100,8 +100,7 @@ func (r *Room) handTo(ctx context.Context, tx *db.Tx, a Record, contact uuid.UUI
 	if err != nil {
 		return err
 	}
-	a.Contact.ID = contact
-	a.bookFor(clients.Other(typed, name))
+	a.ContactID, a.BookedFor = contact, clients.Other(typed, name)
 	if a, err = r.Save(ctx, tx, a); err != nil {
 		return err
 	}
@@ -130,7 +129,7 @@ func (r *Room) repoint(ctx context.Context, tx *db.Tx, from, to uuid.UUID) error
 		if err != nil {
 			return err
 		}
-		if err := r.handTo(ctx, tx, a, to, cmp.Or(a.For(), typed)); err != nil {
+		if err := r.handTo(ctx, tx, a, to, cmp.Or(a.BookedFor, typed)); err != nil {
 			return err
 		}
 	}

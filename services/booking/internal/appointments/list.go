@@ -108,7 +108,7 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	}
 	items := make([]Appointment, len(rows))
 	for i, a := range rows {
-		items[i] = a.Appointment
+		items[i] = a.Rest()
 	}
 	return db.Close(c, items, by.at), nil
 }

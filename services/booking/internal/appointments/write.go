@@ -12,34 +12,13 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
-	"frontdesk/libs/opt"
-	"frontdesk/proto"
-	"frontdesk/services/booking/internal/clients"
-	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/staff"
 )
 
-// Booking is what a new appointment holds.
-type Booking struct {
-	Service    uuid.UUID
-	Terms      services.Terms
-	Start      time.Time
-	Contact    uuid.UUID
-	Client     clients.Client
-	NewClient  bool // a contact that nobody has heard of yet
-	BookedFor  string
-	Place      Place
-	Notes      string
-	Source     string
-	Status     string
-	Submission *uuid.UUID
-	Language   string
-}
-
-// Insert writes a new appointment, whose updated_at is the row's. The caller holds the calendar of its staff member. The error is
-// svc_slot_taken if the constraint finds an overlap.
-func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, b Booking) (Record, error) {
-	a, values, err := r.begun(tx, who, b)
+// Insert writes a new appointment with a staff member whose calendar the caller holds, and gives it as it is then. What a holds is who wants
+// which service, when, where and on which terms. The error is svc_slot_taken if the constraint finds an overlap.
+func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, a Record) (Record, error) {
+	a, values, err := r.begun(tx, who, a)
 	if err != nil {
 		return a, err
 	}
@@ -47,11 +26,12 @@ func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, b Booking) 
 }
 
 // InsertLater is Insert with the commit, for answers that say nothing of updated_at: the event has the time of the process.
-func (r *Room) InsertLater(tx *db.Tx, who staff.Row, b Booking) (Record, error) {
-	a, values, err := r.begun(tx, who, b)
+func (r *Room) InsertLater(tx *db.Tx, who staff.Row, a Record) (Record, error) {
+	a, values, err := r.begun(tx, who, a)
 	if err != nil {
 		return a, err
 	}
+	a.UpdatedAt = tx.Now
 	tx.Explain = overlap
 	tx.Defer(insert, values)
 	return a, nil
@@ -60,31 +40,19 @@ func (r *Room) InsertLater(tx *db.Tx, who staff.Row, b Booking) (Record, error) 
 const insert = `insert into appointment (id, status, service_id, terms, user_id, contact_id, starts_at, ends_at, buffer_before, buffer_after,
 	location_type, location, meeting_url, notes, source, submission_id, language, version, read_as, timed_at, booked_for, created_at, updated_at)
 	values (@id, @status, @service, @terms, @user, @contact, @starts_at, @ends_at, @buffer_before, @buffer_after,
-	@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @booked_for, @now, @now)`
+	@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @booked_for, @now, @updated_at)`
 
-// begun is a new appointment, with the values of its row. All appointments are made here.
-func (r *Room) begun(tx *db.Tx, who staff.Row, b Booking) (Record, pgx.NamedArgs, error) {
-	terms, err := json.Marshal(b.Terms)
-	if err != nil {
-		return Record{}, nil, err
-	}
-	a := Record{Terms: b.Terms, StaffLink: who.MeetingURL, Language: b.Language, TimedAt: tx.Now, Place: b.Place, Client: b.Client, Appointment: Appointment{version: 1,
-		ID: db.NewID(), Status: b.Status, Service: Ref{b.Service, b.Terms.Name}, Staff: r.staff.Ref(who.UserID, who.Name),
-		Contact: ContactRef{ID: b.Contact, Name: b.Client.Label()}, StartsAt: b.Start, EndsAt: b.Start.Add(time.Duration(b.Terms.DurationMin) * time.Minute),
-		Notes: b.Notes, Source: b.Source, CreatedAt: tx.Now, UpdatedAt: tx.Now}}
-	if b.Submission != nil {
-		a.Submission = opt.Of(submissionRef{*b.Submission})
-	}
-	a.bookFor(b.BookedFor)
-	a.show()
-	if b.NewClient {
-		clients.Add(tx, b.Contact, b.Client)
-	}
+// begun is a new appointment with all that it has from its beginning, and the values of its row. All appointments are made here.
+func (r *Room) begun(tx *db.Tx, who staff.Row, a Record) (Record, pgx.NamedArgs, error) {
+	terms, err := json.Marshal(a.Terms)
+	a.ID, a.Version, a.CreatedAt, a.TimedAt = db.NewID(), 1, tx.Now, tx.Now
+	a.EndsAt = a.StartsAt.Add(time.Duration(a.Terms.DurationMin) * time.Minute)
+	a.UserID, a.StaffName, a.StaffLink = who.UserID, r.staff.Ref(who.UserID, who.Name).Name, who.MeetingURL
 	return a, pgx.NamedArgs{
-		"id": a.ID, "status": a.Status, "service": b.Service, "terms": terms, "user": who.UserID, "contact": b.Contact, "starts_at": a.StartsAt,
-		"ends_at": a.EndsAt, "buffer_before": b.Terms.BufferBefore, "buffer_after": b.Terms.BufferAfter, "location_type": b.Place.Kind,
-		"location": b.Place.Location, "meeting_url": b.Place.MeetingURL, "notes": b.Notes, "source": b.Source, "submission": b.Submission, "language": b.Language,
-		"version": a.version, "read_as": erasure.Reading, "booked_for": b.BookedFor, "now": tx.Now}, nil
+		"id": a.ID, "status": a.Status, "service": a.ServiceID, "terms": terms, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt,
+		"ends_at": a.EndsAt, "buffer_before": a.Terms.BufferBefore, "buffer_after": a.Terms.BufferAfter, "location_type": a.Place.Kind,
+		"location": a.Place.Location, "meeting_url": a.Place.MeetingURL, "notes": a.Notes, "source": a.Source, "submission": a.SubmissionID, "language": a.Language,
+		"version": a.Version, "read_as": erasure.Reading, "booked_for": a.BookedFor, "now": a.CreatedAt, "updated_at": nil}, err
 }
 
 // overlap is svc_slot_taken for what only the database saw: somebody who held no calendar.
@@ -101,9 +69,9 @@ func (r *Room) Save(ctx context.Context, tx *db.Tx, a Record) (Record, error) {
 	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
 		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
 		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, booked_for = @booked_for, version = @version, updated_at = null where id = @id`, pgx.NamedArgs{
-		"id": a.ID, "status": a.Status, "user": a.Staff.UserID, "contact": a.Contact.ID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
+		"id": a.ID, "status": a.Status, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"timed_at": a.TimedAt, "reminded_at": a.RemindedAt, "location_type": a.Place.Kind, "location": a.Place.Location,
-		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "booked_for": a.For(), "version": a.version + 1})
+		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "booked_for": a.BookedFor, "version": a.Version + 1})
 	if err != nil {
 		return a, overlap(err)
 	}
@@ -116,20 +84,6 @@ func Reminded(ctx context.Context, tx *db.Tx, ids ...uuid.UUID) error {
 	return err
 }
 
-// GiveTo hands a coming appointment to another staff member, and publishes it.
-func (r *Room) GiveTo(ctx context.Context, tx *db.Tx, id uuid.UUID, user int64) (Record, error) {
-	a, err := r.Lock(ctx, tx, id)
-	if err != nil {
-		return a, err
-	}
-	a.Staff.UserID = user
-	a.Sequence++
-	if a, err = r.Save(ctx, tx, a); err != nil {
-		return a, err
-	}
-	return a, tx.Emit(ctx, a.Change(proto.KindAppointmentUpdated, nil, "staff"))
-}
-
 // Audited are the changes of an appointment that the audit log shows. Values that may say something about the client are
 // "…" there: notes, reasons and places.
 func Audited(was, now Record) change.Set {
@@ -137,7 +91,7 @@ func Audited(was, now Record) change.Set {
 	s.Note("status", was.Status, now.Status)
 	s.Note("starts_at", was.StartsAt.Format(time.RFC3339), now.StartsAt.Format(time.RFC3339))
 	s.Note("ends_at", was.EndsAt.Format(time.RFC3339), now.EndsAt.Format(time.RFC3339))
-	s.Note("staff", was.Staff.UserID, now.Staff.UserID)
+	s.Note("staff", was.UserID, now.UserID)
 	s.Note("location_type", was.Place.Kind, now.Place.Kind)
 	veil(s, "location", was.Place.Location, now.Place.Location)
 	veil(s, "meeting_url", was.Place.MeetingURL, now.Place.MeetingURL)

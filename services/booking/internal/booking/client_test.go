@@ -216,6 +216,7 @@ func TestWhatClientsMayExpectOfABooking(t *testing.T) {
 		}
 		o.Visitor().Post("/booking/manage", object{"token": first}).Fails(410, "svc_token_expired")
 		require.Empty(t, o.mails("past@example.com"))
+		require.JSONEq(t, path(`{"staff":{"old":%d,"new":%d}}`, o.staff.UserID, heir.UserID), o.Changes("remove-staff")[0], "the audit log says who has them now")
 	})
 	t.Run("an appointment online is handed over with a link and says that it is another", func(t *testing.T) {
 		o := o.again(t, object{"location_type": "online"})

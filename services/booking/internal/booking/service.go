@@ -51,7 +51,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	calendar := calendar.New(k, staff, appointments)
 	times := times.New(k, staff, services, appointments)
 	bookings := bookings.New(k, clients, services, appointments, mails, life, times)
-	team := team.New(k, staff, appointments, mails)
+	team := team.New(k, staff, appointments, life)
 	widget := widget.New(k, services)
 	set := operations(k, rooms{staff, services, appointments, life, calendar, times, bookings, team, widget})
 	return app.Join(

@@ -1,6 +1,7 @@
 package bookings
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -60,15 +61,12 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 		return appointments.Appointment{}, err
 	}
 	w := times.Wish{Want: times.Want{Terms: bookable.Terms(), Users: users, Offered: times.ToTeamOr(in.OutsideHours), Linked: p.Reachable("") != nil}, Start: in.StartsAt.UTC()}
-	b := appointments.Booking{Service: bookable.ID, Terms: w.Terms, Start: w.Start, Contact: in.Contact, Client: client, Place: p, Notes: in.Notes, Source: tx.Who.Channel, Status: appointments.StatusConfirmed}
-	if in.Status != "" {
-		b.Status = in.Status
-	}
 	who, settings, err := r.times.Take(ctx, tx, w)
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	a, err := r.appointments.Insert(ctx, tx, who, b)
+	a, err := r.appointments.Insert(ctx, tx, who, appointments.Record{ServiceID: bookable.ID, Terms: w.Terms, StartsAt: w.Start, ContactID: in.Contact, Client: client,
+		Place: p, Notes: in.Notes, Source: tx.Who.Channel, Status: cmp.Or(in.Status, appointments.StatusConfirmed)})
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
@@ -101,7 +99,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start
 	if err := a.Must(appointments.Manageable...); err != nil {
 		return a, err
 	}
-	if (staff == 0 || staff == a.Staff.UserID) && start.Equal(a.StartsAt) {
+	if (staff == 0 || staff == a.UserID) && start.Equal(a.StartsAt) {
 		return a, nil
 	}
 	w, err := r.times.ToMove(ctx, tx, a, staff, offered)
@@ -118,7 +116,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start
 // rescheduled is the appointment at another time, with another person, or both. Reminders that went out come again only if the
 // time moves by more than the hours of the first; a mail of its own says that only the person is another.
 func rescheduled(a appointments.Record, start time.Time, staff int64, s services.Settings, now time.Time) life.Change {
-	c := life.Change{Was: a, Now: a, Kind: proto.KindAppointmentRescheduled, Mail: mails.HandedOver, Fields: []string{}, Extra: map[string]any{"from": movedFrom{a.StartsAt, a.EndsAt, a.Staff}}}
+	c := life.Change{Was: a, Now: a, Kind: proto.KindAppointmentRescheduled, Mail: mails.HandedOver, Fields: []string{}, Extra: map[string]any{"from": movedFrom{a.StartsAt, a.EndsAt, a.Rest().Staff}}}
 	if by := start.Sub(a.StartsAt); by != 0 {
 		c.Mail, c.Fields = proto.KindAppointmentRescheduled, append(c.Fields, "starts_at", "ends_at")
 		c.Now.StartsAt, c.Now.EndsAt, c.Now.TimedAt = start, a.EndsAt.Add(by), now
@@ -129,8 +127,8 @@ func rescheduled(a appointments.Record, start time.Time, staff int64, s services
 			c.Now.RemindedAt = &at
 		}
 	}
-	if staff != a.Staff.UserID {
-		c.Now.Staff.UserID = staff
+	if staff != a.UserID {
+		c.Now.UserID = staff
 		c.Fields = append(c.Fields, "staff")
 	}
 	return c

@@ -36,43 +36,47 @@ type publicBooking struct {
 
 // bookPublicly books a free time for a visitor. With one candidate it makes two round trips: one that locks and reads, and
 // the commit. A visitor who comes when the time is taken waits for no lock.
-func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (publicAppointment, error) {
+func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (appointments.PublicAppointment, error) {
 	seen, err := r.guard(in)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	c, err := r.times.NewestCatalog(ctx, tx)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	v, err := r.newVisit(tx, c, in, seen)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	tx.Who.Label = v.given.Client.Label()
 
 	// Load.
 	f, err := r.loadFacts(ctx, tx, c, v)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	// Decide.
 	order, err := v.decide(f, tx.Now)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	who, err := r.times.Seat(ctx, tx, v.Wish, f.agenda, f.held, order)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	// Write.
-	booked, err := r.appointments.InsertLater(tx, who, v.booking(f, tx.Who.Channel))
+	asks := v.booking(f, tx.Who.Channel)
+	if f.contact == uuid.Nil {
+		clients.Add(tx, asks.ContactID, asks.Client)
+	}
+	booked, err := r.appointments.InsertLater(tx, who, asks)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	// Until contacts has the client, the appointment is found by the address.
 	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.Client.Email))}
-	return publicly(booked), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.command(booked))
+	return booked.ForVisitor(), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.command(booked))
 }
 
 // guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
@@ -200,15 +204,15 @@ func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 }
 
 // booking is the appointment to write: for the contact that has the address, else for a new one.
-func (v visit) booking(f facts, channel string) appointments.Booking {
-	b := appointments.Booking{Service: v.service, Terms: v.Terms, Start: v.Start, Contact: f.contact, Client: f.client, Place: v.place, Notes: v.given.Answers.Message, Source: channel,
-		Status: v.status, Submission: v.submission, Language: v.language}
+func (v visit) booking(f facts, channel string) appointments.Record {
+	a := appointments.Record{ServiceID: v.service, Terms: v.Terms, StartsAt: v.Start, ContactID: f.contact, Client: f.client, Place: v.place, Notes: v.given.Answers.Message,
+		Source: channel, Status: v.status, SubmissionID: v.submission, Language: v.language}
 	if f.contact == uuid.Nil {
-		b.Contact, b.Client, b.NewClient = db.NewID(), v.given.Client, true
+		a.ContactID, a.Client = db.NewID(), v.given.Client
 	} else {
-		b.BookedFor = clients.Other(v.given.Client.Name(), f.client.Name())
+		a.BookedFor = clients.Other(v.given.Client.Name(), f.client.Name())
 	}
-	return b
+	return a
 }
 
 // command asks contacts to make or fill in the client's contact. Of the answers to a form forms asks for it, once it keeps them: as the
@@ -217,11 +221,11 @@ func (v visit) command(a appointments.Record) db.Event {
 	if v.submission == nil {
 		cmd := v.given.Answers.EnsureContact()
 		cmd.Language = v.language
-		return clients.Ensure(cmd, a.Contact.ID, a.ID)
+		return clients.Ensure(cmd, a.ContactID, a.ID)
 	}
 	c := v.given.Client
-	client := clients.Command(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Language: v.language}, a.Contact.ID, a.ID)
+	client := clients.Command(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Language: v.language}, a.ContactID, a.ID)
 	return db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
-		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.Contact.ID.String(), AppointmentId: a.ID.String(),
+		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.ContactID.String(), AppointmentId: a.ID.String(),
 		Values: v.given.Raw, Page: v.page, Client: client}}
 }

@@ -152,12 +152,11 @@ func TestABookingIsForTheContactThatHasTheAddressElseForANewOne(t *testing.T) {
 	t.Parallel()
 	v := visit{given: services.Details{Client: clients.Client{FirstName: "Bea", Email: "bea@example.com"}, Answers: form.Answers{Message: "Hello"}}, status: appointments.StatusPending}
 	made := v.booking(facts{}, "booking")
-	require.True(t, made.NewClient)
-	require.NotEqual(t, uuid.Nil, made.Contact)
+	require.NotEqual(t, uuid.Nil, made.ContactID)
 	require.Equal(t, v.given.Client, made.Client)
 	known := facts{contact: uuid.New(), client: clients.Client{FirstName: "Beatrice", Email: "Bea@example.com"}}
 	booked := v.booking(known, "booking")
-	require.Equal(t, appointments.Booking{Contact: known.contact, Client: known.client, BookedFor: "Bea", Notes: "Hello", Source: "booking", Status: appointments.StatusPending}, booked)
+	require.Equal(t, appointments.Record{ContactID: known.contact, Client: known.client, BookedFor: "Bea", Notes: "Hello", Source: "booking", Status: appointments.StatusPending}, booked)
 	for typed, other := range map[string]bool{"Béa  MAES": false, "bea maes": false, "Bea": true, "Jan Maes": true, "": false} {
 		v.given.Client = clients.Client{FirstName: typed}
 		known.client = clients.Client{FirstName: "Bea", LastName: "Maes"}

@@ -15,8 +15,7 @@ import (
 func TestWhatAMoveChanges(t *testing.T) {
 	t.Parallel()
 	reminded, now := monday9.Add(-20*time.Hour), monday9.Add(-2*time.Hour)
-	was := appointments.Record{Appointment: appointments.Appointment{StartsAt: monday9, EndsAt: monday9.Add(time.Hour)}, TimedAt: monday9.AddDate(0, 0, -7), RemindedAt: &reminded}
-	was.Staff.UserID = 1
+	was := appointments.Record{UserID: 1, StartsAt: monday9, EndsAt: monday9.Add(time.Hour), TimedAt: monday9.AddDate(0, 0, -7), RemindedAt: &reminded}
 	along := reminded.Add(3 * time.Hour)
 	for name, c := range map[string]struct {
 		by       time.Duration
@@ -33,7 +32,7 @@ func TestWhatAMoveChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := rescheduled(was, monday9.Add(c.by), c.staff, services.Settings{ReminderHours: 24}, now)
-			require.Equal(t, []any{c.mail, c.fields, c.staff}, []any{got.Mail, got.Fields, got.Now.Staff.UserID})
+			require.Equal(t, []any{c.mail, c.fields, c.staff}, []any{got.Mail, got.Fields, got.Now.UserID})
 			require.Equal(t, []time.Time{monday9.Add(c.by), monday9.Add(c.by + time.Hour)}, []time.Time{got.Now.StartsAt, got.Now.EndsAt})
 			require.Equal(t, c.reminded, got.Now.RemindedAt)
 			require.Equal(t, c.by != 0, got.Now.TimedAt.Equal(now))

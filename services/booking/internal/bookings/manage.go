@@ -4,13 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"frontdesk/libs/db"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/slots"
-	"frontdesk/services/booking/internal/staff"
 	"frontdesk/services/booking/internal/times"
 )
 
@@ -18,9 +15,9 @@ type withToken struct {
 	Token string `json:"token" required:"true" maxLength:"200" doc:"The token of the link in the mail."`
 }
 
-func (r *Room) manage(ctx context.Context, tx *db.Tx, in withToken) (publicAppointment, error) {
+func (r *Room) manage(ctx context.Context, tx *db.Tx, in withToken) (appointments.PublicAppointment, error) {
 	a, err := r.appointments.Behind(ctx, tx, in.Token, "")
-	return publicly(a), err
+	return a.ForVisitor(), err
 }
 
 type manageCancel struct {
@@ -28,13 +25,13 @@ type manageCancel struct {
 	Reason string `json:"reason" maxLength:"500" doc:"Why, in words; the team reads it."`
 }
 
-func (r *Room) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (publicAppointment, error) {
+func (r *Room) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (appointments.PublicAppointment, error) {
 	a, err := r.changeable(ctx, tx, in.Token, forChange)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	a, err = r.life.Become(ctx, tx, a, appointments.StatusCancelled, in.Reason, appointments.Manageable...)
-	return publicly(a), err
+	return a.ForVisitor(), err
 }
 
 type manageSlots struct {
@@ -56,16 +53,16 @@ type manageReschedule struct {
 	Staff    int64     `json:"staff" minimum:"1" doc:"The user id of the person; when left out the same one if free then, else anybody who is."`
 }
 
-func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (publicAppointment, error) {
+func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageReschedule) (appointments.PublicAppointment, error) {
 	if err := slots.CheckStart(in.StartsAt); err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	a, err := r.changeable(ctx, tx, in.Token, forChange)
 	if err != nil {
-		return publicAppointment{}, err
+		return appointments.PublicAppointment{}, err
 	}
 	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, times.ToVisitors)
-	return publicly(a), err
+	return a.ForVisitor(), err
 }
 
 // forChange is the lock of an appointment that is about to change.
@@ -83,34 +80,4 @@ func (r *Room) changeable(ctx context.Context, tx *db.Tx, token, lock string) (a
 		return a, err
 	}
 	return a, a.RefuseChange(settings, tx.Now)
-}
-
-// publicAppointment is an appointment as its client sees it.
-type publicAppointment struct {
-	Status       string           `json:"status" doc:"pending while somebody has to confirm it, else confirmed."`
-	StartsAt     time.Time        `json:"starts_at" doc:"When it begins."`
-	EndsAt       time.Time        `json:"ends_at" doc:"When it ends."`
-	Service      appointments.Ref `json:"service"`
-	Staff        staff.StaffRef   `json:"staff"`
-	LocationType string           `json:"location_type" doc:"Where it takes place."`
-	Location     string           `json:"location" doc:"The address or other words about the place."`
-
-	id uuid.UUID
-}
-
-// RecordID is what the audit log names.
-func (p publicAppointment) RecordID() string { return p.id.String() }
-
-// publicly is the appointment as a visitor gets to see it. Nothing in it is read from the contact: whoever booked may have
-// given somebody else's address.
-func publicly(a appointments.Record) publicAppointment {
-	p := publicAppointment{Status: a.Status, StartsAt: a.StartsAt, EndsAt: a.EndsAt, Service: a.Service, Staff: a.Staff, LocationType: a.LocationType,
-		Location: a.Location, id: a.ID}
-	switch {
-	case a.LocationType == "phone":
-		p.Location = a.Place.Location
-	case a.LocationType == "online" && a.Status == appointments.StatusConfirmed:
-		p.Location = a.MeetingURL
-	}
-	return p
 }

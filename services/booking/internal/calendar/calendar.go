@@ -54,7 +54,7 @@ func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calend
 	}
 	out.Appointments = make([]appointments.Appointment, len(found))
 	for i := range found {
-		out.Appointments[i] = found[i].Appointment
+		out.Appointments[i] = found[i].Rest()
 	}
 	people, err := r.staff.Team(ctx, tx)
 	if err != nil {
@@ -65,8 +65,8 @@ func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calend
 	}
 	// Whoever has left is still in the calendar of the time before.
 	for _, a := range found {
-		if !slices.ContainsFunc(people, func(p staff.Profile) bool { return p.UserID == a.Staff.UserID }) {
-			people = append(people, staff.Profile{UserID: a.Staff.UserID, Name: a.Staff.Name})
+		if !slices.ContainsFunc(people, func(p staff.Profile) bool { return p.UserID == a.UserID }) {
+			people = append(people, staff.Profile{UserID: a.UserID, Name: a.StaffName})
 		}
 	}
 	users := make([]int64, len(people))

@@ -90,7 +90,7 @@ type Change struct {
 }
 
 // Commit writes what becomes of a locked appointment, and tells audit log, listeners and client of it. The error is svc_slot_taken if it
-// overlaps another one.
+// overlaps another one, and svc_conflict with the reason no_meeting_link if the team takes it to a place or person online without a link.
 func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings services.Settings) (appointments.Record, error) {
 	if c.Mail != "" {
 		c.Now.Sequence++
@@ -98,6 +98,12 @@ func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings service
 	now, err := r.appointments.Save(ctx, tx, c.Now)
 	if err != nil {
 		return c.Was, err
+	}
+	// A visitor is not refused: the team adds the link.
+	if moved := now.Place != c.Was.Place || now.UserID != c.Was.UserID; moved && tx.Who.Channel != db.ChannelBooking {
+		if err := now.Reachable(now.StaffLink); err != nil {
+			return c.Was, err
+		}
 	}
 	tx.Changed(appointments.Audited(c.Was, now))
 	if err := tx.EmitAll(ctx, []db.Event{now.Change(c.Kind, c.Extra, c.Fields...)}); err != nil {
@@ -116,7 +122,7 @@ func (r *Room) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (appoi
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	if err := tx.Match(a.RecordVersion()); err != nil {
+	if err := tx.Match(a.Version); err != nil {
 		return appointments.Appointment{}, err
 	}
 	if a.Notes == in.Notes {
@@ -155,9 +161,6 @@ func (r *Room) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (app
 	}
 	if p == a.Place {
 		return a.Whole(), nil
-	}
-	if err := p.Reachable(a.StaffLink); err != nil {
-		return appointments.Appointment{}, err
 	}
 	settings, err := services.ReadSettings(ctx, tx)
 	if err != nil {

@@ -88,7 +88,7 @@ func (r *Room) remind(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			now, err := services.Get(ctx, tx, op.ByID{ID: a.Service.ID})
+			now, err := services.Get(ctx, tx, op.ByID{ID: a.ServiceID})
 			if err != nil {
 				return err
 			}

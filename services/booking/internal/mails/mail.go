@@ -66,7 +66,7 @@ func (r *Room) Notify(ctx context.Context, tx *db.Tx, a appointments.Record, kin
 	if !wanted {
 		return nil
 	}
-	if l.link && !l.reminder && a.RecordVersion() > 1 {
+	if l.link && !l.reminder && a.Version > 1 {
 		appointments.EndLinks(tx, a.ID)
 	}
 	if a.Client.Email == "" || !a.EndsAt.After(tx.Now) {
@@ -104,8 +104,8 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 	}
 	c := mail.Content{
 		Kind: kind, To: mail.Person{Name: typed(a.Client), Address: address.Key(a.Client.Email)}, Language: t.Language,
-		Business: r.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Service.Name, Greeting: greeting(t, a.Client),
-		Paragraphs: []string{t.T(text, "staff", a.Staff.Name)}, Rows: r.rows(t, a),
+		Business: r.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Terms.Name, Greeting: greeting(t, a.Client),
+		Paragraphs: []string{t.T(text, "staff", a.StaffName)}, Rows: r.rows(t, a),
 		Footer: []string{t.T("why", "business", site.Business.Name)},
 	}
 	if l.prepares && a.Status == appointments.StatusConfirmed {
@@ -153,25 +153,26 @@ func greeting(t *web.Reader, c clients.Client) string {
 
 // rows are the facts of an appointment.
 func (r *Room) rows(t *web.Reader, a appointments.Record) []mail.Row {
-	label, where := t.T("where"), a.Location
-	switch a.LocationType {
+	at := a.Shown()
+	label, where := t.T("where"), at.Location
+	switch at.Kind {
 	case "online":
 		// A link is of no use before the time is certain.
-		if where = t.T("online"); a.Status == appointments.StatusConfirmed && a.MeetingURL != "" {
-			where = a.MeetingURL
+		if where = t.T("online"); a.Status == appointments.StatusConfirmed && at.MeetingURL != "" {
+			where = at.MeetingURL
 		}
 	case "phone":
 		label = t.T("we_call")
 	case "client":
 		where = mail.Unlinked(where)
 	}
-	rows := []mail.Row{{Label: t.T("what"), Value: a.Service.Name}}
-	if a.BookedFor != nil {
-		rows = append(rows, mail.Row{Label: t.T("for"), Value: mail.Unlinked(a.For())})
+	rows := []mail.Row{{Label: t.T("what"), Value: a.Terms.Name}}
+	if a.BookedFor != "" {
+		rows = append(rows, mail.Row{Label: t.T("for"), Value: mail.Unlinked(a.BookedFor)})
 	}
 	return append(rows, []mail.Row{
 		{Label: t.T("when"), Value: when(t, a.StartsAt, a.EndsAt)},
-		{Label: t.T("with"), Value: a.Staff.Name},
+		{Label: t.T("with"), Value: a.StaffName},
 		{Label: label, Value: where},
 	}...)
 }
@@ -188,21 +189,22 @@ func when(t *web.Reader, start, end time.Time) string {
 
 // calendarFile writes the file that puts the appointment into the client's calendar or takes it out.
 func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record, method ics.Method, manage mail.Link, site services.General) ([]byte, error) {
+	at := a.Shown()
 	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.Sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
-		Summary: a.Service.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.Staff.Name,
-		Location: a.Location, URL: a.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
+		Summary: a.Terms.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.StaffName,
+		Location: at.Location, URL: at.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
 		Attendee: ics.Person{Name: typed(a.Client), Email: address.Key(a.Client.Email)}}
-	if a.BookedFor != nil {
-		e.Description += "\n" + t.T("for") + " " + mail.Unlinked(a.For())
+	if a.BookedFor != "" {
+		e.Description += "\n" + t.T("for") + " " + mail.Unlinked(a.BookedFor)
 	}
 	if manage.URL != "" {
 		e.Description += "\n" + manage.Text + ": " + manage.URL
 	}
-	if a.LocationType == "online" {
-		e.Location = cmp.Or(a.MeetingURL, t.T("online"))
-	}
-	if a.LocationType == "client" {
-		e.Location = mail.Unlinked(a.Location)
+	switch at.Kind {
+	case "online":
+		e.Location = cmp.Or(at.MeetingURL, t.T("online"))
+	case "client":
+		e.Location = mail.Unlinked(at.Location)
 	}
 	return e.File()
 }

@@ -17,6 +17,7 @@ import (
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/calendar"
 	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/staff"
@@ -147,11 +148,14 @@ func (r *Room) handOver(ctx context.Context, tx *db.Tx, ids []uuid.UUID, to int6
 		return err
 	}
 	for _, id := range ids {
-		a, err := r.appointments.GiveTo(ctx, tx, id, to)
+		a, err := r.appointments.Lock(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := r.mails.Notify(ctx, tx, a, mails.HandedOver, settings); err != nil {
+		given := a
+		given.UserID = to
+		c := life.Change{Was: a, Now: given, Kind: proto.KindAppointmentUpdated, Mail: mails.HandedOver, Fields: []string{"staff"}}
+		if _, err := r.life.Commit(ctx, tx, c, settings); err != nil {
 			return err
 		}
 	}

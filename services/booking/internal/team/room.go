@@ -7,7 +7,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
-	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/staff"
 )
 
@@ -16,11 +16,11 @@ type Room struct {
 	*app.Kit
 	staff        *staff.Room
 	appointments *appointments.Room
-	mails        *mails.Room
+	life         *life.Room
 }
 
-func New(k *app.Kit, staff *staff.Room, appointments *appointments.Room, mails *mails.Room) *Room {
-	return &Room{k, staff, appointments, mails}
+func New(k *app.Kit, staff *staff.Room, appointments *appointments.Room, life *life.Room) *Room {
+	return &Room{k, staff, appointments, life}
 }
 
 // Parts are what the service runs of the room.

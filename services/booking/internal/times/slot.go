@@ -123,17 +123,17 @@ func (r *Room) ListMoves(ctx context.Context, tx *db.Tx, a appointments.Record, 
 // where that is possible, else it is anybody's who does the service. The errors are those of Candidates, and svc_conflict with the reason
 // staff_left if who has it is named and gone.
 func (r *Room) ToMove(ctx context.Context, tx *db.Tx, a appointments.Record, named int64, to Audience) (Want, error) {
-	w := Want{Terms: a.Terms, Users: []int64{a.Staff.UserID}, Offered: to,
-		Linked: to != ToVisitors && a.Place.Reachable("") != nil, Moving: Moving{a.ID, a.Staff.UserID}}
+	w := Want{Terms: a.Terms, Users: []int64{a.UserID}, Offered: to,
+		Linked: to != ToVisitors && a.Place.Reachable("") != nil, Moving: Moving{a.ID, a.UserID}}
 	w.Terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
-	there := r.Identity.OnTeam(a.Staff.UserID)
-	if named == a.Staff.UserID {
+	there := r.Identity.OnTeam(a.UserID)
+	if named == a.UserID {
 		if !there {
 			return w, staffLeft()
 		}
 		return w, nil
 	}
-	bookable, err := services.Get(ctx, tx, op.ByID{ID: a.Service.ID})
+	bookable, err := services.Get(ctx, tx, op.ByID{ID: a.ServiceID})
 	if err != nil {
 		return w, err
 	}
@@ -145,7 +145,7 @@ func (r *Room) ToMove(ctx context.Context, tx *db.Tx, a appointments.Record, nam
 		w.Users = nil
 	}
 	for _, user := range users {
-		if user != a.Staff.UserID {
+		if user != a.UserID {
 			w.Users = append(w.Users, user)
 		}
 	}
