@@ -15,6 +15,13 @@ import (
 	"frontdesk/services/booking/internal/staff"
 )
 
+// QueueStamp reads, with a batch, the moment with which InsertLater stamps the row and its event. The table is locked from then on, as the
+// stamps of a list of changes need it, see db.Tx.ChangesUntil.
+func QueueStamp(b *pgx.Batch, stamp *time.Time) {
+	b.Queue(`lock table appointment in row exclusive mode`)
+	b.Queue(`select date_trunc('second', clock_timestamp())`).QueryRow(func(row pgx.Row) error { return row.Scan(stamp) })
+}
+
 // Insert writes a new appointment with a staff member whose calendar the caller holds, and gives it as it is then. What a holds is who wants
 // which service, when, where and on which terms. The error is svc_slot_taken if the constraint finds an overlap.
 func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, a Record) (Record, error) {
@@ -25,13 +32,14 @@ func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, a Record) (
 	return a, overlap(tx.QueryRow(ctx, insert+` returning updated_at`, values).Scan(&a.UpdatedAt))
 }
 
-// InsertLater is Insert with the commit, for answers that say nothing of updated_at: the event has the time of the process.
-func (r *Room) InsertLater(tx *db.Tx, who staff.Row, a Record) (Record, error) {
+// InsertLater is Insert with the commit, at the moment that QueueStamp has read.
+func (r *Room) InsertLater(tx *db.Tx, who staff.Row, a Record, stamp time.Time) (Record, error) {
 	a, values, err := r.begun(tx, who, a)
 	if err != nil {
 		return a, err
 	}
-	a.UpdatedAt = tx.Now
+	a.UpdatedAt = stamp
+	values["updated_at"] = stamp
 	tx.Explain = overlap
 	tx.Defer(insert, values)
 	return a, nil

@@ -322,6 +322,15 @@ func TestWhoAsksOnWithTheNewestTimeSeesWhatWasCommittedLate(t *testing.T) {
 	booked := o.book(contact, o.at(2, "11:00")).Is(201)
 	soon := booked.Text("id")
 	require.Equal(t, o.appointment(soon).Text("updated_at"), booked.Text("updated_at"), "the row's, not that of the process's clock")
+	o.Travel(o.at(1, "12:00").Sub(o.Now())) // the process's clock is not the database's
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "12:00"), "visitor@example.com")).Is(201)
+	visitors := o.admin.Get(path("/appointments?from=%s", o.at(2, "12:00").Format(time.DateOnly))).Is(200)
+	require.Equal(t, "booking", visitors.Text("items.0.source"))
+	for _, e := range o.Events(proto.AppointmentTopic) {
+		if e.GetRecordId() == visitors.Text("items.0.id") {
+			require.Contains(t, string(e.GetData()), `"updated_at":"`+visitors.Text("items.0.updated_at")+`"`, "the event of a visitor's booking has the row's, too")
+		}
+	}
 	seen := func(since string) (ids []any, newest string) {
 		for _, a := range o.admin.Get("/appointments?updated_since=" + since).Is(200).Items() {
 			ids, newest = append(ids, a["id"]), a["updated_at"].(string)

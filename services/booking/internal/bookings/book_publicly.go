@@ -70,7 +70,7 @@ func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (a
 	if f.contact == uuid.Nil {
 		clients.Add(tx, asks.ContactID, asks.Client)
 	}
-	booked, err := r.appointments.InsertLater(tx, who, asks)
+	booked, err := r.appointments.InsertLater(tx, who, asks, f.stamp)
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
@@ -156,6 +156,7 @@ type facts struct {
 	taken   bool           // the only candidate has no time, and the calendar is not held
 	held    int64          // the only candidate, whose calendar is held; 0 for nobody
 	agenda  times.Agenda
+	stamp   time.Time // of the row that is written
 }
 
 // loadFacts reads the facts in one batch. From then on the client's address is held, so that no other booking with it is
@@ -178,6 +179,7 @@ func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v vis
 	if len(v.Users) == 1 {
 		times.QueueHold(b, v.Users[0], v.Start, &f.taken)
 	}
+	appointments.QueueStamp(b, &f.stamp)
 	appointments.QueueBusy(b, busy, r.Config.Zone, v.Users, day, day, v.Moving.ID)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
