@@ -29,7 +29,7 @@ import (
 // A process sends maxFiles at once, filesEach to one credential: beyond that it answers svc_unavailable and svc_rate_limited.
 func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
 	e := newEntry[In, None](s, o)
-	e.CSV = true
+	e.CSV, e.Media = true, "text/csv"
 	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
 		leave, err := s.files.Enter(r.actor.Credential, true)
 		if err != nil {

@@ -27,7 +27,7 @@ import (
 // A person has streamsEach streams in a process, else svc_rate_limited, and a process maxStreams, else svc_unavailable.
 func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) {
 	e := newEntry[None, None](s, o)
-	e.Events = true
+	e.Events, e.Media = true, "text/event-stream"
 	open, _ := otel.Meter("frontdesk").Int64UpDownCounter("frontdesk.streams.open", metric.WithUnit("{stream}"), metric.WithDescription("streams of server-sent events that are open"))
 	bindTo(e, func(ctx context.Context, r *request, _ None) (any, error) {
 		leave, err := s.streams.Enter(strconv.FormatInt(r.actor.UserID, 10), s.RateFactor > 0)

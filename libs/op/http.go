@@ -35,7 +35,7 @@ func (e *Entry) server() http.Handler {
 
 // decode passes the request on unread, because the permission is checked first.
 func (e *Entry) decode(ctx context.Context, r *http.Request) (any, error) {
-	if accept := r.Header.Get("Accept"); !accepts(accept, e.CSV || e.Events) {
+	if accept := r.Header.Get("Accept"); !accepts(accept, e.Media != "") {
 		return nil, ErrAccept
 	}
 	w, _ := ctx.Value(writerKey{}).(http.ResponseWriter)
@@ -64,6 +64,8 @@ func (e *Entry) encode(_ context.Context, w http.ResponseWriter, out any) error 
 	case *file:
 		return o.send(w)
 	case *stream:
+		return o.send(w)
+	case *document:
 		return o.send(w)
 	}
 	if h, ok := out.(httptransport.Headerer); ok {

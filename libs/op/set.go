@@ -89,8 +89,12 @@ type Entry struct {
 	In []*Field
 	// Out is the schema of its answer; nil if the answer is empty or no JSON.
 	Out *huma.Schema
-	// CSV and Events say that its answer is a file, or a stream of server-sent events.
+	// CSV and Events say that its answer is a CSV file, or a stream of server-sent events.
 	CSV, Events bool
+	// Media is the media type of an answer that is no JSON, else empty.
+	Media string
+	// Kept says that a caller who has the answer already is told so with 304.
+	Kept bool
 	// Tagged says that its answer carries an ETag.
 	Tagged bool
 	// TakesAny says that its input is Sent.
@@ -172,7 +176,7 @@ func (e *Entry) status(out any) int {
 
 // Statuses are the codes of success that it is described with.
 func (e *Entry) Statuses() []int {
-	if e.Out == nil && !e.CSV && !e.Events {
+	if e.Out == nil && e.Media == "" {
 		return []int{http.StatusNoContent}
 	}
 	all := []int{e.Status}

@@ -72,6 +72,9 @@ func operation(e *op.Entry, example Example, components map[string]map[string]an
 		components["parameters"]["IfMatch"] = matchParameter
 		params = append(params, ref("parameters", "IfMatch"))
 	}
+	if e.Kept {
+		params = append(params, keptParameter)
+	}
 	if params != nil {
 		o["parameters"] = params
 	}
@@ -91,6 +94,9 @@ func operation(e *op.Entry, example Example, components map[string]map[string]an
 	answers := failures(e, example, components["responses"])
 	for _, status := range e.Statuses() {
 		answers[strconv.Itoa(status)] = done(e, status, example)
+	}
+	if e.Kept {
+		answers["304"] = map[string]any{"description": "It is still what the ETag in If-None-Match stands for.", "headers": map[string]any{"X-Request-Id": ref("headers", "RequestId"), "ETag": ref("headers", "FileTag")}}
 	}
 	o["responses"] = answers
 	return o
@@ -183,10 +189,8 @@ func done(e *op.Entry, status int, example Example) map[string]any {
 	done := map[string]any{"description": "Done."}
 	media, schema := "application/json", any(nil)
 	switch {
-	case e.CSV:
-		media, schema = "text/csv", map[string]any{"type": "string"}
-	case e.Events:
-		media, schema = "text/event-stream", map[string]any{"type": "string"}
+	case e.Media != "":
+		media, schema = e.Media, map[string]any{"type": "string"}
 	case e.Out != nil:
 		schema = shared(e.Out)
 	}
@@ -200,6 +204,9 @@ func done(e *op.Entry, status int, example Example) map[string]any {
 	with := map[string]any{"X-Request-Id": ref("headers", "RequestId")}
 	if e.Tagged {
 		with["ETag"] = ref("headers", "ETag")
+	}
+	if e.Kept {
+		with["ETag"] = ref("headers", "FileTag")
 	}
 	if e.Replays() {
 		with["Idempotent-Replayed"] = ref("headers", "IdempotentReplayed")

@@ -23,10 +23,13 @@ var (
 		"RequestId":          header("The id of the call, as sent in X-Request-Id or made here. Errors and logs name it.", "string"),
 		"RetryAfter":         header("Seconds to wait before the call is sent again.", "integer"),
 		"ETag":               header("The record's version, for If-Match.", "string"),
+		"FileTag":            header("Stands for the bytes of the file, for If-None-Match.", "string"),
 		"IdempotentReplayed": header("true if the answer is that of an earlier call with this Idempotency-Key.", "string"),
 	}
 	keyParameter = map[string]any{"name": "Idempotency-Key", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice."}
+	keptParameter = map[string]any{"name": "If-None-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
+		"description": "The ETag of the file that you have."}
 	matchParameter = map[string]any{"name": "If-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch."}
 )
