@@ -1,7 +1,8 @@
-// Package ics writes the calendar file that a mail about an appointment carries (RFC 5545 and 5546).
+// Package ics writes calendar files (RFC 5545 and 5546): the one that a mail about an appointment carries, and the feed that a calendar subscribes to.
 package ics
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -55,12 +56,6 @@ func (e Event) File() ([]byte, error) {
 	case e.Method != Request:
 		return nil, fmt.Errorf("ics: unknown method %q", e.Method)
 	}
-	if text(e.UID) == "" || text(e.Summary) == "" {
-		return nil, errors.New("ics: an event needs a UID and a summary")
-	}
-	if e.Sequence < 0 || !e.Start.Before(e.End) || e.Stamp.IsZero() {
-		return nil, errors.New("ics: an event needs a sequence, a stamp and an end after its start")
-	}
 	organizer, err := e.Organizer.address()
 	if err != nil {
 		return nil, fmt.Errorf("ics: organizer: %w", err)
@@ -68,6 +63,30 @@ func (e Event) File() ([]byte, error) {
 	attendee, err := e.Attendee.address()
 	if err != nil {
 		return nil, fmt.Errorf("ics: attendee: %w", err)
+	}
+
+	v, err := e.component(status)
+	if err != nil {
+		return nil, err
+	}
+	v.SetOrganizer(organizer, e.Organizer.params()...)
+	v.AddAttendee(attendee, append(e.Attendee.params(),
+		ical.CalendarUserTypeIndividual, ical.ParticipationRoleReqParticipant,
+		// The business cannot act on an answer from a calendar, so none is asked for.
+		ical.ParticipationStatusAccepted, ical.WithRSVP(false))...)
+
+	cal := calendar(ical.Method(e.Method))
+	cal.AddVEvent(v)
+	return write(cal)
+}
+
+// component is what a mail's file and a feed have in common.
+func (e Event) component(status ical.ObjectStatus) (*ical.VEvent, error) {
+	if text(e.UID) == "" || text(e.Summary) == "" {
+		return nil, errors.New("ics: an event needs a UID and a summary")
+	}
+	if e.Sequence < 0 || !e.Start.Before(e.End) || e.Stamp.IsZero() {
+		return nil, errors.New("ics: an event needs a sequence, a stamp and an end after its start")
 	}
 
 	v := ical.NewEvent(text(e.UID))
@@ -91,21 +110,22 @@ func (e Event) File() ([]byte, error) {
 		}
 		v.SetURL(u.String())
 	}
-	v.SetOrganizer(organizer, e.Organizer.params()...)
-	v.AddAttendee(attendee, append(e.Attendee.params(),
-		ical.CalendarUserTypeIndividual, ical.ParticipationRoleReqParticipant,
-		// The business cannot act on an answer from a calendar, so none is asked for.
-		ical.ParticipationStatusAccepted, ical.WithRSVP(false))...)
+	return v, nil
+}
 
+func calendar(method ical.Method) *ical.Calendar {
 	cal := ical.NewCalendarFor("Frontdesk")
-	cal.SetMethod(ical.Method(e.Method))
+	cal.SetMethod(method)
 	cal.SetCalscale("GREGORIAN")
-	cal.AddVEvent(v)
-	var b strings.Builder
+	return cal
+}
+
+func write(cal *ical.Calendar) ([]byte, error) {
+	var b bytes.Buffer
 	if err := cal.SerializeTo(&b, ical.WithNewLineWindows); err != nil {
 		return nil, fmt.Errorf("ics: %w", err)
 	}
-	return []byte(b.String()), nil
+	return b.Bytes(), nil
 }
 
 func (p Person) address() (string, error) {
@@ -140,12 +160,25 @@ func parameter(s string) string {
 
 // text is s on one line, without control characters and in valid UTF-8.
 func text(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "�"))), " ")
+}
+
+// isPlain reports whether text would leave s as it is, which it mostly does: a feed has thousands of them.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
 }
 
 func lines(s string) string {
