@@ -358,6 +358,41 @@ test("weekly hours have several blocks a day, and a day is copied to others", as
   await v.end()
 })
 
+test("a person's own calendar gets an address that is shown once, replaced and ended", async () => {
+  const read = async (url) => {
+    const answer = await fetch(url)
+    return [answer.status, await answer.text()]
+  }
+  const a = await appointment({ days: 5 })
+  const v = await member()
+  await open(v, "/hours", "Working hours")
+  await v.page.getByLabel("It shows").selectOption("busy")
+  await v.page.getByRole("button", { name: "Create address" }).click()
+  const address = v.page.getByLabel("Address of the calendar")
+  const first = await address.inputValue()
+  const [status, file] = await read(first)
+  assert.equal(status, 200)
+  assert.match(file, new RegExp(`UID:${a.id}@frontdesk`))
+  assert.doesNotMatch(file, /Peeters/)
+  await v.page.getByText("How in Outlook").click()
+  await v.page.getByText("Subscribe from web").waitFor()
+  await check(v.page, "portal calendar address")
+  await v.page.getByRole("button", { name: "New address" }).click()
+  await v.page.getByRole("dialog").getByRole("button", { name: "New address" }).click()
+  await until("another address", async () => (await address.inputValue()) !== first)
+  const second = await address.inputValue()
+  assert.equal((await read(first))[0], 404)
+  assert.equal((await read(second))[0], 200)
+  await v.page.reload()
+  await v.page.getByText("Last read by a calendar").waitFor()
+  assert.equal(await address.count(), 0)
+  await v.page.getByRole("button", { name: "End", exact: true }).click()
+  await v.page.getByRole("dialog").getByRole("button", { name: "End" }).click()
+  await v.page.getByRole("button", { name: "Create address" }).waitFor()
+  assert.equal((await read(second))[0], 404)
+  await v.end()
+})
+
 test("time off names the appointments that fall into it, shades the calendar, and can be taken back", async () => {
   const a = await appointment({ days: 15 })
   const reason = "Dentist " + unique()

@@ -108,6 +108,9 @@ func (r *Room) publishAppointments(ctx context.Context, tx *db.Tx, ids []uuid.UU
 	return nil
 }
 
+// UID is the appointment's in calendars.
+func (a Record) UID() string { return a.ID.String() + "@frontdesk" }
+
 // Must returns nil when the status is one of allowed, else svc_invalid_status with the current status.
 func (a Record) Must(allowed ...string) error {
 	if slices.Contains(allowed, a.Status) {

@@ -19,6 +19,7 @@
 //   - mails: what clients get
 //   - life: status, note and place of appointments, reminders, requests that expire
 //   - calendar: closures and time off, and the team's time at a glance
+//   - feed: the addresses at which people's own calendars read their appointments
 //   - times: which times are free, and holding one
 //   - bookings: booking, moving, and what clients do behind their link
 //   - team: the people of the team, and handing over

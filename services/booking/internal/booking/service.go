@@ -10,6 +10,7 @@ import (
 	"frontdesk/services/booking/internal/bookings"
 	"frontdesk/services/booking/internal/calendar"
 	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/feed"
 	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/services"
@@ -35,6 +36,7 @@ type rooms struct {
 	appointments *appointments.Room
 	life         *life.Room
 	calendar     *calendar.Room
+	feed         *feed.Room
 	times        *times.Room
 	bookings     *bookings.Room
 	team         *team.Room
@@ -49,11 +51,12 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	mails := mails.New(k, services)
 	life := life.New(k, appointments, mails)
 	calendar := calendar.New(k, staff, appointments)
+	feed := feed.New(k, staff, services, appointments)
 	times := times.New(k, staff, services, appointments)
 	bookings := bookings.New(k, clients, services, appointments, mails, life, times)
 	team := team.New(k, staff, appointments, life)
 	widget := widget.New(k, services)
-	set := operations(k, rooms{staff, services, appointments, life, calendar, times, bookings, team, widget})
+	set := operations(k, rooms{staff, services, appointments, life, calendar, feed, times, bookings, team, widget})
 	return app.Join(
 		app.Room{Name: "booking", Parts: app.Parts{Ops: set, App: &proto.App{Id: appID, Name: "Booking"}}},
 		app.Room{Name: "clients", Parts: clients.Parts()},
@@ -62,6 +65,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "appointments", Parts: appointments.Parts()},
 		app.Room{Name: "life", Parts: life.Parts()},
 		app.Room{Name: "calendar", Parts: calendar.Parts()},
+		app.Room{Name: "feed", Parts: feed.Parts()},
 		app.Room{Name: "times", Parts: times.Parts()},
 		app.Room{Name: "team", Parts: team.Parts()},
 		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},

@@ -190,7 +190,7 @@ func when(t *web.Reader, start, end time.Time) string {
 // calendarFile writes the file that puts the appointment into the client's calendar or takes it out.
 func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record, method ics.Method, manage mail.Link, site services.General) ([]byte, error) {
 	at := a.Shown()
-	e := ics.Event{Method: method, UID: a.ID.String() + "@frontdesk", Sequence: a.Sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
+	e := ics.Event{Method: method, UID: a.UID(), Sequence: a.Sequence, Stamp: now, Start: a.StartsAt, End: a.EndsAt,
 		Summary: a.Terms.Name + " – " + site.Business.Name, Description: t.T("with") + " " + a.StaffName,
 		Location: at.Location, URL: at.MeetingURL, Organizer: ics.Person{Name: site.Business.Name, Email: cmp.Or(site.Business.Email, site.MailFrom)},
 		Attendee: ics.Person{Name: typed(a.Client), Email: address.Key(a.Client.Email)}}

@@ -17,6 +17,7 @@ import (
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/calendar"
 	"frontdesk/services/booking/internal/clients"
+	"frontdesk/services/booking/internal/feed"
 	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/services"
@@ -130,6 +131,9 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in removedStaff, request s
 		return err
 	}
 	if err := calendar.DeleteExceptions(ctx, tx, in.User); err != nil {
+		return err
+	}
+	if err := feed.End(ctx, tx, in.User); err != nil {
 		return err
 	}
 	return p.Leave(ctx, tx, r.Identity, in.Successor, request)

@@ -1015,6 +1015,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/calendar-feeds/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read calendar feed
+         * @description Get the appointments of a person as a calendar, by the address that they were shown: token is its last part, with .ics.
+         *
+         *     Public: it needs no credential.
+         *
+         *     Part of the app `booking`.
+         *
+         *     An address may call it 300 in a minute.
+         */
+        get: operations["read-calendar-feed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/closures": {
         parameters: {
             query?: never;
@@ -3395,6 +3421,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/staff/{user}/calendar-feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get calendar feed
+         * @description Get whether a person's own calendar reads their appointments, and when it last did. Use it when somebody asks why an appointment is not in their own calendar. The address itself is shown once, to who makes it.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        get: operations["get-calendar-feed"];
+        put?: never;
+        /**
+         * Create calendar feed
+         * @description Create the address at which a person's own calendar reads their appointments; one that was there before ends.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        post: operations["create-calendar-feed"];
+        /**
+         * End calendar feed
+         * @description End the address at which a person's own calendar reads their appointments.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        delete: operations["end-calendar-feed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/staff/{user}/connections/{id}": {
         parameters: {
             query?: never;
@@ -4704,6 +4770,23 @@ export interface components {
         Accepted: {
             /** @description The name to sign in with. */
             login: string;
+        };
+        Address: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * @description full shows service, client and place, busy the time alone.
+             * @enum {string}
+             */
+            details: "full" | "busy";
+            /**
+             * Format: date-time
+             * @description When a calendar last read it; null for never.
+             */
+            last_read_at: string | null;
         };
         AfterSubmit: {
             /** @description What visitors read then. */
@@ -7174,6 +7257,17 @@ export interface components {
             /** @description All steps are finished. */
             done: boolean;
         };
+        ShownAddress: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description As it was asked for. */
+            details: string;
+            /** @description What the calendar subscribes to. Who has it reads the appointments, so it is a secret; it is shown only now, and empty in the answer to a repeated call. */
+            url: string;
+        };
         SignatureCheck: {
             /**
              * @description The header that holds the signature.
@@ -7910,6 +8004,8 @@ export interface components {
     headers: {
         /** @description The record's version, for If-Match. */
         ETag: string;
+        /** @description Stands for the bytes of the file, for If-None-Match. */
+        FileTag: string;
         /** @description true if the answer is that of an earlier call with this Idempotency-Key. */
         IdempotentReplayed: string;
         /** @description The id of the call, as sent in X-Request-Id or made here. Errors and logs name it. */
@@ -11473,7 +11569,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of the appointment.
-                 * @example 01a20479-01ce-7e0e-be8f-077cdb802c0e
+                 * @example 01a21781-239b-7a3e-98dc-5afe709984d9
                  */
                 id: components["schemas"]["Id"];
             };
@@ -11481,7 +11577,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /** @example {} */
+                /**
+                 * @example {
+                 *       "reason": "no"
+                 *     }
+                 */
                 "application/json": {
                     /** @description For the team only; never sent to the client. */
                     reason?: string;
@@ -11501,22 +11601,22 @@ export interface operations {
                     /**
                      * @example {
                      *       "booked_for": null,
-                     *       "cancel_reason": "",
+                     *       "cancel_reason": "no",
                      *       "contact": {
-                     *         "email": "0a4f050c@example.com",
-                     *         "id": "0a4f050c-f4c2-4397-898c-fbb6ab1546c5",
+                     *         "email": "ff8ea7d9@example.com",
+                     *         "id": "ff8ea7d9-ab2f-47fa-832f-e660d7f74178",
                      *         "name": "An Peeters",
                      *         "phone": "+32470000000"
                      *       },
-                     *       "created_at": "2026-11-22T18:16:08Z",
-                     *       "ends_at": "2026-11-24T10:00:00Z",
-                     *       "id": "01a20479-01ce-7e0e-be8f-077cdb802c0e",
+                     *       "created_at": "2026-11-26T11:10:00Z",
+                     *       "ends_at": "2026-11-28T10:00:00Z",
+                     *       "id": "01a21781-239b-7a3e-98dc-5afe709984d9",
                      *       "location": "Kerkstraat 1, Gent",
                      *       "location_type": "in_person",
                      *       "meeting_url": "",
                      *       "notes": "",
                      *       "service": {
-                     *         "id": "01a20478-fdf9-7672-843b-c6076b6255ab",
+                     *         "id": "01a21781-232c-7344-9790-77d9059cb90a",
                      *         "name": "Intake"
                      *       },
                      *       "source": "api",
@@ -11524,10 +11624,10 @@ export interface operations {
                      *         "name": "User 102",
                      *         "user_id": 102
                      *       },
-                     *       "starts_at": "2026-11-24T09:00:00Z",
+                     *       "starts_at": "2026-11-28T09:00:00Z",
                      *       "status": "declined",
                      *       "submission": null,
-                     *       "updated_at": "2026-11-22T18:16:08Z"
+                     *       "updated_at": "2026-11-26T10:57:48Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Appointment"];
@@ -14431,6 +14531,83 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrOffApp"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "read-calendar-feed": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the file that you have. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @example xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.ics */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["FileTag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example BEGIN:VCALENDAR
+                     *     VERSION:2.0
+                     *     PRODID:-//Frontdesk//Golang ICS Library
+                     *     METHOD:PUBLISH
+                     *     CALSCALE:GREGORIAN
+                     *     X-WR-CALNAME:Praktijk Jansen
+                     *     REFRESH-INTERVAL;VALUE=DURATION:PT15M
+                     *     X-PUBLISHED-TTL:PT15M
+                     *     BEGIN:VEVENT
+                     *     UID:01a21781-1ef4-76eb-a264-d761c00d8eb7@frontdesk
+                     *     SEQUENCE:0
+                     *     DTSTAMP:20261126T105747Z
+                     *     DTSTART:20261128T090000Z
+                     *     DTEND:20261128T100000Z
+                     *     STATUS:CONFIRMED
+                     *     TRANSP:OPAQUE
+                     *     SUMMARY:Intake – An Peeters
+                     *     LOCATION:Kerkstraat 1\, Gent
+                     *     END:VEVENT
+                     *     END:VCALENDAR
+                     */
+                    "text/calendar": string;
+                };
+            };
+            /** @description It is still what the ETag in If-None-Match stands for. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["FileTag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidParam"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such address, or not any more.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -25876,6 +26053,186 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "get-calendar-feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-26T11:10:00Z",
+                     *       "details": "full",
+                     *       "last_read_at": "2026-11-26T12:10:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person, or no address.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "create-calendar-feed": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "details": "busy"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description full, as when it is left out, shows service, client and place; busy the time alone.
+                     * @enum {string}
+                     */
+                    details?: "full" | "busy";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-26T11:10:00Z",
+                     *       "details": "busy",
+                     *       "url": "http://localhost:8080/v1/calendar-feeds/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.ics"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShownAddress"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "end-calendar-feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person, or no address.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -45,6 +45,9 @@ export function timesChanged(queries: QueryClient) {
 /** Whether the person may change the time of somebody: their own, or as a manager everybody's. */
 export const mayChange = (user: number | null) => can("svc_manage_bookings") && (user === me.user_id || can("svc_manage_crm"))
 
+/** Whether the person may say which calendars read and fill the time of somebody: their own, or with the right to change bookings everybody's. */
+export const mayLink = (user: number) => user === me.user_id || can("svc_manage_bookings", "all")
+
 /** Who comes: the contact, or the one for whom it was booked with the contact's address. */
 export const whoComes = (a: Pick<Appointment, "booked_for" | "contact">) => a.booked_for ?? a.contact.name
 

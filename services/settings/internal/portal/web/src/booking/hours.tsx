@@ -19,7 +19,8 @@ import { Blank, Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { Clash } from "@/kit/use-draft"
-import { closuresQuery, mayChange, staffQuery, timeOffQuery, timesChanged, type Exception, type Member } from "./data"
+import { closuresQuery, mayChange, mayLink, staffQuery, timeOffQuery, timesChanged, type Exception, type Member } from "./data"
+import { CalendarFeed } from "./feed"
 import { useMemberDraft } from "./member"
 import { clockOf, minutesOf, periodWords } from "./wall"
 
@@ -54,6 +55,7 @@ export function Hours() {
                 <Week key={shown.user_id} m={shown} />
                 <TimeOff key={`off-${shown.user_id}`} user={shown.user_id} name={shown.name} />
                 <Online key={`link-${shown.user_id}`} m={shown} />
+                {mayLink(shown.user_id) && <CalendarFeed key={`feed-${shown.user_id}`} m={shown} />}
               </>
             ) : <TimeOff user={null} name={t("booking.business")} />}
           </div>

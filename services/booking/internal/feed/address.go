@@ -1,0 +1,105 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
+)
+
+// What an address shows of appointments.
+const (
+	full = "full" // service, client and place
+	busy = "busy" // the time alone
+)
+
+// address is what is known of an address without its token.
+type address struct {
+	Details    string     `json:"details" enum:"full,busy" doc:"full shows service, client and place, busy the time alone."`
+	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
+	LastReadAt *time.Time `json:"last_read_at" doc:"When a calendar last read it; null for never."`
+}
+
+type ofStaff struct {
+	User int64 `json:"user" minimum:"1"`
+}
+
+// mayHave returns nil for one's own address and, for those who may change everybody's bookings, for anybody's. The error is svc_not_found for
+// a person whom the caller does not see.
+func (r *Room) mayHave(ctx context.Context, tx *db.Tx, user int64) error {
+	if _, err := r.staff.Member(ctx, tx, user); err != nil {
+		return err
+	}
+	if user != tx.Who.UserID && !tx.Who.Can(auth.ManageBookings) {
+		return fault.Forbidden(auth.ManageBookings)
+	}
+	return nil
+}
+
+func (r *Room) get(ctx context.Context, tx *db.Tx, in ofStaff) (a address, err error) {
+	if err := r.mayHave(ctx, tx, in.User); err != nil {
+		return a, err
+	}
+	err = tx.QueryRow(ctx, `select details, created_at, last_read_at from calendar_feed where user_id = $1`, in.User).Scan(&a.Details, &a.CreatedAt, &a.LastReadAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = fault.NotFound("calendar feed")
+	}
+	return a, err
+}
+
+type newAddress struct {
+	User    int64  `json:"user" minimum:"1"`
+	Details string `json:"details" enum:"full,busy" doc:"full, as when it is left out, shows service, client and place; busy the time alone."`
+}
+
+// shownAddress shows the address once.
+type shownAddress struct {
+	URL       string    `json:"url" doc:"What the calendar subscribes to. Who has it reads the appointments, so it is a secret; it is shown only now, and empty in the answer to a repeated call."`
+	Details   string    `json:"details" doc:"As it was asked for."`
+	CreatedAt time.Time `json:"created_at" doc:"When it was made."`
+}
+
+// WithoutSecret is the answer to a repeated call.
+func (a shownAddress) WithoutSecret() any { a.URL = ""; return a }
+
+func (r *Room) create(ctx context.Context, tx *db.Tx, in newAddress) (shownAddress, error) {
+	if err := r.mayHave(ctx, tx, in.User); err != nil {
+		return shownAddress{}, err
+	}
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	token := base64.RawURLEncoding.EncodeToString(secret)
+	a := shownAddress{URL: r.Config.PublicURL + "/v1/calendar-feeds/" + token + suffix, Details: cmp.Or(in.Details, full), CreatedAt: tx.Now}
+	_, err := tx.Exec(ctx, `insert into calendar_feed (user_id, hash, details, created_at) values ($1, $2, $3, $4)
+		on conflict (user_id) do update set hash = excluded.hash, details = excluded.details, created_at = excluded.created_at, last_read_at = null`,
+		in.User, hashOf(token), a.Details, a.CreatedAt)
+	return a, err
+}
+
+func hashOf(token string) []byte {
+	hash := sha256.Sum256([]byte(token))
+	return hash[:]
+}
+
+func (r *Room) end(ctx context.Context, tx *db.Tx, in ofStaff) (op.None, error) {
+	if _, err := r.get(ctx, tx, in); err != nil {
+		return op.None{}, err
+	}
+	return op.None{}, End(ctx, tx, in.User)
+}
+
+// End ends the address of a person, if there is one.
+func End(ctx context.Context, tx *db.Tx, user int64) error {
+	_, err := tx.Exec(ctx, `delete from calendar_feed where user_id = $1`, user)
+	return err
+}
