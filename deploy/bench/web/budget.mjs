@@ -46,10 +46,10 @@ function reach(names, seen = new Set()) {
   return seen
 }
 const scripts = (names) => kB([...reach(names)].reduce((sum, name) => sum + gzipSync(readFileSync(join(portal, chunks[name].file)), { level: 9 }).length, 0))
-const shell = ["src/kit/main.tsx", "src/kit/early.ts", "src/kit/text/en.json"]
+const shell = ["src/app/main.tsx", "src/app/early.ts", "src/kit/text/en.json"]
 line("portal, shell, gzip", scripts(shell), 120, "kB")
 for (const [name, chunk] of Object.entries(chunks)) {
-  const folder = /^src\/(booking|contacts|forms|settings|webhooks)\/[a-z-]+\.tsx$/.exec(name)?.[1]
+  const folder = /^src\/(?!api|kit|app)([a-z]+)\/[a-z-]+\.tsx$/.exec(name)?.[1]
   if (chunk.isDynamicEntry && folder) line(`portal, first route ${name.slice(4)}, gzip`, scripts([...shell, name, `src/${folder}/text/en.json`]), 220, "kB")
 }
 

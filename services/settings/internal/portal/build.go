@@ -11,8 +11,8 @@ import (
 
 // The sources of the scripts that the page names.
 const (
-	program = "src/kit/main.tsx"
-	early   = "src/kit/early.ts"
+	program = "src/app/main.tsx"
+	early   = "src/app/early.ts"
 )
 
 // build names the files that the page loads, below /_ui/portal/.

@@ -10,8 +10,8 @@ import (
 func TestAPageNamesTheFilesOfItsScreenOnce(t *testing.T) {
 	b := readBuild(fstest.MapFS{
 		"dist/manifest.json": {Data: []byte(`{
-			"src/kit/main.tsx": {"file": "main.js", "imports": ["_shell.js"]},
-			"src/kit/early.ts": {"file": "early.js"},
+			"src/app/main.tsx": {"file": "main.js", "imports": ["_shell.js"]},
+			"src/app/early.ts": {"file": "early.js"},
 			"_shell.js": {"file": "shell.js", "imports": ["_runtime.js"], "css": ["shell.css"]},
 			"_runtime.js": {"file": "runtime.js"},
 			"src/kit/text/nl.json": {"file": "kit-nl.js"},

@@ -42,8 +42,8 @@ function closure(f, all = new Set()) {
   return all
 }
 
-const always = closure(join(src, "kit/main.tsx"))
-const screens = new Set([...modules].filter(([f]) => /routes\.ts$|root\.tsx$/.test(f)).flatMap(([, m]) => m.later))
+const always = closure(join(src, "app/main.tsx"))
+const screens = new Set(modules.get(join(src, "app/screens.ts")).later)
 for (const screen of screens) {
   const loaded = closure(screen)
   // Parts of a screen that come later find what the screen has loaded.

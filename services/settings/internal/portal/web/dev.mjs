@@ -15,7 +15,7 @@ await build({ logLevel: "warn", build: { watch: {} } })
 /** The page with the names of the files that were built last. */
 function current(page) {
   const chunks = JSON.parse(readFileSync(new URL("manifest.json", dist)))
-  const main = chunks["src/kit/main.tsx"]
+  const main = chunks["src/app/main.tsx"]
   const styles = [...(main.imports ?? []).flatMap((i) => chunks[i].css ?? []), ...(main.css ?? [])]
   return page
     .replace(/<link rel="(stylesheet|modulepreload)"[^>]*>\s*/g, "")

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vite"
+import { modules, page } from "./modules.mjs"
 import { brotli, worthCompressing } from "../../../../../libs/web/brotli.mjs"
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
@@ -30,37 +31,33 @@ const compress = {
 }
 
 // The server names the files of a screen in the page, so that they load beside the shell, and the first calls of the API: the screens
-// of routes.ts by path, with whom they are open to, and how src/kit/first.json says that they begin.
+// of src/app/screens.ts by path, with whom they are open to, and how they begin.
 const screens = {
   name: "screens",
-  generateBundle() {
-    const found = {}
-    const begins = JSON.parse(readFileSync(here("src/kit/first.json"), "utf8"))
-    const titles = (key) => Object.fromEntries(["en", "nl", "fr", "de"].map((language) => [language, JSON.parse(readFileSync(here(`src/${key.startsWith("nav.") ? "kit" : key.split(".")[0]}/text/${language}.json`), "utf8"))[key]]))
-    for (const { name: folder } of readdirSync(here("src"), { withFileTypes: true }).filter((e) => e.isDirectory())) {
-      for (const file of ["routes.ts", "root.tsx"].filter((f) => readdirSync(here("src/" + folder)).includes(f))) {
-        const text = readFileSync(here(`src/${folder}/${file}`), "utf8")
-        const routes = text.split("= createRoute(").length + text.split(/^  createRoute\(/m).length - 2
-        const before = Object.keys(found).length
-        for (const [, path, on, may, sees, app, module, , others] of text.matchAll(/path: "([^"]+)",(?:(?!createRoute)[^])*?guard\((?:"(\w+)"|undefined)?(?:, "(\w+)")?(?:, "(\w+)")?\),(?:(?!createRoute)[^])*?screen\("(\w+)", \(\) => import\("(?:\.|@\/\w+)\/([\w-]+)"\), "(\w+)"((?:, "\w+")*)\)/g)) {
-          const { title, calls = [] } = begins[path] ?? {}
-          found[path] = { screen: `src/${app}/${module}.tsx`, texts: [app, ...(others.match(/\w+/g) ?? [])].map((folder) => `src/${folder}/text/`), app: on, may, sees, calls, titles: title && titles(title) }
-        }
-        if (Object.keys(found).length - before !== routes) throw new Error(`${folder}/${file} has a route whose screen cannot be read here`)
-      }
-    }
-    for (const path of Object.keys(begins)) if (!found[path]) throw new Error(`src/kit/first.json has ${path}, which is no route`)
-    this.emitFile({ type: "asset", fileName: "screens.json", source: JSON.stringify(found, null, 1) })
+  enforce: "pre",
+  // The server alone needs how a screen begins.
+  transform: (code, id) => (id.endsWith("/src/app/screens.ts") ? code.replace(/ (calls: \[[^\]]*\]|heading: "[^"]*"),?/g, "") : undefined),
+  async generateBundle() {
+    page()
+    const text = (key, language) => JSON.parse(readFileSync(here(`src/${key.startsWith("nav.") ? "kit" : key.split(".")[0]}/text/${language}.json`), "utf8"))[key]
+    const titles = (key) => Object.fromEntries(["en", "nl", "fr", "de"].map((language) => [language, text(key, language)]))
+    const found = (await modules("app/screens")).screens.map(({ options: { staticData: { screen } } }) => {
+      const { path, app, can: may, sees, calls = [], label, heading = label, folder, texts = [] } = screen
+      // The program of a screen is known by its import.
+      const [, program] = /"[^"]*?(\w+\/[\w-]+)(?:\.tsx)?"/.exec(screen.load)
+      return [path, { screen: `src/${program}.tsx`, texts: [folder, ...texts].map((f) => `src/${f}/text/`), app, may, sees, calls, titles: heading && titles(heading) }]
+    })
+    this.emitFile({ type: "asset", fileName: "screens.json", source: JSON.stringify(Object.fromEntries(found), null, 1) })
   },
 }
 
-// The modules that every page loads are one file: it compresses better than several. kit/main stays outside: a browser that needs a stack of its
+// The modules that every page loads are one file: it compresses better than several. app/main stays outside: a browser that needs a stack of its
 // first calls would read the whole file of the shell once more.
-const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|src\/(api\/(client|fault|key|version)|kit\/(router|queries|choice|root|shell|start|text|once|late|media|places|states|toast|problem|session|theme|keys|button|app)\.ts)/
+const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|src\/(api\/(client|fault|key|version)|app\/(router|screens|session|shell|texts)|kit\/(button|head|keys|late|media|once|place|problem|queries|search|start|states|text)\.ts)/
 
 // The modules that most screens load are a second file: a request costs a slow phone more than a few bytes that a screen does not need.
 // What only records and dialogs need is a third: no list and no calendar waits for it.
-const parts = /node_modules\/(lucide-react|@tanstack)\/|src\/(kit\/(dates|list|panel|screens|search)|settings\/documents)\.tsx?/
+const parts = /node_modules\/(lucide-react|@tanstack)\/|src\/kit\/(dates|list|panel)\.tsx?/
 const edit = /src\/(kit\/(copy|detail|dialog|draft|use-draft|form)|api\/attempts)\.tsx?/
 
 export default defineConfig({
@@ -78,9 +75,9 @@ export default defineConfig({
     target: ["chrome123", "firefox120", "safari17.5"],
     reportCompressedSize: false,
     rollupOptions: {
-      input: [here("src/kit/main.tsx"), here("src/kit/early.ts")],
+      input: [here("src/app/main.tsx"), here("src/app/early.ts")],
       // The shell names every file, so names are short.
-      output: { chunkFileNames: "assets/[hash:8].js", codeSplitting: { groups: [{ name: "shell", test: shell, priority: 2 }, { name: "parts", test: parts, minShareCount: 3, priority: 1 }, { name: "edit", test: edit, minShareCount: 2, priority: 1 }] } },
+      output: { chunkFileNames: "assets/[hash:7].js", assetFileNames: "assets/[hash:7][extname]", codeSplitting: { groups: [{ name: "shell", test: shell, priority: 2 }, { name: "toast", test: /src\/kit\/toast/, priority: 2 }, { name: "parts", test: parts, minShareCount: 3, priority: 1 }, { name: "edit", test: edit, minShareCount: 2, priority: 1 }] } },
     },
   },
 })

@@ -1,5 +1,5 @@
-// The house has one direction: api below kit below the folders of the screens, and no file that needs itself by a detour. Dynamic imports and
-// types count.
+// The house has one direction: api, kit, the folders of the screens, app. A folder of screens knows no other but team, and no file needs
+// itself by a detour. Dynamic imports and types count.
 import assert from "node:assert/strict"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -14,22 +14,20 @@ function needs(file) {
   const text = readFileSync(join(src, file), "utf8")
   return [...text.matchAll(/(?:^(?:import|export)\b[^"]*|\bimport\()"([.@]\/?[^"]*)"/gm)].flatMap(([, path]) => {
     const at = path.startsWith("@/") ? join(src, path.slice(2)) : join(src, dirname(file), path)
-    const found = [".ts", ".tsx", ""].map((end) => at + end).find((p) => /\.tsx?$/.test(p) && existsSync(p))
+    const found = [".ts", ".tsx", ""].map((end) => at + end).find((p) => /\.(tsx?|json|css)$/.test(p) && existsSync(p))
     return found?.startsWith(src) && !found.endsWith(".d.ts") ? [relative(src, found)] : []
   })
 }
 
-/** Files that put the screens together: they need every folder. */
-const app = ["kit/main.tsx", "kit/router.tsx", "kit/places.ts", "kit/palette.tsx", "kit/screens.ts", "kit/root.tsx"]
-/** Folders of screens that others build upon. */
-const below = { settings: ["booking"], forms: ["contacts"], webhooks: ["booking", "contacts", "forms"] }
+const folder = (file) => file.split("/")[0]
+const screens = new Set(files.map(folder).filter((f) => !["api", "kit", "app"].includes(f)))
 
 test("no file needs itself", () => {
   const done = new Set()
   const walk = (file, way) => {
     assert.ok(!way.includes(file), [...way.slice(way.indexOf(file)), file].join(" -> "))
     if (done.has(file)) return
-    for (const next of arrows.get(file)) walk(next, [...way, file])
+    for (const next of arrows.get(file) ?? []) walk(next, [...way, file])
     done.add(file)
   }
   for (const file of files) walk(file, [])
@@ -38,9 +36,10 @@ test("no file needs itself", () => {
 test("arrows go down", () => {
   const wrong = []
   for (const [file, all] of arrows) {
-    const folder = file.split("/")[0]
-    const may = { api: ["api"], kit: ["api", "kit"] }[folder] ?? ["api", "kit", folder, ...(below[folder] ?? [])]
-    for (const next of all) if (!app.includes(file) && !may.includes(next.split("/")[0])) wrong.push(`${file} -> ${next}`)
+    const own = folder(file)
+    const may = { api: ["api"], kit: ["api", "kit"], team: ["api", "kit", "team"], app: ["api", "kit", "app", ...screens] }[own] ?? ["api", "kit", "team", own]
+    for (const next of all) if (!may.includes(folder(next))) wrong.push(`${file} -> ${next}`)
   }
   assert.deepEqual(wrong, [])
+  assert.ok(screens.size > 4, "the folders were read")
 })

@@ -1,15 +1,13 @@
 // What the screens of booking load, with the keys under which it is cached.
-import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query"
+import { queryOptions, type QueryClient } from "@tanstack/react-query"
 import { api, take, type Schema } from "@/api/client"
-import { can, me, start } from "@/kit/start"
+import { can, start } from "@/kit/start"
 import { once } from "@/kit/once"
-import { locale, number, t } from "@/kit/text"
+import { locale, number } from "@/kit/text"
 
 export type Appointment = Schema<"Appointment">
 export type Service = Schema<"BookableService">
-export type Member = Schema<"BookingStaffMember">
 export type Slot = Schema<"Slot">
-export type Exception = Schema<"Exception">
 export type Status = "pending" | "confirmed" | "declined" | "cancelled" | "completed" | "no_show" | "pending_payment"
 export type PlaceKind = "in_person" | "client" | "phone" | "online"
 
@@ -17,36 +15,17 @@ export const appointmentKey = (id: string) => ["appointments", "one", id]
 export const appointmentQuery = (id: string) => queryOptions({ queryKey: appointmentKey(id), queryFn: () => take(api.GET("/appointments/{id}", { params: { path: { id } } })) })
 export const serviceKey = (id: string) => ["services", "one", id]
 export const serviceQuery = (id: string) => queryOptions({ queryKey: serviceKey(id), queryFn: () => take(api.GET("/services/{id}", { params: { path: { id } } })) })
-export const servicesQuery = (archived: boolean) =>
-  queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => (await take(api.GET("/services", { params: { query: { include_archived: archived } } }))).items, staleTime: 60_000 })
-export const staffQuery = queryOptions({ queryKey: ["staff", "list"], queryFn: async () => (await take(api.GET("/staff"))).items, staleTime: 60_000 })
 export const settingsQuery = queryOptions({ queryKey: ["settings", "booking"], queryFn: () => take(api.GET("/settings/booking")), staleTime: 60_000 })
-export const closuresQuery = queryOptions({ queryKey: ["time-off", "list", null], queryFn: async () => (await take(api.GET("/closures"))).items, staleTime: 60_000 })
-export const timeOffQuery = (user: number) =>
-  queryOptions({ queryKey: ["time-off", "list", user], queryFn: async () => (await take(api.GET("/staff/{user}/exceptions", { params: { path: { user } } }))).items, staleTime: 60_000 })
 
 /** Closures, time off and extra hours of everybody in a period. */
 export const exceptionsQuery = (from: string, to: string, staff?: string) =>
   queryOptions({ queryKey: ["time-off", "period", from, to, staff ?? ""], queryFn: async ({ signal }) => (await take(api.GET("/exceptions", { params: { query: { from, to, ...(staff && { staff }) } }, signal }))).items, staleTime: 60_000 })
-
-export const useStaff = () => useQuery(staffQuery).data ?? []
 
 /** After an appointment has changed: lists, calendar, free times and the overview load again. */
 export function appointmentsChanged(queries: QueryClient, a?: Appointment) {
   if (a) queries.setQueryData(appointmentKey(a.id), a)
   for (const key of [["appointments", "list"], ["calendar"], ["slots"], ["overview"], ["contacts", "timeline"]]) void queries.invalidateQueries({ queryKey: key })
 }
-
-/** After working hours, time off or a closure have changed. */
-export function timesChanged(queries: QueryClient) {
-  for (const key of [["staff"], ["time-off"], ["calendar"], ["slots"]]) void queries.invalidateQueries({ queryKey: key })
-}
-
-/** Whether the person may change the time of somebody: their own, or as a manager everybody's. */
-export const mayChange = (user: number | null) => can("svc_manage_bookings") && (user === me.user_id || can("svc_manage_crm"))
-
-/** Whether the person may say which calendars read and fill the time of somebody: their own, or with the right to change bookings everybody's. */
-export const mayLink = (user: number) => user === me.user_id || can("svc_manage_bookings", "all")
 
 /** Who comes: the contact, or the one for whom it was booked with the contact's address. */
 export const whoComes = (a: Pick<Appointment, "booked_for" | "contact">) => a.booked_for ?? a.contact.name
@@ -63,13 +42,6 @@ export function actionsOf(a: Appointment) {
 export const statusLook: Record<string, string> = { pending: "warn", confirmed: "good", declined: "bad", cancelled: "bad", completed: "accent", no_show: "bad", pending_payment: "warn" } satisfies Record<Status, string>
 export const allStatuses: Status[] = ["pending", "confirmed", "completed", "no_show", "cancelled", "declined"]
 export const placeKinds: PlaceKind[] = ["in_person", "client", "phone", "online"]
-
-/** Minutes in words: "45 min", "1 h 30 min", "2 days". */
-export function durationText(minutes: number): string {
-  if (minutes > 0 && minutes % 1440 === 0) return t("booking.days", { n: minutes / 1440 })
-  const hours = Math.floor(minutes / 60)
-  return [hours > 0 && t("booking.h", { n: hours }), (minutes % 60 > 0 || hours === 0) && t("booking.min", { n: minutes % 60 })].filter(Boolean).join(" ")
-}
 
 const money = (minimumFractionDigits: number) => once(() => new Intl.NumberFormat(locale, { style: "currency", currency: start.currency, minimumFractionDigits }))
 const [whole, exact] = [money(0), money(2)]

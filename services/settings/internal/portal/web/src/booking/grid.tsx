@@ -5,7 +5,7 @@ import "./grid.css"
 import { createCalendar, destroyCalendar, Interaction, ResourceTimeGrid, TimeGrid, type Calendar } from "@event-calendar/core"
 import { useEffect, useRef } from "react"
 import { locale } from "@/kit/text"
-import { offsetNow, wallPlus } from "./wall"
+import { offsetNow, wallPlus } from "@/kit/wall"
 
 /** An appointment or a stretch of time in the grid. start and end are on the wall. */
 export type Block = {

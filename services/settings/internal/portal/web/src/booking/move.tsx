@@ -12,8 +12,9 @@ import { Dialog } from "@/kit/dialog"
 import { saying } from "@/kit/problem"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
-import { appointmentsChanged, serviceQuery, useStaff, type Appointment, type Slot } from "./data"
+import { appointmentsChanged, serviceQuery, type Appointment, type Slot } from "./data"
 import { Times, type Chosen } from "./times"
+import { useStaff } from "@/team/data"
 
 /** to is a time that was chosen before, such as by dragging. */
 export function MoveDialog({ a, to, onClose }: { a: Appointment; to?: Chosen; onClose: () => void }) {

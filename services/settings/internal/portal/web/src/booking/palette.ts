@@ -1,7 +1,8 @@
 import { CalendarClock } from "lucide-react"
 import { api, take } from "@/api/client"
-import type { Source } from "@/kit/app"
-import { addDays, dayText, timeText, today } from "@/kit/dates"
+import type { Source } from "@/kit/place"
+import { dayText, timeText, today } from "@/kit/dates"
+import { addDays } from "@/kit/wall"
 
 /** Appointments of the people whom the words fit: those from today on, the soonest first. */
 export const bookingSources: Source[] = [

@@ -7,13 +7,15 @@ import { api, ifMatch, take } from "@/api/client"
 import { Button } from "@/kit/button"
 import { CheckField, Form, SaveBar, SelectField, TextArea, TextField, useDraftForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
-import { Head } from "@/kit/shell"
+import { Head } from "@/kit/head"
 import { can, on, start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
-import { durationText, placeKinds, serviceKey, serviceQuery, settingsQuery, staffQuery, type PlaceKind, type Service as Record } from "./data"
+import { placeKinds, serviceKey, serviceQuery, settingsQuery, type PlaceKind, type Service as Record } from "./data"
+import { staffQuery } from "@/team/data"
+import { durationText } from "@/kit/dates"
 
 const route = getRouteApi("/services/$id")
 
@@ -98,7 +100,7 @@ function Edit({ s }: { s?: Record }) {
                 <SelectField name="confirmation" label={t("booking.confirmation")} options={(["auto", "review"] as const).map((value) => ({ value, label: t(`booking.confirmation.${value}`) }))} />
                 {on("forms") && <SelectField name="form_id" label={t("booking.form")} help={chosen && !form_id ? t("booking.default_now", { value: chosen.name }) : undefined} number options={[{ value: "", label: t("booking.default") }, ...forms.map((f) => ({ value: String(f.id), label: f.name }))]} />}
                 <TextField name="min_notice_min" label={t("booking.notice")} help={<Default own={d.min_notice_min} value={settings && durationText(settings.min_notice_min)} unit={t("booking.minutes")} />} number placeholder={settings && String(settings.min_notice_min)} />
-                <TextField name="max_advance_days" label={t("booking.advance")} help={<Default own={d.max_advance_days} value={settings && t("booking.days", { n: settings.max_advance_days })} unit={t("booking.in_days")} />} number placeholder={settings && String(settings.max_advance_days)} />
+                <TextField name="max_advance_days" label={t("booking.advance")} help={<Default own={d.max_advance_days} value={settings && t("duration.days", { n: settings.max_advance_days })} unit={t("booking.in_days")} />} number placeholder={settings && String(settings.max_advance_days)} />
               </div>
             </Panel>
             <Panel title={t("booking.buffers")}>

@@ -5,12 +5,15 @@ import { useRef } from "react"
 import { BriefcaseBusiness, Plus } from "lucide-react"
 import { ButtonLink } from "@/kit/button"
 import { Total, useWalk } from "@/kit/list"
-import { Head, initials } from "@/kit/shell"
+import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
-import { durationText, priceText, servicesQuery, useStaff, type Service } from "./data"
+import { priceText, type Service } from "./data"
 import { Place } from "./marks"
+import { servicesQuery } from "@/kit/records"
+import { useStaff } from "@/team/data"
+import { durationText } from "@/kit/dates"
 
 const route = getRouteApi("/services")
 

@@ -4,12 +4,12 @@ import { ChevronLeft, ChevronRight, TriangleAlert } from "lucide-react"
 import { useEffect, useRef, useState, type KeyboardEvent } from "react"
 import { api, take } from "@/api/client"
 import { Button } from "@/kit/button"
-import { addDays, dayLongText, dayOf, elsewhere, timeText, today } from "@/kit/dates"
+import { dayLongText, dayOf, dayWords, elsewhere, timeText, today } from "@/kit/dates"
+import { addDays, momentOf, sameMoment, wallOf } from "@/kit/wall"
 import { once } from "@/kit/once"
 import { start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
-import { dayWords, momentOf, wallOf, sameMoment } from "./wall"
 
 /** A time that somebody chose. staff is null for whoever is free; outside is a time that the free times do not list. */
 export type Chosen = { starts_at: string; staff: number | null; outside: boolean }

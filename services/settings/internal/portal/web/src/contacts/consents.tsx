@@ -9,10 +9,10 @@ import { Form, text, TextField, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { contactKey, type Contact } from "./data"
+import { type Contact } from "./data"
 import { Marketing } from "./marks"
-import { nameOf } from "./name"
 import { timelineKey } from "./timeline"
+import { contactKey, nameOf } from "@/kit/records"
 
 /** Whether the person gets marketing mails, what they agreed to, and the question that only they can answer. */
 export function Consents({ c, readOnly }: { c: Contact; readOnly: boolean }) {

@@ -7,13 +7,14 @@ import { agoText } from "@/kit/dates"
 import { late } from "@/kit/late"
 import { Choice, List, SearchField, Tools, Total, useList, type Column } from "@/kit/list"
 import { countFilters } from "@/kit/search"
-import { Head, initials } from "@/kit/shell"
+import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
 import { t } from "@/kit/text"
-import { statuses, subscriptions, useFields, useSources, useTags, useTeam, valueText, type Contact } from "./data"
+import { statuses, subscriptions, useFields, useSources, valueText, type Contact } from "./data"
 import { Status } from "./marks"
-import { nameOf } from "./name"
 import { Restore } from "./restore"
+import { useTags, nameOf } from "@/kit/records"
+import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/contacts")
 const NewContact = late(() => import("./new-contact").then((m) => ({ default: m.NewContact })))

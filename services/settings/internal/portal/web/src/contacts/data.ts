@@ -7,18 +7,13 @@ export type Contact = Schema<"Contact">
 export type Organization = Schema<"Organization">
 export type CustomField = Schema<"Field">
 
-export const contactKey = (id: string) => ["contacts", "one", id]
 export const organizationKey = (id: string) => ["organizations", "one", id]
 
-export const contactQuery = (id: string) => queryOptions({ queryKey: contactKey(id), queryFn: () => take(api.GET("/contacts/{id}", { params: { path: { id } } })) })
 export const organizationQuery = (id: string) => queryOptions({ queryKey: organizationKey(id), queryFn: () => take(api.GET("/organizations/{id}", { params: { path: { id } } })) })
 
 /** One array, so that what depends on it stands still until there is another. */
 const none: never[] = []
 
-/** People who can own contacts. */
-export const useTeam = () => useQuery({ queryKey: ["team"], queryFn: () => take(api.GET("/team")), staleTime: 5 * 60_000, select: (l) => l.items }).data ?? none
-export const useTags = () => useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), staleTime: 60_000, select: (l) => l.items.filter((x) => !x.changing?.deleting) }).data ?? none
 export const useSources = () => useQuery({ queryKey: ["sources"], queryFn: () => take(api.GET("/contacts/sources")), staleTime: 60_000, select: (l) => l.items }).data ?? none
 export const useFields = (entity: "contact" | "organization") =>
   useQuery({ queryKey: ["fields", entity], queryFn: () => take(api.GET("/fields", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items }).data ?? none

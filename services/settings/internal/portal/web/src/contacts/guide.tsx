@@ -7,7 +7,7 @@ import { Button } from "@/kit/button"
 import { Checks, setupQuery } from "@/kit/checks"
 import { momentText, today } from "@/kit/dates"
 import { Panel } from "@/kit/panel"
-import { screens } from "@/kit/screens"
+import { usePlaces, type Place } from "@/kit/place"
 import { can, me, on, start } from "@/kit/start"
 import { t, type Key } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
@@ -28,7 +28,7 @@ const steps: Step[] = [
   { text: "contacts.setup_sharing", to: "/settings/telemetry", done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
 ]
 
-const isOwn = (s: Step) => (s.to === undefined ? on("booking") && can("svc_manage_bookings") : screens.some((p) => p.to === s.to))
+const isOwn = (s: Step, places: Place[]) => (s.to === undefined ? on("booking") && can("svc_manage_bookings") : places.some((p) => p.to === s.to))
 
 /** The booking page at the host where the person is. */
 const bookingPage = new URL(start.portal).pathname.replace(/\/$/, "") + "/book"
@@ -37,7 +37,8 @@ const bookingPage = new URL(start.portal).pathname.replace(/\/$/, "") + "/book"
 export function Guide() {
   const queries = useQueryClient()
   const setup = useQuery(setupQuery).data
-  const own = steps.filter(isOwn)
+  const places = usePlaces()
+  const own = steps.filter((s) => isOwn(s, places))
   const shown = setup !== undefined && !setup.dismissed && !setup.done && own.length > 0
   // A visitor's booking is heard of as any other change, so that it shows while somebody looks.
   const key = (s: Step) => (s.to === undefined ? ["appointments", "list", "guide"] : ["setup", "step", s.to])

@@ -11,14 +11,15 @@ import { Form, SelectField, TextField, useForm, useProblem } from "@/kit/form"
 import { late } from "@/kit/late"
 import { Panel } from "@/kit/panel"
 import { why } from "@/kit/problem"
-import { Head } from "@/kit/shell"
+import { Head } from "@/kit/head"
 import { Failed, Skeleton } from "@/kit/states"
 import { number, t } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
 import { useUnsavedGuard } from "@/kit/use-draft"
-import { useFields, useTags } from "./data"
+import { useFields } from "./data"
 import { importKey, importWhy, running, targets, type ImportRecord } from "./import-data"
 import { ImportStatus } from "./imports"
+import { useTags } from "@/kit/records"
 
 const route = getRouteApi("/import/$id")
 

@@ -12,9 +12,8 @@ import { Picker, type Choice } from "@/kit/picker"
 import { Failed } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { contactKey } from "./data"
-import { findContacts, findOrganizations } from "./find"
 import { timelineKey } from "./timeline"
+import { contactKey, findContacts, findOrganizations } from "@/kit/records"
 
 type Linked = Schema<"Link">
 type Side = "contacts" | "organizations"

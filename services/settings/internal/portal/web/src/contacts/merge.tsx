@@ -10,10 +10,9 @@ import { saying } from "@/kit/problem"
 import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr, type Key } from "@/kit/text"
 import { toast } from "@/kit/toast"
-import { contactKey, contactQuery, organizationKey, organizationQuery, valueText } from "./data"
-import { findContacts, findOrganizations } from "./find"
-import { nameOf } from "./name"
+import { organizationKey, organizationQuery, valueText } from "./data"
 import { timelineKey } from "./timeline"
+import { contactKey, contactQuery, findContacts, findOrganizations, nameOf } from "@/kit/records"
 
 type Kind = "contacts" | "organizations"
 const rows = {

@@ -9,8 +9,9 @@ import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
 import { me } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
-import { contactKey, statuses, useTeam } from "./data"
-import { nameOf } from "./name"
+import { statuses } from "./data"
+import { contactKey, nameOf } from "@/kit/records"
+import { useTeam } from "@/team/data"
 
 /** Makes a contact. An address that somebody has already leads to that contact instead. */
 export function NewContact({ onClose }: { onClose: () => void }) {

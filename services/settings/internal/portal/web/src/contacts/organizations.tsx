@@ -7,11 +7,12 @@ import { agoText } from "@/kit/dates"
 import { late } from "@/kit/late"
 import { Choice, List, SearchField, Tools, Total, useList, type Column } from "@/kit/list"
 import { countFilters } from "@/kit/search"
-import { Head, initials } from "@/kit/shell"
+import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
 import { number, t } from "@/kit/text"
-import { useTeam, type Organization } from "./data"
+import { type Organization } from "./data"
 import { Restore } from "./restore"
+import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/organizations")
 const NewOrganization = late(() => import("./new-organization").then((m) => ({ default: m.NewOrganization })))

@@ -1,6 +1,6 @@
 import { Building2, UserRound } from "lucide-react"
-import type { Source } from "@/kit/app"
-import { findContacts, findOrganizations } from "./find"
+import type { Source } from "@/kit/place"
+import { findContacts, findOrganizations } from "@/kit/records"
 
 export const contactSources: Source[] = [
   {

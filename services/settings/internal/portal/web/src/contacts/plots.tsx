@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { api, take } from "@/api/client"
-import { addDays, startOfDay, today } from "@/kit/dates"
+import { today } from "@/kit/dates"
+import { addDays, startOfDay } from "@/kit/wall"
 import { Panel } from "@/kit/panel"
 import { Shares, Weeks } from "@/kit/plot"
 import { once } from "@/kit/once"

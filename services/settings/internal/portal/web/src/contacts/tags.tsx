@@ -1,7 +1,7 @@
 import { X } from "lucide-react"
 import { useId, useState } from "react"
 import { t } from "@/kit/text"
-import { useTags } from "./data"
+import { useTags } from "@/kit/records"
 
 /** Tags that come and go at once. */
 export function Tags({ tags, readOnly, onChange }: { tags: string[]; readOnly: boolean; onChange: (tags: string[]) => void }) {

@@ -10,11 +10,9 @@ export type Kind = "field" | "heading" | "paragraph" | "consent"
 export type Submission = Schema<"Submission">
 export type CustomField = Schema<"Field">
 
-const formsQuery = queryOptions({ queryKey: ["forms", "list"], queryFn: async () => (await take(api.GET("/forms"))).items, staleTime: 30_000 })
 export const formKey = (id: number) => ["forms", "one", String(id)]
 export const formQuery = (id: number) => queryOptions({ queryKey: formKey(id), queryFn: () => take(api.GET("/forms/{id}", { params: { path: { id } } })) })
 export const submissionKey = (id: string) => ["submissions", "one", id]
-export const useForms = () => useQuery(formsQuery).data ?? []
 
 /** The custom fields that a question can be about. */
 export const useFields = () =>

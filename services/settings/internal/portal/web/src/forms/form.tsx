@@ -11,19 +11,19 @@ import { CheckField, Field, Form, SaveBar, SelectField, TextArea, TextField, use
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Weeks } from "@/kit/plot"
-import { Head } from "@/kit/shell"
+import { Head } from "@/kit/head"
 import { can } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
-import { useTeam } from "@/contacts/data"
 import { formChanged, formKey, formQuery, own, people, useFields, type Definition, type Element, type FormRecord, type Kind } from "./data"
 import { ElementCard, kinds } from "./element"
 import { Embed } from "./embed"
 import { useFormActions } from "./forms"
 import { FormStatus } from "./marks"
 import { Preview } from "./preview"
+import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/forms/$id")
 

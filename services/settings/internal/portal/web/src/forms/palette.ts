@@ -1,6 +1,6 @@
 import { FileText } from "lucide-react"
 import { api, take } from "@/api/client"
-import type { Source } from "@/kit/app"
+import type { Source } from "@/kit/place"
 import { plain } from "@/kit/plain"
 
 export const formSources: Source[] = [

@@ -1,4 +1,5 @@
-// Days are texts "2026-11-24" on the business's calendar; moments are ISO texts in UTC, shown on the business's clock.
+// Days are texts "2026-11-24" on the business's calendar; moments are ISO texts in UTC, shown on the business's clock. To count with them
+// is kit/wall's.
 import { start } from "./start"
 import { once } from "./once"
 import { locale, t } from "./text"
@@ -23,27 +24,29 @@ export const momentText = (moment: string) => formats.moment().format(new Date(m
 export const timeRange = (from: string, to: string) => `${timeText(from)} – ${timeText(to)}`
 
 const calendar = once(() => new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" }))
-const wall = once(() => new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short", timeStyle: "medium", hourCycle: "h23" }))
 
 /** The day of a moment on the business's calendar. */
 export const dayOf = (moment: string): string => calendar().format(new Date(moment))
 export const today = () => dayOf(new Date().toISOString())
+export const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3, 5))
+export const clockOf = (minutes: number): string => `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`
 
-export function addDays(day: string, n: number): string {
-  const d = new Date(`${day}T00:00:00Z`)
-  d.setUTCDate(d.getUTCDate() + n)
-  return d.toISOString().slice(0, 10)
-}
+const inUTC = (o: Intl.DateTimeFormatOptions) => once(() => new Intl.DateTimeFormat(locale, { ...o, timeZone: "UTC" }))
+const longDay = inUTC({ weekday: "long", day: "numeric", month: "long" })
+const shortDay = inUTC({ day: "numeric", month: "short", year: "numeric" })
+const midnight = (day: string) => new Date(`${day}T00:00:00Z`)
 
-/** The moment at which a day begins on the business's clock. */
-export function startOfDay(day: string): string {
-  // The offset at noon UTC of the day, refined once: a change of the clock lies between at most.
-  let at = Date.parse(`${day}T00:00:00Z`)
-  for (let i = 0; i < 2; i++) {
-    const shown = wall().format(new Date(at)).replace(", ", "T")
-    at -= Date.parse(`${shown}Z`) - Date.parse(`${day}T00:00:00Z`)
-  }
-  return new Date(at).toISOString()
+/** A day "2026-11-24" in words: "Tuesday 24 November". */
+export const dayWords = (day: string): string => longDay().format(midnight(day))
+
+/** Days from one to another in words: "24 – 26 Nov 2026". */
+export const periodWords = (from: string, to: string): string => shortDay().formatRange(midnight(from), midnight(to))
+
+/** Minutes in words: "45 min", "1 h 30 min", "2 days". */
+export function durationText(minutes: number): string {
+  if (minutes > 0 && minutes % 1440 === 0) return t("duration.days", { n: minutes / 1440 })
+  const hours = Math.floor(minutes / 60)
+  return [hours > 0 && t("duration.h", { n: hours }), (minutes % 60 > 0 || hours === 0) && t("duration.min", { n: minutes % 60 })].filter(Boolean).join(" ")
 }
 
 /** How long ago a moment was, or in how long it is: "5 min. ago", "in 20 sec.", "yesterday", or its date beyond a week. */

@@ -1,38 +1,24 @@
-// Texts in four languages. Each folder has text/<language>.json, whose keys begin with the folder's name; a screen's texts load
-// with its program. English gives the keys their types, and texts.test.mjs holds the other languages to it.
-import type booking from "@/booking/text/en.json"
-import type contacts from "@/contacts/text/en.json"
-import type forms from "@/forms/text/en.json"
-import type settings from "@/settings/text/en.json"
-import type webhooks from "@/webhooks/text/en.json"
-import type kit from "./text/en.json"
+// Texts in four languages. English gives the keys their types, and text.mjs holds the other languages to it.
 import { once } from "./once"
 import { start } from "./start"
 
-type Texts = typeof kit & typeof contacts & typeof booking & typeof forms & typeof webhooks & typeof settings
+import type kit from "./text/en.json"
+
+/** The texts of all folders by key; app/texts.ts adds those of the folders of screens. */
+export interface Texts extends Kit {}
+type Kit = typeof kit
 type Plural<K> = K extends `${infer Base}_one` ? Base : never
 
 /** The key of a text, or of a pair <key>_one and <key>_other. */
 export type Key = (keyof Texts & string) | Plural<keyof Texts>
-export type Folder = "kit" | "contacts" | "booking" | "forms" | "webhooks" | "settings"
 
 export const languages = { en: "English", nl: "Nederlands", fr: "Français", de: "Deutsch" }
 export const { language, locale } = start
 
-const files = import.meta.glob<{ default: Record<string, string> }>("../*/text/*.json")
 const texts: Record<string, string> = {}
-const loaded = new Map<Folder, Promise<void>>()
 
-/** Loads the texts of a folder in the person's language, once. */
-export function loadTexts(folder: Folder): Promise<void> {
-  let load = loaded.get(folder)
-  if (!load) {
-    load = files[folder === "kit" ? `./text/${language}.json` : `../${folder}/text/${language}.json`]!().then((m) => void Object.assign(texts, m.default))
-    loaded.set(folder, load)
-    load.catch(() => loaded.delete(folder))
-  }
-  return load
-}
+/** Adds texts that have loaded. */
+export const addTexts = (more: Record<string, string>) => void Object.assign(texts, more)
 
 const plural = once(() => new Intl.PluralRules(language))
 

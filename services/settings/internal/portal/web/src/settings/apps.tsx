@@ -4,7 +4,7 @@ import { Blocks, CalendarDays, FileText, Users, type LucideIcon } from "lucide-r
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { confirm } from "@/kit/dialog"
-import { Head } from "@/kit/shell"
+import { Head } from "@/kit/head"
 import { start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"

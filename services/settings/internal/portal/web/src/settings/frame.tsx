@@ -6,8 +6,8 @@ import { ArrowLeft, Bot, Building2, CalendarCog, Columns3Cog, Globe, KeyRound, L
 import type { ReactNode } from "react"
 import type { Sending } from "@/kit/draft"
 import { Form, SaveBar, useDraftForm } from "@/kit/form"
-import { screens } from "@/kit/screens"
-import { Head } from "@/kit/shell"
+import { usePlaces } from "@/kit/place"
+import { Head } from "@/kit/head"
 import { Failed, Skeleton } from "@/kit/states"
 import { t, type Key } from "@/kit/text"
 import { toast } from "@/kit/toast"
@@ -24,14 +24,15 @@ const groups: { title: Key; sections: [Section, LucideIcon][] }[] = [
 export type Entry = { id: Section; to: string; label: Key; icon: LucideIcon }
 
 /** The sections that this person has, under their headings. */
-export const sections = groups
-  .map((g) => ({
-    title: g.title,
-    entries: g.sections.flatMap(([id, icon]): Entry[] => screens.filter((p) => p.to === "/settings/" + id).map((p) => ({ id, to: p.to, label: p.label, icon }))),
-  }))
-  .filter((g) => g.entries.length > 0)
+export function useSections() {
+  const places = usePlaces()
+  return groups
+    .map((g) => ({ title: g.title, entries: g.sections.flatMap(([id, icon]): Entry[] => places.filter((p) => p.to === "/settings/" + id).map((p) => ({ id, to: p.to, label: p.label, icon }))) }))
+    .filter((g) => g.entries.length > 0)
+}
 
 export function Frame({ at, actions, wide, children }: { at: Section; actions?: ReactNode; wide?: boolean; children: ReactNode }) {
+  const sections = useSections()
   const here = sections.flatMap((g) => g.entries).find((e) => e.id === at)
   return (
     <>

@@ -2,13 +2,14 @@ import "./settings.css"
 import { Link } from "@tanstack/react-router"
 import { ChevronRight } from "lucide-react"
 import { Checks } from "@/kit/checks"
-import { Head } from "@/kit/shell"
+import { Head } from "@/kit/head"
 import { can } from "@/kit/start"
 import { t } from "@/kit/text"
-import { sections } from "./frame"
+import { useSections } from "./frame"
 
 /** All sections of the settings, each with what it is for. */
 export function Hub() {
+  const sections = useSections()
   return (
     <>
       <Head title={t("nav.settings")} />

@@ -8,7 +8,7 @@ import { dateText } from "@/kit/dates"
 import { Dialog } from "@/kit/dialog"
 import { Form, text, TextField, useForm } from "@/kit/form"
 import { List, Total, useList, type Column } from "@/kit/list"
-import { Head } from "@/kit/shell"
+import { Head } from "@/kit/head"
 import { can } from "@/kit/start"
 import { t } from "@/kit/text"
 

@@ -1,8 +1,8 @@
 // A form in a style that is not saved yet: the widgets' own style sheet in a shadow root.
 import { useEffect, useRef, useState } from "react"
 import { createPortal } from "react-dom"
-import card from "../../../../../../../libs/web/css/card.css?raw"
-import { applyLook } from "../../../../../../../libs/web/src/style"
+import card from "@/../../../../../../libs/web/css/card.css?raw"
+import { applyLook } from "@/../../../../../../libs/web/src/style"
 import { start } from "@/kit/start"
 import { t } from "@/kit/text"
 

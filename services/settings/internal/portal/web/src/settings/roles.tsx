@@ -95,13 +95,13 @@ function One({ role, doc }: { role: Role; doc: Schema<"Roles"> }) {
           <div className="capabilities">
             {groups.map((g) => (
               <fieldset key={g.id}>
-                <legend className="label">{t(`settings.cap_group.${g.id}`)}</legend>
+                <legend className="label">{t(`team.cap_group.${g.id}`)}</legend>
                 {g.of.map((c) => {
                   const given = held.has(c)
                   return (
                     <label key={c} className="check" title={!given && !may.includes(c) ? t("settings.cap_not_yours") : undefined}>
                       <input type="checkbox" name="capabilities" value={c} checked={given} disabled={role.fixed || (!given && !may.includes(c))} onChange={(e) => set(c, e.target.checked)} />
-                      <span>{t(`settings.cap.${c as "svc_view_contacts"}`)}</span>
+                      <span>{t(`team.cap.${c as "svc_view_contacts"}`)}</span>
                     </label>
                   )
                 })}
@@ -109,8 +109,8 @@ function One({ role, doc }: { role: Role; doc: Schema<"Roles"> }) {
             ))}
           </div>
           <fieldset className="seen">
-            <legend className="label">{t("settings.visibility")}</legend>
-            {(["all", "own"] as const).map((v) => <label key={v} className="check"><input type="radio" name="visibility" value={v} checked={draft.mine.visibility === v} onChange={() => draft.set("visibility", v)} /><span>{t(`settings.visibility.${v}`)}</span></label>)}
+            <legend className="label">{t("team.visibility")}</legend>
+            {(["all", "own"] as const).map((v) => <label key={v} className="check"><input type="radio" name="visibility" value={v} checked={draft.mine.visibility === v} onChange={() => draft.set("visibility", v)} /><span>{t(`team.visibility.${v}`)}</span></label>)}
           </fieldset>
         </fieldset>
         {!role.fixed && draft.dirty && <SaveBar draft={draft} busy={form.busy} save={t("settings.save_role", { name })} className="panel-foot" />}

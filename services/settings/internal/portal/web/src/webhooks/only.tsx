@@ -1,11 +1,9 @@
 // What narrows the events of a webhook down: services, forms and tags, for the events that have them.
 import { useQuery } from "@tanstack/react-query"
-import { servicesQuery } from "@/booking/data"
-import { useTags } from "@/contacts/data"
-import { useForms } from "@/forms/data"
 import { type Schema } from "@/api/client"
 import { t } from "@/kit/text"
 import { useEvents } from "./data"
+import { servicesQuery, useTags, useForms } from "@/kit/records"
 
 export type Only = Schema<"Only">
 type Key = keyof Only & ("service" | "form" | "tag")

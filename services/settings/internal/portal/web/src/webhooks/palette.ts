@@ -1,7 +1,7 @@
 import { Webhook } from "lucide-react"
 import { plain } from "@/kit/plain"
 import { queries } from "@/kit/queries"
-import type { Source } from "@/kit/app"
+import type { Source } from "@/kit/place"
 import { webhooksQuery } from "./data"
 
 export const webhookSources: Source[] = [

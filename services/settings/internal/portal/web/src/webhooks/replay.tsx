@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { api, take } from "@/api/client"
 import { Button } from "@/kit/button"
-import { momentOf, wallOf } from "@/booking/wall"
 import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 import { deliveriesKey, type Webhook } from "./data"
+import { momentOf, wallOf } from "@/kit/wall"
 
 /** Sends the deliveries of a period again, on the business's clock. */
 export function Replay({ w, onClose }: { w: Webhook; onClose: () => void }) {

@@ -1,0 +1,44 @@
+import { useState } from "react"
+import { Dialog } from "@/kit/dialog"
+import { keysOn } from "@/kit/keys"
+import { kept, on } from "@/kit/start"
+import { t, type Key } from "@/kit/text"
+
+const calendar: [string[], Key][] = [
+  [["d", "w", "l"], "keys.views"],
+  [["t"], "keys.today"],
+  [["←", "→"], "keys.step"],
+  [["n"], "keys.new"],
+  [["m"], "keys.move"],
+]
+const keys: [string[], Key][] = [
+  [["Ctrl", "K"], "keys.palette"],
+  [["/"], "keys.search"],
+  [["j", "k"], "keys.walk"],
+  [["Enter"], "keys.open"],
+  [["Esc"], "keys.close"],
+  ...(on("booking") ? calendar : []),
+  [["?"], "keys.help"],
+]
+
+export default function KeyHelp({ onClose }: { onClose: () => void }) {
+  const [single, setSingle] = useState(keysOn())
+  return (
+    <Dialog title={t("keys.title")} onClose={onClose} size="s">
+      <div className="dialog-body">
+        <dl className="keys">
+          {keys.map(([names, label]) => (
+            <div key={label}>
+              <dt>{t(label)}</dt>
+              <dd>{names.map((n) => <kbd key={n}>{n}</kbd>)}</dd>
+            </div>
+          ))}
+        </dl>
+        <label className="check">
+          <input type="checkbox" checked={single} onChange={(e) => (setSingle(e.target.checked), kept.set("keys", e.target.checked ? "" : "off"))} />
+          <span>{t("keys.single")}</span>
+        </label>
+      </div>
+    </Dialog>
+  )
+}

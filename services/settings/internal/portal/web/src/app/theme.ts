@@ -1,0 +1,10 @@
+import { choose } from "@/kit/start"
+
+export type Theme = "" | "light" | "dark"
+/** The person's choice, which the page begins with; empty without one, then the system's theme shows. */
+export const theme = () => (document.documentElement.dataset.theme ?? "") as Theme
+
+export function applyTheme(choice: Theme) {
+  choose("theme", choice)
+  document.documentElement.dataset.theme = choice
+}

@@ -1,0 +1,30 @@
+// Records that screens of several folders name or choose from: their queries, with the keys under which they are cached.
+import { queryOptions, useQuery } from "@tanstack/react-query"
+import { api, take, type Schema } from "@/api/client"
+import type { Choice } from "./picker"
+
+/** One array, so that what depends on it stands still until there is another. */
+const none: never[] = []
+
+export const contactKey = (id: string) => ["contacts", "one", id]
+export const contactQuery = (id: string) => queryOptions({ queryKey: contactKey(id), queryFn: () => take(api.GET("/contacts/{id}", { params: { path: { id } } })) })
+export const servicesQuery = (archived: boolean) =>
+  queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => (await take(api.GET("/services", { params: { query: { include_archived: archived } } }))).items, staleTime: 60_000 })
+
+const formsQuery = queryOptions({ queryKey: ["forms", "list"], queryFn: async () => (await take(api.GET("/forms"))).items, staleTime: 30_000 })
+export const useForms = () => useQuery(formsQuery).data ?? none
+export const useTags = () => useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), staleTime: 60_000, select: (l) => l.items.filter((x) => !x.changing?.deleting) }).data ?? none
+
+type Named = Pick<Schema<"Contact">, "first_name" | "last_name" | "email" | "phone">
+
+/** How a contact is called: by name, else by address or number. The same rule as the API's. */
+export const nameOf = (c: Named) => `${c.first_name} ${c.last_name}`.trim() || c.email || c.phone
+
+/** People for pickers and the palette, the best few. */
+export const findContacts = async (words: string, signal: AbortSignal): Promise<Choice[]> =>
+  (await take(api.GET("/contacts", { params: { query: { search: words || undefined, per_page: 6 } }, signal }))).items.map((c) => ({
+    id: c.id, name: nameOf(c), detail: c.organization?.name || (nameOf(c) === c.email ? c.phone : c.email),
+  }))
+
+export const findOrganizations = async (words: string, signal: AbortSignal): Promise<Choice[]> =>
+  (await take(api.GET("/organizations", { params: { query: { search: words || undefined, per_page: 6 } }, signal }))).items.map((o) => ({ id: o.id, name: o.name, detail: o.city }))
