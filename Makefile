@@ -269,7 +269,7 @@ types: ui
 		(cd $(PORTAL) && node_modules/.bin/tsc --noEmit && npm test -s && node text.mjs && node css.mjs); fi
 
 .PHONY: schema
-schema: ## write the portal's API types from the system that runs (GATEWAY=http://localhost:8080)
+schema: ## write the portal's API types and limits from the system that runs (GATEWAY=http://localhost:8080)
 	cd $(PORTAL) && node schema.mjs $(or $(GATEWAY),http://localhost:8080)
 
 # What the programs and the browser code are made of. Traefik is a program of its own, so its list is read from it, once it is built.

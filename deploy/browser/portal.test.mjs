@@ -7,7 +7,7 @@ import { check } from "./browser.mjs"
 import { Client, password, state, until } from "./system.mjs"
 import { desk, member, openListening, screens, team, unique } from "./team.mjs"
 
-test("the portal's types are those of the running system", () => {
+test("the portal's types and limits are those of the running system", () => {
   const script = fileURLToPath(new URL("../../services/settings/internal/portal/web/schema.mjs", import.meta.url))
   const done = spawnSync(process.execPath, [script, desk.gateway, "--check"], { encoding: "utf8" })
   assert.equal(done.status, 0, done.stderr)

@@ -5,6 +5,7 @@ import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail
 import { useEffect, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
+import { cancelAppointment, changeAppointmentPlace, updateAppointmentNote } from "@/api/limits"
 import { Button, ButtonLink } from "@/kit/button"
 import { dayLongText, dayOf, dayText, durationText, elsewhere, momentText, timeRange, timeText } from "@/kit/dates"
 import { Dialog } from "@/kit/dialog"
@@ -105,7 +106,7 @@ function Note({ a }: { a: Record }) {
     <form className="note" onSubmit={(e) => (e.preventDefault(), save())}>
       <Clash draft={draft} />
       {theirs && <p className="pre soft">{String(theirs.value)}</p>}
-      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={draft.mine.notes} maxLength={2000} onChange={(e) => draft.set("notes", e.target.value)}
+      <textarea className="input" rows={6} aria-label={t("booking.note")} placeholder={t("booking.note_hint")} value={draft.mine.notes} {...updateAppointmentNote.notes} onChange={(e) => draft.set("notes", e.target.value)}
         onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && save()} />
       {draft.dirty && <span className="row"><Button small onClick={() => draft.drop()}>{t("cancel")}</Button><Button kind="main" small type="submit" busy={draft.sending}>{t("save")}</Button></span>}
     </form>
@@ -142,11 +143,11 @@ function PlaceDialog({ a, onClose }: { a: Record; onClose: () => void }) {
   })
   return (
     <Dialog title={t("booking.change_place")} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={changeAppointmentPlace} form={form}>
         <div className="dialog-body">
           <SelectField name="location_type" label={t("booking.place")} value={kind} onChange={(e) => setKind(e.target.value as PlaceKind)} options={placeKinds.map((value) => ({ value, label: t(`booking.place.${value}`) }))} />
-          {kind === "online" ? <TextField name="meeting_url" label={t("booking.meeting_url")} help={t("booking.meeting_url_help")} type="url" defaultValue={a.meeting_url} maxLength={2048} />
-            : <TextField name="location" label={t(kind === "client" ? "booking.client_address" : "booking.location")} defaultValue={a.location} maxLength={255} />}
+          {kind === "online" ? <TextField name="meeting_url" label={t("booking.meeting_url")} help={t("booking.meeting_url_help")} type="url" defaultValue={a.meeting_url} />
+            : <TextField name="location" label={t(kind === "client" ? "booking.client_address" : "booking.location")} defaultValue={a.location} />}
           <p className="with-icon soft"><Mail aria-hidden />{t("booking.client_mailed", { name: a.contact.name })}</p>
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("booking.save_and_mail")}</Button></footer>
@@ -215,10 +216,10 @@ export function EndDialog({ a, how, onClose }: { a: Pick<Record, "id" | "starts_
   })
   return (
     <Dialog title={t(`booking.${how}_title`, { name: a.contact.name })} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={cancelAppointment} form={form}>
         <div className="dialog-body">
           <p>{a.service.name}, {dayLongText(a.starts_at)}, <span className="num nowrap">{timeRange(a.starts_at, a.ends_at)}</span></p>
-          <TextArea name="reason" label={t("booking.reason")} help={<Internal />} rows={2} maxLength={500} />
+          <TextArea name="reason" label={t("booking.reason")} help={<Internal />} rows={2} />
           <p className="with-icon soft"><Mail aria-hidden />{t("booking.client_mailed", { name: a.contact.name })}</p>
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("booking.keep")}</Button><Button kind="bad" type="submit" busy={form.busy}>{t(`booking.${how}_and_mail`)}</Button></footer>

@@ -7,6 +7,7 @@ import { useEffect, useId, useRef, useState, type ReactNode } from "react"
 import { Keys } from "@/api/attempts"
 import { api, take, type Schema } from "@/api/client"
 import { asFault, type Fault } from "@/api/fault"
+import { bookAppointment, createContact } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { dayLongText, dayText, durationText, timeRange, timeText } from "@/kit/dates"
 import { momentOf, sameMoment } from "@/kit/wall"
@@ -164,13 +165,13 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
           {(needsAddress || needsLink) && (
             <label className="field">
               <span className="label">{t(needsAddress ? "booking.client_address" : "booking.meeting_url")}</span>
-              <input ref={placeField} className="input" type={needsAddress ? "text" : "url"} value={address} maxLength={needsAddress ? 255 : 2048} aria-invalid={placeProblem ? true : undefined} onChange={(e) => setAddress(e.target.value)} />
+              <input ref={placeField} className="input" type={needsAddress ? "text" : "url"} value={address} {...bookAppointment[needsAddress ? "location" : "meeting_url"]} aria-invalid={placeProblem ? true : undefined} onChange={(e) => setAddress(e.target.value)} />
               {placeProblem && <span className="problem"><CircleAlert aria-hidden />{why(placeProblem)}</span>}
             </label>
           )}
           <label className="field">
             <span className="label row between">{t("booking.note")}<span className="internal"><EyeOff aria-hidden />{t("booking.internal")}</span></span>
-            <textarea className="input" rows={2} value={note} maxLength={2000} onChange={(e) => setNote(e.target.value)} />
+            <textarea className="input" rows={2} value={note} {...bookAppointment.notes} onChange={(e) => setNote(e.target.value)} />
           </label>
           <label className="check"><input type="checkbox" checked={status === "pending"} onChange={(e) => setStatus(e.target.checked ? "pending" : "confirmed")} /><span>{t("booking.as_request")}</span></label>
           {chosen?.outside && !taken && <p className="notice notice--warn"><TriangleAlert aria-hidden /><span>{t("booking.outside_text")}</span></p>}
@@ -275,13 +276,13 @@ function MakeClient({ words, onPick, onClose }: { words: string; onPick: (c: Cli
   const known = form.fault?.code === "svc_duplicate" && typeof form.fault.data.id === "string" ? form.fault.data.id : undefined
   const pickKnown = (id: string) => take(api.GET("/contacts/{id}", { params: { path: { id } } })).then((c) => onPick(clientOf(c)), toastFault)
   return (
-    <Form form={form} className="stack">
+    <Form limits={createContact} form={form} className="stack">
       {known && <div className="notice" role="status"><div><p>{t("booking.known")}</p><span><Button small onClick={() => void pickKnown(known)}>{t("booking.use_known")}</Button></span></div></div>}
       <div className="fields">
-        <TextField name="first_name" label={t("booking.first_name")} defaultValue={firstName} maxLength={100} autoFocus />
-        <TextField name="last_name" label={t("booking.last_name")} defaultValue={rest.join(" ")} maxLength={100} />
-        <TextField name="phone" label={t("booking.phone")} type="tel" defaultValue={isPhone ? words : ""} maxLength={50} />
-        <TextField name="email" label={t("booking.email")} type="email" defaultValue={isMail ? words : ""} maxLength={190} help={t("booking.email_help")} />
+        <TextField name="first_name" label={t("booking.first_name")} defaultValue={firstName} autoFocus />
+        <TextField name="last_name" label={t("booking.last_name")} defaultValue={rest.join(" ")} />
+        <TextField name="phone" label={t("booking.phone")} type="tel" defaultValue={isPhone ? words : ""} />
+        <TextField name="email" label={t("booking.email")} type="email" defaultValue={isMail ? words : ""} help={t("booking.email_help")} />
       </div>
       <div className="row"><Button kind="main" type="submit" busy={form.busy}>{t("booking.make_client")}</Button><Button onClick={onClose}>{t("back")}</Button></div>
     </Form>

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { Archive, ArchiveRestore, ArrowLeft } from "lucide-react"
 import { useMemo } from "react"
 import { api, ifMatch, take } from "@/api/client"
+import { updateService } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { CheckField, Form, SaveBar, SelectField, TextArea, TextField, useDraftForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
@@ -72,21 +73,21 @@ function Edit({ s }: { s?: Record }) {
       </Head>
       <div className="content">
         {s?.archived && <p className="notice notice--warn">{t("booking.archived_text")}</p>}
-        <Form form={form} draft={draft} className="service-form">
+        <Form limits={updateService} form={form} draft={draft} className="service-form">
           <fieldset disabled={fixed} className="stack">
             <Panel title={t("booking.what")}>
               <div className="panel-body fields">
-                <TextField name="name" label={t("booking.name")} maxLength={190} wide autoFocus={!s} required />
-                <TextArea name="description" label={t("booking.description")} help={t("booking.description_help")} rows={3} maxLength={2000} />
-                <TextArea name="mail_text" label={t("booking.mail_text")} help={t("booking.mail_text_help")} rows={3} maxLength={2000} />
+                <TextField name="name" label={t("booking.name")} wide autoFocus={!s} required />
+                <TextArea name="description" label={t("booking.description")} help={t("booking.description_help")} rows={3} />
+                <TextArea name="mail_text" label={t("booking.mail_text")} help={t("booking.mail_text_help")} rows={3} />
                 <TextField name="duration_min" label={t("booking.duration")} help={t("booking.minutes")} number required />
-                <TextField name="price" label={t("booking.price", { currency: start.currency })} help={t("booking.price_help")} inputMode="decimal" maxLength={20} />
+                <TextField name="price" label={t("booking.price", { currency: start.currency })} help={t("booking.price_help")} inputMode="decimal" />
               </div>
             </Panel>
             <Panel title={t("booking.where_who")}>
               <div className="panel-body fields">
                 <SelectField name="location_type" label={t("booking.place")} options={placeKinds.map((value) => ({ value, label: t(`booking.place.${value}`) }))} />
-                <TextField name="location_details" label={t("booking.location")} help={t(`booking.place_help.${kind}`)} maxLength={255} />
+                <TextField name="location_details" label={t("booking.location")} help={t(`booking.place_help.${kind}`)} />
                 <fieldset className="field field--wide">
                   <legend className="label">{t("booking.who_does")}</legend>
                   <div className="checks">{team.map((m) => <label key={m.user_id} className="check"><input type="checkbox" name="staff" value={m.user_id} checked={d.staff.includes(m.user_id)} onChange={(e) => draft.set("staff", e.target.checked ? [...d.staff, m.user_id] : d.staff.filter((x) => x !== m.user_id))} /><span>{m.name}</span></label>)}</div>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { MailPlus, MailX } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
+import { requestMarketingConsent } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm, Dialog } from "@/kit/dialog"
 import { dateText, momentText } from "@/kit/dates"
@@ -61,10 +62,10 @@ function Ask({ c, onClose, onDone }: { c: Contact; onClose: () => void; onDone: 
   })
   return (
     <Dialog title={t("contacts.ask_title", { name: nameOf(c) })} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={requestMarketingConsent} form={form}>
         <div className="dialog-body">
           <p className="soft">{t("contacts.ask_text", { email: c.email })}</p>
-          {left && <TextField name="reason" label={t("contacts.ask_reason")} help={t("contacts.ask_reason_help")} maxLength={255} autoFocus />}
+          {left && <TextField name="reason" label={t("contacts.ask_reason")} help={t("contacts.ask_reason_help")} autoFocus />}
         </div>
         <footer className="dialog-foot">
           <Button onClick={onClose}>{t("cancel")}</Button>

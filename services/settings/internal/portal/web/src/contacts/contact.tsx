@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { ArrowLeft, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { addNote, updateContact } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { dateText, momentText } from "@/kit/dates"
 import { Inline } from "@/kit/detail"
@@ -69,13 +70,13 @@ function Person({ c }: { c: Record }) {
         <div className="stack">
           <Panel title={t("contacts.about")}>
             <dl className="facts panel-body">
-              <Inline {...text("first_name")} max={100} />
-              <Inline {...text("last_name")} max={100} />
-              <Inline {...text("email")} type="email" max={190} />
-              <Inline {...text("phone")} type="tel" max={50} />
+              <Inline {...text("first_name")} limits={updateContact} />
+              <Inline {...text("last_name")} limits={updateContact} />
+              <Inline {...text("email")} type="email" limits={updateContact} />
+              <Inline {...text("phone")} type="tel" limits={updateContact} />
               <Inline label={t("contacts.status")} name="status" draft={draft} show={(v) => <Status status={v as Record["status"]} />} options={statuses()} readOnly={fixed} />
               <Inline label={t("contacts.owner")} name="owner_user_id" draft={draft} readOnly={fixed} parse={(v) => typedNumber(v)} options={membersOrNone(team)} />
-              <Inline {...text("source")} max={50} />
+              <Inline {...text("source")} limits={updateContact} />
               <div className="fact"><dt>{t("contacts.since")}</dt><dd>{dateText(c.created_at)}</dd></div>
             </dl>
           </Panel>
@@ -121,7 +122,7 @@ function Note({ id }: { id: string }) {
   const add = () => void draft.save().catch(toastFault)
   return (
     <form className="note" onSubmit={(e) => (e.preventDefault(), add())}>
-      <textarea className="input" rows={2} aria-label={t("contacts.note")} placeholder={t("contacts.note_hint")} value={draft.mine.body} readOnly={draft.sending} maxLength={65535} onChange={(e) => draft.set("body", e.target.value)}
+      <textarea className="input" rows={2} aria-label={t("contacts.note")} placeholder={t("contacts.note_hint")} value={draft.mine.body} readOnly={draft.sending} {...addNote.body} onChange={(e) => draft.set("body", e.target.value)}
         onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && !draft.sending && add()} />
       {draft.dirty && <Button kind="main" small type="submit" busy={draft.sending}>{t("contacts.note_add")}</Button>}
     </form>

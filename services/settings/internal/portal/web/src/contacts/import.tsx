@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, CircleAlert, Download, Undo2, Users } from "lucide-react"
 import { Suspense, useEffect, useRef, useState } from "react"
 import { api, download, take } from "@/api/client"
+import { startImport } from "@/api/limits"
 import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
 import { momentText } from "@/kit/dates"
 import { confirm } from "@/kit/dialog"
@@ -81,7 +82,7 @@ function Prepare({ m }: { m: ImportRecord }) {
   const set = (i: number, target: string) => setMapping(mapping.map((x, n) => (n === i ? target : x)))
   const guessed = m.mapping.filter(Boolean).length
   return (
-    <Form form={form} className="stack">
+    <Form limits={startImport} form={form} className="stack">
       {m.status === "checked" && <Checked m={m} />}
       <Panel title={t("contacts.columns")} beside={<span className="soft small">{t("contacts.guessed", { n: guessed, total: m.headers.length })}</span>}>
         <p className="panel-body soft">{t("contacts.columns_text")}</p>
@@ -110,7 +111,7 @@ function Prepare({ m }: { m: ImportRecord }) {
         </Panel>
         <Panel title={t("contacts.import_more")}>
           <div className="panel-body stack">
-            <TextField name="options.tag" label={t("contacts.import_tag")} help={t("contacts.import_tag_help")} value={tag} maxLength={100} list="import-tags" onChange={(e) => setTag(e.target.value)} />
+            <TextField name="options.tag" label={t("contacts.import_tag")} help={t("contacts.import_tag_help")} value={tag} list="import-tags" onChange={(e) => setTag(e.target.value)} />
             <datalist id="import-tags">{tags.map((x) => <option key={x.slug} value={x.name} />)}</datalist>
             <SelectField name="options.header" label={t("contacts.header_row")} help={t("contacts.header_row_help")} value={String(m.options.header)} onChange={(e) => void split({ header: Number(e.target.value) })} options={Array.from({ length: Math.max(10, m.options.header) + 1 }, (_, n) => ({ value: String(n), label: n === 0 ? t("contacts.header_row_none") : t("contacts.header_row_n", { n }) }))} />
             <SelectField name="options.separator" label={t("contacts.separator")} help={t("contacts.separator_help")} value={m.options.separator} onChange={(e) => void split({ separator: e.target.value })} options={(["auto", ",", ";"] as const).map((value) => ({ value, label: t(`contacts.separator.${value === "," ? "comma" : value === ";" ? "semicolon" : "auto"}`) }))} />

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { Pencil, Plus, Star, Unlink } from "lucide-react"
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { linkContactOrganization } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
@@ -84,10 +85,10 @@ function Edit({ side, link, onClose, onSave }: { side: Side; link?: Linked; onCl
   })
   return (
     <Dialog title={link ? t("contacts.link_edit", { name: link.name }) : t(people ? "contacts.link_person" : "contacts.link_organization")} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={linkContactOrganization} form={form}>
         <div className="dialog-body">
           {!link && <Picker name="other" label={t(people ? "contacts.person" : "contacts.organization")} source={other(side)} find={people ? findContacts : findOrganizations} value={chosen} onChange={setChosen} autoFocus />}
-          <TextField name="role" label={t("contacts.role")} defaultValue={link?.role} maxLength={100} />
+          <TextField name="role" label={t("contacts.role")} defaultValue={link?.role} />
           <CheckField name="is_primary" label={t("contacts.main_help")} defaultChecked={link?.is_primary} />
         </div>
         <footer className="dialog-foot">

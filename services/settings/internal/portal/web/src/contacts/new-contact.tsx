@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { Info } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
+import { createContact } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
@@ -43,22 +44,22 @@ export function NewContact({ onClose }: { onClose: () => void }) {
   const taken = form.fault?.code === "svc_duplicate" ? { id: (form.fault.data.id as string | undefined) ?? null } : match
   return (
     <Dialog title={t("contacts.new")} onClose={onClose} guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={createContact} form={form}>
         <div className="dialog-body">
           <div className="fields">
-            <TextField name="first_name" label={t("contacts.first_name")} maxLength={100} autoFocus />
-            <TextField name="last_name" label={t("contacts.last_name")} maxLength={100} />
-            <TextField name="email" label={t("contacts.email")} type="email" maxLength={190} wide onBlur={(e) => setEmail(e.target.value.trim())} />
+            <TextField name="first_name" label={t("contacts.first_name")} autoFocus />
+            <TextField name="last_name" label={t("contacts.last_name")} />
+            <TextField name="email" label={t("contacts.email")} type="email" wide onBlur={(e) => setEmail(e.target.value.trim())} />
             {taken && (
               <div className="notice field--wide" role="status">
                 <Info aria-hidden />
                 <div>{taken.id ? <p>{t("contacts.known")} <Link to="/contacts/$id" params={{ id: taken.id }} onClick={onClose}>{t("contacts.known_open")}</Link></p> : <p>{t("contacts.known_hidden")}</p>}</div>
               </div>
             )}
-            <TextField name="phone" label={t("contacts.phone")} type="tel" maxLength={50} />
+            <TextField name="phone" label={t("contacts.phone")} type="tel" />
             <SelectField name="status" label={t("contacts.status")} options={statuses()} />
             <SelectField name="owner_user_id" label={t("contacts.owner")} defaultValue={String(me.user_id)} key={team.length} options={[{ value: "", label: t("none") }, ...team.map((m) => ({ value: String(m.user_id), label: m.name }))]} />
-            <TextField name="source" label={t("contacts.source")} maxLength={50} />
+            <TextField name="source" label={t("contacts.source")} />
           </div>
         </div>
         <footer className="dialog-foot">

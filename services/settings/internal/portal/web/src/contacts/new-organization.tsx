@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { Info } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
+import { createOrganization } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { Form, text, TextField, useForm } from "@/kit/form"
@@ -35,12 +36,12 @@ export function NewOrganization({ onClose }: { onClose: () => void }) {
   const look = (name: keyof typeof typed) => (e: { target: HTMLInputElement }) => setTyped({ ...typed, [name]: e.target.value.trim() })
   return (
     <Dialog title={t("contacts.new_organization")} onClose={onClose} guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={createOrganization} form={form}>
         <div className="dialog-body">
           <div className="fields">
-            <TextField name="name" label={t("contacts.name")} maxLength={190} wide required autoFocus onBlur={look("name")} />
-            <TextField name="vat_number" label={t("contacts.vat_number")} maxLength={30} onBlur={look("vat_number")} />
-            <TextField name="email" label={t("contacts.email")} type="email" maxLength={190} onBlur={look("email")} />
+            <TextField name="name" label={t("contacts.name")} wide required autoFocus onBlur={look("name")} />
+            <TextField name="vat_number" label={t("contacts.vat_number")} onBlur={look("vat_number")} />
+            <TextField name="email" label={t("contacts.email")} type="email" onBlur={look("email")} />
             {similar.length > 0 && (
               <div className="notice field--wide" role="status">
                 <Info aria-hidden />
@@ -50,9 +51,9 @@ export function NewOrganization({ onClose }: { onClose: () => void }) {
                 </div>
               </div>
             )}
-            <TextField name="phone" label={t("contacts.phone")} type="tel" maxLength={50} />
-            <TextField name="website" label={t("contacts.website")} type="url" maxLength={2048} />
-            <TextField name="city" label={t("contacts.city")} maxLength={100} />
+            <TextField name="phone" label={t("contacts.phone")} type="tel" />
+            <TextField name="website" label={t("contacts.website")} type="url" />
+            <TextField name="city" label={t("contacts.city")} />
           </div>
         </div>
         <footer className="dialog-foot">

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, GitMerge, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
+import { updateOrganization } from "@/api/limits"
 import { api, ifMatch, take } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dateText, momentText } from "@/kit/dates"
@@ -33,8 +34,8 @@ export function Organization() {
   return <Company key={id} o={query.data} />
 }
 
-const texts = [["name", 190], ["vat_number", 30], ["email", 190], ["phone", 50], ["website", 2048], ["address_line", 255], ["postal_code", 20], ["city", 100], ["country", 2]] as const
-type Change = { [N in (typeof texts)[number][0]]?: string } & { owner_user_id?: number | null; fields?: { [key: string]: unknown } }
+const texts = ["name", "vat_number", "email", "phone", "website", "address_line", "postal_code", "city", "country"] as const
+type Change = { [N in (typeof texts)[number]]?: string } & { owner_user_id?: number | null; fields?: { [key: string]: unknown } }
 const types = { email: "email", phone: "tel", website: "url" } as const
 
 function Company({ o }: { o: Record }) {
@@ -57,7 +58,7 @@ function Company({ o }: { o: Record }) {
         <div className="stack">
           <Panel title={t("contacts.about")}>
             <dl className="facts panel-body">
-              {texts.map(([n, max]) => <Inline key={n} name={n} label={t(`contacts.${n}`)} draft={draft} max={max} type={types[n as "email"]} readOnly={fixed} />)}
+              {texts.map((n) => <Inline key={n} name={n} label={t(`contacts.${n}`)} draft={draft} limits={updateOrganization} type={types[n as "email"]} readOnly={fixed} />)}
               <Inline label={t("contacts.owner")} name="owner_user_id" draft={draft} readOnly={fixed} parse={(v) => typedNumber(v)} options={membersOrNone(team)} />
               <div className="fact"><dt>{t("contacts.made_at")}</dt><dd>{dateText(o.created_at)}</dd></div>
             </dl>

@@ -1,5 +1,6 @@
 import { X } from "lucide-react"
 import { useId, useState } from "react"
+import { createTag } from "@/api/limits"
 import { t } from "@/kit/text"
 import { useTags } from "@/kit/records"
 
@@ -24,7 +25,7 @@ export function Tags({ tags, readOnly, onChange }: { tags: string[]; readOnly: b
       {tags.length === 0 && readOnly && <span className="soft">–</span>}
       {!readOnly && (
         <form className="tag-form" onSubmit={(e) => (e.preventDefault(), add())}>
-          <input className="input" list={id} value={typed} maxLength={100} aria-label={t("contacts.tag_add")} placeholder={t("contacts.tag_add")} onChange={(e) => setTyped(e.target.value)} onBlur={add} />
+          <input className="input" list={id} value={typed} {...createTag.name} aria-label={t("contacts.tag_add")} placeholder={t("contacts.tag_add")} onChange={(e) => setTyped(e.target.value)} onBlur={add} />
           <datalist id={id}>{known.map((x) => <option key={x.slug} value={x.name} />)}</datalist>
         </form>
       )}

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Check, Copy, ExternalLink, FilePlus2 } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
+import { embedInPage } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
@@ -69,10 +70,10 @@ function InPage({ f, onClose }: { f: FormRecord; onClose: () => void }) {
   })
   return (
     <Dialog title={t("forms.embed_page")} onClose={onClose} size="s">
-      <Form form={form}>
+      <Form limits={embedInPage} form={form}>
         <div className="dialog-body">
           <SelectField name="page_id" label={t("forms.page")} value={page} onChange={(e) => setPage(e.target.value)} options={[{ value: "", label: t("forms.page_new") }, ...pages.map((p) => ({ value: String(p.id), label: p.title }))]} help={t("forms.page_help")} />
-          {!page && <TextField name="new_page_title" label={t("forms.page_title")} defaultValue={f.name} maxLength={190} help={t("forms.page_draft")} />}
+          {!page && <TextField name="new_page_title" label={t("forms.page_title")} defaultValue={f.name} help={t("forms.page_draft")} />}
         </div>
         <footer className="dialog-foot">
           <Button onClick={onClose}>{t("cancel")}</Button>

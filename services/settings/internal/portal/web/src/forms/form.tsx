@@ -5,6 +5,7 @@ import { ArrowLeft, CircleAlert, EyeOff, Globe, Plus } from "lucide-react"
 import { useLayoutEffect, useRef, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault, Fault, type Problem } from "@/api/fault"
+import { updateForm } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { typedNumber } from "@/kit/draft"
 import { CheckField, Field, Form, SaveBar, SelectField, TextArea, TextField, useForm } from "@/kit/form"
@@ -137,10 +138,10 @@ function Edit({ f }: { f: FormRecord }) {
           </div>
         )}
         <div className={`builder builder--${part}`}>
-          <Form form={form} draft={draft} className="builder-form">
+          <Form limits={updateForm} form={form} draft={draft} className="builder-form">
             <fieldset disabled={fixed} className="stack">
               <Panel title={t("forms.basics")} beside={base.booking && <span className="mark mark--accent">{t("forms.booking_can")}</span>}>
-                <div className="panel-body fields"><TextField name="name" label={t("forms.name")} help={t("forms.name_help")} maxLength={190} wide /></div>
+                <div className="panel-body fields"><TextField name="name" label={t("forms.name")} help={t("forms.name_help")} wide /></div>
               </Panel>
               <Panel title={t("forms.parts")} beside={<span className="soft small builder-hint">{!fixed && t("forms.parts_help")}</span>}>
                 <ListProblem problem={form.problems["definition.elements"]} />

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { Copy, FilePlus2, FileText, Inbox, Plus, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
+import { createForm } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { agoText } from "@/kit/dates"
 import { confirm, Dialog } from "@/kit/dialog"
@@ -100,7 +101,7 @@ function NewForm({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={t("forms.new")} onClose={onClose} guarded={name !== undefined && name !== ""}>
       {templates.isPending ? <Skeleton lines={5} /> : templates.isError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : (
-        <Form form={form}>
+        <Form limits={createForm} form={form}>
           <div className="dialog-body">
             <fieldset className="templates">
               <legend className="label">{t("forms.start_with")}</legend>
@@ -112,7 +113,7 @@ function NewForm({ onClose }: { onClose: () => void }) {
                 </label>
               ))}
             </fieldset>
-            <TextField name="name" label={t("forms.name")} value={shown} onChange={(e) => setName(e.target.value)} maxLength={190} />
+            <TextField name="name" label={t("forms.name")} value={shown} onChange={(e) => setName(e.target.value)} />
           </div>
           <footer className="dialog-foot">
             <Button onClick={onClose}>{t("cancel")}</Button>

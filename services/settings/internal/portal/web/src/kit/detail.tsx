@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState, type ReactNode } from "react"
 import { asFault } from "@/api/fault"
 import { useChoice } from "./choice"
 import { same } from "./draft"
-import { withValue } from "./form"
+import { withValue, type Limits } from "./form"
 import { saying, why } from "./problem"
 import { t } from "./text"
 import { Clash, type Drafting } from "./use-draft"
@@ -13,7 +13,7 @@ import { Clash, type Drafting } from "./use-draft"
  * One value of a draft: pressing it opens an input; Enter or leaving it saves, Escape leaves it as it was. It shows at once; a refusal
  * opens it again with what was typed.
  */
-export function Inline({ label, name, draft, parse = (text) => text, show, type = "text", options, max, readOnly, multiline }: {
+export function Inline({ label, name, draft, parse = (text) => text, show, type = "text", options, limits, readOnly, multiline }: {
   label: string
   /** The value's path in the draft, which is its name in data.details. */
   name: string
@@ -24,7 +24,7 @@ export function Inline({ label, name, draft, parse = (text) => text, show, type 
   show?: (value: string) => ReactNode
   type?: "text" | "email" | "tel" | "url" | "date"
   options?: { value: string; label: string }[]
-  max?: number
+  limits?: Limits
   readOnly?: boolean
   multiline?: boolean
 }) {
@@ -72,9 +72,9 @@ export function Inline({ label, name, draft, parse = (text) => text, show, type 
                 {withValue(options, value).map((o) => <option key={o.value} value={o.value}>{o.label}</option>)}
               </select>
             ) : multiline ? (
-              <textarea ref={input} className="input" rows={3} value={value} maxLength={max} {...a11y} onChange={(e) => set(e.target.value)} onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void save()} />
+              <textarea ref={input} className="input" rows={3} value={value} maxLength={limits?.[name]?.maxLength} {...a11y} onChange={(e) => set(e.target.value)} onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && void save()} />
             ) : (
-              <input ref={input} className="input" type={type} value={value} maxLength={max} autoComplete="off" {...a11y} onChange={(e) => set(e.target.value)} />
+              <input ref={input} className="input" type={type} value={value} maxLength={limits?.[name]?.maxLength} autoComplete="off" {...a11y} onChange={(e) => set(e.target.value)} />
             )}
             {problem && <p className="problem" id={`${id}-problem`}><CircleAlert aria-hidden />{problem}</p>}
             <Clash draft={draft} paths={[name]} />

@@ -10,7 +10,7 @@ import { saying, why } from "./problem"
 import { t } from "./text"
 import { Clash, type Drafting } from "./use-draft"
 
-type State = { problems: Record<string, Problem>; clear: (name: string) => void; draft?: Drafting }
+type State = { problems: Record<string, Problem>; clear: (name: string) => void; draft?: Drafting; limits?: Limits }
 const Context = createContext<State>({ problems: {}, clear: () => {} })
 
 /** What is wrong with a parameter, for inputs that are not one of the fields below. */
@@ -65,11 +65,14 @@ export function useForm(submit: (values: FormData, key: string) => Promise<void>
 /** Runs a draft's save as a form: problems stand at the fields, and what somebody else changed as well is said by the form. */
 export const useDraftForm = (draft: Drafting, done: () => void) => useForm(async () => (await draft.save(), done()), (f) => f.shown)
 
+/** The limits of an operation's parameters by their names, as api/limits.ts has them. */
+export type Limits = { [name: string]: { maxLength?: number; min?: number; max?: number } }
+
 /**
- * With a draft, the fields below show and change its values at their names, and somebody else's change of the same is said. Without one
+ * Its fields have the limits of the operation that it calls. With a draft, the fields below show and change its values at their names, and somebody else's change of the same is said. Without one
  * they keep their values themselves, and nothing can be typed while they are sent.
  */
-export function Form({ form, draft, children, className = "form" }: { form: FormHandle; draft?: Drafting; children: ReactNode; className?: string }) {
+export function Form({ form, draft, limits, children, className = "form" }: { form: FormHandle; draft?: Drafting; limits?: Limits; children: ReactNode; className?: string }) {
   const waits = !draft && form.busy
   const focus = useRef<Element>(null)
   useLayoutEffect(() => {
@@ -81,7 +84,7 @@ export function Form({ form, draft, children, className = "form" }: { form: Form
     }
   }, [waits])
   return (
-    <Context value={{ problems: form.problems, clear: form.clear, draft }}>
+    <Context value={{ problems: form.problems, clear: form.clear, draft, limits }}>
       <form ref={form.ref} className={className} onSubmit={(e) => void form.onSubmit(e)} onChange={() => form.setDirty(true)} inert={waits} noValidate>
         {form.fault && (
           <div className="notice notice--bad" role="alert" tabIndex={-1}>
@@ -144,15 +147,20 @@ function useBound(name: string, own: { value?: unknown; defaultValue?: unknown; 
   }
 }
 
+/** How long a text may be in the operation that its form calls. */
+const useLength = (name: string) => use(Context).limits?.[name]?.maxLength
+
 /** A number is typed as a text: a browser's own input of numbers has no value as long as it does not understand what stands there. */
 export function TextField({ name, label, help, wide, hideLabel, number, ...rest }: Common & { number?: boolean } & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> }) {
   const bound = useBound(name, { ...rest, number })
-  return <Field {...{ name, label, help, wide, hideLabel }}>{(a) => <input className="input" type="text" autoComplete="off" inputMode={number ? "numeric" : undefined} {...bound} {...rest} {...a} />}</Field>
+  const maxLength = useLength(name)
+  return <Field {...{ name, label, help, wide, hideLabel }}>{(a) => <input className="input" type="text" autoComplete="off" maxLength={maxLength} inputMode={number ? "numeric" : undefined} {...bound} {...rest} {...a} />}</Field>
 }
 
 export function TextArea({ name, label, help, wide = true, hideLabel, ...rest }: Common & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   const bound = useBound(name, rest)
-  return <Field {...{ name, label, help, wide, hideLabel }}>{(a) => <textarea className="input" rows={4} {...bound} {...rest} {...a} />}</Field>
+  const maxLength = useLength(name)
+  return <Field {...{ name, label, help, wide, hideLabel }}>{(a) => <textarea className="input" rows={4} maxLength={maxLength} {...bound} {...rest} {...a} />}</Field>
 }
 
 type Option = { value: string; label: string }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { updateBookingSettings } from "@/api/limits"
 import { CheckField, Field, SelectField, TextArea, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { on } from "@/kit/start"
@@ -25,7 +26,7 @@ const filled = (change: { reminders?: { hours: number | null }[] | undefined }) 
 
 function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
   return (
-    <DocumentForm name={t("nav.booking_settings")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/booking", { params: { header: ifMatch(version) }, body: filled(change) as never }))}>
+    <DocumentForm limits={updateBookingSettings} name={t("nav.booking_settings")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/booking", { params: { header: ifMatch(version) }, body: filled(change) as never }))}>
       {(draft) => (
         <>
           <Panel title={t("settings.times")}>
@@ -47,7 +48,7 @@ function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
             <div className="panel-body fields">
               <CheckField name="client_changes" label={t("settings.client_changes")} help={t("settings.client_changes_help")} />
               <TextField name="cancel_notice_hours" label={t("settings.cancel_notice")} help={t("settings.cancel_notice_help")} number required />
-              <TextArea name="late_cancel_text" label={t("settings.late_cancel")} help={t("settings.late_cancel_help")} rows={2} maxLength={1000} />
+              <TextArea name="late_cancel_text" label={t("settings.late_cancel")} help={t("settings.late_cancel_help")} rows={2} />
             </div>
           </Panel>
           <Panel title={t("settings.mail_and_terms")}>
@@ -55,10 +56,10 @@ function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
               <CheckField name="reminder_enabled" label={t("settings.reminder")} />
               {draft.mine.reminder_enabled && [0, 1, 2].map((i) => (
                 <Field key={i} name="reminders" label={t("settings.reminder_hours", { n: i + 1 })} help={t("settings.reminder_help")}>
-                  {(a) => <input className="input" type="number" inputMode="numeric" min={1} max={168} required={i === 0} {...a} value={hours(draft.mine.reminders)[i] ?? ""} onChange={(e) => draft.set("reminders", hours(draft.mine.reminders).with(i, e.target.value === "" ? null : Number(e.target.value)).map((hours) => ({ hours })))} />}
+                  {(a) => <input className="input" type="number" inputMode="numeric" {...updateBookingSettings["reminders.*.hours"]} required={i === 0} {...a} value={hours(draft.mine.reminders)[i] ?? ""} onChange={(e) => draft.set("reminders", hours(draft.mine.reminders).with(i, e.target.value === "" ? null : Number(e.target.value)).map((hours) => ({ hours })))} />}
                 </Field>
               ))}
-              <TextArea name="terms_text" label={t("settings.terms")} help={t("settings.terms_help")} rows={3} maxLength={1000} />
+              <TextArea name="terms_text" label={t("settings.terms")} help={t("settings.terms_help")} rows={3} />
             </div>
           </Panel>
         </>

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { Archive, ArchiveRestore, ArrowDown, ArrowUp, Columns3, FolderPlus, Pencil, Plus, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { createField, createFieldGroup } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm, Dialog } from "@/kit/dialog"
 import { CheckField, Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
@@ -171,9 +172,9 @@ function EditField({ entity, field, groups, onClose }: { entity: Entity; field?:
   })
   return (
     <Dialog title={field ? field.label : t("settings.field_new")} onClose={onClose} guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={createField} form={form}>
         <div className="dialog-body">
-          <TextField name="label" label={t("settings.label")} defaultValue={field?.label} maxLength={190} autoFocus required />
+          <TextField name="label" label={t("settings.label")} defaultValue={field?.label} autoFocus required />
           {field ? <p className="soft small">{t("settings.field_fixed", { type: t(`settings.type.${field.type}`), key: field.key })}</p>
             : <SelectField name="type" label={t("settings.type")} help={t("settings.type_help")} value={type} onChange={(e) => setType(e.target.value as Field["type"])} options={types.map((value) => ({ value, label: t(`settings.type.${value}`) }))} />}
           {chosen(type) && <TextArea name="options" label={t("settings.options")} help={t("settings.options_help")} defaultValue={field?.options.join("\n")} rows={5} />}
@@ -197,8 +198,8 @@ function EditGroup({ entity, group, onClose }: { entity: Entity; group?: Group; 
   })
   return (
     <Dialog title={group ? group.label : t("settings.group_new")} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form form={form}>
-        <div className="dialog-body"><TextField name="label" label={t("settings.label")} defaultValue={group?.label} maxLength={190} autoFocus required /></div>
+      <Form limits={createFieldGroup} form={form}>
+        <div className="dialog-body"><TextField name="label" label={t("settings.label")} defaultValue={group?.label} autoFocus required /></div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{group ? t("save") : t("settings.group_make")}</Button></footer>
       </Form>
     </Dialog>

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router"
 import { ArrowLeft, Bot, Building2, CalendarCog, Columns3Cog, Globe, KeyRound, LifeBuoy, Mails, Palette, Radio, ShieldCheck, Tags, UserRoundCog, type LucideIcon } from "lucide-react"
 import type { ReactNode } from "react"
 import type { Sending } from "@/kit/draft"
-import { Form, SaveBar, useDraftForm } from "@/kit/form"
+import { Form, SaveBar, useDraftForm, type Limits } from "@/kit/form"
 import { usePlaces } from "@/kit/place"
 import { Head } from "@/kit/head"
 import { Failed, Skeleton } from "@/kit/states"
@@ -62,8 +62,9 @@ export function Loaded<T>({ at, query, wide, actions, children }: { at: Section;
 }
 
 /** A form over a draft of a document. Its fields show the draft's values at their names; children get it for what is no such field. */
-export function DocumentForm<T extends object>({ name, queryKey, doc, send, children }: {
+export function DocumentForm<T extends object>({ name, limits, queryKey, doc, send, children }: {
   name: string
+  limits?: Limits
   queryKey: QueryKey
   doc: T
   send: (s: Sending<T>) => Promise<T>
@@ -72,7 +73,7 @@ export function DocumentForm<T extends object>({ name, queryKey, doc, send, chil
   const draft = useDraft(doc, queryKey, send)
   const form = useDraftForm(draft, () => toast(t("settings.saved", { name })))
   return (
-    <Form form={form} draft={draft} className="settings-form">
+    <Form form={form} draft={draft} limits={limits} className="settings-form">
       <div className="stack">{children(draft)}</div>
       <SaveBar draft={draft} busy={form.busy} />
     </Form>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, CircleCheck } from "lucide-react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { updateGeneralSettings } from "@/api/limits"
 import { SelectField, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { language, t } from "@/kit/text"
@@ -23,18 +24,18 @@ export function General() {
 function Edit({ doc }: { doc: Doc }) {
   const regions = new Intl.DisplayNames([language], { type: "region" })
   return (
-    <DocumentForm name={t("nav.general")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/general", { params: { header: ifMatch(version) }, body: change as never }))}>
+    <DocumentForm limits={updateGeneralSettings} name={t("nav.general")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/general", { params: { header: ifMatch(version) }, body: change as never }))}>
       {(draft) => (
         <>
           <Panel title={t("settings.business")}>
             <div className="panel-body fields">
-              <TextField name="business.name" label={t("settings.business_name")} help={t("settings.business_name_help")} maxLength={190} autoComplete="organization" wide required />
-              <TextField name="business.address_line" label={t("settings.address_line")} maxLength={255} autoComplete="address-line1" wide />
-              <TextField name="business.postal_code" label={t("settings.postal_code")} maxLength={20} autoComplete="postal-code" />
-              <TextField name="business.city" label={t("settings.city")} maxLength={100} autoComplete="address-level2" />
-              <TextField name="business.phone" label={t("settings.phone")} type="tel" maxLength={50} autoComplete="tel" />
-              <TextField name="business.website" label={t("settings.website")} type="url" maxLength={2048} placeholder="https://" autoComplete="url" />
-              <TextField name="business.vat_number" label={t("settings.vat_number")} maxLength={30} />
+              <TextField name="business.name" label={t("settings.business_name")} help={t("settings.business_name_help")} autoComplete="organization" wide required />
+              <TextField name="business.address_line" label={t("settings.address_line")} autoComplete="address-line1" wide />
+              <TextField name="business.postal_code" label={t("settings.postal_code")} autoComplete="postal-code" />
+              <TextField name="business.city" label={t("settings.city")} autoComplete="address-level2" />
+              <TextField name="business.phone" label={t("settings.phone")} type="tel" autoComplete="tel" />
+              <TextField name="business.website" label={t("settings.website")} type="url" placeholder="https://" autoComplete="url" />
+              <TextField name="business.vat_number" label={t("settings.vat_number")} />
               <div className="field">
                 <span className="label">{t("settings.business_email")}</span>
                 <p className="fixed-value">{draft.base.business.email}</p>

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, ExternalLink, EyeOff, Globe, Trash2 } from "lucide-react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { updatePage } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { Form, SaveBar, TextArea, TextField, useDraftForm } from "@/kit/form"
@@ -61,13 +62,13 @@ function Edit({ p }: { p: Record }) {
           : <Button kind="main" icon={<Globe aria-hidden />} busy={draft.sending} onClick={() => void turn("publish")}>{t("settings.page_publish")}</Button>)}
       </Head>
       <div className="content">
-        <Form form={form} draft={draft} className="settings-form">
+        <Form limits={updatePage} form={form} draft={draft} className="settings-form">
           <fieldset disabled={fixed} className="stack">
             <Panel title={t("settings.page")} beside={shown && <a href={p.url} target="_blank" rel="noopener" className="with-icon">{p.url}<ExternalLink aria-hidden /></a>}>
               <div className="panel-body fields">
-                <TextField name="title" label={t("settings.page_title")} maxLength={190} required wide />
-                <TextField name="slug" label={t("settings.page_slug")} help={t("settings.page_slug_help")} maxLength={100} required autoCapitalize="none" spellCheck={false} wide />
-                <TextArea name="content" label={t("settings.page_content")} help={t("settings.page_content_help")} rows={16} maxLength={200_000} />
+                <TextField name="title" label={t("settings.page_title")} required wide />
+                <TextField name="slug" label={t("settings.page_slug")} help={t("settings.page_slug_help")} required autoCapitalize="none" spellCheck={false} wide />
+                <TextArea name="content" label={t("settings.page_content")} help={t("settings.page_content_help")} rows={16} />
               </div>
             </Panel>
           </fieldset>

@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { FileText, Plus } from "lucide-react"
 import { useMemo, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { createPage } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { dateText } from "@/kit/dates"
 import { Dialog } from "@/kit/dialog"
@@ -45,8 +46,8 @@ function NewPage({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog title={t("settings.page_new")} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form form={form}>
-        <div className="dialog-body"><TextField name="title" label={t("settings.page_title")} help={t("settings.page_new_help")} maxLength={190} required /></div>
+      <Form limits={createPage} form={form}>
+        <div className="dialog-body"><TextField name="title" label={t("settings.page_title")} help={t("settings.page_new_help")} required /></div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("settings.page_make")}</Button></footer>
       </Form>
     </Dialog>

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { CircleAlert, CircleCheck, CircleX, ExternalLink, Globe, LoaderCircle } from "lucide-react"
 import { useDeferredValue, useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { updatePortalSettings } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { agoText } from "@/kit/dates"
 import type { Sending } from "@/kit/draft"
@@ -43,7 +44,7 @@ function Edit({ doc }: { doc: Doc }) {
     return after
   }
   return (
-    <DocumentForm name={t("nav.portal")} queryKey={queryKey} doc={doc} send={send}>
+    <DocumentForm limits={updatePortalSettings} name={t("nav.portal")} queryKey={queryKey} doc={doc} send={send}>
       {(draft) => (
         <>
           <Panel title={t("settings.booking_page")}>
@@ -126,7 +127,7 @@ function Host({ draft }: { draft: DraftOf }) {
   }
   return (
     <div className="field field--wide">
-      <TextField name="host" label={t("settings.host")} help={t("settings.host_help")} maxLength={253} placeholder="team.example.com" autoCapitalize="none" spellCheck={false} />
+      <TextField name="host" label={t("settings.host")} help={t("settings.host_help")} placeholder="team.example.com" autoCapitalize="none" spellCheck={false} />
       {doc.host !== "" && saved && (
         <div className="row" role="status">
           {doc.host_active ? <p className="state state--good"><CircleCheck aria-hidden />{t("settings.host_active", { host: doc.host })}</p>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, Download, Trash2 } from "lucide-react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { erasePersonalData, exportPersonalData } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
@@ -61,11 +62,11 @@ function Take() {
   })
   return (
     <Panel title={t("settings.export")}>
-      <Form form={form}>
+      <Form limits={exportPersonalData} form={form}>
         <div className="panel-body stack-s">
           <p className="soft">{t("settings.export_text")}</p>
           <div className="with-button">
-            <TextField name="email" label={t("settings.person_email")} type="email" maxLength={190} required />
+            <TextField name="email" label={t("settings.person_email")} type="email" required />
             <Button type="submit" busy={form.busy} icon={<Download aria-hidden />}>{t("settings.export_action")}</Button>
           </div>
         </div>
@@ -85,11 +86,11 @@ function Erase() {
   })
   return (
     <Panel title={t("settings.erase")}>
-      <Form form={form}>
+      <Form limits={erasePersonalData} form={form}>
         <div className="panel-body stack-s">
           <p className="soft">{t("settings.erase_text")}</p>
           <div className="with-button">
-            <TextField name="email" label={t("settings.person_email")} type="email" maxLength={190} required />
+            <TextField name="email" label={t("settings.person_email")} type="email" required />
             <Button type="submit" kind="bad" busy={form.busy} icon={<Trash2 aria-hidden />}>{t("settings.erase_action")}</Button>
           </div>
           <p className="state state--bad"><CircleAlert aria-hidden />{t("settings.erase_warning")}</p>

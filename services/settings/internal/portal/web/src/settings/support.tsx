@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Send } from "lucide-react"
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { requestSupport, sendDeactivationFeedback } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { CheckField, Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
@@ -38,13 +39,13 @@ function Ask({ support }: { support: Schema<"Support"> }) {
   const { apps, ...facts } = support.environment
   return (
     <Panel title={t("settings.support")}>
-      <Form form={form}>
+      <Form limits={requestSupport} form={form}>
         <div className="panel-body fields">
           <p className="soft field--wide">{t(support.live ? "settings.support_live" : "settings.support_text")}</p>
           <SelectField name="type" label={t("settings.support_type")} options={(["question", "bug", "idea"] as const).map((value) => ({ value, label: t(`settings.support_type.${value}`) }))} />
-          <TextField name="reply_to" label={t("settings.reply_to")} type="email" defaultValue={me.email} maxLength={190} autoComplete="email" />
-          <TextField name="subject" label={t("settings.subject")} maxLength={150} wide required />
-          <TextArea name="message" label={t("settings.message")} rows={6} maxLength={5000} required />
+          <TextField name="reply_to" label={t("settings.reply_to")} type="email" defaultValue={me.email} autoComplete="email" />
+          <TextField name="subject" label={t("settings.subject")} wide required />
+          <TextArea name="message" label={t("settings.message")} rows={6} required />
           <CheckField name="include_environment" label={t("settings.environment_along")} help={t("settings.environment_help")} checked={along} onChange={(e) => setAlong(e.target.checked)} />
           {along && (
             <dl className="environment field--wide" aria-label={t("settings.environment")}>
@@ -70,11 +71,11 @@ function Feedback() {
   })
   return (
     <Panel title={t("settings.feedback")}>
-      <Form form={form}>
+      <Form limits={sendDeactivationFeedback} form={form}>
         <div className="panel-body fields">
           <p className="soft field--wide">{t("settings.feedback_text")}</p>
           <SelectField name="reason" label={t("settings.reason")} options={reasons.map((value) => ({ value, label: t(`settings.reason.${value}`) }))} wide />
-          <TextArea name="text" label={t("settings.feedback_more")} rows={3} maxLength={1000} />
+          <TextArea name="text" label={t("settings.feedback_more")} rows={3} />
           <div className="field--wide row"><Button type="submit" busy={form.busy}>{t("settings.feedback_send")}</Button></div>
         </div>
       </Form>

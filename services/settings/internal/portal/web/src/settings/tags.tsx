@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { GitMerge, Pencil, Plus, Tag as Icon, Trash2 } from "lucide-react"
 import { useEffect, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { createTag, updateTag } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm, Dialog } from "@/kit/dialog"
 import { Form, text, TextField, useForm } from "@/kit/form"
@@ -112,9 +113,9 @@ function Rename({ tag, onTaken, onClose }: { tag: Tag; onTaken: (slug: string) =
   })
   return (
     <Dialog title={t("settings.tag_rename", { name: tag.name })} onClose={onClose} guarded={form.dirty} size="s">
-      <Form form={form} className="">
+      <Form limits={updateTag} form={form} className="">
         <div className="dialog-body stack">
-          <TextField name="name" label={t("settings.tag_name")} defaultValue={tag.name} maxLength={100} required autoFocus />
+          <TextField name="name" label={t("settings.tag_name")} defaultValue={tag.name} required autoFocus />
           <Reached tag={tag} />
         </div>
         <footer className="dialog-foot">
@@ -165,9 +166,9 @@ function Add() {
     toast(t("settings.tag_added", { name: tag.name }))
   })
   return (
-    <Form form={form}>
+    <Form limits={createTag} form={form}>
       <div className="with-button">
-        <TextField name="name" label={t("settings.tag_new")} maxLength={100} required />
+        <TextField name="name" label={t("settings.tag_new")} required />
         <Button type="submit" busy={form.busy} icon={<Plus aria-hidden />}>{t("settings.add")}</Button>
       </div>
     </Form>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Info } from "lucide-react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { updateTelemetry } from "@/api/limits"
 import { momentText } from "@/kit/dates"
 import { CheckField, SelectField, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
@@ -20,7 +21,7 @@ export function Telemetry() {
 
 function Edit({ doc }: { doc: Doc }) {
   return (
-    <DocumentForm name={t("nav.telemetry")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/telemetry", { params: { header: ifMatch(version) }, body: change as never }))}>
+    <DocumentForm limits={updateTelemetry} name={t("nav.telemetry")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/telemetry", { params: { header: ifMatch(version) }, body: change as never }))}>
       {(draft) => (
         <>
           {!draft.base.live && <p className="notice"><Info aria-hidden /><span>{t("settings.telemetry_dead")}</span></p>}
@@ -56,11 +57,11 @@ function Profile({ draft }: { draft: { base: Doc; mine: Doc } & Drafting }) {
       <CheckField name="profile" label={t("settings.profile_on")} help={t("settings.profile_help")} checked={profile} onChange={(e) => turn(e.target.checked)} />
       {profile && (
         <>
-          <TextField name="profile_data.company" label={t("settings.company")} maxLength={190} autoComplete="organization" />
-          <TextField name="profile_data.website" label={t("settings.website")} type="url" maxLength={2048} placeholder="https://" />
-          <TextField name="profile_data.name" label={t("settings.your_name")} maxLength={100} autoComplete="name" />
-          <TextField name="profile_data.email" label={t("settings.your_email")} type="email" maxLength={190} autoComplete="email" required />
-          <TextField name="profile_data.sector" label={t("settings.sector")} maxLength={100} />
+          <TextField name="profile_data.company" label={t("settings.company")} autoComplete="organization" />
+          <TextField name="profile_data.website" label={t("settings.website")} type="url" placeholder="https://" />
+          <TextField name="profile_data.name" label={t("settings.your_name")} autoComplete="name" />
+          <TextField name="profile_data.email" label={t("settings.your_email")} type="email" autoComplete="email" required />
+          <TextField name="profile_data.sector" label={t("settings.sector")} />
           <SelectField name="profile_data.team_size" label={t("settings.team_size")} options={[{ value: "", label: "–" }, ...[...new Set([...sizes, d.team_size])].filter(Boolean).map((value) => ({ value, label: value }))]} />
         </>
       )}

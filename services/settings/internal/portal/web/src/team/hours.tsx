@@ -6,6 +6,7 @@ import { useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { numberOf } from "@/api/version"
+import { addStaffException, updateStaff } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { clockOf, dayText, durationText, minutesOf, periodWords, timeText, today } from "@/kit/dates"
 import { Inline } from "@/kit/detail"
@@ -174,7 +175,7 @@ export function Online({ m }: { m: Member }) {
   const draft = useMemberDraft(m)
   return (
     <Panel title={t("team.online_place")}>
-      <dl className="facts panel-body"><Inline label={t("team.meeting_url")} name="meeting_url" type="url" draft={draft} max={2048} readOnly={!mayChange(m.user_id)} /></dl>
+      <dl className="facts panel-body"><Inline label={t("team.meeting_url")} name="meeting_url" type="url" draft={draft} limits={updateStaff} readOnly={!mayChange(m.user_id)} /></dl>
     </Panel>
   )
 }
@@ -247,7 +248,7 @@ function OffDialog({ user, name, onSend, onClose }: { user: number | null; name:
   })
   return (
     <Dialog title={t(user === null ? "team.add_closure" : "team.add_off_for", { name })} onClose={onClose} guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={addStaffException} form={form}>
         <div className="dialog-body">
           <div className="fields">
             {user !== null && <SelectField name="type" label={t("team.kind")} wide value={type} onChange={(e) => setType(e.target.value)} options={[{ value: "closed", label: t("team.time_off") }, { value: "extra", label: t("team.extra") }]} />}
@@ -256,7 +257,7 @@ function OffDialog({ user, name, onSend, onClose }: { user: number | null; name:
             {type === "closed" && <label className="check field--wide"><input type="checkbox" checked={whole} onChange={(e) => setWhole(e.target.checked)} /><span>{t("team.whole_day")}</span></label>}
             {!allDay && <TextField name="start" label={t("team.from")} type="time" defaultValue="09:00" />}
             {!allDay && <TextField name="end" label={t("team.to")} type="time" defaultValue="12:00" />}
-            <TextField name="label" label={t("team.label")} help={t("team.label_help")} maxLength={190} wide />
+            <TextField name="label" label={t("team.label")} help={t("team.label_help")} wide />
           </div>
           <p className="soft">{t(type === "extra" ? "team.extra_text" : "team.off_text")}</p>
         </div>

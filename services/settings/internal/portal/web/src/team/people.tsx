@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { MailPlus, RotateCw, Trash2, UserRoundPlus } from "lucide-react"
 import { useRef, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { inviteStaff } from "@/api/limits"
 import { weekText } from "./hours"
 import { Button } from "@/kit/button"
 import { dateText } from "@/kit/dates"
@@ -64,11 +65,11 @@ function Invite({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog title={t("team.invite")} onClose={onClose} guarded={form.dirty}>
-      <Form form={form}>
+      <Form limits={inviteStaff} form={form}>
         <div className="dialog-body">
           <div className="fields">
-            <TextField name="email" label={t("team.email")} type="email" maxLength={190} required autoFocus wide />
-            <TextField name="name" label={t("team.name")} help={t("team.name_help")} maxLength={100} />
+            <TextField name="email" label={t("team.email")} type="email" required autoFocus wide />
+            <TextField name="name" label={t("team.name")} help={t("team.name_help")} />
             <SelectField name="role" label={t("team.role")} defaultValue={me.roles_you_can_give.at(-1)} options={me.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} />
           </div>
           <p className="soft small">{t("team.invite_text")}</p>

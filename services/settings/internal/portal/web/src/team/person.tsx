@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, Check, UserRoundX } from "lucide-react"
 import { useState } from "react"
+import { updateStaff } from "@/api/limits"
 import { Online, TimeOff, Week } from "./hours"
 import { sendMember, useMemberDraft } from "./member"
 import { Button, ButtonAnchor } from "@/kit/button"
@@ -54,7 +55,7 @@ function Screen({ m }: { m: Member }) {
         <div className="stack">
           <Panel title={t("team.about")}>
             <dl className="facts panel-body">
-              <Inline label={t("team.name")} name="name" draft={draft} max={100} readOnly={!m.can_rename} />
+              <Inline label={t("team.name")} name="name" draft={draft} limits={updateStaff} readOnly={!m.can_rename} />
               <Inline label={t("team.role")} name="role" draft={draft} show={(v) => tOr("role." + v, v)} readOnly={m.roles_you_can_give.length === 0} options={m.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} />
               <div className="fact"><dt>{t("team.visibility")}</dt><dd>{t(`team.visibility.${m.sees}`)}</dd></div>
             </dl>

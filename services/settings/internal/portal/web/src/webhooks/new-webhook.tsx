@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { RadioTower } from "lucide-react"
 import { useRef, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { createWebhook } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
@@ -40,11 +41,11 @@ export function NewWebhook({ onClose, onMade }: { onClose: () => void; onMade: (
   }
   return (
     <Dialog title={t("webhooks.new")} onClose={onClose} guarded={form.dirty} size="l">
-      <Form form={form}>
+      <Form limits={createWebhook} form={form}>
         <div className="dialog-body">
           <div className="fields">
-            <TextField name="name" label={t("webhooks.name")} placeholder={t("webhooks.name_hint")} maxLength={190} required autoFocus />
-            <TextField ref={url} name="url" label={t("webhooks.url")} help={t("webhooks.url_help")} type="url" inputMode="url" placeholder="https://" maxLength={500} required />
+            <TextField name="name" label={t("webhooks.name")} placeholder={t("webhooks.name_hint")} required autoFocus />
+            <TextField ref={url} name="url" label={t("webhooks.url")} help={t("webhooks.url_help")} type="url" inputMode="url" placeholder="https://" required />
           </div>
           <div><Button small icon={<RadioTower aria-hidden />} busy={opening} onClick={() => void fillIn()}>{t("webhooks.receiver.use")}</Button></div>
           <EventChoice chosen={events} onChange={(chosen) => (setEvents(chosen), form.clear("events"), form.setDirty(true))} />

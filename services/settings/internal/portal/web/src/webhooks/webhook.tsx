@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, History, KeyRound, Pencil, Power, PowerOff, RadioTower, Send, Trash2, TriangleAlert } from "lucide-react"
 import { useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
+import { updateWebhook } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { dateText } from "@/kit/dates"
 import { Inline } from "@/kit/detail"
@@ -108,8 +109,8 @@ function Screen({ w }: { w: Record }) {
         <div className="stack">
           <Panel title={t("webhooks.about")}>
             <dl className="facts panel-body">
-              <Inline label={t("webhooks.name")} name="name" draft={draft} max={190} />
-              <Inline label={t("webhooks.url")} name="url" type="url" draft={draft} max={500} />
+              <Inline label={t("webhooks.name")} name="name" draft={draft} limits={updateWebhook} />
+              <Inline label={t("webhooks.url")} name="url" type="url" draft={draft} limits={updateWebhook} />
               <Inline label={t("webhooks.format")} name="format" draft={draft} options={formats()} />
               <div className="fact"><dt>{t("webhooks.secret")}</dt><dd className="num">•••• {w.secret_hint}</dd></div>
               <div className="fact"><dt>{t("webhooks.failures")}</dt><dd className="num">{number(w.failures)}</dd></div>
