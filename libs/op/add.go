@@ -95,6 +95,12 @@ func newEntry[In, Out any](s *Set, o Op) *Entry {
 	o.Destructive = o.Destructive || o.Method() == http.MethodDelete
 	o.Idempotent = o.Idempotent || o.Method() == http.MethodDelete || o.Method() == http.MethodPut
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	if in.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(in) { // fieldsOf finds those of what the input itself embeds
+			refuseEmbedded(o, f.Type)
+		}
+	}
+	refuseEmbedded(o, out)
 	e := &Entry{Op: o, set: s, Tag: cmp.Or(s.under, s.Service), In: fieldsOf(s.Requests, o, in),
 		TakesAny: in == reflect.TypeFor[Sent](), Tagged: out.Implements(reflect.TypeFor[Versioned]())}
 	if !out.Implements(reflect.TypeFor[interface{ noBody() }]()) {

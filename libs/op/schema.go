@@ -92,6 +92,32 @@ func answerSchema(answers huma.Registry, o Op, out reflect.Type) *huma.Schema {
 	return whole
 }
 
+// refuseEmbedded panics if a struct in t embeds one of a type that is not exported: JSON shows its fields, and huma would leave them out of the schema.
+func refuseEmbedded(o Op, t reflect.Type) {
+	seen := map[reflect.Type]bool{}
+	var look func(t reflect.Type)
+	look = func(t reflect.Type) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			look(t.Elem())
+		case reflect.Struct:
+			if seen[t] {
+				return
+			}
+			seen[t] = true
+			for f := range t.Fields() {
+				switch {
+				case f.IsExported():
+					look(f.Type)
+				case f.Anonymous:
+					panic("op: " + o.ID + ": " + t.String() + " embeds " + f.Name + ", which is not exported and so would not be described")
+				}
+			}
+		}
+	}
+	look(t)
+}
+
 // propertiesOf are the fields of the type behind a schema. The list is empty for a schema that a type has registered itself.
 func propertiesOf(reg huma.Registry, schema string) []reflect.StructField {
 	t := reg.TypeFromRef("#/components/schemas/" + schema)
