@@ -32,11 +32,8 @@ func (r *Room) Parts() app.Parts {
 	}
 }
 
-// When operations are refused, see op.Fails.
-const (
-	FailPassword = "The session has not seen the password within ten minutes: POST /auth/confirm first."
-	FailPerson   = "Only a person who is signed in may do this, and no application password."
-)
+// FailPassword is when operations are refused that the password has to come before, see op.Fails.
+const FailPassword = "The session has not seen the password within ten minutes: POST /auth/confirm first."
 
 // Operations declares the operations on the caller's sessions.
 func (r *Room) Operations(set *op.Set) {

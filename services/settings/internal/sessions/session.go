@@ -245,11 +245,11 @@ func (r *Room) signOut(ctx context.Context, tx *db.Tx, _ op.None) (signedOut, er
 }
 
 // RecentPassword refuses a caller whose session has not seen the password within passwordRecent, with 403
-// svc_password_required, and a caller without a session, with 403.
+// svc_password_required. The operations that ask for it are for people only.
 func RecentPassword(ctx context.Context, tx *db.Tx) error {
 	hash, err := Current(tx.Who)
 	if err != nil {
-		return fault.Refused("person_only", "Only a person who is signed in may do this.")
+		return err
 	}
 	var recent bool
 	err = tx.QueryRow(ctx, `select coalesce((select password_at > $2 from session where hash = $1), false)`, hash, tx.Now.Add(-passwordRecent)).Scan(&recent)

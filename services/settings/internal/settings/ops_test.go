@@ -18,6 +18,18 @@ func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 	apptest.CheckExamples(t, s.Parts.Ops, "get-openapi", "get-asyncapi", "get-live", "portal-host-proof", "get-ability", "run-ability-get", "run-ability-post", "run-ability-delete")
 }
 
+func TestWhatAsksForThePasswordIsForPeopleAlone(t *testing.T) {
+	t.Parallel()
+	asks := 0
+	for route, o := range start(t).Parts.Ops.Operations() {
+		if _, there := o.Fails["svc_password_required"]; there {
+			asks++
+			require.True(t, o.PersonOnly, route)
+		}
+	}
+	require.Greater(t, asks, 8)
+}
+
 func TestEventsLookLikeTheirSamples(t *testing.T) {
 	t.Parallel()
 	s := start(t)
