@@ -82,7 +82,7 @@ func (g Giver) MayGiveRole(name string) error {
 // MayChangeUser refuses to change a user who holds more than the giver.
 func (g Giver) MayChangeUser(p people.Person) error { return g.MayChange(named(g.all, p.Roles)...) }
 
-// mayShape refuses to give or take rights that the giver does not hold, and to lower the giver's own role.
+// mayShape refuses to give or take rights that the giver does not hold, to touch a role that sees more than the giver, and to lower the giver's own role.
 func (g Giver) mayShape(before, next stored) error {
 	for _, c := range auth.Permissions {
 		if slices.Contains(before.Capabilities, c) != slices.Contains(next.Capabilities, c) && !g.Can(c) {
@@ -90,9 +90,9 @@ func (g Giver) mayShape(before, next stored) error {
 		}
 	}
 	// A role that holds nothing shows nothing, whatever its visibility says: that counts again once it is given a permission.
-	shows := auth.Sum(before.of()).All != auth.Sum(next.of()).All
+	shows := auth.Sum(before.of()).All || auth.Sum(next.of()).All
 	if (shows || next.Visibility != before.Visibility) && !g.All {
-		return fault.Refused("rights", "You cannot let others see more than you see.")
+		return fault.Refused("rights", "You cannot change what those may do who see more than you see.")
 	}
 	if !slices.Contains(g.Roles, next.Name) {
 		return nil

@@ -88,6 +88,7 @@ func TestARoleIsShapedByWhoHoldsItsRights(t *testing.T) {
 		"taking what is not held":         {[]string{"lead"}, "forms", []string{auth.ViewContacts}, visibilityOwn, auth.ManageForms},
 		"giving sight of everything":      {[]string{"lead"}, "forms", []string{auth.ViewContacts, auth.ManageForms}, visibilityAll, ""},
 		"giving more sight than one has":  {[]string{"clerk"}, "editor", []string{}, visibilityAll, "rights"},
+		"taking from those who see more":  {[]string{"clerk"}, "lead", []string{auth.ViewContacts}, visibilityAll, "rights"},
 		"lowering one's own role":         {[]string{"lead"}, "lead", []string{auth.ViewContacts}, visibilityAll, "own_role"},
 		"lowering one of two of the same": {[]string{"lead", "clerk"}, "clerk", []string{auth.ViewContacts}, visibilityOwn, ""},
 	} {
