@@ -274,7 +274,10 @@ test("every state of a list says what is so and what to do", async () => {
   await v.page.getByRole("button", { name: "Try again" }).click()
   await v.page.getByRole("table", { name: "Contacts" }).waitFor()
 
-  await v.page.goto(team() + "/no-such-screen")
+  for (const [path, status] of [["/contacts/", 308], ["/no-such-screen/", 404]]) {
+    assert.equal((await v.page.request.get(team() + path, { maxRedirects: 0 })).status(), status, path)
+  }
+  assert.equal((await v.page.goto(team() + "/no-such-screen")).status(), 404)
   await v.page.getByText("There is nothing here").waitFor()
   await check(v.page, "portal nowhere")
   await v.page.goto(team() + "/contacts/00000000-0000-7000-8000-000000000000")

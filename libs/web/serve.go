@@ -58,14 +58,14 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 }
 
 // Elsewhere answers what none of a mux's own patterns takes: another method of a page is 405 with Allow, a page's address with a slash at
-// its end leads to the page (308), and the rest is not there (404).
+// its end leads to the page (308) if it is there, and the rest is not there (404).
 func (u *UI) Elsewhere(mux *http.ServeMux) http.HandlerFunc {
 	takes := func(method, path string) bool {
 		_, pattern := mux.Handler(&http.Request{Method: method, Host: "", URL: &url.URL{Path: path}})
 		return pattern != "" && pattern != "/"
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		if page := "/" + strings.Trim(r.URL.Path, "/"); page != r.URL.Path && takes(r.Method, page) {
+		if page, slash := strings.CutSuffix(r.URL.Path, "/"); slash && takes(r.Method, page) && isThere(mux, r, page) {
 			to := url.URL{Path: page, RawQuery: r.URL.RawQuery}
 			http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 			return
@@ -83,6 +83,15 @@ func (u *UI) Elsewhere(mux *http.ServeMux) http.HandlerFunc {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
 	}
+}
+
+// isThere reports whether a page answers at a path: what a pattern takes may not be there.
+func isThere(pages http.Handler, r *http.Request, path string) bool {
+	asked := r.Clone(r.Context())
+	asked.Method, asked.Body, asked.URL.Path, asked.URL.RawPath = http.MethodGet, http.NoBody, path, ""
+	answer := &recorded{header: http.Header{}, status: http.StatusOK}
+	pages.ServeHTTP(answer, asked)
+	return answer.status != http.StatusNotFound
 }
 
 // acceptsBrotli matches an Accept-Encoding that names br, unless with the weight 0.

@@ -216,6 +216,12 @@ func TestWhatNoPageTakesIsToldApart(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /a/page", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /a/page", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /a/form", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /b/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("id") != "1" {
+			u.NotFound(w, r)
+		}
+	})
 	mux.HandleFunc("/", u.Elsewhere(mux))
 	for _, c := range []struct {
 		method, path string
@@ -225,6 +231,9 @@ func TestWhatNoPageTakesIsToldApart(t *testing.T) {
 		{"DELETE", "/a/page", 405, "Allow", "GET, HEAD, POST"},
 		{"GET", "/a/page/?x=1", 308, "Location", "/a/page?x=1"},
 		{"POST", "/a/page/", 308, "Location", "/a/page"},
+		{"POST", "/a/form/", 308, "Location", "/a/form"},
+		{"HEAD", "/b/1/", 308, "Location", "/b/1"},
+		{"GET", "/b/2/", 404, "Location", ""},
 		{"GET", "/nowhere/", 404, "Location", ""},
 		{"DELETE", "/nowhere", 404, "Allow", ""},
 	} {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,11 +50,6 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
 			a.write(w, r, path, fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed",
 				"This path does not answer to "+r.Method+".", "allow", methods))
-			return
-		}
-		if page := "/" + strings.Trim(path, "/"); page != path && !isAPI(path) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			to := url.URL{Path: page, RawQuery: r.URL.RawQuery}
-			http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 			return
 		}
 		a.write(w, r, path, fault.NoRoute())

@@ -160,15 +160,3 @@ func TestThePagesPolicyAllowsItsOwnStyleAndNoOther(t *testing.T) {
 	sum := sha256.Sum256([]byte(style[1]))
 	require.Contains(t, w.Header().Get("Content-Security-Policy"), "style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 }
-
-func TestASlashAtTheEndOfAPageLeadsToThePage(t *testing.T) {
-	for target, to := range map[string]string{"/unknown/f/3/?lang=nl": "/f/3?lang=nl", "/unknown//evil.example/": "/evil.example"} {
-		w := ask(t, "GET", target)
-		require.Equal(t, http.StatusPermanentRedirect, w.Code, target)
-		require.Equal(t, to, w.Header().Get("Location"))
-	}
-	for _, target := range []string{"/unknown/f/3", "/unknown/", "/unknown/v1/contacts/"} {
-		require.Equal(t, http.StatusNotFound, ask(t, "GET", target).Code, target)
-	}
-	require.Equal(t, http.StatusNotFound, ask(t, "POST", "/unknown/f/3/").Code)
-}

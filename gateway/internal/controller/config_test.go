@@ -169,6 +169,11 @@ func TestEachPathLeadsToItsService(t *testing.T) {
 		{"GET /manage", "booking", answers},
 		{"GET /team/book", "booking", answers},
 		{"GET /about", "settings", "settings"},
+		// The service of a page says whether one with a slash at its end leads to it.
+		{"GET /manage/", "booking", answers},
+		{"GET /team/book/", "booking", answers},
+		{"GET /about/", "settings", "settings"},
+		{"GET /about//", answers, answers},
 		{"GET /_ui/settings/app.js", "settings", "settings"},
 		{"GET /v1", "answers", "answers"},
 		{"GET /v1/nothing", answers, answers},

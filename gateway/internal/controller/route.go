@@ -94,6 +94,14 @@ func classOfPage(p *proto.Page) string {
 	return classPage
 }
 
+// addressesOf are the patterns of a page: its own, and that of its address with a slash at the end, which its service leads to the page.
+func addressesOf(pattern, class string) []string {
+	if class != classPage || strings.HasSuffix(pattern, "/") || strings.HasSuffix(pattern, "...}") || strings.HasSuffix(pattern, "{$}") {
+		return []string{pattern}
+	}
+	return []string{pattern, pattern + "/{$}"}
+}
+
 // place is a path with all that the manifests claim of it; of a path of an app that is off, nothing.
 type place struct {
 	shape shape
@@ -134,8 +142,11 @@ func claims(manifests []*proto.Manifest, apps Apps) []*place {
 			}
 		}
 		for _, page := range m.GetPages() {
-			if p := at(page.GetPath()); p != nil && apps.On(page.GetApp()) && len(p.targets) == 0 {
-				p.targets[target{m.GetService(), page.GetApp(), classOfPage(page)}] = nil
+			t := target{m.GetService(), page.GetApp(), classOfPage(page)}
+			for _, pattern := range addressesOf(page.GetPath(), t.class) {
+				if p := at(pattern); p != nil && apps.On(page.GetApp()) && len(p.targets) == 0 {
+					p.targets[t] = nil
+				}
 			}
 		}
 	}

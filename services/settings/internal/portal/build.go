@@ -53,6 +53,9 @@ type files struct {
 	Calls  []string
 }
 
+// found reports whether the address has a screen.
+func (f files) found() bool { return f.Screen.Screen != "" }
+
 // readBuild reads the manifest that the build writes, and which screen has which file. It returns nil without a build.
 func readBuild(folder fs.FS) *build {
 	b := &build{screens: http.NewServeMux(), sources: map[string]screen{}}

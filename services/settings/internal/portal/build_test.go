@@ -33,6 +33,7 @@ func TestAPageNamesTheFilesOfItsScreenOnce(t *testing.T) {
 	} {
 		f := b.files(path, "nl")
 		require.Equal(t, "main.js", f.Script)
+		require.Equal(t, path != "/nowhere", f.found(), path)
 		require.Equal(t, "early.js", f.Early)
 		require.Equal(t, append(append([]string{}, shell...), more...), f.Modules, path)
 	}

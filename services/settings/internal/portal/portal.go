@@ -162,12 +162,16 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
 		return
 	}
-	if path := strings.TrimRight(r.URL.Path, "/"); path != r.URL.Path && path != base && len(path) > 1 {
+	s, t := p.settings(), p.reader(r)
+	var files files
+	if p.build != nil {
+		files = p.build.files(strings.TrimPrefix(r.URL.Path, base), t.Language)
+	}
+	if path := strings.TrimRight(r.URL.Path, "/"); files.found() && path != r.URL.Path && path != base && len(path) > 1 {
 		to := url.URL{Path: "/" + strings.Trim(path, "/"), RawQuery: r.URL.RawQuery}
 		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 		return
 	}
-	s, t := p.settings(), p.reader(r)
 	if base != adminPath && s.HostActive && !s.onHost(r) {
 		p.leadOn(w, r, s.URL+strings.TrimPrefix(r.URL.EscapedPath(), base)+query(r.URL))
 		return
@@ -201,7 +205,6 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 		p.Message(w, r, http.StatusOK, web.Message{Icon: "info", Tone: "soft", Title: t.T("portal_missing"), Text: t.T("portal_missing_text")})
 		return
 	}
-	files := p.build.files(strings.TrimPrefix(r.URL.Path, base), begin.Language)
 	if r.URL.RawQuery != "" || !begin.open(files.Screen) {
 		files.Calls = nil // filters make other calls, and a refused call would stand in the audit log
 	}
@@ -286,6 +289,9 @@ func (p *portal) write(w http.ResponseWriter, r *http.Request, begin start, file
 	// React Aria adds one style element, which the nonce admits.
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; img-src 'self' data:; font-src 'self'; "+
 		"connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	if !files.found() {
+		w.WriteHeader(http.StatusNotFound) // the program says so
+	}
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(page.Bytes())
 	}
