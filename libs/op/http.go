@@ -35,15 +35,15 @@ func (e *Entry) server() http.Handler {
 
 // decode passes the request on unread, because the permission is checked first.
 func (e *Entry) decode(ctx context.Context, r *http.Request) (any, error) {
-	if accept := r.Header.Get("Accept"); !accepts(accept, e.Media != "") {
+	if e.Accepted() && !admitsJSON(r.Header.Get("Accept")) {
 		return nil, ErrAccept
 	}
 	w, _ := ctx.Value(writerKey{}).(http.ResponseWriter)
 	return &request{http: r, w: w}, nil
 }
 
-func accepts(accept string, any bool) bool {
-	if accept == "" || any {
+func admitsJSON(accept string) bool {
+	if accept == "" {
 		return true
 	}
 	for part := range strings.SplitSeq(accept, ",") {

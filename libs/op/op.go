@@ -101,6 +101,9 @@ func (o Op) Path() string { _, p, _ := strings.Cut(o.Route, " "); return p }
 // Replays is that of the declaration. Of an operation that takes any request the header is a part of the request.
 func (e *Entry) Replays() bool { return !e.TakesAny && e.Op.Replays() }
 
+// Accepted reports whether the header Accept counts: it has to admit JSON, except for files, streams and operations that take any request.
+func (e *Entry) Accepted() bool { return e.Media == "" && !e.TakesAny }
+
 // Replays reports whether a repeated Idempotency-Key gets the stored answer. Answers of /auth/ are secrets and cookies,
 // which are never stored, so a repeated call could not return them.
 func (o Op) Replays() bool {

@@ -51,7 +51,7 @@ func refusals(e *op.Entry) []refusal {
 	add(protected && !e.BeforeTwoFactor, op.ErrTwoFactor, "The site asks for a second factor, and the session lacks it.")
 	add(e.App != "", fault.NoRoute(), "The app is switched off.")
 	add(strings.Contains(e.Path(), "{"), fault.NotFound("record"), "There is no such record, or not for this caller.")
-	add(e.Media == "", op.ErrAccept, "The header Accept does not admit application/json.")
+	add(e.Accepted(), op.ErrAccept, "The header Accept does not admit application/json.")
 	add(e.Replays(), db.ErrIdempotency, "The Idempotency-Key was used with another request within the last 24 hours.")
 	add(e.Versioned, fault.VersionMismatch(8), "The record has another version than If-Match names. data.version is the one it has.")
 	add(e.Versioned, fault.WeakTag(8), "The record has the version that If-Match names, but by a weak tag: a proxy that compresses has put W/ before it.")

@@ -141,7 +141,7 @@ func TestATestReceiverIsOfOnePersonForAWhile(t *testing.T) {
 	})
 }
 
-func TestATestReceiverTakesEveryRequestWhateverItsKey(t *testing.T) {
+func TestATestReceiverTakesEveryRequestWhateverItsHeaders(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t)
 	person := s.AsSession(auth.SiteAdmin)
@@ -150,5 +150,9 @@ func TestATestReceiverTakesEveryRequestWhateverItsKey(t *testing.T) {
 	for _, body := range []string{`{"n":1}`, `{"n":1}`, `{"n":2}`} {
 		require.Empty(t, sender.Post(path, body).Is(204).Header.Get("Idempotent-Replayed"))
 	}
-	require.Len(t, person.Get("/webhooks/receiver").Is(200).Field("requests"), 3)
+	for name, value := range map[string]string{"Accept": "image/png", "If-Match": "nonsense", "Authorization": "Bearer nonsense", "Cookie": "svc_session=nonsense", "Content-Type": ";;",
+		"Content-Encoding": "gzip", "Sec-Fetch-Site": "cross-site"} {
+		s.Visitor().With(name, value).Post(path, `{}`).Is(204)
+	}
+	require.Len(t, person.Get("/webhooks/receiver").Is(200).Field("requests"), 10)
 }
