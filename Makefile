@@ -187,7 +187,7 @@ deploy/browser/node_modules/.made-from: deploy/browser/package.json deploy/brows
 	@deploy/tools npm deploy/browser
 
 # Without npm the pages work without widgets, and there is no portal.
-UI_SOURCES := $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
+UI_SOURCES := libs/look/look.json $(shell find libs/web services/*/internal/*/web \( -name node_modules -o -name dist \) -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.json' -o -name '*.mjs' -o -name '*.svg' \) -print 2>/dev/null)
 
 PORTAL := services/settings/internal/portal/web
 

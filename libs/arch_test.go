@@ -53,6 +53,7 @@ var pure = []string{
 	"frontdesk/libs/address",
 	"frontdesk/libs/csvcell",
 	"frontdesk/libs/form",
+	"frontdesk/libs/look",
 }
 
 // mainModule are the packages of the main module; the gateway is one of its own, with versions of its own.

@@ -9,11 +9,12 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"frontdesk/libs/look"
 )
 
 // Look is a form style in the shape that a browser applies.
@@ -34,24 +35,6 @@ type Look struct {
 
 	override url.Values
 }
-
-var (
-	colour  = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
-	slug    = regexp.MustCompile(`^theme:([a-z0-9][a-z0-9_-]{0,49})$`)
-	iconOK  = regexp.MustCompile(`^[a-z0-9-]{1,30}$`)
-	pixels  = []string{"size", "label_size", "heading_size", "field_radius", "button_radius"}
-	weights = []string{"label_weight", "heading_weight", "button_weight"}
-	colours = []string{"color", "label_color", "heading_color", "field_background", "field_border", "field_text", "focus_color",
-		"button_background", "button_text", "error_color", "background"}
-	words = map[string][]string{"label_style": {"normal", "italic"}, "label_transform": {"none", "uppercase"},
-		"button_transform": {"none", "uppercase"}, "button_decoration": {"none", "underline"}}
-	fonts = map[string]string{
-		"system-sans":  `system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif`,
-		"system-serif": `ui-serif, Georgia, Cambria, "Times New Roman", serif`,
-		"system-mono":  `ui-monospace, SFMono-Regular, Menlo, Consolas, monospace`,
-	}
-	ourFonts = map[string]string{"inter": "sans-serif", "lora": "serif", "merriweather": "serif", "montserrat": "sans-serif", "nunito": "sans-serif"}
-)
 
 // Look is the site's form style with the properties of override over it.
 func (u *UI) Look(override map[string]any) Look {
@@ -81,30 +64,12 @@ func (u *UI) look(override url.Values) Look {
 	u.Read("form-style", &doc)
 	get := func(name string) string { return cmp.Or(override.Get(name), styleText(doc[name])) }
 	l := Look{Vars: map[string]string{}, override: override}
-	set := func(name, value string) { l.Vars["--svc-"+strings.ReplaceAll(name, "_", "-")] = value }
-
-	for _, name := range pixels {
-		if n, err := strconv.Atoi(get(name)); err == nil && n >= 0 && n <= 40 {
-			set(name, strconv.Itoa(n)+"px")
-		}
-	}
-	for _, name := range weights {
-		if w := get(name); slices.Contains([]string{"400", "500", "600", "700"}, w) {
-			set(name, w)
-		}
-	}
-	for name, allowed := range words {
-		if v := get(name); slices.Contains(allowed, v) {
-			set(name, v)
-		}
-	}
-	if get("button_width") == "full" {
-		set("button_width", "100%")
-	}
-	for _, name := range colours {
-		if c := get(name); colour.MatchString(c) {
-			set(name, c)
-			l.Scheme = "light"
+	for _, p := range look.Properties {
+		if css, ok := p.CSS(get(p.Name)); ok {
+			l.Vars[p.Custom()] = css
+			if p.Kind == look.Colour {
+				l.Scheme = "light"
+			}
 		}
 	}
 	if bg := l.Vars["--svc-background"]; bg != "" && luminance(bg) < 0.2 {
@@ -112,29 +77,15 @@ func (u *UI) look(override url.Values) Look {
 	}
 	// A button whose text has no colour of its own stays readable.
 	if bg := l.Vars["--svc-button-background"]; bg != "" && l.Vars["--svc-button-text"] == "" {
-		set("button_text", readableOn(bg))
+		l.Vars["--svc-button-text"] = readableOn(bg)
 	}
-	u.lookFont(&l, get("font"), set)
-	if name := get("button_icon"); iconOK.MatchString(name) {
-		l.Icon = string(Icon(name))
+	if name, ours := strings.CutPrefix(get("font"), "svc:"); ours && l.Vars["--svc-font"] != "" {
+		l.Font, l.FontURL = "svc-"+name, u.Asset("font/"+name+".woff2")
 	}
+	l.Icon = string(Icon(get("button_icon")))
 	l.IconRight = get("button_icon_position") == "right"
 	l.Plain = get("container") == "plain"
 	return l
-}
-
-func (u *UI) lookFont(l *Look, font string, set func(name, value string)) {
-	if stack, ok := fonts[font]; ok {
-		set("font", stack)
-	}
-	if m := slug.FindStringSubmatch(font); m != nil {
-		set("font", "var(--wp--preset--font-family--"+m[1]+", inherit)")
-	}
-	name, ours := strings.CutPrefix(font, "svc:")
-	if kind, ok := ourFonts[name]; ours && ok {
-		set("font", `"svc-`+name+`", `+map[string]string{"serif": "Georgia, serif", "sans-serif": "system-ui, sans-serif"}[kind])
-		l.Font, l.FontURL = "svc-"+name, u.Asset("font/"+name+".woff2")
-	}
 }
 
 // css is the style as a style sheet.

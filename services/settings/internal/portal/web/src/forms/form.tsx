@@ -9,6 +9,7 @@ import { updateForm } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { typedNumber } from "@/kit/draft"
 import { CheckField, Field, Form, SaveBar, SelectField, TextArea, TextField, useForm } from "@/kit/form"
+import { valuesOf } from "@/kit/look"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Weeks } from "@/kit/plot"
@@ -219,17 +220,14 @@ function NewContacts({ d, set }: { d: Definition; set: (c: Partial<Definition["n
   )
 }
 
-const fonts = ["theme", "system-sans", "system-serif", "system-mono", "svc:inter", "svc:lora", "svc:merriweather", "svc:montserrat", "svc:nunito"]
-const icons = ["arrow-right", "chevron-right", "send", "check", "check-circle", "calendar", "clock", "mail", "phone", "message", "user", "users", "download", "heart", "star", "sparkles", "gift", "ticket", "lock", "plus"]
-
 /** Properties in which this form differs from the site's form style. */
 function Style({ style, set }: { style: Definition["style"]; set: (style: Definition["style"]) => void }) {
   const put = (name: string, value: string | number | undefined) => {
     const { [name]: _, ...rest } = style
     set(value === undefined || value === "" ? rest : { ...rest, [name]: value })
   }
-  const choice = (name: "font" | "container" | "button_width" | "button_icon", values: string[], label: (v: string) => string) => (
-    <SelectField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} value={String(style[name] ?? "")} onChange={(e) => put(name, e.target.value)} options={[{ value: "", label: t("forms.style.site") }, ...values.map((value) => ({ value, label: label(value) }))]} />
+  const choice = (name: "font" | "container" | "button_width" | "button_icon", label: (v: string) => string) => (
+    <SelectField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} value={String(style[name] ?? "")} onChange={(e) => put(name, e.target.value)} options={[{ value: "", label: t("forms.style.site") }, ...valuesOf(name).map((value) => ({ value, label: label(value) }))]} />
   )
   const size = (name: "size" | "field_radius" | "button_radius") => (
     <TextField name={`definition.style.${name}`} label={t(`forms.style.${name}`)} number placeholder={t("forms.style.site")} value={String(style[name] ?? "")} onChange={(e) => put(name, typedNumber(e.target.value) ?? undefined)} />
@@ -250,9 +248,9 @@ function Style({ style, set }: { style: Definition["style"]; set: (style: Defini
       <div className="panel-body stack">
         <p className="soft small">{t("forms.look_text")}</p>
         <div className="fields fields--small">
-          {choice("font", fonts, (v) => t(`forms.font.${v.replace(/^svc:/, "") as "inter"}`))}
+          {choice("font", (v) => t(`forms.font.${v.replace(/^svc:/, "") as "inter"}`))}
           {size("size")}
-          {choice("container", ["card", "plain"], (v) => t(`forms.container.${v as "card"}`))}
+          {choice("container", (v) => t(`forms.container.${v as "card"}`))}
           {size("field_radius")}
           {colour("button_background")}
           {colour("button_text")}
@@ -260,8 +258,8 @@ function Style({ style, set }: { style: Definition["style"]; set: (style: Defini
           {colour("background")}
           {colour("field_border")}
           {size("button_radius")}
-          {choice("button_width", ["auto", "full"], (v) => t(`forms.button_width.${v as "auto"}`))}
-          {choice("button_icon", icons, (v) => v.replaceAll("-", " "))}
+          {choice("button_width", (v) => t(`forms.button_width.${v as "auto"}`))}
+          {choice("button_icon", (v) => v.replaceAll("-", " "))}
         </div>
       </div>
     </Panel>

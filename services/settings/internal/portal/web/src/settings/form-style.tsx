@@ -3,6 +3,7 @@ import { CircleAlert, Moon, RotateCcw, Sun } from "lucide-react"
 import { useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { SelectField, TextField } from "@/kit/form"
+import { properties, type Property } from "@/kit/look"
 import { Panel } from "@/kit/panel"
 import { number, t, tOr, type Key } from "@/kit/text"
 import type { Drafting } from "@/kit/use-draft"
@@ -15,21 +16,15 @@ type Name = keyof Doc
 const queryKey = ["settings", "form-style"]
 const load = () => take(api.GET("/settings/form-style"))
 
-const fonts = ["theme", "system-sans", "system-serif", "system-mono", "svc:inter", "svc:lora", "svc:merriweather", "svc:montserrat", "svc:nunito"]
-const icons = ["arrow-right", "chevron-right", "send", "check", "check-circle", "calendar", "clock", "mail", "phone", "message", "user", "users", "download", "heart", "star", "sparkles", "gift", "ticket", "lock", "plus"]
-const weights = ["400", "500", "600", "700"]
-
-type Part = { title: Key; colours: Name[]; pixels: [Name, number, number][]; choices: [Name, string[]][] }
-
-const parts: Part[] = [
-  { title: "settings.style_text", colours: ["color", "background"], pixels: [["size", 12, 24]], choices: [["font", fonts], ["container", ["card", "plain"]]] },
-  { title: "settings.style_heading", colours: ["heading_color"], pixels: [["heading_size", 16, 40]], choices: [["heading_weight", weights]] },
-  { title: "settings.style_labels", colours: ["label_color"], pixels: [["label_size", 12, 24]], choices: [["label_weight", weights], ["label_style", ["normal", "italic"]], ["label_transform", ["none", "uppercase"]]] },
-  { title: "settings.style_fields", colours: ["field_background", "field_border", "field_text", "focus_color", "error_color"], pixels: [["field_radius", 0, 24]], choices: [] },
-  { title: "settings.style_button", colours: ["button_background", "button_text"], pixels: [["button_radius", 0, 40]], choices: [["button_weight", weights], ["button_width", ["auto", "full"]], ["button_transform", ["none", "uppercase"]], ["button_decoration", ["none", "underline"]], ["button_icon", icons], ["button_icon_position", ["left", "right"]]] },
+const titles: [string, Key][] = [
+  ["text", "settings.style_text"], ["heading", "settings.style_heading"], ["label", "settings.style_labels"], ["field", "settings.style_fields"], ["button", "settings.style_button"],
 ]
-const numeric = (name: Name) => parts.some((p) => p.pixels.some(([n]) => n === name)) || name.endsWith("_weight")
-const names = parts.flatMap((p) => [...p.colours, ...p.pixels.map(([n]) => n), ...p.choices.map(([n]) => n)])
+const partOf = (name: string) => (name === "focus_color" || name === "error_color" ? "field" : (/^(heading|label|field|button)_/.exec(name)?.[1] ?? "text"))
+const named = properties as (Property & { name: Name })[]
+const parts = titles.map(([part, title]) => {
+  const all = named.filter((p) => partOf(p.name) === part)
+  return { title, choices: all.filter((p) => p.values), pixels: all.filter((p) => p.kind === "pixels"), colours: all.filter((p) => p.kind === "colour") }
+})
 
 export function FormStyle() {
   return <Loaded at="form-style" wide query={useQuery({ queryKey, queryFn: load })}>{(doc) => <Edit doc={doc} />}</Loaded>
@@ -44,7 +39,7 @@ function Edit({ doc }: { doc: Doc }) {
 }
 
 function Parts({ draft }: { draft: { mine: Doc } & Drafting }) {
-  const style = Object.fromEntries(names.map((n) => [n, String(draft.mine[n] ?? "")]))
+  const style = Object.fromEntries(named.map((p) => [p.name, String(draft.mine[p.name] ?? "")]))
   const [dark, setDark] = useState(false)
   const low = contrasts(style, dark).filter((c) => c.ratio < 4.5)
   return (
@@ -53,12 +48,12 @@ function Parts({ draft }: { draft: { mine: Doc } & Drafting }) {
         {parts.map((p) => (
           <Panel key={p.title} title={t(p.title)}>
             <div className="panel-body fields style-fields">
-              {p.choices.map(([name, values]) => (
-                <SelectField key={name} name={name} label={t(`settings.style.${name}`)} number={numeric(name)}
-                  options={[{ value: "", label: t("settings.style_theme") }, ...[...new Set([...values, style[name]!])].filter(Boolean).map((value) => ({ value, label: tOr(`settings.style_value.${value}`, value.replace("svc:", "").replace(/^./, (c) => c.toUpperCase())) }))]} />
+              {p.choices.map(({ name, kind, values }) => (
+                <SelectField key={name} name={name} label={t(`settings.style.${name}`)} number={kind === "weight"}
+                  options={[{ value: "", label: t("settings.style_theme") }, ...[...new Set([...values!, style[name]!])].filter(Boolean).map((value) => ({ value, label: tOr(`settings.style_value.${value}`, value.replace("svc:", "").replace(/^./, (c) => c.toUpperCase())) }))]} />
               ))}
-              {p.pixels.map(([name, min, max]) => <TextField key={name} name={name} label={t(`settings.style.${name}`)} help={t("settings.pixels", { min, max })} number placeholder={t("settings.style_theme")} />)}
-              {p.colours.map((name) => <Colour key={name} name={name} value={style[name]!} onChange={(v) => draft.set(name, v)} />)}
+              {p.pixels.map(({ name, low = 0, high = 0 }) => <TextField key={name} name={name} label={t(`settings.style.${name}`)} help={t("settings.pixels", { min: low, max: high })} number placeholder={t("settings.style_theme")} />)}
+              {p.colours.map(({ name }) => <Colour key={name} name={name} value={style[name]!} onChange={(v) => draft.set(name, v)} />)}
             </div>
           </Panel>
         ))}

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react"
 import { createPortal } from "react-dom"
 import card from "@/../../../../../../libs/web/css/card.css?raw"
 import { applyLook } from "@/../../../../../../libs/web/src/style"
+import { fonts, properties } from "@/kit/look"
 import { start } from "@/kit/start"
 import { t } from "@/kit/text"
 
@@ -12,12 +13,6 @@ const sheet = new CSSStyleSheet()
 sheet.replaceSync(card)
 const files = import.meta.glob<string>("../../../../../../../libs/web/icon/*.svg", { query: "?raw", import: "default" })
 
-const pixels = ["size", "label_size", "heading_size", "field_radius", "button_radius"]
-const stacks: Style = {
-  "system-sans": 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
-  "system-serif": 'ui-serif, Georgia, Cambria, "Times New Roman", serif',
-  "system-mono": "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace",
-}
 const colour = /^#[0-9a-f]{6}$/i
 
 /** The relative luminance of #rrggbb as WCAG defines it. */
@@ -38,26 +33,19 @@ const readableOn = (hex: string) => (ratio(hex, "#000000") > ratio(hex, "#ffffff
 /** The style as custom properties, by the rules of the public pages. */
 function vars(style: Style): Record<string, string> {
   const out: Record<string, string> = {}
-  for (const [name, value] of Object.entries(style)) {
-    if (value === "" || ["font", "button_icon", "button_icon_position", "container"].includes(name)) continue
-    if (/(color|background|border|text)$/.test(name) && !colour.test(value)) continue
-    if (name === "button_width") {
-      if (value === "full") out["--svc-button-width"] = "100%"
-    } else out["--svc-" + name.replaceAll("_", "-")] = pixels.includes(name) ? value + "px" : value
+  for (const { name, kind } of properties) {
+    const value = style[name] ?? ""
+    if (value === "" || kind === "choice" || (kind === "colour" && !colour.test(value)) || (kind === "font" && !fonts[value])) continue
+    out["--svc-" + name.replaceAll("_", "-")] = kind === "font" ? fonts[value]! : kind === "pixels" ? value + "px" : value === "full" ? "100%" : value
   }
   const button = out["--svc-button-background"]
   if (button && !out["--svc-button-text"]) out["--svc-button-text"] = readableOn(button)
-  const font = style.font ?? ""
-  if (stacks[font]) out["--svc-font"] = stacks[font]
-  else if (font.startsWith("svc:")) out["--svc-font"] = `"svc-${font.slice(4)}", ${/lora|merriweather/.test(font) ? "Georgia, serif" : "system-ui, sans-serif"}`
   return out
 }
 
-const isColour = (name: string) => /(color|background|border|text)$/.test(name)
-
 /** The scheme that the style forces: colours are made for one of the two. */
 function scheme(style: Style, dark: boolean): "light" | "dark" {
-  if (!Object.entries(style).some(([name, v]) => isColour(name) && colour.test(v))) return dark ? "dark" : "light"
+  if (!properties.some((p) => p.kind === "colour" && colour.test(style[p.name] ?? ""))) return dark ? "dark" : "light"
   return colour.test(style.background ?? "") && luminance(style.background!) < 0.2 ? "dark" : "light"
 }
 
