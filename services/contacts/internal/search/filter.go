@@ -2,7 +2,9 @@ package search
 
 import (
 	"context"
+	"iter"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,8 +16,92 @@ import (
 	"frontdesk/services/contacts/internal/tag"
 )
 
+// filter is a condition that a query may ask for.
+type filter struct {
+	names []string // of the parameters
+	given func(q *contactQuery) bool
+	// where narrows w to the contacts c that q selects by it.
+	where func(q *contactQuery, w *db.Where)
+	// ask narrows d likewise; nil if the directory does not know what it would have to compare.
+	ask func(q *contactQuery, d *directory.Query)
+}
+
+// filters are all that contacts are narrowed down by: in SQL, in the directory, in lists and in files. contactFilter and contactQuery describe
+// their parameters; a test compares the names.
+var filters = []filter{
+	// What the directory is asked for by these two is folded by the database: selection does it.
+	by("search", func(q *contactQuery) *string { return &q.Search }, search, func(d *directory.Query, text string) { d.Instead = phoneDigits(text) }),
+	by("tag", func(q *contactQuery) *string { return &q.Tag },
+		func(w *db.Where, name string) { w.And("c.tags && "+tag.NamedAny, name, name) }, func(*directory.Query, string) {}),
+
+	by("status", func(q *contactQuery) *string { return &q.Status }, is[string]("c.status"), labelled(directory.Status)),
+	by("marketing", func(q *contactQuery) *string { return &q.Marketing }, is[string]("c.marketing"), labelled(directory.Marketing)),
+	by("source", func(q *contactQuery) *string { return &q.Source }, is[string]("c.source"), labelled(directory.Source)),
+	by("owner", func(q *contactQuery) *int64 { return &q.Owner }, is[int64]("c.owner_user_id"),
+		func(d *directory.Query, user int64) { d.Has = append(d.Has, directory.OwnerLabel(user)) }),
+	by("created_since", func(q *contactQuery) *time.Time { return &q.CreatedSince },
+		func(w *db.Where, at time.Time) { w.And("c.created_at >= ?", at) }, func(d *directory.Query, at time.Time) { d.Since = at.UnixMicro() }),
+	by("updated_since", func(q *contactQuery) *time.Time { return &q.UpdatedSince },
+		func(w *db.Where, at time.Time) { w.And("c.updated_at >= ?", at) }, nil),
+	by("organization", func(q *contactQuery) *uuid.UUID { return &q.Organization },
+		func(w *db.Where, id uuid.UUID) {
+			w.And("c.id in (select l.contact_id from contact_organization l where l.organization_id = ?)", id)
+		}, nil),
+	by("no_appointment_since", func(q *contactQuery) *time.Time { return &q.NoAppointmentSince },
+		func(w *db.Where, at time.Time) {
+			w.And("not exists (select from appointment a where a.contact_id = c.id and "+takesPlace+" and a.starts_at >= ?)", at)
+		}, nil),
+	// One appointment has to be within both ends.
+	{names: []string{"appointment_from", "appointment_to"},
+		given: func(q *contactQuery) bool { return !q.AppointmentFrom.IsZero() || !q.AppointmentTo.IsZero() },
+		where: func(q *contactQuery, w *db.Where) {
+			during := ""
+			if !q.AppointmentFrom.IsZero() {
+				during += w.Bind(" and a.starts_at >= ?", q.AppointmentFrom)
+			}
+			if !q.AppointmentTo.IsZero() {
+				during += w.Bind(" and a.starts_at <= ?", q.AppointmentTo)
+			}
+			w.And("c.id in (select a.contact_id from appointment a where " + takesPlace + during + ")")
+		}},
+}
+
+const takesPlace = "a.status not in ('cancelled', 'declined')"
+
+// by is the filter of one parameter, which counts if it is not zero.
+func by[V comparable](name string, of func(*contactQuery) *V, where func(w *db.Where, v V), ask func(d *directory.Query, v V)) filter {
+	f := filter{names: []string{name},
+		given: func(q *contactQuery) bool { return *of(q) != *new(V) },
+		where: func(q *contactQuery, w *db.Where) { where(w, *of(q)) }}
+	if ask != nil {
+		f.ask = func(q *contactQuery, d *directory.Query) { ask(d, *of(q)) }
+	}
+	return f
+}
+
+func is[V any](column string) func(*db.Where, V) {
+	return func(w *db.Where, v V) { w.And(column+" = ?", v) }
+}
+
+func labelled(kind directory.Kind) func(*directory.Query, string) {
+	return func(d *directory.Query, value string) {
+		d.Has = append(d.Has, directory.Label{Kind: kind, Value: value})
+	}
+}
+
+// asked are the filters that q asks for.
+func (q *contactQuery) asked() iter.Seq[filter] {
+	return func(yield func(filter) bool) {
+		for _, f := range filters {
+			if f.given(q) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
 // conditions narrows w to the contacts c that q selects and the actor may see.
-func (q contactQuery) conditions(tx *db.Tx, w *db.Where) {
+func (q *contactQuery) conditions(tx *db.Tx, w *db.Where) {
 	switch {
 	case q.Deleted:
 		w.And("c.deleted_at is not null")
@@ -23,59 +109,16 @@ func (q contactQuery) conditions(tx *db.Tx, w *db.Where) {
 		w.And("c.deleted_at is null")
 	}
 	contact.OnlyOwn(w, tx)
-	q.contactFilter.conditions(w)
-	if !q.UpdatedSince.IsZero() {
-		w.And("c.updated_at >= ?", q.UpdatedSince)
+	for f := range q.asked() {
+		f.where(q, w)
 	}
 }
 
 // onPage is conditions for a page of q.
-func (q contactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
+func (q *contactQuery) onPage(tx *db.Tx, w *db.Where, page *db.Cursor) {
 	q.conditions(tx, w)
 	if !page.Until.IsZero() {
 		w.And("c.updated_at <= ?", page.Until)
-	}
-}
-
-// conditions narrows w to the contacts c that f selects.
-func (f contactFilter) conditions(w *db.Where) {
-	if f.Search != "" {
-		search(w, f.Search)
-	}
-	if f.Status != "" {
-		w.And("c.status = ?", f.Status)
-	}
-	if f.Marketing != "" {
-		w.And("c.marketing = ?", f.Marketing)
-	}
-	if f.Tag != "" {
-		w.And("c.tags && "+tag.NamedAny, f.Tag, f.Tag)
-	}
-	if f.Owner != 0 {
-		w.And("c.owner_user_id = ?", f.Owner)
-	}
-	if f.Organization != uuid.Nil {
-		w.And("c.id in (select l.contact_id from contact_organization l where l.organization_id = ?)", f.Organization)
-	}
-	if f.Source != "" {
-		w.And("c.source = ?", f.Source)
-	}
-	if !f.AppointmentFrom.IsZero() || !f.AppointmentTo.IsZero() {
-		during := ""
-		if !f.AppointmentFrom.IsZero() {
-			during += w.Bind(" and a.starts_at >= ?", f.AppointmentFrom)
-		}
-		if !f.AppointmentTo.IsZero() {
-			during += w.Bind(" and a.starts_at <= ?", f.AppointmentTo)
-		}
-		w.And("c.id in (select a.contact_id from appointment a where a.status not in ('cancelled', 'declined')" + during + ")")
-	}
-	if !f.NoAppointmentSince.IsZero() {
-		w.And(`not exists (select from appointment a where a.contact_id = c.id and a.status not in ('cancelled', 'declined')
-			and a.starts_at >= ?)`, f.NoAppointmentSince)
-	}
-	if !f.CreatedSince.IsZero() {
-		w.And("c.created_at >= ?", f.CreatedSince)
 	}
 }
 
@@ -169,16 +212,13 @@ func (r *Room) selection(ctx context.Context, tx *db.Tx, q contactQuery, copied 
 	return l, nil
 }
 
-// directoryQuery is q as the directory asks it, but for the words and the tag: the database folds them.
-func (q contactQuery) directoryQuery(tx *db.Tx) directory.Query {
-	d := directory.Query{Instead: phoneDigits(q.Search)}
-	for kind, value := range map[directory.Kind]string{directory.Status: q.Status, directory.Marketing: q.Marketing, directory.Source: q.Source} {
-		if value != "" {
-			d.Has = append(d.Has, directory.Label{Kind: kind, Value: value})
+// directoryQuery is what the directory can tell of q, but for the words and the tag: the database folds them.
+func (q *contactQuery) directoryQuery(tx *db.Tx) directory.Query {
+	var d directory.Query
+	for f := range q.asked() {
+		if f.ask != nil {
+			f.ask(q, &d)
 		}
-	}
-	if q.Owner != 0 {
-		d.Has = append(d.Has, directory.OwnerLabel(q.Owner))
 	}
 	if tx.Who.Own {
 		d.Has = append(d.Has, directory.OwnerLabel(tx.Who.UserID))
@@ -189,15 +229,17 @@ func (q contactQuery) directoryQuery(tx *db.Tx) directory.Query {
 	case !q.IncludeDeleted:
 		d.Lacks = []directory.Label{trashed}
 	}
-	if !q.CreatedSince.IsZero() {
-		d.Since = q.CreatedSince.UnixMicro()
-	}
 	return d
 }
 
 // inDirectory reports whether the directory can answer all that q asks.
-func (q contactQuery) inDirectory() bool {
-	return q.Organization == uuid.Nil && q.AppointmentFrom.IsZero() && q.AppointmentTo.IsZero() && q.NoAppointmentSince.IsZero() && q.UpdatedSince.IsZero()
+func (q *contactQuery) inDirectory() bool {
+	for f := range q.asked() {
+		if f.ask == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // maxIDs is how many ids a query is given in place of the words of a search.

@@ -15,7 +15,7 @@ import (
 	"frontdesk/services/contacts/internal/directory"
 )
 
-// contactFilter are the conditions that lists and exports share; all given ones must hold.
+// contactFilter are the parameters of filters that lists and exports share; all given ones must hold.
 type contactFilter struct {
 	Search             string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number; accents and case do not count."`
 	Status             string    `json:"status,omitempty" enum:"lead,customer,inactive"`
@@ -40,8 +40,11 @@ type contactQuery struct {
 }
 
 // plain reports whether q can be answered by reading one index in order.
-func (q contactQuery) plain(tx *db.Tx) bool {
-	return q.contactFilter == contactFilter{} && q.UpdatedSince.IsZero() && !q.Deleted && !(tx.Who.Own && q.IncludeDeleted)
+func (q *contactQuery) plain(tx *db.Tx) bool {
+	for range q.asked() {
+		return false
+	}
+	return !q.Deleted && !(tx.Who.Own && q.IncludeDeleted)
 }
 
 // findContacts lists the contacts that the actor may see, newest first.

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { Download, Plus, Upload, UserRoundPlus, Users } from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
 import { api, download, take } from "@/api/client"
+import type { operations } from "@/api/schema"
 import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
 import { agoText } from "@/kit/dates"
 import { late } from "@/kit/late"
@@ -19,8 +20,13 @@ import { useTeam } from "@/team/data"
 const route = getRouteApi("/contacts")
 const NewContact = late(() => import("./new-contact").then((m) => ({ default: m.NewContact })))
 
+/** What the API narrows contacts down by, except for a list of changes. */
+type Narrows = Exclude<keyof NonNullable<operations["find-contacts"]["parameters"]["query"]>, "cursor" | "per_page" | "updated_since">
+/** Names of the address that are these and no others: else it does not compile. */
+type Same<A, B extends A> = [A] extends [B] ? B : never
+
 export function Contacts() {
-  const search = route.useSearch()
+  const search: { [N in Same<keyof ReturnType<typeof route.useSearch>, Narrows>]?: string } = route.useSearch()
   const navigate = route.useNavigate()
   const [making, setMaking] = useState(false)
   const [chosen, setChosen] = useState(new Set<string>())
