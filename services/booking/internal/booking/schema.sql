@@ -1,0 +1,248 @@
+-- What all migrations make, without the tables of libs/db/schema.sql that every service has.
+-- UPDATE_SCHEMA=1 make units PACKAGES=./libs/db RUN=TestTheWrittenSchemas writes this file; nothing runs it.
+
+CREATE TABLE appointment (
+	id uuid NOT NULL,
+	status text NOT NULL,
+	service_id uuid NOT NULL,
+	terms jsonb NOT NULL,
+	user_id bigint NOT NULL,
+	contact_id uuid NOT NULL,
+	starts_at timestamp with time zone NOT NULL,
+	ends_at timestamp with time zone NOT NULL,
+	period tstzrange GENERATED ALWAYS AS (tstzrange(starts_at, ends_at)) STORED NOT NULL,
+	buffer_before integer NOT NULL,
+	buffer_after integer NOT NULL,
+	location_type text NOT NULL,
+	location text NOT NULL,
+	meeting_url text NOT NULL,
+	notes text NOT NULL,
+	source text NOT NULL,
+	submission_id uuid,
+	cancel_reason text DEFAULT '' NOT NULL,
+	sequence integer DEFAULT 0 NOT NULL,
+	timed_at timestamp with time zone NOT NULL,
+	reminded_at timestamp with time zone,
+	version bigint DEFAULT 1 NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	updated_at timestamp with time zone NOT NULL,
+	language text DEFAULT '' NOT NULL,
+	read_as smallint DEFAULT 0 NOT NULL,
+	booked_for text DEFAULT '' NOT NULL,
+	CONSTRAINT appointment_pkey PRIMARY KEY (id),
+	CONSTRAINT appointment_overlap EXCLUDE USING gist (user_id WITH =, period WITH &&) WHERE ((status = ANY (ARRAY['pending', 'confirmed', 'pending_payment']))),
+	CONSTRAINT appointment_check CHECK ((ends_at > starts_at)),
+	CONSTRAINT appointment_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id),
+	CONSTRAINT appointment_user_id_fkey FOREIGN KEY (user_id) REFERENCES staff(user_id)
+);
+CREATE INDEX appointment_contact ON appointment (contact_id, starts_at, id);
+CREATE INDEX appointment_names ON appointment (id) WHERE (((((((notes || ' ') || location) || ' ') || meeting_url) || ' ') || cancel_reason) ~ '@|%40|%25');
+CREATE INDEX appointment_pending ON appointment (starts_at, id) WHERE (status = 'pending');
+CREATE INDEX appointment_staff ON appointment (user_id, starts_at) INCLUDE (status, ends_at, buffer_before, buffer_after, id);
+CREATE INDEX appointment_start ON appointment (starts_at, id);
+CREATE INDEX appointment_updated ON appointment (updated_at, id);
+CREATE TRIGGER appointment_counted_delete AFTER DELETE ON appointment REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
+CREATE TRIGGER appointment_counted_insert AFTER INSERT ON appointment REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
+CREATE TRIGGER appointment_counted_update AFTER UPDATE ON appointment REFERENCING OLD TABLE AS gone NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
+CREATE TRIGGER appointment_stamp BEFORE INSERT OR UPDATE OF updated_at ON appointment FOR EACH ROW EXECUTE FUNCTION stamp_updated_at();
+
+CREATE TABLE catalog (
+	one boolean DEFAULT true NOT NULL,
+	revision bigint NOT NULL,
+	CONSTRAINT catalog_pkey PRIMARY KEY (one),
+	CONSTRAINT catalog_one_check CHECK (one)
+);
+
+CREATE TABLE contact (
+	id uuid NOT NULL,
+	version bigint NOT NULL,
+	first_name text DEFAULT '' NOT NULL,
+	last_name text DEFAULT '' NOT NULL,
+	email text DEFAULT '' NOT NULL,
+	email_key text DEFAULT '' NOT NULL,
+	phone text DEFAULT '' NOT NULL,
+	owner_user_id bigint,
+	trashed boolean DEFAULT false NOT NULL,
+	asked_at timestamp with time zone,
+	CONSTRAINT contact_pkey PRIMARY KEY (id)
+);
+CREATE INDEX contact_email ON contact (email_key) WHERE (email_key <> '');
+CREATE INDEX contact_owner ON contact (owner_user_id) WHERE (owner_user_id IS NOT NULL);
+CREATE INDEX contact_provisional ON contact (id) WHERE (version = 0);
+
+CREATE TABLE embedding (
+	request_id uuid NOT NULL,
+	page_id bigint NOT NULL,
+	status text NOT NULL,
+	edit_url text NOT NULL,
+	created boolean NOT NULL,
+	at timestamp with time zone NOT NULL,
+	CONSTRAINT embedding_pkey PRIMARY KEY (request_id)
+);
+
+CREATE TABLE exception (
+	id uuid NOT NULL,
+	user_id bigint,
+	date_from date NOT NULL,
+	date_to date NOT NULL,
+	start_min integer NOT NULL,
+	end_min integer NOT NULL,
+	all_day boolean NOT NULL,
+	extra boolean NOT NULL,
+	label text NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	CONSTRAINT exception_pkey PRIMARY KEY (id),
+	CONSTRAINT exception_start_min_check CHECK ((start_min >= 0)),
+	CONSTRAINT exception_check1 CHECK (((end_min > start_min) AND (end_min <= 1440))),
+	CONSTRAINT exception_check2 CHECK (((NOT extra) OR (user_id IS NOT NULL))),
+	CONSTRAINT exception_check CHECK ((date_to >= date_from))
+);
+CREATE INDEX exception_period ON exception (date_to, date_from);
+CREATE CONSTRAINT TRIGGER catalog_exception AFTER INSERT OR DELETE OR UPDATE ON exception DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE TABLE form (
+	id bigint NOT NULL,
+	version bigint NOT NULL,
+	status text NOT NULL,
+	trashed boolean NOT NULL,
+	elements jsonb NOT NULL,
+	CONSTRAINT form_pkey PRIMARY KEY (id)
+);
+CREATE CONSTRAINT TRIGGER catalog_form AFTER INSERT OR DELETE OR UPDATE ON form DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE TABLE manage_token (
+	hash bytea NOT NULL,
+	appointment_id uuid NOT NULL,
+	ended boolean DEFAULT false NOT NULL,
+	CONSTRAINT manage_token_pkey PRIMARY KEY (hash),
+	CONSTRAINT manage_token_appointment_id_fkey FOREIGN KEY (appointment_id) REFERENCES appointment(id) ON DELETE CASCADE
+);
+CREATE INDEX manage_token_appointment ON manage_token (appointment_id);
+
+CREATE TABLE organization (
+	id uuid NOT NULL,
+	version bigint NOT NULL,
+	owner_user_id bigint,
+	CONSTRAINT organization_pkey PRIMARY KEY (id)
+);
+CREATE INDEX organization_owner ON organization (owner_user_id) WHERE (owner_user_id IS NOT NULL);
+
+CREATE TABLE page (
+	id bigint NOT NULL,
+	version bigint NOT NULL,
+	title text NOT NULL,
+	slug text NOT NULL,
+	status text NOT NULL,
+	content text NOT NULL,
+	url text NOT NULL,
+	shows jsonb DEFAULT '[]'::jsonb NOT NULL,
+	CONSTRAINT page_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE service (
+	id uuid NOT NULL,
+	name text NOT NULL,
+	description text NOT NULL,
+	duration_min integer NOT NULL,
+	buffer_before integer NOT NULL,
+	buffer_after integer NOT NULL,
+	price text,
+	location_type text NOT NULL,
+	location_details text NOT NULL,
+	confirmation text NOT NULL,
+	bookable_online boolean NOT NULL,
+	min_notice_min integer,
+	max_advance_days integer,
+	form_id bigint,
+	sort_order integer NOT NULL,
+	archived boolean DEFAULT false NOT NULL,
+	version bigint DEFAULT 1 NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	updated_at timestamp with time zone NOT NULL,
+	mail_text text DEFAULT '' NOT NULL,
+	CONSTRAINT service_pkey PRIMARY KEY (id),
+	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440))),
+	CONSTRAINT service_buffer_before_check CHECK ((buffer_before >= 0)),
+	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0))
+);
+CREATE CONSTRAINT TRIGGER catalog_service AFTER INSERT OR DELETE OR UPDATE ON service DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE TABLE settings (
+	one boolean DEFAULT true NOT NULL,
+	slot_step integer DEFAULT 0 NOT NULL,
+	min_notice_min integer DEFAULT 0 NOT NULL,
+	max_advance_days integer DEFAULT 60 NOT NULL,
+	cancel_notice_hours integer DEFAULT 0 NOT NULL,
+	late_cancel_text text DEFAULT '' NOT NULL,
+	reminder_enabled boolean DEFAULT true NOT NULL,
+	reminder_hours integer DEFAULT 24 NOT NULL,
+	terms_text text DEFAULT '' NOT NULL,
+	default_confirmation text DEFAULT 'auto' NOT NULL,
+	client_changes boolean DEFAULT true NOT NULL,
+	max_open_bookings integer DEFAULT 0 NOT NULL,
+	form_id bigint,
+	version bigint DEFAULT 1 NOT NULL,
+	request_expires_hours integer DEFAULT 0 NOT NULL,
+	expires_since timestamp with time zone,
+	later_reminders integer[] DEFAULT '{}'::integer[] NOT NULL,
+	CONSTRAINT settings_pkey PRIMARY KEY (one),
+	CONSTRAINT settings_one_check CHECK (one)
+);
+CREATE CONSTRAINT TRIGGER catalog_settings AFTER INSERT OR DELETE OR UPDATE ON settings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE TABLE skill (
+	service_id uuid NOT NULL,
+	user_id bigint NOT NULL,
+	CONSTRAINT skill_pkey PRIMARY KEY (service_id, user_id),
+	CONSTRAINT skill_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id),
+	CONSTRAINT skill_user_id_fkey FOREIGN KEY (user_id) REFERENCES staff(user_id)
+);
+CREATE INDEX skill_user ON skill (user_id);
+CREATE CONSTRAINT TRIGGER catalog_skill AFTER INSERT OR DELETE OR UPDATE ON skill DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE TABLE staff (
+	user_id bigint NOT NULL,
+	name text DEFAULT '' NOT NULL,
+	meeting_url text DEFAULT '' NOT NULL,
+	hours jsonb DEFAULT '{}'::jsonb NOT NULL,
+	removed_at timestamp with time zone,
+	version bigint DEFAULT 0 NOT NULL,
+	removed_version bigint,
+	CONSTRAINT staff_pkey PRIMARY KEY (user_id)
+);
+CREATE CONSTRAINT TRIGGER catalog_staff AFTER INSERT OR DELETE OR UPDATE ON staff DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE OR REPLACE FUNCTION appointment_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+		begin
+			case tg_op
+			when 'INSERT' then
+				insert into row_count select 'appointment', array[user_id::text, status], count(*) from changed group by 2;
+			when 'DELETE' then
+				insert into row_count select 'appointment', array[user_id::text, status], -count(*) from gone group by 2;
+			else
+				insert into row_count select 'appointment', key, sum(n) from (select array[user_id::text, status] as key, 1 as n from changed union all select array[user_id::text, status], -1 from gone) x
+					group by key having sum(n) <> 0;
+			end case;
+			return null;
+		end $function$;
+
+CREATE OR REPLACE FUNCTION catalog_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+	update catalog set revision = revision + 1;
+	return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION fold(text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+begin
+	return lower(ext.unaccent('ext.unaccent'::regdictionary, $1));
+end $function$;
