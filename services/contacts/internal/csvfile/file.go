@@ -123,6 +123,9 @@ func (f *File) readHeaders() error {
 		}
 		width = max(width, len(row.cells))
 	}
+	if f.Header == 0 && width == 0 && strings.Contains(f.text, struckRow+"\n") {
+		width = 1 // every row was struck
+	}
 	if f.Header == 0 && width > 0 {
 		f.width, f.Headers = width, NamelessHeaders(width)
 	}
