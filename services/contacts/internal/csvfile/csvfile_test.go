@@ -130,12 +130,12 @@ func TestMappings(t *testing.T) {
 	fields := []Field{{Key: "budget"}}
 	require.NoError(t, CheckMapping([]string{"email", "", "fields.budget"}, 3, fields))
 	require.NoError(t, CheckMapping([]string{"email", "", ""}, 5, nil))
+	require.NoError(t, CheckMapping([]string{"", ""}, 5, nil))
 	require.NoError(t, CheckMapping([]string{"email", "", "email", "organization", "owner"}, 5, nil), "several columns for one target")
 	for want, mapping := range map[string][]string{
 		`has 4 targets for 3 columns`:                         {"email", "", "", ""},
 		`has the unknown target "fields.x" for column 2`:      {"email", "fields.x"},
 		`has the unknown target "id" for column 1`:            {"id"},
-		`must have a target for one column at least`:          {"", ""},
 		`has the unknown target "owner_user_id" for column 1`: {"owner_user_id"},
 	} {
 		require.EqualError(t, CheckMapping(mapping, 3, fields), want)

@@ -76,7 +76,7 @@ func Reopen(text, separator string, header int) (*File, error) {
 	if said := f.cutSeparatorLine(); f.Separator == 0 {
 		f.Separator = said
 	}
-	if strings.Trim(f.text, ",;\t \"\n") == "" {
+	if header == HeaderGuessed && strings.Trim(f.text, ",;\t \"\n") == "" {
 		return nil, errEmpty
 	}
 	if tooWide(f.text) {
@@ -117,7 +117,7 @@ func (f *File) readHeaders() error {
 		if row.Number == f.Header {
 			f.width, f.Headers = len(row.cells), make([]string, 0, len(row.cells))
 			for _, cell := range row.cells {
-				f.Headers = append(f.Headers, shorten(strings.TrimSpace(cell), 190))
+				f.Headers = append(f.Headers, Shorten(strings.TrimSpace(cell), 190))
 			}
 			break
 		}
@@ -168,7 +168,7 @@ func (f *File) head(n int) [][]string {
 		}
 		cells := make([]string, len(f.Headers))
 		for i := range cells {
-			cells[i] = shorten(row.Cell(i), 1000)
+			cells[i] = Shorten(row.Cell(i), 1000)
 		}
 		out = append(out, cells)
 	}
@@ -233,8 +233,8 @@ func (f *File) cutSeparatorLine() rune {
 	return rune(first[4])
 }
 
-// shorten is a copy of s that ends in … when s has more than n characters.
-func shorten(s string, n int) string {
+// Shorten is a copy of s that ends in … when s has more than n characters.
+func Shorten(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i] + "…"

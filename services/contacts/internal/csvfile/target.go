@@ -192,7 +192,7 @@ func isStatus(cell string) bool {
 func isDigits(cell string) bool { return strings.Trim(cell, "0123456789") == "" }
 
 // CheckMapping checks targets for a file with this many columns. A shorter mapping skips the columns behind its
-// end. Several columns may have one target. The error is a phrase to put behind the name of the parameter.
+// end; one without any target skips all. Several columns may have one target. The error is a phrase to put behind the name of the parameter.
 func CheckMapping(mapping []string, columns int, fields []Field) error {
 	if len(mapping) > columns {
 		return fmt.Errorf("has %d targets for %d columns", len(mapping), columns)
@@ -204,18 +204,10 @@ func CheckMapping(mapping []string, columns int, fields []Field) error {
 	for _, f := range fields {
 		known["fields."+f.Key] = true
 	}
-	mapped := false
 	for i, target := range mapping {
 		if !known[target] {
-			return fmt.Errorf("has the unknown target %q for column %d", shorten(target, 60), i+1)
+			return fmt.Errorf("has the unknown target %q for column %d", Shorten(target, 60), i+1)
 		}
-		if target == "" {
-			continue
-		}
-		mapped = true
-	}
-	if !mapped {
-		return fmt.Errorf("must have a target for one column at least")
 	}
 	return nil
 }

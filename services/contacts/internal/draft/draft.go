@@ -55,6 +55,11 @@ func (r *Reader) Cells(row csvfile.Row) []string {
 // Read turns a row into a draft. A cell that cannot be read is left out; without a readable address where one is given, or without a
 // name, an address and a number the row has failed.
 func (r *Reader) Read(row csvfile.Row) (d Draft, failed *ImportError) {
+	return r.read(row, func(int, *ImportError) {})
+}
+
+// read is Read that calls took for each column whose cell it stores, or drops for a reason.
+func (r *Reader) read(row csvfile.Row, took func(column int, dropped *ImportError)) (d Draft, failed *ImportError) {
 	d = Draft{Row: row.Number, Cells: r.Cells(row), Contact: contact.Contact{Fields: map[string]any{}}}
 	refused := func(p fault.Problem) (Draft, *ImportError) {
 		e := NewError(d.Row, "", "svc_invalid_param", p)
@@ -70,12 +75,15 @@ func (r *Reader) Read(row csvfile.Row) (d Draft, failed *ImportError) {
 			continue
 		}
 		problem := r.put(&d, target, d.Cells[i])
-		if filled[target] = problem.IsZero(); !filled[target] {
-			d.Drop(r.Headers[i], target, problem)
-			if target == "email" {
-				e := d.Dropped[len(d.Dropped)-1]
-				unread = &e
-			}
+		if filled[target] = problem.IsZero(); filled[target] {
+			took(i, nil)
+			continue
+		}
+		d.Drop(r.Headers[i], target, problem)
+		e := d.Dropped[len(d.Dropped)-1]
+		took(i, &e)
+		if target == "email" {
+			unread = &e
 		}
 	}
 	d.Key = address.Key(d.Email)
@@ -191,4 +199,44 @@ func (r *Reader) Key(row csvfile.Row) string {
 		}
 	}
 	return ""
+}
+
+// FirstOfEachAddress parts drafts into those that can be done at once and those whose address stands before them.
+func FirstOfEachAddress(drafts []Draft) (first, later []Draft) {
+	seen := map[string]bool{}
+	for _, d := range drafts {
+		if d.Key != "" && seen[d.Key] {
+			later = append(later, d)
+			continue
+		}
+		seen[d.Key] = true
+		first = append(first, d)
+	}
+	return first, later
+}
+
+// Keys are the addresses of drafts, by their keys.
+func Keys(drafts []Draft) []string {
+	var keys []string
+	for _, d := range drafts {
+		if d.Key != "" {
+			keys = append(keys, d.Key)
+		}
+	}
+	return keys
+}
+
+// About reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or no cell
+// holds any and both first and last name stand there, each as a whole cell or together in one. Beside an address of somebody
+// else it is a namesake's name.
+func About(cells []string, l *contact.Leavers) bool {
+	if slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(c, "@") && l.MentionedIn(c) }) {
+		return true
+	}
+	whole := func(name string) bool {
+		return slices.ContainsFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })
+	}
+	return slices.ContainsFunc(l.Names, func(n contact.FullName) bool {
+		return whole(n.First) && whole(n.Last) || whole(n.First+" "+n.Last) || whole(n.Last+" "+n.First)
+	}) && !slices.ContainsFunc(cells, func(c string) bool { return len(address.Find(c)) > 0 })
 }

@@ -1,6 +1,11 @@
 package draft
 
-import "frontdesk/libs/fault"
+import (
+	"errors"
+
+	"frontdesk/libs/fault"
+	"frontdesk/services/contacts/internal/csvfile"
+)
 
 // ImportError is a row that was not imported, a cell that was left out, or why the import has failed. Row 0 is the whole file.
 // Code that works on an import returns it as an error to end the import.
@@ -31,3 +36,13 @@ func NewError(row int, column, code string, p fault.Problem) ImportError {
 }
 
 func (e ImportError) Error() string { return e.Code + ": " + e.Message }
+
+// Unreadable is the problem of a file that csvfile could not open, in the words of text.
+func Unreadable(err error, text string) fault.Problem {
+	var u csvfile.Unreadable
+	errors.As(err, &u)
+	if u.Max > 0 {
+		return fault.NewProblem(u.Code, text, "max", u.Max)
+	}
+	return fault.NewProblem(u.Code, text)
+}

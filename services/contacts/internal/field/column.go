@@ -35,12 +35,13 @@ func AppendValues(cells []string, raw []byte, fields []Field) ([]string, error) 
 		}
 	}
 	for _, f := range fields {
-		cells = append(cells, cellText(values[f.Key]))
+		cells = append(cells, CellText(values[f.Key]))
 	}
 	return cells, nil
 }
 
-func cellText(v any) string {
+// CellText is a custom value as a cell.
+func CellText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -55,7 +56,7 @@ func cellText(v any) string {
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {
-			parts[i] = cellText(x)
+			parts[i] = CellText(x)
 		}
 		return csvfile.Join(parts)
 	}

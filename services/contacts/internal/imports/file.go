@@ -24,13 +24,13 @@ type openFile struct {
 
 // openFile opens the file behind the last row that is done. A file that cannot be read is an draft.ImportError.
 func (j *job) openFile(ctx context.Context, tx *db.Tx) (*openFile, error) {
-	var text string
-	if err := tx.QueryRow(ctx, `select csv from import where id = $1`, j.id).Scan(&text); err != nil {
+	text, err := textOf(ctx, tx, j.id)
+	if err != nil {
 		return nil, err
 	}
 	f, err := csvfile.Reopen(text, j.options.Separator, j.options.Header)
 	if err != nil {
-		return nil, draft.NewError(0, "", "svc_invalid_param", unreadable(err, "The file cannot be read: it "+err.Error()+"."))
+		return nil, draft.NewError(0, "", "svc_invalid_param", draft.Unreadable(err, "The file cannot be read: it "+err.Error()+"."))
 	}
 	open := &openFile{id: j.id, revision: j.revision, done: j.done, rows: f.RowsBehind(j.done)}
 	if j.options.DryRun {
@@ -68,4 +68,10 @@ func (f *openFile) next(j *job) []csvfile.Row {
 			return append([]csvfile.Row{row}, f.later[key]...)
 		}
 	}
+}
+
+// textOf is the text of an import's file.
+func textOf(ctx context.Context, tx *db.Tx, id uuid.UUID) (text string, err error) {
+	err = tx.QueryRow(ctx, `select csv from import where id = $1`, id).Scan(&text)
+	return text, err
 }

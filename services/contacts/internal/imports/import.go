@@ -91,7 +91,7 @@ func (r *Room) createImport(ctx context.Context, tx *db.Tx, in newImport) (Impor
 	in.CSV = csvfile.FromCards(in.CSV)
 	m, f, err := opened(m, in.CSV)
 	if err != nil {
-		return m, fault.Invalid("csv", unreadable(err, err.Error()))
+		return m, fault.Invalid("csv", draft.Unreadable(err, err.Error()))
 	}
 	if m.Mapping, err = guessed(ctx, tx, f); err != nil {
 		return m, err
@@ -282,14 +282,13 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 	if err != nil {
 		return m, err
 	}
-	switch m.Status {
-	case importUploaded:
-	case importChecked:
+	if err := m.waits(); err != nil {
+		return m, err
+	}
+	if m.Status == importChecked {
 		if err := forgetCheck(ctx, tx, &m); err != nil {
 			return m, err
 		}
-	default:
-		return m, fault.InvalidStatus(m.Status, "The import has started already.")
 	}
 	m.Options.DryRun = false // each start says it anew
 	before := m.Options
@@ -302,17 +301,10 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 			return m, err
 		}
 	}
-	if in.Mapping.Given() {
-		fields, err := field.Writable(ctx, tx, "contact")
-		if err != nil {
-			return m, err
-		}
-		if err := csvfile.CheckMapping(in.Mapping.V, len(m.Headers), fields.Columns()); err != nil {
-			return m, fault.Invalid("mapping", fault.NewProblem("mapping", err.Error()))
-		}
-		m.Mapping = append(slices.Clone(in.Mapping.V), make([]string, len(m.Headers)-len(in.Mapping.V))...)
+	if err := m.remap(ctx, tx, in.Mapping); err != nil {
+		return m, err
 	}
-	if status == importQueued && !slices.ContainsFunc(m.Mapping, func(t string) bool { return t != "" }) {
+	if (status == importQueued || in.Mapping.Given()) && !slices.ContainsFunc(m.Mapping, func(t string) bool { return t != "" }) {
 		return m, fault.Invalid("mapping", fault.NewProblem("empty", "must have a target for one column at least"))
 	}
 	m.Status = status
@@ -325,6 +317,30 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 			"separator": separator, "preview": m.Preview, "rows": m.Totals.Rows, "starts": status == importQueued, "user": tx.Who.UserID,
 			"actor": importActor{tx.Who.UserID, tx.Who.Label}})
 	return m, err
+}
+
+// waits refuses an import that has started.
+func (m *Import) waits() error {
+	if m.Status == importUploaded || m.Status == importChecked {
+		return nil
+	}
+	return fault.InvalidStatus(m.Status, "The import has started already.")
+}
+
+// remap gives m another mapping, if there is one.
+func (m *Import) remap(ctx context.Context, tx *db.Tx, mapping opt.Value[[]string]) error {
+	if !mapping.Given() {
+		return nil
+	}
+	fields, err := field.Writable(ctx, tx, "contact")
+	if err != nil {
+		return err
+	}
+	if err := csvfile.CheckMapping(mapping.V, len(m.Headers), fields.Columns()); err != nil {
+		return fault.Invalid("mapping", fault.NewProblem("mapping", err.Error()))
+	}
+	m.Mapping = append(slices.Clone(mapping.V), make([]string, len(m.Headers)-len(mapping.V))...)
+	return nil
 }
 
 // forgetCheck forgets what a dry run counted. Rows of people who were erased stay failed.
@@ -340,14 +356,14 @@ func forgetCheck(ctx context.Context, tx *db.Tx, m *Import) error {
 
 // split reads the file of an import anew by its options, and gives the separator. The mapping is guessed anew if the columns are others now.
 func split(ctx context.Context, tx *db.Tx, m *Import) (separator *string, err error) {
-	var text string
-	if err := tx.QueryRow(ctx, `select csv from import where id = $1`, m.ID).Scan(&text); err != nil {
+	text, err := textOf(ctx, tx, m.ID)
+	if err != nil {
 		return nil, err
 	}
 	before := m.Headers
 	next, f, err := opened(*m, text)
 	if err != nil {
-		return nil, fault.Invalid("options.header", unreadable(err, err.Error()))
+		return nil, fault.Invalid("options.header", draft.Unreadable(err, err.Error()))
 	}
 	if *m = next; !slices.Equal(before, m.Headers) {
 		if m.Mapping, err = guessed(ctx, tx, f); err != nil {
@@ -416,14 +432,4 @@ func (r *Room) dropImports(ctx context.Context) error {
 		_, err := tx.Exec(ctx, `delete from import where status in ('completed', 'failed', 'undone') and created_at < $1`, tx.Now.Add(-importLasts))
 		return err
 	})
-}
-
-// unreadable is the problem of a file that csvfile could not open, in the words of text.
-func unreadable(err error, text string) fault.Problem {
-	var u csvfile.Unreadable
-	errors.As(err, &u)
-	if u.Max > 0 {
-		return fault.NewProblem(u.Code, text, "max", u.Max)
-	}
-	return fault.NewProblem(u.Code, text)
 }

@@ -60,20 +60,6 @@ func ofImport(tag string) []string {
 	return []string{tag}
 }
 
-// firstOfEachAddress parts drafts into those that can be done at once and those whose address stands before them.
-func firstOfEachAddress(drafts []draft.Draft) (first, later []draft.Draft) {
-	seen := map[string]bool{}
-	for _, d := range drafts {
-		if d.Key != "" && seen[d.Key] {
-			later = append(later, d)
-			continue
-		}
-		seen[d.Key] = true
-		first = append(first, d)
-	}
-	return first, later
-}
-
 // decide is old after a row with its address, by the options of the import; ok is false when nothing is to be written.
 // It counts the row.
 func (j *job) decide(tx *db.Tx, d draft.Draft, old contact.Contact, batchTag []string) (c contact.Contact, ok bool) {
@@ -120,15 +106,4 @@ func (j *job) after(old contact.Contact, d draft.Draft) contact.Contact {
 	brought := contact.Fields.Filled(d.Contact)
 	delete(brought, "email")
 	return contact.Fields.Overwrite(old, d.Contact, brought)
-}
-
-// keysOf are the addresses of drafts, by their keys.
-func keysOf(drafts []draft.Draft) []string {
-	var keys []string
-	for _, d := range drafts {
-		if d.Key != "" {
-			keys = append(keys, d.Key)
-		}
-	}
-	return keys
 }

@@ -305,8 +305,8 @@ func (j *job) advance(ctx context.Context, tx *db.Tx) error {
 // round does the first draft of each address, and gives those that are left: later rows with the same address, and
 // addresses that somebody took at this very moment.
 func (r *importer) round(ctx context.Context, tx *db.Tx, j *job, batchTag []string, drafts []draft.Draft) (left []draft.Draft, err error) {
-	drafts, left = firstOfEachAddress(drafts)
-	existing, err := contact.LockWithEmails(ctx, tx, keysOf(drafts))
+	drafts, left = draft.FirstOfEachAddress(drafts)
+	existing, err := contact.LockWithEmails(ctx, tx, draft.Keys(drafts))
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)
 	}
@@ -338,7 +338,7 @@ func (r *importer) create(ctx context.Context, tx *db.Tx, j *job, batchTag []str
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	unsubscribed, err := r.marketing.HaveLeft(ctx, tx, keysOf(drafts))
+	unsubscribed, err := r.marketing.HaveLeft(ctx, tx, draft.Keys(drafts))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/contact"
@@ -91,12 +90,12 @@ func noteErased(ctx context.Context, tx *db.Tx, imports []uuid.UUID, rows []int)
 // among it that were still to be imported.
 func strikeFromText(t *importText, l *contact.Leavers) (waiting []int, struck bool) {
 	t.FileName, struck = l.StrikeFrom(t.FileName)
-	if inRow(t.Headers, l) {
+	if draft.About(t.Headers, l) {
 		// A file without headers: its first row is a person.
 		t.Headers, struck = csvfile.NamelessHeaders(len(t.Headers)), true
 	}
 	for i, row := range t.Preview {
-		if inRow(row, l) {
+		if draft.About(row, l) {
 			t.Preview[i], struck = make([]string, len(row)), true
 		}
 	}
@@ -109,7 +108,7 @@ func strikeFromText(t *importText, l *contact.Leavers) (waiting []int, struck bo
 		t.CSV = ""
 		return nil, true
 	}
-	rest, found := f.Strike(func(cells []string) bool { return inRow(cells, l) })
+	rest, found := f.Strike(func(cells []string) bool { return draft.About(cells, l) })
 	if len(found) > 0 {
 		t.CSV, struck = rest, true
 	}
@@ -143,11 +142,11 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&e.id, &e.row, &e.column, &e.dropped, &e.cells}, func() error {
 		switch {
-		case inRow(e.cells, l) && e.dropped == draft.DroppedCell:
+		case draft.About(e.cells, l) && e.dropped == draft.DroppedCell:
 			imported, ofImported = append(imported, e.id), append(ofImported, e.row)
-		case inRow(e.cells, l):
+		case draft.About(e.cells, l):
 			imports, numbers = append(imports, e.id), append(numbers, e.row)
-		case inRow([]string{e.column}, l):
+		case draft.About([]string{e.column}, l):
 			named, ofOthers = append(named, e.id), append(ofOthers, e.row)
 		}
 		return nil
@@ -162,19 +161,4 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 		return err
 	}
 	return noteErased(ctx, tx, imports, numbers)
-}
-
-// inRow reports whether a row of a file is about one of the people: a cell holds an address of theirs, delimited, or no cell
-// holds any and both first and last name stand there, each as a whole cell or together in one. Beside an address of somebody
-// else it is a namesake's name.
-func inRow(cells []string, l *contact.Leavers) bool {
-	if slices.ContainsFunc(cells, func(c string) bool { return strings.Contains(c, "@") && l.MentionedIn(c) }) {
-		return true
-	}
-	whole := func(name string) bool {
-		return slices.ContainsFunc(cells, func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), name) })
-	}
-	return slices.ContainsFunc(l.Names, func(n contact.FullName) bool {
-		return whole(n.First) && whole(n.Last) || whole(n.First+" "+n.Last) || whole(n.Last+" "+n.First)
-	}) && !slices.ContainsFunc(cells, func(c string) bool { return len(address.Find(c)) > 0 })
 }
