@@ -89,5 +89,9 @@ func TestWhatIsExportedIsImportedAsItWas(t *testing.T) {
 		require.EqualValues(rt, len(before), a.Field("totals.created"), a.Body+file)
 		require.EqualValues(rt, 0, a.Field("totals.cells"), a.Body+file)
 		require.Equal(rt, before, shown(admin.Get("/contacts?per_page=100").Is(200).Items()), file)
+		id = admin.Post("/imports", object{"file_name": "x", "csv": file}).Is(201).Text("id")
+		admin.Post("/imports/"+id+"/start", object{"options": object{"duplicates": "overwrite"}}).Is(200)
+		a = contactstest.Finished(s, admin, id)
+		require.EqualValues(rt, len(before), a.Field("totals.skipped"), "the same file once more changes nothing: "+a.Body+file)
 	})
 }

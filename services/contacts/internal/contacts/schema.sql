@@ -409,7 +409,7 @@ CREATE OR REPLACE FUNCTION fold(text)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
 begin
-	return lower(ext.unaccent('ext.unaccent'::regdictionary, $1));
+	return lower(ext.unaccent('ext.unaccent'::regdictionary, translate($1, U&'\200c\200d', '')));
 end $function$;
 
 CREATE OR REPLACE FUNCTION organization_counted()

@@ -3,6 +3,7 @@ package search_test
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,20 @@ func TestWhichContactsAreFound(t *testing.T) {
 		require.Empty(t, admin.Get("/contacts?search=zoe+else").Is(200).Items())
 		require.Len(t, admin.Get("/contacts?search=+").Is(200).Items(), 2)
 	})
+	t.Run("a name is found with and without its joiners", func(t *testing.T) {
+		contactstest.Afresh(t, s)
+		admin := s.As("svc_admin")
+		for _, name := range []string{"علی\u200cرضا", "ශ්\u200dරී"} {
+			admin.Post("/contacts", object{"first_name": name}).Is(201)
+			plain := strings.NewReplacer("\u200c", "", "\u200d", "").Replace(name)
+			for _, q := range []string{name, plain} {
+				for _, more := range []string{"", "&no_appointment_since=2020-01-01T00:00:00Z"} {
+					require.EqualValues(t, 1, admin.Get("/contacts?search="+url.QueryEscape(q)+more).Is(200).Field("total"), "%q%s", q, more)
+				}
+			}
+		}
+	})
+
 	t.Run("filters of contacts hold together", func(t *testing.T) {
 		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
