@@ -2019,6 +2019,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/imports/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview import
+         * @description Show what the first values of each column of an import become with a mapping, before it has started. Nothing is stored.
+         *
+         *     Needs the permission `svc_import_contacts`.
+         */
+        post: operations["preview-import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/imports/{id}/start": {
         parameters: {
             query?: never;
@@ -6023,6 +6045,10 @@ export interface components {
             /** @description Added to every imported contact. */
             tag: string;
         };
+        ImportPreview: {
+            /** @description The columns of the file, in their order. */
+            columns: components["schemas"]["PreviewedColumn"][];
+        };
         ImportTotals: {
             /**
              * Format: int64
@@ -6852,6 +6878,27 @@ export interface components {
             status: string | null;
             /** @description The address that the portal would have. */
             url: string;
+        };
+        PreviewedColumn: {
+            /** @description The name of the column, as the file has it. */
+            header: string;
+            /** @description Where it goes; empty for nowhere. */
+            target: string;
+            /** @description The first three of its cells that are filled, of the first fifty rows. */
+            values: components["schemas"]["PreviewedValue"][];
+        };
+        PreviewedValue: {
+            /** @description What would be stored of it, as an export writes it. Empty if nothing would: the column goes nowhere, another column of the row has the value already, or error says why. */
+            becomes: string;
+            /** @description What stands in the file; the first 200 characters. */
+            cell: string;
+            /** @description Why the cell, or its whole row, would be left out; null if neither would. */
+            error: components["schemas"]["ImportError"] | null;
+            /**
+             * Format: int64
+             * @description The number of its row.
+             */
+            row: number;
         };
         PrimaryOrganization: {
             /** @description The id of the organization. */
@@ -19161,6 +19208,306 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "preview-import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 01a2178c-3edf-780c-a6aa-4bda6ef83c4d
+                 */
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The target of each column, as for start-import; without it the saved one counts. */
+                    mapping?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "columns": [
+                     *         {
+                     *           "header": "Voornaam",
+                     *           "target": "first_name",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "Ann Lee",
+                     *               "cell": "Ann  Lee",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "Bo",
+                     *               "cell": "Bo",
+                     *               "error": null,
+                     *               "row": 3
+                     *             },
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "Cas",
+                     *               "error": {
+                     *                 "code": "svc_invalid_param",
+                     *                 "column": "E-mail",
+                     *                 "details": {
+                     *                   "code": "xxxxx",
+                     *                   "example": "name@example.com"
+                     *                 },
+                     *                 "dropped": "row",
+                     *                 "message": "email must be an email address such as name@example.com",
+                     *                 "row": 4
+                     *               },
+                     *               "row": 4
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "E-mail",
+                     *           "target": "email",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "ANN@example.com",
+                     *               "cell": "Ann <ANN@Example.com>",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "bo@example.com",
+                     *               "cell": "bo@example.com",
+                     *               "error": null,
+                     *               "row": 3
+                     *             },
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "nowhere",
+                     *               "error": {
+                     *                 "code": "svc_invalid_param",
+                     *                 "column": "E-mail",
+                     *                 "details": {
+                     *                   "code": "xxxxx",
+                     *                   "example": "name@example.com"
+                     *                 },
+                     *                 "dropped": "row",
+                     *                 "message": "email must be an email address such as name@example.com",
+                     *                 "row": 4
+                     *               },
+                     *               "row": 4
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "GSM",
+                     *           "target": "phone",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "+32470123456",
+                     *               "cell": "0470 12 34 56",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "3.24701E+10",
+                     *               "error": {
+                     *                 "code": "svc_invalid_param",
+                     *                 "column": "E-mail",
+                     *                 "details": {
+                     *                   "code": "xxxxx",
+                     *                   "example": "name@example.com"
+                     *                 },
+                     *                 "dropped": "row",
+                     *                 "message": "email must be an email address such as name@example.com",
+                     *                 "row": 4
+                     *               },
+                     *               "row": 4
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "GSM 2",
+                     *           "target": "phone",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "09 123 45 67",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "+32471123456",
+                     *               "cell": "0471 12 34 56",
+                     *               "error": null,
+                     *               "row": 3
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "Birthday",
+                     *           "target": "fields.birthday",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "1999-12-31",
+                     *               "cell": "31.12.1999",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "1999-12-31",
+                     *               "cell": "36525",
+                     *               "error": null,
+                     *               "row": 3
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "Amount",
+                     *           "target": "fields.amount",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "1234.56",
+                     *               "cell": "1.234,56",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "1234",
+                     *               "cell": "1.234",
+                     *               "error": null,
+                     *               "row": 3
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "News",
+                     *           "target": "fields.news",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "true",
+                     *               "cell": "WAAR",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "misschien",
+                     *               "error": {
+                     *                 "code": "svc_invalid_param",
+                     *                 "column": "News",
+                     *                 "details": {
+                     *                   "code": "xxxx",
+                     *                   "type": "true or false"
+                     *                 },
+                     *                 "dropped": "cell",
+                     *                 "message": "fields.news must be true or false",
+                     *                 "row": 3
+                     *               },
+                     *               "row": 3
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "Status",
+                     *           "target": "status",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "customer",
+                     *               "cell": "klant",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "friend",
+                     *               "error": {
+                     *                 "code": "svc_invalid_param",
+                     *                 "column": "Status",
+                     *                 "details": {
+                     *                   "allowed": [
+                     *                     "lead",
+                     *                     "customer",
+                     *                     "inactive"
+                     *                   ],
+                     *                   "code": "xxx_xxx_xx"
+                     *                 },
+                     *                 "dropped": "cell",
+                     *                 "message": "status must be lead, customer or inactive",
+                     *                 "row": 3
+                     *               },
+                     *               "row": 3
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "Labels",
+                     *           "target": "tags",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "VIP, Gent",
+                     *               "cell": "VIP|Gent",
+                     *               "error": null,
+                     *               "row": 2
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "header": "Shoe",
+                     *           "target": "",
+                     *           "values": [
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "40",
+                     *               "error": null,
+                     *               "row": 2
+                     *             },
+                     *             {
+                     *               "becomes": "",
+                     *               "cell": "41",
+                     *               "error": null,
+                     *               "row": 3
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportPreview"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            /** @description - `svc_invalid_status`: The import has started already. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -3,6 +3,7 @@ import type { Schema } from "@/api/client"
 
 export type Listed = Schema<"ListedImport">
 export type ImportRecord = Schema<"Import">
+export type PreviewedColumn = Schema<"ImportPreview">["columns"][number]
 
 export const importKey = (id: string) => ["imports", "one", id]
 /** Where the texts begin that say why a file or a row was not imported: why of kit/problem takes it. */

@@ -29,4 +29,5 @@ export function guessEncoding(bytes: Uint8Array): { encoding: Encoding; sure: bo
   }
 }
 
-export const decode = (bytes: Uint8Array, encoding: Encoding) => new TextDecoder(encoding).decode(bytes)
+/** The text of bytes, without NUL, which no cell can hold. */
+export const decode = (bytes: Uint8Array, encoding: Encoding) => new TextDecoder(encoding).decode(bytes).replaceAll("\0", "")

@@ -1,5 +1,5 @@
 import "./import.css"
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, CircleAlert, Download, Undo2, Users } from "lucide-react"
 import { Suspense, useEffect, useRef, useState } from "react"
@@ -18,7 +18,7 @@ import { number, t } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
 import { useUnsavedGuard } from "@/kit/use-draft"
 import { useFields } from "./data"
-import { importKey, importWhy, running, targets, type ImportRecord } from "./import-data"
+import { importKey, importWhy, running, targets, type ImportRecord, type PreviewedColumn } from "./import-data"
 import { ImportStatus } from "./imports"
 import { useTags } from "@/kit/records"
 
@@ -81,6 +81,11 @@ function Prepare({ m }: { m: ImportRecord }) {
   const used = mapping.flatMap((target, i) => (target ? [{ target, i }] : []))
   const set = (i: number, target: string) => setMapping(mapping.map((x, n) => (n === i ? target : x)))
   const guessed = m.mapping.filter(Boolean).length
+  const preview = useQuery({
+    queryKey: [...importKey(m.id), "preview", m.options.header, m.options.separator, mapping],
+    queryFn: () => take(api.POST("/imports/{id}/preview", { params: { path: { id: m.id } }, body: { mapping } })),
+    placeholderData: keepPreviousData,
+  })
   return (
     <Form limits={startImport} form={form} className="stack">
       {m.status === "checked" && <Checked m={m} />}
@@ -89,12 +94,13 @@ function Prepare({ m }: { m: ImportRecord }) {
         <ul className="import-columns">
           {m.headers.map((header, i) => (
             <li key={i} className={mapping[i] ? "import-column" : "import-column import-column--off"}>
-              <span className="cell-main"><b className="cell-text">{header || t("contacts.column_n", { n: i + 1 })}</b><small className="cell-text">{m.preview.map((row) => row[i]).filter(Boolean).slice(0, 3).join(" · ") || t("contacts.column_empty")}</small></span>
+              <span className="cell-main"><b className="cell-text">{header || t("contacts.column_n", { n: i + 1 })}</b></span>
               <span className="import-arrow" aria-hidden>→</span>
               <select className="input" name={`mapping[${i}]`} aria-label={t("contacts.column_goes", { name: header || t("contacts.column_n", { n: i + 1 }) })} value={mapping[i]} onChange={(e) => set(i, e.target.value)}>
                 <option value="">{t("contacts.column_skip")}</option>
                 {names.map((n) => <option key={n.value} value={n.value}>{n.label}</option>)}
               </select>
+              <Values column={preview.data?.columns[i]} raw={m.preview.map((row) => row[i] ?? "").filter(Boolean).slice(0, 3)} />
             </li>
           ))}
         </ul>
@@ -136,6 +142,23 @@ function Prepare({ m }: { m: ImportRecord }) {
         </div>
       </div>
     </Form>
+  )
+}
+
+/** The first values of a column, and what they become where that is something else. raw is shown until it is known. */
+function Values({ column, raw }: { column: PreviewedColumn | undefined; raw: string[] }) {
+  const values = column?.values ?? raw.map((cell, row) => ({ row, cell, becomes: cell, error: null }))
+  if (values.length === 0) return <p className="import-values soft small">{t("contacts.column_empty")}</p>
+  return (
+    <ul className="import-values small">
+      {values.map(({ row, cell, becomes, error }) => (
+        <li key={row} className="import-value">
+          <span className="cell-text soft">{cell}</span>
+          {error ? <span className="import-lost"><CircleAlert aria-hidden />{t(error.dropped === "row" ? "contacts.value_row" : "contacts.value_cell")} {reason(error)}</span>
+            : column?.target && becomes !== cell && (becomes ? <><span className="soft" aria-hidden>→</span><span className="sr">{t("contacts.value_becomes")}</span><b className="cell-text">{becomes}</b></> : <span className="soft">{t("contacts.value_unused")}</span>)}
+        </li>
+      ))}
+    </ul>
   )
 }
 
