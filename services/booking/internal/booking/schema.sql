@@ -161,9 +161,9 @@ CREATE TABLE service (
 	updated_at timestamp with time zone NOT NULL,
 	mail_text text DEFAULT '' NOT NULL,
 	CONSTRAINT service_pkey PRIMARY KEY (id),
-	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440))),
 	CONSTRAINT service_buffer_before_check CHECK ((buffer_before >= 0)),
-	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0))
+	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0)),
+	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440)))
 );
 CREATE CONSTRAINT TRIGGER catalog_service AFTER INSERT OR DELETE OR UPDATE ON service DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
 

@@ -209,17 +209,26 @@ func NamelessHeaders(n int) []string {
 	return headers
 }
 
-// clean gives text without a byte order mark and characters no cell can hold, its lines ended by \n.
+// clean gives text without byte order marks and characters that no cell can hold, its lines ended by \n.
 func clean(text string) string {
-	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.ToValidUTF8(text, "\ufffd")
-	if strings.ContainsRune(text, 0) {
-		text = strings.ReplaceAll(text, "\x00", "")
+	if strings.ContainsFunc(text, unheld) {
+		text = strings.Map(func(r rune) rune {
+			if unheld(r) {
+				return -1
+			}
+			return r
+		}, text)
 	}
 	if strings.ContainsRune(text, '\r') {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	}
 	return text
+}
+
+// unheld reports whether r is a control character, but for those of lines, tabs and rows that were struck, or a byte order mark.
+func unheld(r rune) bool {
+	return r == '\ufeff' || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != rune(struckRow[0])
 }
 
 // cutSeparatorLine takes a first line such as sep=; off the text and gives what it names.

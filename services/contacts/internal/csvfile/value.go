@@ -8,23 +8,52 @@ import (
 	"unicode"
 )
 
-// Address is the address in a cell: the first of several, without a name around it.
+// Address is the address in a cell: the first of several, without a name around it. A cell without any stays as it is.
 func Address(cell string) string {
 	cell = first(cell)
 	if _, rest, ok := strings.Cut(cell, "<"); ok && strings.HasSuffix(rest, ">") {
 		cell = strings.TrimSuffix(rest, ">")
 	}
-	return strings.TrimPrefix(cell, "mailto:")
+	cell = strings.TrimPrefix(cell, "mailto:")
+	if !isAddress(cell) {
+		for part := range strings.FieldsFuncSeq(cell, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|/<>()", r) }) {
+			if part = strings.TrimSuffix(strings.TrimPrefix(part, "mailto:"), "."); isAddress(part) {
+				return part
+			}
+		}
+	}
+	return cell
 }
 
 // scientific is how a spreadsheet shows a long number that it took for a quantity.
 var scientific = regexp.MustCompile(`^[+-]?[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
 
+// between may stand between two telephone numbers. A slash without blanks stands inside one.
+var between = regexp.MustCompile(`[,;|\n]| / `)
+
+// digitsOf is how many digits s has.
+func digitsOf(s string) int {
+	return len(s) - len(strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s))
+}
+
 // PhoneNumber is the telephone number in a cell: the first of several, without the apostrophe that keeps its zero. ok is false if a
 // spreadsheet has taken digits away.
 func PhoneNumber(cell string) (number string, ok bool) {
 	number = strings.TrimPrefix(strings.TrimPrefix(first(cell), "'"), "tel:")
-	return number, !scientific.MatchString(number)
+	if scientific.MatchString(number) {
+		return number, false
+	}
+	for _, at := range between.FindAllStringIndex(number, -1) {
+		if digitsOf(number[:at[0]]) >= 6 && digitsOf(number[at[1]:]) >= 6 {
+			return strings.TrimSpace(number[:at[0]]), true
+		}
+	}
+	return number, true
 }
 
 // pointCountries write a decimal point and a comma between thousands; the others of the product write it the other way round.
@@ -34,7 +63,7 @@ var pointCountries = map[string]bool{"GB": true, "IE": true, "US": true, "CH": t
 var (
 	grouped  = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+$`)
 	swiss    = regexp.MustCompile(`^[+-]?[0-9]{1,3}('[0-9]{3})+([.,][0-9]+)?$`)
-	currency = strings.NewReplacer("€", "", "$", "", "£", "", "−", "-", "’", "'")
+	currency = strings.NewReplacer("€", "", "$", "", "£", "", "EUR", "", "CHF", "", "GBP", "", "USD", "", "−", "-", "’", "'")
 )
 
 // Decimal is the number in a cell in the spelling of programs, written as in a country: 1.234,50 and 1 234,50 are 1234.50. ok is false if the cell
@@ -83,7 +112,10 @@ func Decimal(cell, country string) (number string, ok bool) {
 	return s, true
 }
 
-var months = map[string]time.Month{}
+var (
+	months   = map[string]time.Month{}
+	weekdays = map[string]bool{}
+)
 
 func init() {
 	for i, list := range []string{
@@ -94,6 +126,12 @@ func init() {
 		for name := range strings.FieldsSeq(list) {
 			months[name] = time.Month(i + 1)
 		}
+	}
+	// Long dates of spreadsheets begin with one.
+	for name := range strings.FieldsSeq(`monday maandag lundi montag mon ma lun mo tuesday dinsdag mardi dienstag tue di mar wednesday woensdag mercredi mittwoch wed wo mer mi
+		thursday donderdag jeudi donnerstag thu do jeu friday vrijdag vendredi freitag fri vr ven fr saturday zaterdag samedi samstag sonnabend sat za sam sa
+		sunday zondag dimanche sonntag sun zo dim so`) {
+		weekdays[name] = true
 	}
 }
 
@@ -144,8 +182,9 @@ func Date(cell, country string) (day string, ok bool) {
 func writtenDate(s string) (day string, ok bool) {
 	var month time.Month
 	var numbers []string
-	for _, word := range strings.Fields(ordinal.ReplaceAllString(plain(s), "$1")) {
+	for i, word := range strings.Fields(ordinal.ReplaceAllString(plain(s), "$1")) {
 		switch {
+		case i == 0 && weekdays[word]:
 		case isDigits(word):
 			numbers = append(numbers, word)
 		case months[word] != 0 && month == 0:

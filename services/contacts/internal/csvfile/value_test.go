@@ -8,6 +8,23 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestTheFirstOfSeveralInACellCounts(t *testing.T) {
+	for cell, want := range map[string]string{
+		"a@example.com; b@example.com": "a@example.com", "a@example.com,b@example.com": "a@example.com", "a@example.com / b@example.com": "a@example.com",
+		"Ann (a@example.com)": "a@example.com", "work: a@example.com.": "a@example.com", "nowhere": "nowhere", "": "", "n/a": "n/a",
+	} {
+		require.Equal(t, want, Address(cell))
+	}
+	for cell, want := range map[string]string{
+		"0470 12 34 56 / 09 123 45 67": "0470 12 34 56", "0470 12 34 56, 09 123 45 67": "0470 12 34 56", "0470123456;+32 9 123 45 67": "0470123456",
+		"0470/12.34.56": "0470/12.34.56", "016 / 12 34 56": "016 / 12 34 56", "0470 12 34 56 (privé)": "0470 12 34 56 (privé)", "0470 12 34 56, Jan": "0470 12 34 56, Jan",
+	} {
+		number, ok := PhoneNumber(cell)
+		require.True(t, ok)
+		require.Equal(t, want, number)
+	}
+}
+
 func TestADayIsReadHoweverItIsWritten(t *testing.T) {
 	for _, cell := range []string{"1990-12-31", "31/12/1990", "31.12.1990", "31-12-1990", "1990/12/31", "1990-12-31 00:00:00", "1990-12-31T00:00:00Z", "19901231", "33238",
 		"33238.5", "31/12/1990 14:30", "12/31/1990", "31/12/90", "31 december 1990", "31. Dezember 1990", "31-dec-1990", "Dec 31, 1990", "December 31st, 1990", "31 décembre 1990",

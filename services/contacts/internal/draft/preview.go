@@ -7,15 +7,15 @@ import (
 	"frontdesk/services/contacts/internal/field"
 )
 
-// Column is a column of a file with its first values.
-type Column struct {
-	Header string  `json:"header" doc:"The name of the column, as the file has it."`
-	Target string  `json:"target" doc:"Where it goes; empty for nowhere."`
-	Values []Value `json:"values" doc:"The first three of its cells that are filled, of the first fifty rows."`
+// PreviewedColumn is a column of a file with its first values.
+type PreviewedColumn struct {
+	Header string           `json:"header" doc:"The name of the column, as the file has it."`
+	Target string           `json:"target" doc:"Where it goes; empty for nowhere."`
+	Values []previewedValue `json:"values" doc:"The first three of its cells that are filled, of the first fifty rows."`
 }
 
-// Value is a cell of a file and what an import makes of it.
-type Value struct {
+// previewedValue is a cell of a file and what an import makes of it.
+type previewedValue struct {
 	Row     int                    `json:"row" doc:"The number of its row."`
 	Cell    string                 `json:"cell" doc:"What stands in the file; the first 200 characters."`
 	Becomes string                 `json:"becomes" doc:"What would be stored of it, as an export writes it. Empty if nothing would: the column goes nowhere, another column of the row has the value already, or error says why."`
@@ -29,10 +29,10 @@ const (
 )
 
 // Preview is what Read makes of the first filled cells of each column, three of each, among the first fifty rows.
-func (r *Reader) Preview(rows *csvfile.Rows) []Column {
-	columns := make([]Column, len(r.Headers))
+func (r *Reader) Preview(rows *csvfile.Rows) []PreviewedColumn {
+	columns := make([]PreviewedColumn, len(r.Headers))
 	for i := range columns {
-		columns[i] = Column{r.Headers[i], r.Mapping[i], []Value{}}
+		columns[i] = PreviewedColumn{r.Headers[i], r.Mapping[i], []previewedValue{}}
 	}
 	for range previewRows {
 		row, err := rows.Next()
@@ -44,14 +44,14 @@ func (r *Reader) Preview(rows *csvfile.Rows) []Column {
 	return columns
 }
 
-func (r *Reader) preview(row csvfile.Row, columns []Column) {
+func (r *Reader) preview(row csvfile.Row, columns []PreviewedColumn) {
 	taken := map[int]*ImportError{}
 	d, failed := r.read(row, func(column int, dropped *ImportError) { taken[column] = dropped })
 	for i, cell := range d.Cells {
 		if cell == "" || len(columns[i].Values) == previewValues {
 			continue
 		}
-		v := Value{Row: row.Number, Cell: csvfile.Shorten(cell, shown)}
+		v := previewedValue{Row: row.Number, Cell: csvfile.Shorten(cell, shown)}
 		switch e, took := taken[i]; {
 		case failed != nil:
 			v.Error = opt.Of(*failed)

@@ -12,19 +12,19 @@ import (
 	"frontdesk/services/contacts/internal/draft"
 )
 
-// importPreview asks what the first rows become with a mapping.
-type importPreview struct {
+// previewRequest asks what the first rows become with a mapping.
+type previewRequest struct {
 	ID      uuid.UUID           `json:"id"`
 	Mapping opt.Value[[]string] `json:"mapping,omitzero" maxItems:"500" doc:"The target of each column, as for start-import; without it the saved one counts."`
 }
 
-// ImportPreview is what the first rows of a file become.
-type ImportPreview struct {
-	Columns []draft.Column `json:"columns" doc:"The columns of the file, in their order."`
+// importPreview is what the first rows of a file become.
+type importPreview struct {
+	Columns []draft.PreviewedColumn `json:"columns" doc:"The columns of the file, in their order."`
 }
 
 // previewImport reads the first rows of an import that is not started as the import would, and stores nothing.
-func (r *Room) previewImport(ctx context.Context, tx *db.Tx, in importPreview) (out ImportPreview, err error) {
+func (r *Room) previewImport(ctx context.Context, tx *db.Tx, in previewRequest) (out importPreview, err error) {
 	m, err := readImport(ctx, tx, in.ID)
 	if err != nil {
 		return out, err
@@ -47,5 +47,5 @@ func (r *Room) previewImport(ctx context.Context, tx *db.Tx, in importPreview) (
 	if err != nil {
 		return out, fault.Invalid("options", draft.Unreadable(err, err.Error()))
 	}
-	return ImportPreview{reader.Preview(f.Rows())}, nil
+	return importPreview{reader.Preview(f.Rows())}, nil
 }

@@ -62,7 +62,7 @@ func (r *Room) Imports(set *op.Set) {
 		Use:   "Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and undo-import undoes them for thirty days. options.dry_run counts what would happen and changes nothing: status becomes checked then, and the import can be started. Answers with the import.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.startImport)
 	op.Add(set, op.Op{ID: "preview-import", Ability: "get-import", Route: "POST /imports/{id}/preview", Perm: auth.ImportContacts, Record: "import", Reads: true,
-		Doc:   "Read the first rows of an import that has not started with a mapping, and store nothing: what the first values of each column become.",
+		Doc:   "Show what the first values of each column of an import become with a mapping, before it has started. Nothing is stored.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.previewImport)
 	op.Add(set, op.Op{ID: "update-import", Ability: "start-import", Route: "PATCH /imports/{id}", Perm: auth.ImportContacts, Record: "import",
 		Doc:   "Save the mapping and the options of an import that has not started. What a dry run counted is forgotten.",

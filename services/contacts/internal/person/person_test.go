@@ -57,6 +57,22 @@ func TestPhoneWithTwoZeroesStartsWithPlus(t *testing.T) {
 	}
 }
 
+func TestPhoneInBrackets(t *testing.T) {
+	for typed, stored := range map[string]string{
+		"(0470) 12 34 56":      "+32470123456",
+		"(09)123.45.67":        "+3291234567",
+		"+32 (0)9 123 45 67":   "+32 9 123 45 67",
+		"+32(0)470/12.34.56":   "+32 470/12.34.56",
+		"0032 (0)470 12 34 56": "+32 470 12 34 56",
+		"+39 (0)6 1234 5678":   "+39 (0)6 1234 5678",
+		"+1 (555) 123-4567":    "+1 (555) 123-4567",
+		"(00) 12":              "(00) 12",
+	} {
+		require.Equal(t, stored, Phone(typed, "BE"), typed)
+		require.Equal(t, stored, Phone(stored, "BE"), typed)
+	}
+}
+
 func TestWebsites(t *testing.T) {
 	for typed, stored := range map[string]string{
 		"":                             "",
