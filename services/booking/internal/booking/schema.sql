@@ -44,7 +44,17 @@ CREATE INDEX appointment_updated ON appointment (updated_at, id);
 CREATE TRIGGER appointment_counted_delete AFTER DELETE ON appointment REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
 CREATE TRIGGER appointment_counted_insert AFTER INSERT ON appointment REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
 CREATE TRIGGER appointment_counted_update AFTER UPDATE ON appointment REFERENCING OLD TABLE AS gone NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
-CREATE TRIGGER appointment_stamp BEFORE INSERT OR UPDATE OF updated_at ON appointment FOR EACH ROW EXECUTE FUNCTION stamp_updated_at();
+CREATE TRIGGER appointment_stamp BEFORE INSERT OR UPDATE OF updated_at ON appointment FOR EACH ROW WHEN ((new.updated_at IS NULL)) EXECUTE FUNCTION stamp_updated_at();
+
+CREATE TABLE calendar_feed (
+	user_id bigint NOT NULL,
+	hash bytea NOT NULL,
+	details text NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	last_read_at timestamp with time zone,
+	CONSTRAINT calendar_feed_pkey PRIMARY KEY (user_id),
+	CONSTRAINT calendar_feed_hash_key UNIQUE (hash)
+);
 
 CREATE TABLE catalog (
 	one boolean DEFAULT true NOT NULL,
@@ -161,9 +171,9 @@ CREATE TABLE service (
 	updated_at timestamp with time zone NOT NULL,
 	mail_text text DEFAULT '' NOT NULL,
 	CONSTRAINT service_pkey PRIMARY KEY (id),
+	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440))),
 	CONSTRAINT service_buffer_before_check CHECK ((buffer_before >= 0)),
-	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0)),
-	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440)))
+	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0))
 );
 CREATE CONSTRAINT TRIGGER catalog_service AFTER INSERT OR DELETE OR UPDATE ON service DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
 

@@ -725,11 +725,15 @@ export interface paths {
         /**
          * Start two factor
          * @description Make a secret for an authenticator. It is in force once it is confirmed.
+         *
+         *     Only for a person who is signed in.
          */
         post: operations["start-two-factor"];
         /**
          * End two factor
          * @description Turn the second factor off.
+         *
+         *     Only for a person who is signed in.
          *
          *     An address may call it 10 in a minute.
          */
@@ -751,6 +755,8 @@ export interface paths {
         /**
          * Confirm two factor
          * @description Turn the second factor on with a code of the authenticator.
+         *
+         *     Only for a person who is signed in.
          *
          *     An address may call it 10 in a minute.
          */
@@ -2241,6 +2247,8 @@ export interface paths {
         /**
          * Create application password
          * @description Create an application password. It is shown this once. The session needs to have seen the password within ten minutes.
+         *
+         *     Only for a person who is signed in.
          */
         post: operations["create-application-password"];
         delete?: never;
@@ -14591,7 +14599,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @example xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.ics */
+                /**
+                 * @description What stands behind /calendar-feeds/ in the address, with .ics.
+                 * @example xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.ics
+                 */
                 token: string;
             };
             cookie?: never;
@@ -28856,7 +28867,6 @@ export interface operations {
             };
             400: components["responses"]["InvalidParam"];
             404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];

@@ -26,7 +26,8 @@ type Narrows = Exclude<keyof NonNullable<operations["find-contacts"]["parameters
 type Same<A, B extends A> = [A] extends [B] ? B : never
 
 export function Contacts() {
-  const search: { [N in Same<keyof ReturnType<typeof route.useSearch>, Narrows>]?: string } = route.useSearch()
+  const asked = route.useSearch()
+  const search: { [N in Same<keyof typeof asked, Narrows>]?: string } = asked
   const navigate = route.useNavigate()
   const [making, setMaking] = useState(false)
   const [chosen, setChosen] = useState(new Set<string>())
